@@ -1,0 +1,60 @@
+# One door for every chore. Each target does all it needs on a machine with Python 3.11+, pip and make.
+# Another Python: make PYTHON=python3.12 test
+
+PYTHON = python3
+VENV = .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.installed
+DOCS_STAMP = $(VENV)/.installed-docs
+# The extras that demo, tests and benchmarks use: a new need adds its name here.
+EXTRAS = plot,oracle,dev
+
+.PHONY: help install demo test lint bench docs clean
+
+## help     this list
+help:
+	@sed -n 's/^## /make /p' Makefile
+
+## install  create .venv with everything, the peers of the tests included
+install: $(STAMP)
+
+## demo     reproduce the papers: prints paper against ours, writes a report with plots to out/
+demo: $(STAMP)
+	$(BIN)/appell reproduce mata2002
+
+## test     run every test
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+## lint     ruff, mypy and import-linter
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+## bench    measure against the peers; prints a table, writes out/bench.json
+bench: $(STAMP)
+	$(BIN)/appell bench
+
+## docs     build the documentation into out/site
+docs: $(DOCS_STAMP)
+	$(BIN)/mkdocs build --strict
+
+## clean    remove what was built; .venv stays
+clean:
+	rm -rf out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+# Debian's Python may lack ensurepip: then the machine's own pip fills the environment.
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "appell needs Python 3.11 or newer, $(PYTHON) is %d.%d; name another: make PYTHON=python3.12" % sys.version_info[:2])'
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { \
+	    $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq pip; }
+	@echo "installing appell[$(EXTRAS)] into $(VENV); the first time takes a minute or two"
+	$(BIN)/python -m pip install -qq --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install -qq --editable '.[docs]'
+	@touch $@

@@ -1,0 +1,275 @@
+"""From a tape to the text of an LLVM module: one NumPy generalised-ufunc loop per scalar type.
+
+Every value of the tape is a vector with one sample in each lane, so the code is the tape, instruction by instruction.
+The table :data:`CODE` is the whole instruction selection. Around it:
+
+- `@loop` (:mod:`appell.kernels.loop`) is what NumPy calls; it hands runs of rows to `@rows`.
+- `@rows` runs the tape. Lane j reads row min(j, rows − 1), so fewer samples than lanes need no other code, and the last
+  vector of a long run simply starts early enough to end on the last row.
+- Angles beyond the fast range branch, once per vector, to an exact reduction.
+"""
+
+from __future__ import annotations
+
+from appell.errors import CompileError
+from appell.kernels.loop import loop
+from appell.kernels.target import Target
+from appell.kernels.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
+from appell.kernels.writer import DOUBLE, Real, Writer, splat
+from appell.trace.expr import Op
+from appell.trace.tape import Tape
+
+CODE = {
+    Op.ADD: "fadd contract {T} {0}, {1}",
+    Op.SUB: "fsub contract {T} {0}, {1}",
+    Op.MUL: "fmul contract {T} {0}, {1}",
+    Op.DIV: "fdiv {T} {0}, {1}",
+    Op.NEG: "fneg {T} {0}",
+    Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
+}
+"""Operations that are one instruction; sine, cosine and sign are short sequences below."""
+LOCKSTEP = 6
+"""Sines computed side by side: enough to hide their latency, few enough for the registers."""
+
+
+def module(tape: Tape, real: Real, target: Target) -> str:
+    """Return the text of an LLVM module that defines `@loop` for a tape."""
+    lanes = target.lanes(real.size)
+    root = f"@llvm.sqrt.v{lanes}f{8 * real.size}"
+    vector = f"<{lanes} x {real.name}>"
+    parts = [
+        _rows(tape, real, lanes, fused="+fma" in target.features),
+        loop(tape, real.name, real.size, lanes),
+        exact_reduction() if _angles(tape) else "",
+        f"declare {vector} @llvm.sqrt({vector})",
+        '!0 = !{!"branch_weights", i32 1, i32 1000000}',
+    ]
+    return "\n".join(parts).replace("@llvm.sqrt(", f"{root}(")
+
+
+def _ports(tape: Tape) -> list[tuple[str, int, int]]:
+    """Return (name, scalars, dimensions) of every argument, inputs first."""
+    return [(f"p{k}", port.size, len(port.shape)) for k, port in enumerate((*tape.inputs, *tape.outputs))]
+
+
+def _angles(tape: Tape) -> dict[int, None]:
+    """Return the inputs whose sine or cosine is taken, directly or after adding a constant."""
+    found: dict[int, None] = {}
+    for step in tape.steps:
+        if step.op in (Op.SIN, Op.COS):
+            source, _ = _offset(tape, step.args[0])
+            if source < tape.n_inputs:
+                found[source] = None
+    return found
+
+
+def _offset(tape: Tape, position: int) -> tuple[int, float]:
+    """Return x and c for a value x + c with c constant, else the value itself and 0."""
+    step = tape.steps[position - tape.n_inputs] if position >= tape.n_inputs else None
+    if step is not None and step.op is Op.ADD:
+        last = step.args[1] - tape.n_inputs
+        if last >= 0 and tape.steps[last].op is Op.CONST:
+            return step.args[0], tape.steps[last].value
+    return position, 0.0
+
+
+def _rows(tape: Tape, real: Real, lanes: int, *, fused: bool) -> str:
+    """Return @rows(pointers, strides, first row's lanes, count): the tape over `count` vectors of rows."""
+    w = Writer(real, lanes)
+    ports = _ports(tape)
+    signature = ", ".join(f"ptr noalias %{name}, i64 %{name}_step" for name, _, _ in ports)
+    for name, _, _ in ports:
+        for lane in range(lanes):
+            w.do(f"%{name}_lane{lane} = mul i64 %{name}_step, %row{lane}")
+    w.do("br label %body")
+    w.do("body:")
+    w.do("%i = phi i64 [ 0, %entry ], [ %next, %done ]")
+    # the last vector of a run is moved back so that it ends on the last row
+    w.do("%start0 = mul i64 %i, " + str(lanes))
+    w.do("%start = call i64 @llvm.umin.i64(i64 %start0, i64 %last)")
+    rows: dict[str, list[str]] = {}
+    for name, _, _ in ports:
+        w.do(f"%{name}_at = mul i64 %start, %{name}_step")
+        w.do(f"%{name}_base = getelementptr i8, ptr %{name}, i64 %{name}_at")
+        rows[name] = []
+        for lane in range(lanes):
+            w.do(f"%{name}_row{lane} = getelementptr i8, ptr %{name}_base, i64 %{name}_lane{lane}")
+            rows[name].append(f"%{name}_row{lane}")
+    values: list[str] = []
+    for (name, size, _), _port in zip(ports, tape.inputs, strict=False):
+        values += _load(w, rows[name], size)
+    values = _reduced(w, values, list(_angles(tape)))
+    _compute(w, tape, values, fused=fused)
+    results = _poisoned(w, tape, values)
+    for name, size, _ in ports[len(tape.inputs) :]:
+        _store(w, rows[name], results[:size])
+        results = results[size:]
+    w.do("br label %done")
+    w.do("done:")
+    w.do("%next = add i64 %i, 1")
+    w.do("%more = icmp ult i64 %next, %count")
+    w.do("br i1 %more, label %body, label %end")
+    w.do("end:")
+    w.do("ret void")
+    lane_arguments = ", ".join(f"i64 %row{lane}" for lane in range(lanes))
+    head = f"define internal void @rows({signature}, {lane_arguments}, i64 %last, i64 %count, ptr noalias %k) noinline {{\nentry:\n"
+    return head + "\n".join(w.lines) + "\n}\n\ndeclare i64 @llvm.umin.i64(i64, i64)\n" + w.table()
+
+
+def _compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
+    """Append the tape's steps; `values` grows by one name per step."""
+    trigonometry = _trigonometry(w, tape, values, fused=fused)
+    for step in tape.steps:
+        if step.op is Op.CONST:
+            values.append(w.constant(step.value))
+        elif step.op in (Op.SIN, Op.COS):
+            angle = step.args[0]
+            if angle not in trigonometry:
+                trigonometry[angle] = emit_sincos(w, [Angle(values[angle], 0.0)], fused=fused)[0]
+            values.append(trigonometry[angle][step.op is Op.COS])
+        elif step.op is Op.SIGN:
+            values.append(_sign(w, values[step.args[0]]))
+        elif step.op in CODE:
+            values.append(w.emit(CODE[step.op].format(*(values[i] for i in step.args), T=w.vector)))
+        else:
+            raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
+
+
+def _trigonometry(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> dict[int, tuple[str, str]]:
+    """Append sine and cosine of every angle that is an input, or one plus a constant, a few in lockstep."""
+    wanted = {step.args[0]: _offset(tape, step.args[0]) for step in tape.steps if step.op in (Op.SIN, Op.COS)}
+    ready = [(at, Angle(values[source], offset)) for at, (source, offset) in wanted.items() if source < tape.n_inputs]
+    result: dict[int, tuple[str, str]] = {}
+    for k in range(0, len(ready), LOCKSTEP):
+        group = ready[k : k + LOCKSTEP]
+        pairs = emit_sincos(w, [angle for _, angle in group], fused=fused)
+        result.update(zip((at for at, _ in group), pairs, strict=True))
+    return result
+
+
+def _sign(w: Writer, x: str) -> str:
+    """Append sign(x) by comparisons that are quiet on not-a-number: zero and not-a-number stay what they are."""
+    flags, bits = f"<{w.lanes} x i1>", f"<{w.lanes} x {w.real.integer}>"
+    raw = w.emit(f"bitcast {w.vector} {x} to {bits}")
+    sign = w.emit(f"and {bits} {raw}, splat ({w.real.integer} {-(2 ** (8 * w.real.size - 1))})")
+    one = w.emit(f"bitcast {w.vector} {splat(1.0, w.real)} to {bits}")
+    unit = w.emit(f"bitcast {bits} {w.emit(f'or {bits} {sign}, {one}')} to {w.vector}")
+    moving = w.emit(f"fcmp une {w.vector} {x}, zeroinitializer")
+    known = w.emit(f"fcmp ord {w.vector} {x}, {x}")
+    both = w.emit(f"and {flags} {moving}, {known}")
+    return w.emit(f"select {flags} {both}, {w.vector} {unit}, {w.vector} {x}")
+
+
+def _poisoned(w: Writer, tape: Tape, values: list[str]) -> list[str]:
+    """Return the results, with x − x of every input that no step reads added: not-a-number in, not-a-number out."""
+    read = {i for step in tape.steps for i in step.args}.union(tape.results)
+    results = [values[i] for i in tape.results]
+    poison = ""
+    for i in range(tape.n_inputs):
+        if i not in read:
+            nothing = w.emit(f"fsub {w.vector} {values[i]}, {values[i]}")
+            poison = w.emit(f"fadd {w.vector} {poison}, {nothing}") if poison else nothing
+    return [w.emit(f"fadd {w.vector} {r}, {poison}") for r in results] if poison else results
+
+
+def _reduced(w: Writer, values: list[str], angles: list[int]) -> list[str]:
+    """Append the branch to the exact reduction: taken when the sum of squared angles of any lane is beyond the bound."""
+    if not angles:
+        return values
+    total = w.emit(f"fmul {w.vector} {values[angles[0]]}, {values[angles[0]]}")
+    for i in angles[1:]:
+        square = w.emit(f"fmul contract {w.vector} {values[i]}, {values[i]}")
+        total = w.emit(f"fadd contract {w.vector} {total}, {square}")
+    # compared as integers: the same order for positive numbers, and quiet on not-a-number
+    bits = f"<{w.lanes} x {w.real.integer}>"
+    bound = w.emit(f"bitcast {w.vector} {splat(LARGEST_FAST_ANGLE**2, w.real)} to {bits}")
+    beyond = w.emit(f"icmp sgt {bits} {w.emit(f'bitcast {w.vector} {total} to {bits}')}, {bound}")
+    mask = w.emit(f"bitcast <{w.lanes} x i1> {beyond} to i{w.lanes}")
+    any_lane = w.emit(f"icmp ne i{w.lanes} {mask}, 0")
+    w.do(f"br i1 {any_lane}, label %far, label %near, !prof !0")
+    w.do("far:")
+    reduced = {i: _reduce_lanes(w, values[i]) for i in angles}
+    w.do("br label %near")
+    w.do("near:")
+    result = list(values)
+    for i in angles:
+        result[i] = w.emit(f"phi {w.vector} [ {values[i]}, %body ], [ {reduced[i]}, %far ]")
+    return result
+
+
+def _reduce_lanes(w: Writer, vector: str) -> str:
+    result = "poison"
+    for lane in range(w.lanes):
+        x = w.emit(f"extractelement {w.vector} {vector}, i32 {lane}")
+        wide = x if w.real is DOUBLE else w.emit(f"fpext float {x} to double")
+        y = w.emit(f"call double @reduce(double {wide})")
+        narrow = y if w.real is DOUBLE else w.emit(f"fptrunc double {y} to float")
+        result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {narrow}, i32 {lane}")
+    return result
+
+
+def _load(w: Writer, rows: list[str], size: int) -> list[str]:
+    """Append loads of `size` side-by-side numbers of each lane's row; return one vector per number.
+
+    Pairs of numbers are loaded as one and the lanes woven from them, half the loads of a number at a time.
+    """
+    values: list[str] = []
+    for k in range(0, size - 1, 2):
+        pairs = [_element(w, row, k, 2) for row in rows]
+        values += _weave(w, pairs)
+    if size % 2:
+        result = "poison"
+        for lane, row in enumerate(rows):
+            x = w.emit(f"load {w.real.name}, ptr {_address(w, row, size - 1)}, align {w.real.size}")
+            result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
+        values.append(result)
+    return values
+
+
+def _address(w: Writer, row: str, k: int) -> str:
+    return w.emit(f"getelementptr inbounds i8, ptr {row}, i64 {k * w.real.size}") if k else row
+
+
+def _element(w: Writer, row: str, k: int, count: int) -> str:
+    return w.emit(f"load <{count} x {w.real.name}>, ptr {_address(w, row, k)}, align {w.real.size}")
+
+
+def _weave(w: Writer, pairs: list[str]) -> list[str]:
+    """Return the first and the second numbers of all lanes' pairs as two vectors.
+
+    Lanes 0, 2 and 1, 3 are joined before they are interleaved, so that on 256-bit machines each join is one load and
+    each interleave one instruction within its halves.
+    """
+    lanes = len(pairs)
+    even, odd = pairs[0::2], pairs[1::2]
+    if lanes == 2:
+        a, b = even[0], odd[0]
+    else:
+        a, b = _join(w, even), _join(w, odd)
+    firsts = [x for j in range(0, lanes, 2) for x in (j, lanes + j)]
+    return [w.shuffle(a, b, lanes, firsts), w.shuffle(a, b, lanes, [x + 1 for x in firsts])]
+
+
+def _join(w: Writer, parts: list[str]) -> str:
+    width = 2
+    while len(parts) > 1:
+        parts = [w.shuffle(a, b, width, list(range(2 * width))) for a, b in zip(parts[0::2], parts[1::2], strict=True)]
+        width *= 2
+    return parts[0]
+
+
+def _store(w: Writer, rows: list[str], values: list[str]) -> None:
+    """Append stores of one vector per number to each lane's row, pairs at a time."""
+    lanes, name = w.lanes, w.real.name
+    for k in range(0, len(values) - 1, 2):
+        a, b = values[k], values[k + 1]
+        firsts = [x for j in range(0, lanes, 2) for x in (j, lanes + j)]
+        woven = [w.shuffle(a, b, lanes, firsts), w.shuffle(a, b, lanes, [x + 1 for x in firsts])]
+        for lane, row in enumerate(rows):
+            at = 2 * (lane // 2)
+            pair = w.shuffle(woven[lane % 2], "poison", lanes, [at, at + 1]) if lanes > 2 else woven[lane % 2]
+            w.do(f"store <2 x {name}> {pair}, ptr {_address(w, row, k)}, align {w.real.size}")
+    if len(values) % 2:
+        for lane, row in enumerate(rows):
+            x = w.emit(f"extractelement {w.vector} {values[-1]}, i32 {lane}")
+            w.do(f"store {name} {x}, ptr {_address(w, row, len(values) - 1)}, align {w.real.size}")

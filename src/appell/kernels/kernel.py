@@ -1,0 +1,142 @@
+"""Kernels: a program compiled to native code and called with arrays.
+
+A :class:`Recipe` says what a program is without making it: its ports and a text that determines it. If the cache holds
+code under that text, neither tracing nor compiling takes place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from appell.errors import CompileError
+from appell.kernels import cache
+from appell.kernels.emit import module
+from appell.kernels.gufunc import LOOP, Gufunc
+from appell.kernels.loop import gathers
+from appell.kernels.target import Target, host
+from appell.kernels.threads import pool, share
+from appell.kernels.writer import DOUBLE, SINGLE, Real
+from appell.trace.tape import Port, Tape
+from appell.trace.verify import verify
+
+SPLIT = 1 << 24
+"""Operations times samples below which starting threads costs more than it saves."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A program to be: its name, ports, the text that determines it, and how to make its tape."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    fingerprint: str
+    make: Callable[[], Tape]
+
+
+class Kernel:
+    """A compiled program. Call it with arrays whose last axes are the ports' shapes; leading axes broadcast.
+
+    Double precision is compiled at once, single precision when it is first asked for.
+    """
+
+    def __init__(self, recipe: Recipe, target: Target | None = None) -> None:
+        self.recipe, self._target = recipe, target or host()
+        self._tape: Tape | None = None
+        self._engines: list[Any] = []
+        self._core = [len(port.shape) for port in recipe.inputs]
+        self._copies = not gathers(recipe, SINGLE.size, self._target.lanes(SINGLE.size))
+        self._lazy = LOOP(self._compile_single)
+        loops = {SINGLE.code: ctypes.cast(self._lazy, ctypes.c_void_p).value or 0, DOUBLE.code: self._compile(DOUBLE)}
+        self._gufunc = Gufunc(recipe.name, f"Native code of {recipe.name}.", recipe.inputs, recipe.outputs, loops)
+        self.call = self._gufunc.call
+
+    @property
+    def tape(self) -> Tape:
+        """Return the verified tape, made on first use."""
+        if self._tape is None:
+            self._tape = verify(self.recipe.make())
+        return self._tape
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """Evaluate the program on every sample; NumPy's own errors on arguments that do not fit."""
+        if self._copies:
+            arrays = tuple(np.ascontiguousarray(array) for array in arrays)
+        if out is not None:
+            return self._into(arrays, out)
+        if pool.count > 1 and any(getattr(array, "size", 0) > SPLIT >> 10 for array in arrays):
+            return self._shared(arrays)
+        return self.call(*arrays)
+
+    def _into(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        if not self._copies:
+            return self.call(*arrays, out=out)
+        results = self.call(*arrays)
+        for place, result in zip(_several(out), _several(results), strict=True):
+            np.copyto(place, result)
+        return out
+
+    def _shared(self, arrays: tuple[Any, ...]) -> Any:
+        """Evaluate a large batch on several threads; anything unusual goes to NumPy as it is."""
+        given = [np.asarray(array) for array in arrays]
+        leading = [array.shape[: array.ndim - own] for array, own in zip(given, self._core, strict=True)]
+        shape = np.broadcast_shapes(*leading)
+        samples = int(np.prod(shape, dtype=int))
+        single = all(array.dtype == np.float32 for array in given)
+        plain = single or all(array.dtype == np.float64 for array in given)
+        if not plain or not shape or shape[0] < pool.count or samples * self._size < SPLIT:
+            return self.call(*given)
+        kind = np.float32 if single else np.float64
+        outputs = tuple(np.empty(shape + port.shape, kind) for port in self.recipe.outputs)
+        share(self.call, given, self._core, outputs)
+        return outputs if len(outputs) > 1 else outputs[0]
+
+    @property
+    def _size(self) -> int:
+        """Return a rough number of operations per sample, without making the tape."""
+        return 16 * sum(port.size for port in (*self.recipe.inputs, *self.recipe.outputs))
+
+    def _compile(self, real: Real) -> int:
+        """Return the address of the loop for a scalar type, from the cache or freshly compiled."""
+        target = self._target
+        name = cache.digest(self.recipe.name, self.recipe.fingerprint, real.name, target.cpu, target.features)
+        code = cache.load(name)
+        if code is None:
+            code = object_code(self.tape, real, target)
+            cache.save(name, code)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine())
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        self._engines.append(engine)
+        return int(engine.get_function_address("loop"))
+
+    def _compile_single(self, *arguments: int) -> None:
+        """Stand in for the single-precision loop on its first call: compile it, take its place, run it."""
+        try:
+            address = self._compile(SINGLE)
+        except Exception as error:  # NumPy's loop cannot raise: report it and leave the output marked
+            sys.unraisablehook(sys.UnraisableHookArgs((type(error), error, error.__traceback__, None, self)))  # type: ignore[arg-type]
+            raise
+        self._gufunc.replace(0, address)
+        LOOP(address)(*arguments)
+
+
+def object_code(tape: Tape, real: Real, target: Target) -> bytes:
+    """Return the native code of a tape's loop as an object file."""
+    try:
+        parsed = llvm.parse_assembly(module(tape, real, target))
+        parsed.verify()
+        return bytes(target.machine().emit_object(parsed))
+    except RuntimeError as error:
+        raise CompileError(f"LLVM could not compile '{tape.name}' for '{target.cpu}': {error}") from error
+
+
+def _several(x: Any) -> Sequence[Any]:
+    return x if isinstance(x, tuple) else (x,)

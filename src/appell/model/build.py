@@ -1,0 +1,196 @@
+"""From links and joints, as files describe them, to a checked :class:`Model` with fixed joints merged."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from appell.errors import AppellWarning, ReadError
+from appell.model.joints import KINDS
+from appell.model.model import GRAVITY, WORLD, Body, Frame, Joint, Model
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.rotation import normalized
+from appell.spatial.scalar import Vector
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link as a file gives it: a body, its inertia in the link's own frame, and the line it stands on."""
+
+    name: str
+    inertia: Inertia = field(default_factory=Inertia)
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A joint as a file gives it, between two links by name; kind "fixed" is allowed here and merged away."""
+
+    joint: Joint
+    parent: str
+    child: str
+    line: int | None = None
+
+
+def build(
+    name: str,
+    links: list[Link],
+    connections: list[Connection],
+    *,
+    gravity: Vector = GRAVITY,
+    source: str = "",
+) -> Model:
+    """Return the model of links and connections, depth first in file order.
+
+    Raises
+    ------
+    ReadError
+        When names repeat or are missing, when the links form a cycle, two trees or none, or when a number cannot be
+        that of a rigid body; the message names the file and the line.
+    """
+    _check_names(links, connections, source)
+    root = _root(links, connections, source)
+    below: dict[str, list[Connection]] = {link.name: [] for link in links}
+    for connection in connections:
+        below[connection.parent].append(connection)
+    by_name = {link.name: link for link in links}
+    for link in links:
+        _check_inertia(link, source)
+    for connection in connections:
+        _check_joint(connection, source)
+
+    bodies: list[Body] = []
+    frames: list[Frame] = []
+    stack: list[tuple[str, Connection | None, int, Pose]] = [(root, None, WORLD, Pose())]
+    while stack:
+        name_here, connection, body, pose = stack.pop()
+        if connection is not None:
+            frames.append(Frame(connection.joint.name, body, pose))
+            if connection.joint.kind != "fixed":
+                joint = replace(connection.joint, axis=normalized(connection.joint.axis), placement=pose)
+                bodies.append(Body(name_here, body, joint, Inertia()))
+                body, pose = len(bodies) - 1, Pose()
+                frames[-1] = Frame(joint.name, body, pose)
+        frames.append(Frame(name_here, body, pose))
+        if body != WORLD:
+            merged = bodies[body].inertia.plus(by_name[name_here].inertia.moved(pose))
+            bodies[body] = replace(bodies[body], inertia=merged)
+        stack.extend((c.child, c, body, pose.then(c.joint.placement)) for c in reversed(below[name_here]))
+    return Model(name, tuple(bodies), tuple(frames), gravity, source)
+
+
+def _check_names(links: list[Link], connections: list[Connection], source: str) -> None:
+    known: set[str] = set()
+    for link in links:
+        if link.name in known:
+            raise ReadError(f"link '{link.name}' is defined twice; give each link a name of its own", source, link.line)
+        known.add(link.name)
+    joints: set[str] = set()
+    for connection in connections:
+        joint = connection.joint
+        if joint.name in joints:
+            raise ReadError(
+                f"joint '{joint.name}' is defined twice; give each joint a name of its own", source, connection.line
+            )
+        joints.add(joint.name)
+        for role, link_name in (("parent", connection.parent), ("child", connection.child)):
+            if link_name not in known:
+                raise ReadError(
+                    f"joint '{joint.name}' has {role} link '{link_name}', which is not defined; known links: {listed(known)}",
+                    source,
+                    connection.line,
+                )
+
+
+def _root(links: list[Link], connections: list[Connection], source: str) -> str:
+    if not links:
+        raise ReadError("there is no link; a robot needs at least one", source)
+    carried: dict[str, Connection] = {}
+    for connection in connections:
+        if connection.child in carried:
+            raise ReadError(
+                f"link '{connection.child}' is the child of joints '{carried[connection.child].joint.name}' and "
+                f"'{connection.joint.name}'; a tree gives each link one parent (close loops with loops=…)",
+                source,
+                connection.line,
+            )
+        carried[connection.child] = connection
+    roots = [link for link in links if link.name not in carried]
+    if len(roots) > 1:
+        raise ReadError(
+            f"there are {len(roots)} root links ({listed(r.name for r in roots)}); join them into one tree",
+            source,
+            roots[1].line,
+        )
+    reached, pending = set(), [r.name for r in roots]
+    while pending:
+        reached.add(pending[-1])
+        here = pending.pop()
+        pending.extend(c.child for c in connections if c.parent == here)
+    astray = [c for c in connections if c.child not in reached]
+    if astray:
+        raise ReadError(
+            f"joints {listed(c.joint.name for c in astray)} form a cycle of links; cut it and close it with loops=…",
+            source,
+            astray[0].line,
+        )
+    return roots[0].name
+
+
+def _check_joint(connection: Connection, source: str) -> None:
+    joint = connection.joint
+    if joint.kind != "fixed" and joint.kind not in KINDS:
+        raise ReadError(
+            f"joint '{joint.name}' has type '{joint.kind}'; known types: {listed([*KINDS, 'fixed'])}",
+            source,
+            connection.line,
+        )
+    if joint.kind != "fixed" and not math.hypot(*joint.axis) > 1e-9:
+        raise ReadError(
+            f"joint '{joint.name}' has an axis of zero length; give it a direction", source, connection.line
+        )
+    for what in ("damping", "friction", "armature"):
+        if getattr(joint, what) < 0:
+            raise ReadError(
+                f"joint '{joint.name}' has a negative {what}; it must be zero or more", source, connection.line
+            )
+
+
+def _check_inertia(link: Link, source: str) -> None:
+    """Refuse a negative mass; warn of an inertia tensor that no rigid body has, since real files do it."""
+    if link.inertia.mass < 0:
+        raise ReadError(
+            f"link '{link.name}' has a mass of {link.inertia.mass:g} kg; it must be zero or more", source, link.line
+        )
+    principal = _principal_second_moments(link.inertia)
+    largest = max(map(abs, principal))
+    if largest > 0 and min(principal) < -1e-9 * largest:
+        where = f"{source}:{link.line}: " if source and link.line else ""
+        warnings.warn(
+            f"{where}link '{link.name}' has an inertia that breaks the triangle inequality (principal second moments "
+            f"{', '.join(f'{x:.3g}' for x in principal)} kg·m²); no rigid body has it; used as it is",
+            AppellWarning,
+            stacklevel=4,
+        )
+
+
+def _principal_second_moments(inertia: Inertia) -> list[float]:
+    m, h, s = inertia
+    centred = [[s[i][j] - (h[i] * h[j] / m if m else 0.0) for j in range(3)] for i in range(3)]
+    return [float(x) for x in np.linalg.eigvalsh(centred)]
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """Return names in quotes for an error message, cut after a dozen.
+
+    >>> listed(["b", "a"])
+    "'b', 'a'"
+    """
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + more

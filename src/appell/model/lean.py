@@ -1,0 +1,212 @@
+"""The lean model: the same dynamics, in frames and with moments that leave the fewest operations.
+
+A robot file puts frames where a draughtsman wanted them. Dynamics does not care, so before a recursion is traced each
+body gets a working frame, and each joint takes over what it cannot tell apart:
+
+- *Frames.* z along the joint axis, the origin at the foot of the common normal with the parent's axis, x along the
+  common normal with the next axis. A constant rotation is then one about x, a position (a, 0, b): Denavit and
+  Hartenberg's parameters, with the offset b kept in the parent, where it costs least. Angles of file frames about their
+  own axes vanish into the joint's offset.
+- *Moments.* Mass on a joint's axis moves no differently with the body than with its parent. So m, h_z and Σ_zz of a
+  turning body go to its parent, and Σ of a sliding one; what remains are the base parameters of Gautier and Khalil
+  (1990), found here by moving moments instead of by formulas.
+
+Torques, the inertia matrix and accelerations are unchanged to rounding. Energies and poses are not this model's to give.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from appell.model.model import WORLD, Joint, Model
+from appell.spatial.inertia import NULL, Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.rotation import about, perpendicular
+from appell.spatial.scalar import Matrix, Vector
+from appell.spatial.vector import ZERO, add, cross, dot, matvec, matvec_t, scale, sub, transpose
+
+Z: Vector = (0.0, 0.0, 1.0)
+TURNING = ("revolute", "continuous")
+SLIDING = ("prismatic",)
+ROUNDING = 2e-15
+"""A number this small beside its neighbours is a zero that arithmetic has blurred."""
+FLAT = 1e-3
+"""Axes closer to parallel than this sine, yet not parallel, have their common normal too far away to be of use."""
+
+
+class Line(NamedTuple):
+    """An axis in some frame: a point on it and its unit direction."""
+
+    point: Vector
+    direction: Vector
+
+
+def lean(model: Model) -> Model:
+    """Return a model of the same joints, in the same order, with the same dynamics and the fewest nonzero constants."""
+    return _regroup(_reframe(model))
+
+
+def _reframe(model: Model) -> Model:
+    """Return the model in working frames."""
+    heir = _heirs(model)
+    working: dict[int, Pose] = {WORLD: _working_world(model, heir.get(WORLD))}
+    bodies = []
+    for i, body in enumerate(model.bodies):
+        joint = body.joint
+        seat = working[body.parent].inverse().then(joint.placement)  # the joint frame in the parent's working frame
+        if joint.kind in TURNING + SLIDING:
+            line = Line(seat.position, matvec(seat.rotation, joint.axis))
+            placed = _seat(line, joint.kind in SLIDING)
+            # N: the working frame at q = 0, before its own turn about z, seen from the body's frame
+            before = Pose(seat.rotation, seat.position).inverse().then(placed)
+            turn = _turn(model, i, heir.get(i), before)
+            turned = Pose(about(Z, math.cos(turn), math.sin(turn)), ZERO)
+            working[i] = before.then(turned)
+            joint = _with_axis_z(joint, placed, turned, turn)
+        else:
+            working[i] = Pose()
+            joint = replace(joint, placement=seat)
+        inertia = body.inertia.moved(working[i].inverse())
+        bodies.append(replace(body, joint=replace(joint, placement=_clean_pose(joint.placement)), inertia=inertia))
+    gravity = _clean_vector(matvec_t(working[WORLD].rotation, model.gravity))
+    return replace(model, bodies=tuple(bodies), gravity=gravity, frames=())
+
+
+def _with_axis_z(joint: Joint, placed: Pose, turned: Pose, turn: float) -> Joint:
+    if joint.kind in SLIDING:
+        # sliding from the offset on: a constant part of the position
+        position = add(placed.position, scale(joint.offset, matvec(placed.rotation, Z)))
+        return replace(joint, axis=Z, offset=0.0, placement=Pose(placed.then(turned).rotation, position))
+    return replace(joint, axis=Z, offset=joint.offset + turn, placement=placed)
+
+
+def _heirs(model: Model) -> dict[int, int]:
+    """Return, per body with children, the child that carries most: its axis shapes the body's working frame."""
+    size = [1] * len(model.bodies)
+    heir: dict[int, int] = {}
+    for i in reversed(range(len(model.bodies))):
+        parent = model.bodies[i].parent
+        if parent != WORLD:
+            size[parent] += size[i]
+        if parent not in heir or size[i] >= size[heir[parent]]:
+            heir[parent] = i
+    return heir
+
+
+def _working_world(model: Model, heir: int | None) -> Pose:
+    """Return a world frame on the first axis, with gravity in its xz plane."""
+    if heir is None or model.bodies[heir].joint.kind not in TURNING + SLIDING:
+        return Pose()
+    joint = model.bodies[heir].joint
+    z = matvec(joint.placement.rotation, joint.axis)
+    sideways = sub(model.gravity, scale(dot(model.gravity, z), z))
+    reach = math.hypot(*sideways)
+    x = scale(1.0 / reach, sideways) if reach > 1e-9 else perpendicular(z)
+    return Pose(_clean_matrix(_basis(x, z)), joint.placement.position)
+
+
+def _basis(x: Vector, z: Vector) -> Matrix:
+    return transpose((x, cross(z, x), z))
+
+
+def _seat(line: Line, slides: bool) -> Pose:
+    """Return where an axis puts its working frame, seen from its parent's: x along their common normal."""
+    z = line.direction
+    sine = math.hypot(z[0], z[1])
+    if sine > ROUNDING:
+        x: Vector = (-z[1] / sine, z[0] / sine, 0.0)
+        if x[0] < -ROUNDING:
+            x = scale(-1.0, x)
+    else:
+        z = (0.0, 0.0, math.copysign(1.0, z[2]))
+        x = (1.0, 0.0, 0.0)
+    return Pose(_clean_matrix(_basis(x, z)), ZERO if slides else _foot(Line(line.point, z), sine))
+
+
+def _foot(line: Line, sine: float) -> Vector:
+    """Return the point of an axis nearest the parent's z axis, or nearest its origin where that is ill defined."""
+    point, z = line
+    nearest = sub(point, scale(dot(point, z), z))
+    if sine > FLAT:
+        along = -(point[0] * z[0] + point[1] * z[1]) / (sine * sine)
+        foot = add(point, scale(along, z))
+        return foot if math.hypot(*foot) <= 10.0 * (1.0 + math.hypot(*point)) else nearest
+    return nearest
+
+
+def _turn(model: Model, i: int, heir: int | None, before: Pose) -> float:
+    """Return the angle about z that lays the body's x along the common normal with its heir's axis.
+
+    `before` is the working frame before the turn, in the body's frame.
+    """
+    inverse = before.inverse()
+    if heir is not None and model.bodies[heir].joint.kind in TURNING + SLIDING:
+        joint = model.bodies[heir].joint
+        z = matvec_t(before.rotation, matvec(joint.placement.rotation, joint.axis))
+        point = inverse.apply(joint.placement.position)
+        sine = math.hypot(z[0], z[1])
+        if sine > ROUNDING:
+            return math.atan2(z[0], -z[1])
+        if math.hypot(point[0], point[1]) > 1e-12 and joint.kind in TURNING:
+            return math.atan2(point[1], point[0])
+    inertia = model.bodies[i].inertia.moved(inverse)
+    h, s = inertia.first, inertia.second
+    size = max(abs(inertia.mass), 1e-300)
+    if math.hypot(h[0], h[1]) > 1e-12 * size:
+        return math.atan2(h[1], h[0])
+    return 0.5 * math.atan2(2.0 * s[0][1], s[0][0] - s[1][1])
+
+
+def _regroup(model: Model) -> Model:
+    """Return the model with every moment that a joint cannot tell from its parent's moved there, tips first."""
+    moments = [body.inertia for body in model.bodies]
+    for i in reversed(range(len(model.bodies))):
+        joint, (m, h, s) = model.bodies[i].joint, moments[i]
+        if joint.kind in TURNING:
+            shared = Inertia(m, (0.0, 0.0, h[2]), (ZERO, ZERO, (0.0, 0.0, s[2][2])))
+            kept = Inertia(0.0, (h[0], h[1], 0.0), (s[0], s[1], (s[2][0], s[2][1], 0.0)))
+        elif joint.kind in SLIDING:
+            shared = Inertia(0.0, ZERO, s)
+            kept = Inertia(m, h, NULL)
+        else:
+            continue
+        moments[i] = kept
+        parent = model.bodies[i].parent
+        if parent != WORLD:
+            moments[parent] = moments[parent].plus(shared.moved(joint.placement))
+    bodies = (replace(b, inertia=_clean_inertia(m)) for b, m in zip(model.bodies, moments, strict=True))
+    return replace(model, bodies=tuple(bodies))
+
+
+def _clean(x: float, size: float) -> float:
+    return 0.0 if abs(x) <= ROUNDING * size else x
+
+
+def _clean_vector(v: Vector) -> Vector:
+    size = max(abs(x) for x in v)
+    return tuple(_clean(float(x), size) for x in v)  # type: ignore[return-value]  # three of them
+
+
+def _clean_matrix(m: Matrix) -> Matrix:
+    """Return a rotation with blurred zeros and ones made exact."""
+    rows = tuple(tuple(_unit(float(x)) for x in row) for row in m)
+    return rows  # type: ignore[return-value]  # three rows of three
+
+
+def _unit(x: float) -> float:
+    return 0.0 if abs(x) <= ROUNDING else math.copysign(1.0, x) if abs(abs(x) - 1.0) <= ROUNDING else x
+
+
+def _clean_pose(pose: Pose) -> Pose:
+    return Pose(_clean_matrix(pose.rotation), _clean_vector(pose.position))
+
+
+def _clean_inertia(inertia: Inertia) -> Inertia:
+    m, h, s = inertia
+    size = max(abs(x) for row in s for x in row)
+    arm = max(max(abs(x) for x in h), math.sqrt(abs(m) * size))
+    first = tuple(_clean(float(x), arm) for x in h)
+    second = tuple(tuple(_clean(float(x), size) for x in row) for row in s)
+    return Inertia(float(m), first, second)  # type: ignore[arg-type]  # three, and three rows of three

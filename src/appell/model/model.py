@@ -1,0 +1,167 @@
+"""What a robot is: moving bodies in parent-first order, the joints that carry them, and named frames.
+
+A :class:`Model` is frozen. Readers build it through :func:`appell.model.build.build`, which merges fixed joints and
+checks it once; everything after trusts it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from appell.model.joints import KINDS, Column, Kind
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Scalar, Vector
+from appell.spatial.vector import IDENTITY, matmul
+
+WORLD = -1
+"""The parent of bodies that hang from the fixed world."""
+
+GRAVITY: Vector = (0.0, 0.0, -9.81)
+Z: Vector = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a joint: position, speed and effort, in the joint's own units; infinite where a file gives none."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A moving joint.
+
+    `placement` is the joint frame in the parent body's frame; the child's frame coincides with the joint frame where
+    q + offset = 0. `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the
+    joint) act on the joint's own velocity and acceleration.
+    """
+
+    name: str
+    kind: str
+    axis: Vector = Z
+    placement: Pose = field(default_factory=Pose)
+    offset: float = 0.0
+    limits: Limits = field(default_factory=Limits)
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+
+    @property
+    def type(self) -> Kind:
+        """Return what the joint's kind knows."""
+        return KINDS[self.kind]
+
+    def pose(self, q: tuple[Scalar, ...]) -> Pose:
+        """Return the pose of the child's frame in the joint frame at q."""
+        return self.type.pose(self.axis, tuple(x + self.offset for x in q) if self.offset else q)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the motion subspace in the child's frame, one column per velocity."""
+        return self.type.columns(self.axis)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving body: the joint that carries it, its parent's index (or `WORLD`) and its inertia in its own frame."""
+
+    name: str
+    parent: int
+    joint: Joint
+    inertia: Inertia
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too."""
+
+    name: str
+    body: int
+    placement: Pose
+
+
+@dataclass(frozen=True)
+class Model:
+    """A tree of bodies, parent first, with gravity [m/s²] in world axes."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: Vector = GRAVITY
+    source: str = ""
+
+    @cached_property
+    def nq(self) -> int:
+        """Return the number of coordinates."""
+        return sum(body.joint.type.nq for body in self.bodies)
+
+    @cached_property
+    def nv(self) -> int:
+        """Return the number of velocities."""
+        return sum(body.joint.type.nv for body in self.bodies)
+
+    @cached_property
+    def q_slices(self) -> tuple[slice, ...]:
+        """Return, per body, where its joint's coordinates stand in q."""
+        return tuple(_slices(body.joint.type.nq for body in self.bodies))
+
+    @cached_property
+    def v_slices(self) -> tuple[slice, ...]:
+        """Return, per body, where its joint's velocities stand in v."""
+        return tuple(_slices(body.joint.type.nv for body in self.bodies))
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Return the children of each body."""
+        lists: list[list[int]] = [[] for _ in self.bodies]
+        for i, body in enumerate(self.bodies):
+            if body.parent != WORLD:
+                lists[body.parent].append(i)
+        return tuple(map(tuple, lists))
+
+    @cached_property
+    def frame_index(self) -> dict[str, Frame]:
+        """Return the frames by name."""
+        return {frame.name: frame for frame in self.frames}
+
+    def ancestors(self, body: int) -> Iterator[int]:
+        """Yield a body, its parent, and so on to the one that hangs from the world."""
+        while body != WORLD:
+            yield body
+            body = self.bodies[body].parent
+
+    def without_friction(self) -> Model:
+        """Return the model without joint damping, Coulomb friction and rotor inertia."""
+        bare = (replace(b, joint=replace(b.joint, damping=0.0, friction=0.0, armature=0.0)) for b in self.bodies)
+        return replace(self, bodies=tuple(bare))
+
+    @property
+    def has_friction(self) -> bool:
+        """Return whether any joint has damping, Coulomb friction or rotor inertia."""
+        return any(b.joint.damping or b.joint.friction or b.joint.armature for b in self.bodies)
+
+
+def _slices(sizes: Iterator[int]) -> Iterator[slice]:
+    start = 0
+    for size in sizes:
+        yield slice(start, start + size)
+        start += size
+
+
+def is_rotation(matrix: object, tolerance: float = 1e-9) -> bool:
+    """Return whether a matrix of floats is a rotation: M·Mᵀ = 1 and no mirror."""
+    m: tuple[tuple[float, ...], ...] = matrix  # type: ignore[assignment]
+    t = tuple(zip(*m, strict=True))
+    product = matmul(m, t)  # type: ignore[arg-type]
+    near = all(abs(product[i][j] - IDENTITY[i][j]) < tolerance for i in range(3) for j in range(3))
+    determinant = sum(
+        m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3]) for i in range(3)
+    )
+    return near and determinant > 0

@@ -1,0 +1,54 @@
+"""Files and tables to models: URDF, appell's own TOML, Denavit–Hartenberg tables; file and line in every error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from appell.errors import InputError, ReadError
+from appell.model.build import listed
+from appell.model.model import Model
+from appell.read.dh import from_dh
+from appell.read.toml import read_toml
+from appell.read.urdf import read_urdf
+
+__all__ = ["READERS", "from_dh", "read", "read_toml", "read_urdf"]
+
+READERS: dict[str, Callable[..., Model]] = {".urdf": read_urdf, ".xml": read_urdf, ".toml": read_toml}
+"""What reads a file, by the end of its name; an .xml is a URDF where its outermost element is <robot>."""
+
+
+def read(path: str | os.PathLike[str], *, gravity: Sequence[float] | None = None) -> Model:
+    """Return the model of a robot's file, by the end of its name: .urdf, .xml (URDF) or .toml.
+
+    Parameters
+    ----------
+    path
+        The file.
+    gravity
+        Gravity in world axes [m/s²]; the file's own, or 9.81 along −z, unless given.
+
+    Raises
+    ------
+    ReadError
+        When the file is of another kind, cannot be read or does not describe a robot; the message names the file and,
+        where the format tells it, the line.
+    InputError
+        When gravity is not three finite numbers.
+
+    Examples
+    --------
+    >>> read("robot.step")
+    Traceback (most recent call last):
+    ...
+    appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.toml'
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"expected a path, got {type(path).__name__}")
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix not in READERS:
+        kind = f"unknown kind of file '{suffix}'" if suffix else "a file without an ending such as .urdf"
+        raise ReadError(f"{kind}; known are {listed(READERS)}", str(file))
+    return READERS[suffix](file, gravity=gravity)

@@ -1,0 +1,200 @@
+"""URDF files: links, joints and inertias out of XML, with file and line in every error.
+
+What a URDF says of dynamics is read: links with their `<inertial>`, joints with `<origin>`, `<axis>`, `<limit>` and
+`<dynamics>`. Shapes, materials, sensors, transmissions and the settings of simulators are passed over. Two places where
+the format leaves room:
+
+- A joint's rotor inertia has no tag of its own in URDF. The attribute `armature` [kg·m², or kg where the joint slides]
+  of `<dynamics>` is read, as in ``<dynamics damping="0.1" armature="0.02"/>``.
+- A `<limit>` with neither `lower` nor `upper` leaves the position free; with one of them, the other is 0 as the format
+  says. A continuous joint has no position limits, whatever its `<limit>` holds.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from appell.errors import ReadError
+from appell.model.build import Connection, Link, build, listed
+from appell.model.joints import KINDS
+from appell.model.model import Joint, Limits, Model
+from appell.read.place import Contents, Place, contents
+from appell.read.values import direction, gravity_vector, number, ordered, pose
+from appell.read.xml import (
+    Element,
+    attribute,
+    child,
+    children,
+    document,
+    floats,
+    line_of,
+    place_of,
+    required,
+    tag,
+)
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Vector
+from appell.spatial.vector import ZERO
+
+KIND_NAMES = {"floating": "free"}
+"""What URDF calls otherwise than appell does."""
+
+URDF_NAMES = {kind: name for name, kind in KIND_NAMES.items()}
+
+
+def read_urdf(
+    path_or_text: str | os.PathLike[str], *, gravity: Sequence[float] | None = None, source: str | None = None
+) -> Model:
+    """Return the model of a URDF file, or of URDF text.
+
+    Parameters
+    ----------
+    path_or_text
+        A path, or the text itself: a string that begins with ``<``.
+    gravity
+        Gravity in world axes [m/s²]; 9.81 along −z unless given.
+    source
+        What errors call the file; its path unless given.
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read or does not describe a tree of rigid bodies; the message begins with file:line.
+
+    Examples
+    --------
+    >>> model = read_urdf('''
+    ... <robot name="pendulum">
+    ...   <link name="base"/>
+    ...   <link name="rod"><inertial>
+    ...     <origin xyz="0 0 -0.5"/><mass value="2"/>
+    ...     <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/>
+    ...   </inertial></link>
+    ...   <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+    ... </robot>''')
+    >>> model.bodies[0].joint.name, model.bodies[0].inertia.centre
+    ('hinge', (0.0, 0.0, -0.5))
+    """
+    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"))
+    if source is not None:
+        given = given._replace(source=source)
+    root = _robot(given)
+    links = [_link(element, given.source) for element in children(root, "link")]
+    connections = [_connection(element, given.source) for element in children(root, "joint")]
+    if not links:
+        raise ReadError("there is no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
+    name = (root.get("name") or "").strip() or "robot"
+    return build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
+
+
+def _robot(given: Contents) -> Element:
+    root = document(given)
+    if tag(root) == "mujoco":
+        raise ReadError(
+            "the file is MJCF (<mujoco>), which is not supported yet; give a URDF", given.source, line_of(root)
+        )
+    if tag(root) != "robot":
+        raise ReadError(f"expected <robot> as the outermost element, got <{tag(root)}>", given.source, line_of(root))
+    return root
+
+
+def _vector(element: Element, name: str, owner: Place) -> Vector:
+    place = place_of(element, name, owner)
+    x, y, z = (number(value, place) for value in floats(element, name, 3, owner))
+    return (x, y, z)
+
+
+def _number(element: Element, name: str, owner: Place) -> float:
+    return number(floats(element, name, 1, owner)[0], place_of(element, name, owner))
+
+
+def _bound(element: Element, name: str, owner: Place, default: float = 0.0) -> float:
+    """Return a number that may be absent or infinite, as limits may."""
+    return default if element.get(name) is None else floats(element, name, 1, owner)[0]
+
+
+def _origin(parent: Element, owner: Place) -> Pose:
+    origin = child(parent, "origin", owner)
+    if origin is None:
+        return Pose()
+    xyz, rpy = (ZERO if origin.get(key) is None else _vector(origin, key, owner) for key in ("xyz", "rpy"))
+    return pose(xyz, rpy)
+
+
+def _link(element: Element, source: str) -> Link:
+    name = attribute(element, "name", Place(source, line_of(element), "link"))
+    owner = Place(source, line_of(element), f"link '{name}'")
+    return Link(name, _inertia(element, owner), line_of(element))
+
+
+def _inertia(link: Element, owner: Place) -> Inertia:
+    inertial = child(link, "inertial", owner)
+    if inertial is None:
+        return Inertia()
+    owner = replace(owner, line=line_of(inertial))
+    mass = _number(required(inertial, "mass", owner), "value", owner)
+    tensor = required(inertial, "inertia", owner)
+    xx, xy, xz, yy, yz, zz = (_number(tensor, key, owner) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    about_centre = Inertia.from_centre(mass, ZERO, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return about_centre.moved(_origin(inertial, owner))
+
+
+def _connection(element: Element, source: str) -> Connection:
+    name = attribute(element, "name", Place(source, line_of(element), "joint"))
+    owner = Place(source, line_of(element), f"joint '{name}'")
+    parent, carried = (attribute(required(element, key, owner), "link", owner) for key in ("parent", "child"))
+    kind = _kind(element, owner)
+    _refuse_mimic(element, owner)
+    joint = Joint(name, kind, placement=_origin(element, owner))
+    if kind != "fixed":
+        joint = _moving(joint, element, owner)
+    return Connection(joint, parent, carried, line_of(element))
+
+
+def _kind(element: Element, owner: Place) -> str:
+    given = attribute(element, "type", owner)
+    kind = KIND_NAMES.get(given, given)
+    if kind != "fixed" and kind not in KINDS:
+        known = [URDF_NAMES.get(kind, kind) for kind in [*KINDS, "fixed"]]
+        raise owner.error(f"unknown type '{given}'; known types: {listed(known)}")
+    return kind
+
+
+def _refuse_mimic(element: Element, owner: Place) -> None:
+    mimic = child(element, "mimic", owner)
+    if mimic is not None:
+        raise replace(owner, line=line_of(mimic)).error(
+            f"it follows joint '{mimic.get('joint')}' by <mimic>, which is not supported yet; "
+            "remove <mimic> to move it by itself, or make the joint fixed"
+        )
+
+
+def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
+    """Return the joint with what only a moving one has: axis, limits and losses."""
+    axis, dynamics = child(element, "axis", owner), child(element, "dynamics", owner)
+    damping, friction, armature = (
+        0.0 if dynamics is None or dynamics.get(key) is None else _number(dynamics, key, owner)
+        for key in ("damping", "friction", "armature")
+    )
+    return replace(
+        joint,
+        axis=(1.0, 0.0, 0.0) if axis is None else direction(_vector(axis, "xyz", owner)),
+        limits=_limits(joint.kind, child(element, "limit", owner), owner),
+        damping=damping,
+        friction=friction,
+        armature=armature,
+    )
+
+
+def _limits(kind: str, limit: Element | None, owner: Place) -> Limits:
+    if limit is None:
+        return Limits()
+    velocity, effort = (_bound(limit, key, owner, default=math.inf) for key in ("velocity", "effort"))
+    if kind == "continuous" or (limit.get("lower") is None and limit.get("upper") is None):
+        return Limits(velocity=velocity, effort=effort)
+    lower, upper = (_bound(limit, key, owner) for key in ("lower", "upper"))
+    return ordered(Limits(lower, upper, velocity, effort), place_of(limit, "lower", owner))

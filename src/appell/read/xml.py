@@ -1,0 +1,121 @@
+"""XML with line numbers, and without its tricks: no document type, no entity, no macro left over, no network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lxml import etree
+
+from appell.errors import ReadError
+from appell.read.place import Contents, Place
+from appell.read.values import bound, shown
+
+Element = Any
+"""An element of lxml, whose stubs miss half of what is used here."""
+
+XACRO = "run xacro first: xacro robot.xacro > robot.urdf"
+
+
+def document(given: Contents) -> Element:
+    """Return the outermost element of a document.
+
+    >>> document(Contents(b"<robot><link/></robot>", "arm.urdf", False)).tag
+    'robot'
+    """
+    data, source, _ = given
+    if not data.strip():
+        raise ReadError("the file is empty", source, 1)
+    root = _parse(given)
+    if root.getroottree().docinfo.doctype:
+        line = data[: max(data.find(b"<!DOCTYPE"), 0)].count(b"\n") + 1
+        raise ReadError("document types and entities are not allowed here; remove <!DOCTYPE>", source, line)
+    for element in root.iter(etree.Element):
+        if element.prefix == "xacro" or element.tag.startswith("xacro:"):
+            raise ReadError(f"<xacro:{tag(element)}> is a xacro macro; {XACRO}", source, line_of(element))
+    return root
+
+
+def _parse(given: Contents) -> Element:
+    parser: Any = _parser(given)
+    try:
+        return etree.fromstring(given.data, parser)
+    except etree.XMLSyntaxError as error:
+        # A prefix that nobody declared is common in files for old simulators, and says nothing of dynamics.
+        faults = [fault for fault in parser.error_log if fault.domain_name != "NAMESPACE"]
+        if parser.error_log and not faults:
+            return etree.fromstring(given.data, _parser(given, recover=True))
+        problem, line = (faults[0].message, faults[0].line) if faults else (error.msg, error.lineno)
+        raise ReadError(f"not readable as XML: {problem.strip()}", given.source, line or 1) from None
+
+
+def _parser(given: Contents, recover: bool = False) -> etree.XMLParser:
+    # Text comes to us decoded, whatever encoding its XML declaration still names.
+    encoding = "utf-8" if given.is_text else None
+    return etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=recover, encoding=encoding
+    )
+
+
+def line_of(element: Element) -> int:
+    """Return the line an element begins on."""
+    return int(element.sourceline)
+
+
+def tag(element: Element) -> str:
+    """Return an element's name without its namespace or prefix."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+
+
+def children(parent: Element, name: str) -> list[Element]:
+    """Return the children of a name in their parent's namespace."""
+    namespace, brace, _ = str(parent.tag).rpartition("}")
+    return [element for element in parent if element.tag == f"{namespace}{brace}{name}"]
+
+
+def child(parent: Element, name: str, owner: Place) -> Element | None:
+    """Return the one child of a name, or None."""
+    found = children(parent, name)
+    if len(found) > 1:
+        raise replace(owner, line=line_of(found[1])).error(f"there are {len(found)} elements <{name}>; keep one")
+    return found[0] if found else None
+
+
+def required(parent: Element, name: str, owner: Place) -> Element:
+    """Return the one child of a name."""
+    found = child(parent, name, owner)
+    if found is None:
+        raise owner.error(f"there is no <{name}>; add one")
+    return found
+
+
+def attribute(element: Element, name: str, owner: Place) -> str:
+    """Return an attribute that must be there, without the spaces around it."""
+    value = (element.get(name) or "").strip()
+    if not value:
+        raise replace(owner, line=line_of(element)).error(f"<{tag(element)}> has no attribute '{name}'; add it")
+    if "${" in value:
+        raise replace(owner, line=line_of(element)).error(f"'{value}' is a xacro expression; {XACRO}")
+    return value
+
+
+def place_of(element: Element, name: str, owner: Place) -> Place:
+    """Return the place of an attribute."""
+    return replace(owner, line=line_of(element), path=f"{owner.path}, <{tag(element)} {name}>")
+
+
+def floats(element: Element, name: str, count: int, owner: Place) -> list[float]:
+    """Return the numbers of an attribute; infinity is the caller's to judge."""
+    place, given = place_of(element, name, owner), attribute(element, name, owner)
+    tokens = given.split()
+    if len(tokens) != count:
+        noun = "number" if count == 1 else "numbers"
+        raise place.error(f"expected {count} {noun}, got {len(tokens)} in {shown(given)}")
+    return [bound(_float(token, place), place) for token in tokens]
+
+
+def _float(token: str, place: Place) -> float:
+    try:
+        return float(token.replace("_", "?"))  # Python alone reads 1_000 as a number
+    except ValueError:
+        raise place.error(f"expected a number, got {shown(token)}") from None

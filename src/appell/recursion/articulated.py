@@ -1,0 +1,167 @@
+"""Forward dynamics in O(n) by articulated bodies (Featherstone 1983).
+
+Each body with all that hangs from it answers a force as if it were one body of a larger "articulated" inertia,
+
+    f = I_A·a + p_A,
+
+which the joint's freedom then reduces before it is added to the parent. Columns of a joint are eliminated one after the
+other, which for a joint of several velocities is the block elimination without a matrix inverse. 6-vectors are pairs
+(linear, angular); I_A is the 2×2 block matrix [[A, B], [Bᵀ, C]].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from appell.model.joints import Column
+from appell.model.model import Model
+from appell.recursion.inertia_matrix import rotate_symmetric
+from appell.recursion.joint_forces import joint_forces
+from appell.recursion.kinematics import Link, Scalars, joint_motions, links, velocities
+from appell.recursion.sweep import inward, outward
+from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.vector import (
+    ZERO,
+    add,
+    cross,
+    dot,
+    madd,
+    matmul,
+    matvec,
+    matvec_t,
+    msub,
+    negate,
+    outer,
+    scale,
+    skew,
+    transpose,
+)
+
+
+class Pair(NamedTuple):
+    """A 6-vector: linear and angular part of an acceleration, or force and moment."""
+
+    linear: Vector
+    angular: Vector
+
+
+class Articulated(NamedTuple):
+    """The articulated inertia [[A, B], [Bᵀ, C]] and the bias force of a body with all that it carries."""
+
+    linear: Matrix
+    mixed: Matrix
+    angular: Matrix
+    bias: Pair
+
+    def times(self, a: Pair) -> Pair:
+        """Return I_A·a."""
+        force = add(matvec(self.linear, a.linear), matvec(self.mixed, a.angular))
+        return Pair(force, add(matvec_t(self.mixed, a.linear), matvec(self.angular, a.angular)))
+
+
+class Pivot(NamedTuple):
+    """What the outward pass needs of an eliminated column: U = I_A·S, 1/D = 1/(S·U), u = τ − S·p_A."""
+
+    column: Column
+    push: Pair
+    inverse: Scalar
+    rest: Scalar
+
+
+def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
+    """Return the accelerations under joint forces τ."""
+    chain = links(model, q)
+    speeds, own = velocities(model, chain, v), joint_motions(model, v)
+    friction = joint_forces(model, v, (0.0,) * model.nv)
+    drift = [_drift(speed, joint) for speed, joint in zip(speeds, own, strict=True)]
+    pivots: list[list[Pivot]] = [[] for _ in model.bodies]
+
+    def elimination(i: int, below: list[tuple[int, Articulated]]) -> Articulated:
+        body = _rigid(model.bodies[i].inertia, speeds[i].angular, speeds[i].linear)
+        for child, reduced in below:
+            body = _joined(body, _moved_up(chain[child], reduced))
+        indices = range(*model.v_slices[i].indices(model.nv))
+        for k, column in reversed(list(zip(indices, model.bodies[i].joint.columns, strict=True))):
+            body, pivot = _eliminate(body, column, tau[k] - friction[k], model.bodies[i].joint.armature)
+            pivots[i].insert(0, pivot)
+        return body._replace(bias=_pair_add(body.bias, body.times(drift[i])))
+
+    inward(model, elimination)
+    result: list[Scalar] = []
+
+    def motion(i: int, parent: Pair) -> Pair:
+        link = chain[i]
+        linear = link.down(add(parent.linear, cross(parent.angular, link.position)))
+        moving = _pair_add(Pair(linear, link.down(parent.angular)), drift[i])
+        for column, push, inverse, rest in pivots[i]:
+            rate = (rest - dot(push.linear, moving.linear) - dot(push.angular, moving.angular)) * inverse
+            result.append(rate)
+            moving = _pair_add(moving, Pair(scale(rate, column.linear), scale(rate, column.angular)))
+        return moving
+
+    outward(model, Pair(negate(model.gravity), ZERO), motion)
+    return tuple(result)
+
+
+def _drift(speed: tuple[Vector, Vector], joint: tuple[Vector, Vector]) -> Pair:
+    """Return V × (S v): the acceleration a body has although no joint accelerates."""
+    (w, u), (wj, uj) = speed, joint
+    return Pair(add(cross(w, uj), cross(u, wj)), cross(w, wj))
+
+
+def _rigid(inertia: Inertia, w: Vector, u: Vector) -> Articulated:
+    """Return a rigid body before anything is joined to it; its bias is the gyroscopic force V ×* I V."""
+    m, h, tensor = inertia.mass, inertia.first, inertia.tensor
+    eye: Matrix = ((m, 0.0, 0.0), (0.0, m, 0.0), (0.0, 0.0, m))
+    momentum = Pair(add(scale(m, u), cross(w, h)), add(matvec(tensor, w), cross(h, u)))
+    force = cross(w, momentum.linear)
+    moment = add(cross(w, momentum.angular), cross(u, momentum.linear))
+    return Articulated(eye, transpose(skew(h)), tensor, Pair(force, moment))
+
+
+def _eliminate(body: Articulated, column: Column, tau: Scalar, armature: float) -> tuple[Articulated, Pivot]:
+    push = body.times(Pair(column.linear, column.angular))
+    inverse = 1.0 / (dot(column.linear, push.linear) + dot(column.angular, push.angular) + armature)
+    rest = tau - dot(column.linear, body.bias.linear) - dot(column.angular, body.bias.angular)
+    scaled = Pair(scale(inverse, push.linear), scale(inverse, push.angular))
+    share = rest * inverse
+    reduced = Articulated(
+        msub(body.linear, outer(scaled.linear, push.linear)),
+        msub(body.mixed, outer(scaled.linear, push.angular)),
+        msub(body.angular, outer(scaled.angular, push.angular)),
+        _pair_add(body.bias, Pair(scale(share, push.linear), scale(share, push.angular))),
+    )
+    return reduced, Pivot(column, push, inverse, rest)
+
+
+def _moved_up(link: Link, body: Articulated) -> Articulated:
+    """Return an articulated body of a child's frame in its parent's: X* I_A X for the rotation, then for the shift."""
+    linear, angular = _turned(link, body.linear), _turned(link, body.angular)
+    mixed = matmul(link.constant, matmul(matmul(link.joint, body.mixed), transpose(link.joint)))
+    mixed = matmul(mixed, transpose(link.constant))
+    p = skew(link.position)
+    shifted = msub(mixed, matmul(linear, p))  # B' = B − A p̃
+    angular = madd(angular, msub(matmul(p, shifted), matmul(transpose(mixed), p)))  # C' = C + p̃ B' − Bᵀ p̃
+    force = link.up(body.bias.linear)
+    moment = add(link.up(body.bias.angular), cross(link.position, force))
+    return Articulated(linear, shifted, _mirrored(angular), Pair(force, moment))
+
+
+def _turned(link: Link, tensor: Matrix) -> Matrix:
+    return rotate_symmetric(link.constant, rotate_symmetric(link.joint, tensor))
+
+
+def _mirrored(m: Matrix) -> Matrix:
+    """Return a matrix that is symmetric by its meaning with its lower half copied from the upper."""
+    return (m[0], (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
+
+
+def _joined(a: Articulated, b: Articulated) -> Articulated:
+    return Articulated(
+        madd(a.linear, b.linear), madd(a.mixed, b.mixed), madd(a.angular, b.angular), _pair_add(a.bias, b.bias)
+    )
+
+
+def _pair_add(a: Pair, b: Pair) -> Pair:
+    return Pair(add(a.linear, b.linear), add(a.angular, b.angular))

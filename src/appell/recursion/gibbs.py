@@ -1,0 +1,146 @@
+"""Inverse dynamics from the Gibbs function, in tensor form: mata2002 section 4.1, for any tree and any joint.
+
+The Gibbs function (acceleration energy) of a body whose origin accelerates by s̈ and whose points x accelerate by
+s̈ + Ωx, with Ω = ω̇~ + ω̃², is
+
+    S = ½ ∫ |s̈ + Ωx|² dm = ½ m s̈·s̈ + s̈·Ωh + ½ tr(Ω Σ Ωᵀ)                                              (1)
+
+and τ = ∂S/∂a. As ∂s̈/∂aₖ and ∂ω̇/∂aₖ of all bodies beyond joint k are those of one rigid motion, the sum over bodies
+becomes a recursion of a force φ and a moment χ about the body's origin (mata2002 (14)–(16)), here with the moments
+m, h, Σ about the origin instead of mass centres, so that bodies without mass are no exception:
+
+    f = ∂S/∂s̈ = m s̈ + Ωh,   t = ∂S/∂ω̇ = h × s̈ + axial(ΩΣ)                                              (2)
+    φ = f + Σ_children Rφ_c,   χ = t + Σ_children (Rχ_c + p × Rφ_c)                                         (3)
+    τₖ = wₖ·χ + lₖ·φ                                                                                        (4)
+
+Gravity enters as an acceleration −g of the base.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from appell.model.model import Model
+from appell.recursion.joint_forces import joint_forces
+from appell.recursion.kinematics import JointMotion, Link, Scalars, joint_motions, links, project
+from appell.recursion.sweep import inward, outward
+from appell.spatial.inertia import NULL, Inertia
+from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.vector import ZERO, add, cross, dot, matvec, negate, scale
+
+
+class Acceleration(NamedTuple):
+    """Motion of a body in its own frame: ω, ω̇, the acceleration tensor Ω, and s̈ of its origin."""
+
+    omega: Vector
+    alpha: Vector
+    tensor: Matrix
+    origin: Vector
+
+
+class Load(NamedTuple):
+    """A force and a moment about the body's origin, in the body's frame."""
+
+    force: Vector
+    moment: Vector
+
+
+def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+    """Return τ = ∂S/∂a, joint friction and rotor inertia included."""
+    chain = links(model, q)
+    moving = accelerations(model, chain, v, a)
+    loads = [inertial_load(body.inertia, motion) for body, motion in zip(model.bodies, moving, strict=True)]
+    return transmit(model, chain, loads, joint_forces(model, v, a))
+
+
+def accelerations(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[Acceleration]:
+    """Return the motion of every body, gravity included as an acceleration of the base."""
+    speeds, rates = joint_motions(model, v), joint_motions(model, a)
+
+    def step(i: int, parent: Acceleration) -> Acceleration:
+        return _accelerate(chain[i], speeds[i], rates[i], parent)
+
+    return outward(model, Acceleration(ZERO, ZERO, NULL, negate(model.gravity)), step)
+
+
+def _accelerate(link: Link, speed: JointMotion, rate: JointMotion, parent: Acceleration) -> Acceleration:
+    carried = link.down(parent.omega)
+    omega = add(carried, speed.angular)
+    # ω̇ = Rᵀω̇_p + Σw a + Rᵀω_p × Σw v
+    alpha = add(add(link.down(parent.alpha), rate.angular), cross(carried, speed.angular))
+    # s̈ = Rᵀ(s̈_p + Ω_p p) + Σl a + (2 Rᵀω_p + Σw v) × Σl v
+    origin = link.down(add(parent.origin, matvec(parent.tensor, link.position)))
+    sliding = cross(add(carried, omega), speed.linear)
+    return Acceleration(omega, alpha, acceleration_tensor(omega, alpha), add(add(origin, rate.linear), sliding))
+
+
+def acceleration_tensor(omega: Vector, alpha: Vector) -> Matrix:
+    """Return Ω = ω̇~ + ω̃², mata2002 (12)."""
+    x, y, z = omega
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return (
+        (-(yy + zz), xy - alpha[2], xz + alpha[1]),
+        (xy + alpha[2], -(xx + zz), yz - alpha[0]),
+        (xz - alpha[1], yz + alpha[0], -(xx + yy)),
+    )
+
+
+def inertial_load(inertia: Inertia, motion: Acceleration) -> Load:
+    """Return ∂S/∂s̈ and ∂S/∂ω̇ of one body, Eq. (2)."""
+    force = add(scale(inertia.mass, motion.origin), matvec(motion.tensor, inertia.first))
+    moment = add(cross(inertia.first, motion.origin), axial_product(motion.tensor, inertia.second))
+    return Load(force, moment)
+
+
+def axial_product(o: Matrix, s: Matrix) -> Vector:
+    """Return the vector of ΩΣ − (ΩΣ)ᵀ for symmetric Σ in 15 multiplications, mata2002 (10)."""
+    return (
+        o[2][0] * s[0][1] - o[1][0] * s[0][2] + (o[2][2] - o[1][1]) * s[1][2] + o[2][1] * s[1][1] - o[1][2] * s[2][2],
+        o[0][1] * s[1][2] - o[2][1] * s[0][1] + (o[0][0] - o[2][2]) * s[0][2] + o[0][2] * s[2][2] - o[2][0] * s[0][0],
+        o[1][2] * s[0][2] - o[0][2] * s[1][2] + (o[1][1] - o[0][0]) * s[0][1] + o[1][0] * s[0][0] - o[0][1] * s[1][1],
+    )
+
+
+def transmit(model: Model, chain: list[Link], loads: list[Load], extra: Scalars) -> Scalars:
+    """Return the generalised forces that balance a load on every body, Eqs. (3) and (4), plus `extra`."""
+
+    def step(i: int, below: list[tuple[int, Load]]) -> Load:
+        force, moment = loads[i]
+        for child, (phi, chi) in below:
+            pushed = chain[child].up(phi)
+            force = add(force, pushed)
+            moment = add(add(moment, chain[child].up(chi)), cross(chain[child].position, pushed))
+        return Load(force, moment)
+
+    totals = inward(model, step)
+    tau = [t for i, load in enumerate(totals) for t in project(model, i, load.moment, load.force)]
+    return tuple(t + e for t, e in zip(tau, extra, strict=True))
+
+
+def bias(model: Model, q: Scalars, v: Scalars) -> Scalars:
+    """Return C(q, v)·v + G(q) and joint friction: the inverse dynamics at rest of accelerations."""
+    return inverse_dynamics(model, q, v, (0.0,) * model.nv)
+
+
+def gravity(model: Model, q: Scalars) -> Scalars:
+    """Return G(q): the inverse dynamics at rest."""
+    still = (0.0,) * model.nv
+    return inverse_dynamics(model, q, still, still)
+
+
+def gibbs(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
+    """Return the Gibbs function S whose gradient by a is τ, Eq. (1); gravity and joint terms included."""
+    total: Scalar = 0.0
+    for body, motion in zip(model.bodies, accelerations(model, links(model, q), v, a), strict=True):
+        m, h, second = body.inertia
+        spread = sum((dot(row, matvec(second, row)) for row in motion.tensor), start=0.0)
+        total = (
+            total
+            + 0.5 * (m * dot(motion.origin, motion.origin) + spread)
+            + dot(motion.origin, matvec(motion.tensor, h))
+        )
+    still = joint_forces(model, v, (0.0,) * model.nv)
+    for body, where in zip(model.bodies, model.v_slices, strict=True):
+        for friction, rate in zip(still[where], a[where], strict=True):
+            total = total + rate * (friction + 0.5 * body.joint.armature * rate)
+    return total

@@ -1,0 +1,164 @@
+"""The inertia matrix M = ∂²S/∂a², twice: by the Hessian of the Gibbs function and by composite bodies.
+
+Both gather the moments of everything beyond a joint into one composite body. They differ in which way they then go:
+mata2002 carries the partial accelerations of earlier joints outward to the composite body; Walker and Orin carry the
+composite body's force inward to the earlier joints.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from appell.model.joints import Column
+from appell.model.model import Model
+from appell.recursion.kinematics import Link, Scalars, links, project
+from appell.recursion.sweep import inward, outward, rootward
+from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.vector import ZERO, add, cross, dot, matvec, scale
+
+Rows = tuple[tuple[Scalar, ...], ...]
+
+
+def composite_bodies(model: Model, chain: list[Link]) -> list[Inertia]:
+    """Return, in each body's frame, the inertia of the body with all that it carries (mata2002 4.2, steps 1, 4, 5)."""
+
+    def step(i: int, below: list[tuple[int, Inertia]]) -> Inertia:
+        total = model.bodies[i].inertia
+        for child, carried in below:
+            total = total.plus(moved_up(chain[child], carried))
+        return total
+
+    return inward(model, step)
+
+
+def moved_up(link: Link, inertia: Inertia) -> Inertia:
+    """Return an inertia given in a body's frame in the parent's frame; symmetric entries are computed once."""
+    m, p = inertia.mass, link.position
+    first = link.up(inertia.first)
+    s = rotate_symmetric(link.constant, rotate_symmetric(link.joint, inertia.second))
+    # Σ' = RΣRᵀ + h pᵀ + p hᵀ + m p pᵀ, grouped so that m p is off line where p is constant
+    g = add(first, scale(0.5 * m, p))
+    xx, yy, zz = (s[k][k] + 2.0 * (g[k] * p[k]) for k in range(3))
+    xy = s[0][1] + (g[0] * p[1] + g[1] * p[0])
+    xz = s[0][2] + (g[0] * p[2] + g[2] * p[0])
+    yz = s[1][2] + (g[1] * p[2] + g[2] * p[1])
+    return Inertia(m, add(first, scale(m, p)), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+
+
+def rotate_symmetric(r: Matrix, s: Matrix) -> Matrix:
+    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30."""
+    for z in range(3):
+        if isinstance(r[z][z], float) and r[z][z] == 1.0:
+            x, y = (z + 1) % 3, (z + 2) % 3
+            return _rotate_planar(x, y, z, r[x][x], r[y][x], s)
+    half = tuple(matvec(s, row) for row in r)  # rows of R S
+    xx, yy, zz = (dot(r[k], half[k]) for k in range(3))
+    xy, xz, yz = dot(r[0], half[1]), dot(r[0], half[2]), dot(r[1], half[2])
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> Matrix:
+    """Turn a symmetric tensor about coordinate axis z.
+
+    With g = s·(Sxx − Syy) + 2c·Sxy:  Sxx' = Sxx − s·g,  Syy' = Syy + s·g,  Sxy' = c·g − Sxy.
+    """
+    twice = m[x][y] + m[x][y]
+    g = s * (m[x][x] - m[y][y]) + c * twice
+    sg = s * g
+    entries = {
+        (x, x): m[x][x] - sg,
+        (y, y): m[y][y] + sg,
+        (z, z): m[z][z],
+        (x, y): c * g - m[x][y],
+        (x, z): c * m[x][z] - s * m[y][z],
+        (y, z): s * m[x][z] + c * m[y][z],
+    }
+    full = {**entries, **{(j, i): e for (i, j), e in entries.items()}}
+    return (
+        (full[0, 0], full[0, 1], full[0, 2]),
+        (full[1, 0], full[1, 1], full[1, 2]),
+        (full[2, 0], full[2, 1], full[2, 2]),
+    )
+
+
+class Momentum(NamedTuple):
+    """What a composite body resists a unit joint acceleration with: a force and a moment about its origin."""
+
+    force: Vector
+    moment: Vector
+
+
+def unit_momentum(inertia: Inertia, column: Column) -> Momentum:
+    """Return ∂φ/∂aₖ and ∂χ/∂aₖ of the joint's own composite body: f = m l + w × h,  n = I w + h × l."""
+    h = inertia.first
+    force = add(scale(inertia.mass, column.linear), cross(column.angular, h))
+    moment = add(matvec(inertia.tensor, column.angular), cross(h, column.linear))
+    return Momentum(force, moment)
+
+
+class Partial(NamedTuple):
+    """Partial acceleration of an earlier joint as seen from a later body: ∂ω̇/∂aₖ, ∂s̈/∂aₖ less ∂ω̇/∂aₖ × arm, arm."""
+
+    index: int
+    angular: Vector
+    linear: Vector
+    arm: Vector
+
+
+def mass_matrix_gibbs(model: Model, q: Scalars) -> Rows:
+    """Return M as the Hessian of the Gibbs function, mata2002 (22) and section 4.2.
+
+    Dⱼₖ = wₖ·(χⱼ + sₖⱼ × φⱼ) + lₖ·φⱼ with sₖⱼ the arm from joint k's origin to body j's (steps 2, 3, 6, 7).
+    """
+    chain = links(model, q)
+    whole = composite_bodies(model, chain)
+
+    def step(i: int, carried: list[Partial]) -> list[Partial]:
+        link = chain[i]
+        own = zip(range(*model.v_slices[i].indices(model.nv)), model.bodies[i].joint.columns, strict=True)
+        arrived: dict[int, Vector] = {}
+        seen = []
+        for part in carried:
+            arm = arrived.setdefault(id(part.arm), link.down(add(part.arm, link.position)))
+            seen.append(Partial(part.index, link.down(part.angular), link.down(part.linear), arm))
+        return [*seen, *(Partial(k, column.angular, column.linear, ZERO) for k, column in own)]
+
+    partials = outward(model, [], step)
+    entries: dict[tuple[int, int], Scalar] = {}
+    for i, body in enumerate(model.bodies):
+        for j, column in zip(range(*model.v_slices[i].indices(model.nv)), body.joint.columns, strict=True):
+            force, moment = unit_momentum(whole[i], column)
+            for part in partials[i]:
+                if part.index <= j:
+                    turned = add(moment, cross(part.arm, force))
+                    entries[j, part.index] = dot(part.angular, turned) + dot(part.linear, force)
+    return _symmetric(model, entries)
+
+
+def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
+    """Return M by composite bodies (Walker and Orin 1982): the unit force of each joint, carried to its ancestors."""
+    chain = links(model, q)
+    whole = composite_bodies(model, chain)
+    entries: dict[tuple[int, int], Scalar] = {}
+    for i, body in enumerate(model.bodies):
+        for j, column in zip(range(*model.v_slices[i].indices(model.nv)), body.joint.columns, strict=True):
+
+            def step(ancestor: int, load: Momentum, j: int = j) -> Momentum:
+                first = model.v_slices[ancestor].start
+                for k, entry in enumerate(project(model, ancestor, load.moment, load.force), start=first):
+                    if k <= j:
+                        entries[j, k] = entry
+                force = chain[ancestor].up(load.force)
+                return Momentum(force, add(chain[ancestor].up(load.moment), cross(chain[ancestor].position, force)))
+
+            rootward(model, i, unit_momentum(whole[i], column), step)
+    return _symmetric(model, entries)
+
+
+def _symmetric(model: Model, entries: dict[tuple[int, int], Scalar]) -> Rows:
+    for body, where in zip(model.bodies, model.v_slices, strict=True):
+        for k in range(where.start, where.stop):
+            entries[k, k] = entries[k, k] + body.joint.armature
+    n = range(model.nv)
+    return tuple(tuple(entries.get((max(j, k), min(j, k)), 0.0) for k in n) for j in n)

@@ -1,0 +1,85 @@
+"""The regressor Y with τ = Y·π: the Gibbs function is linear in every body's ten parameters.
+
+Per body i the load of :mod:`appell.recursion.gibbs` (2) is f = m s̈ + Ωh and t = h × s̈ + Iω̇ + ω × Iω; one column of Y
+is that load for one parameter at 1 and the rest at 0. Instead of carrying ten loads per body to every ancestor, each
+ancestor's partial motion is carried outward to the body, where it meets loads that are mostly zeros.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from appell.model.model import Model
+from appell.recursion.gibbs import Acceleration, Load, accelerations
+from appell.recursion.inertia_matrix import Rows
+from appell.recursion.kinematics import Scalars, links
+from appell.recursion.sweep import outward
+from appell.spatial.scalar import Matrix, Scalar, Vector, sign
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, transpose
+
+PER_BODY = 10
+PER_VELOCITY = 3
+
+
+class Partial(NamedTuple):
+    """∂ω̇/∂aₖ and ∂s̈/∂aₖ of the body at hand for an ancestor's velocity k."""
+
+    index: int
+    angular: Vector
+    linear: Vector
+
+
+def regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Rows:
+    """Return Y, nv × 10·nb; with joint friction in the model, also armature, damping and friction columns per joint."""
+    chain = links(model, q)
+
+    def step(i: int, carried: list[Partial]) -> list[Partial]:
+        link = chain[i]
+        moved = [Partial(k, link.down(w), link.down(add(u, cross(w, link.position)))) for k, w, u in carried]
+        own = enumerate(model.bodies[i].joint.columns, start=model.v_slices[i].start)
+        return [*moved, *(Partial(k, column.angular, column.linear) for k, column in own)]
+
+    rows: list[list[Scalar]] = [[0.0] * n_parameters(model) for _ in range(model.nv)]
+    moving = accelerations(model, chain, v, a)
+    for i, partials in enumerate(outward(model, [], step)):
+        for j, load in enumerate(unit_loads(moving[i])):
+            for part in partials:
+                entry = dot(part.linear, load.force) + dot(part.angular, load.moment)
+                rows[part.index][PER_BODY * i + j] = entry
+    if model.has_friction:
+        start = PER_BODY * len(model.bodies)
+        for k in range(model.nv):
+            rows[k][start + PER_VELOCITY * k : start + PER_VELOCITY * (k + 1)] = [a[k], v[k], sign(v[k])]
+    return tuple(map(tuple, rows))
+
+
+def n_parameters(model: Model) -> int:
+    """Return the number of columns of the regressor."""
+    return PER_BODY * len(model.bodies) + (PER_VELOCITY * model.nv if model.has_friction else 0)
+
+
+def parameters(model: Model) -> tuple[float, ...]:
+    """Return π with τ = Y·π: per body m, h, Ixx Ixy Iyy Ixz Iyz Izz; with friction, per velocity armature, damping, friction."""
+    inertial = [float(x) for body in model.bodies for x in body.inertia.parameters]
+    if not model.has_friction:
+        return tuple(inertial)
+    joints = (body.joint for body in model.bodies for _ in range(body.joint.type.nv))
+    return (*inertial, *(x for joint in joints for x in (joint.armature, joint.damping, joint.friction)))
+
+
+def unit_loads(motion: Acceleration) -> list[Load]:
+    """Return the load of each of the ten parameters at 1, in their order."""
+    loads = [Load(motion.origin, ZERO)]
+    columns = transpose(motion.tensor)
+    loads += [Load(columns[k], cross(IDENTITY[k], motion.origin)) for k in range(3)]
+    for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
+        unit = _unit_tensor(i, j)
+        moment = add(matvec(unit, motion.alpha), cross(motion.omega, matvec(unit, motion.omega)))
+        loads.append(Load(ZERO, moment))
+    return loads
+
+
+def _unit_tensor(i: int, j: int) -> Matrix:
+    rows = [[0.0] * 3 for _ in range(3)]
+    rows[i][j] = rows[j][i] = 1.0
+    return tuple(map(tuple, rows))  # type: ignore[return-value]  # three rows of three

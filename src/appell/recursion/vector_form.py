@@ -1,0 +1,89 @@
+"""Inverse dynamics from the Gibbs function in vector form: valera2003 section 2, with its corrections.
+
+The same gradient τ = ∂S/∂a as :mod:`appell.recursion.gibbs`, kept in vectors and mass centres, with the rotational term
+A (17) and the translational term B (25) recurred apart. Here for trees; revolute and prismatic joints share (16) and
+(23) through their columns. The printed r_{O_{j−1},G} is r_{O_j,G}.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from appell.model.model import Model
+from appell.recursion.joint_forces import joint_forces
+from appell.recursion.kinematics import Scalars, joint_motions, links, project
+from appell.recursion.sweep import inward, outward
+from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Matrix, Vector
+from appell.spatial.vector import ZERO, add, cross, madd, matvec, negate, outer, scale
+
+
+class Motion(NamedTuple):
+    """ω, ω̇ and the acceleration of the origin O and of the mass centre G, in the body's frame."""
+
+    omega: Vector
+    alpha: Vector
+    origin: Vector
+    centre: Vector
+
+
+class Terms(NamedTuple):
+    """φ + m r̈_G, α of (17) and −β of (25)."""
+
+    force: Vector
+    rotation: Vector
+    translation: Vector
+
+
+def central(inertia: Inertia) -> tuple[Vector, Matrix]:
+    """Return the mass centre and the inertia tensor about it; a body without mass keeps its origin."""
+    c = inertia.centre
+    second = madd(inertia.second, outer(scale(-1.0, inertia.first), c))
+    return c, Inertia(0.0, ZERO, second).tensor
+
+
+def swing(omega: Vector, alpha: Vector, arm: Vector) -> Vector:
+    """Return ω × (ω × r) + ω̇ × r."""
+    return add(cross(omega, cross(omega, arm)), cross(alpha, arm))
+
+
+def motions(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Motion]:
+    """Return the motion of every body: valera2003 (9)–(12)."""
+    chain, speeds, rates = links(model, q), joint_motions(model, v), joint_motions(model, a)
+
+    def step(i: int, parent: Motion) -> Motion:
+        link = chain[i]
+        carried = link.down(parent.omega)
+        omega = add(carried, speeds[i].angular)  # (9)
+        alpha = add(add(link.down(parent.alpha), rates[i].angular), cross(carried, speeds[i].angular))  # (10)
+        base = add(parent.origin, swing(parent.omega, parent.alpha, link.position))
+        slide = add(rates[i].linear, cross(add(carried, omega), speeds[i].linear))
+        origin = add(link.down(base), slide)  # (11)
+        arm = model.bodies[i].inertia.centre
+        return Motion(omega, alpha, origin, add(origin, swing(omega, alpha, arm)))  # (12)
+
+    return outward(model, Motion(ZERO, ZERO, negate(model.gravity), ZERO), step)
+
+
+def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+    """Return τ = A + B, joint friction and rotor inertia included."""
+    chain, moving = links(model, q), motions(model, q, v, a)
+
+    def step(i: int, below: list[tuple[int, Terms]]) -> Terms:
+        centre, tensor = central(model.bodies[i].inertia)
+        omega, alpha = moving[i].omega, moving[i].alpha
+        pushed = scale(model.bodies[i].inertia.mass, moving[i].centre)
+        rotation = add(matvec(tensor, alpha), cross(omega, matvec(tensor, omega)))  # (17)
+        translation = cross(centre, pushed)  # (25)
+        force = pushed
+        for child, terms in below:
+            phi = chain[child].up(terms.force)  # (26)
+            force = add(force, phi)
+            rotation = add(rotation, chain[child].up(terms.rotation))
+            translation = add(add(translation, cross(chain[child].position, phi)), chain[child].up(terms.translation))
+        return Terms(force, rotation, translation)
+
+    tau = []
+    for i, terms in enumerate(inward(model, step)):
+        tau.extend(project(model, i, add(terms.rotation, terms.translation), terms.force))  # (16), (23)
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))

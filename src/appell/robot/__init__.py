@@ -1,0 +1,1 @@
+"""The verbs a user calls: validated once, then native code."""

@@ -1,0 +1,39 @@
+"""Errors of a verb's arguments, in words: NumPy says that something does not fit, this says what and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from appell.errors import InputError
+from appell.kernels.kernel import Recipe
+
+
+def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
+    """Return the error to raise when a kernel refused its arguments."""
+    leading = []
+    for port, argument in zip(recipe.inputs, arguments, strict=True):
+        try:
+            array = np.asarray(argument)
+        except ValueError:
+            return InputError(f"{port.name}: expected an array of numbers, got a ragged list for robot '{robot}'")
+        if array.dtype.kind not in "fiub":
+            return InputError(f"{port.name}: expected real numbers, got {array.dtype} for robot '{robot}'")
+        if array.ndim < len(port.shape) or array.shape[array.ndim - len(port.shape) :] != port.shape:
+            size = port.shape[0] if port.shape else "?"
+            got = f"(..., {array.shape[-1]})" if array.ndim else "a single number"
+            return InputError(f"{port.name}: expected (..., {size}), got {got} for robot '{robot}'")
+        leading.append((port.name, array.shape[: array.ndim - len(port.shape)]))
+    try:
+        shape = np.broadcast_shapes(*(axes for _, axes in leading))
+    except ValueError:
+        shapes = ", ".join(f"{name} {axes}" for name, axes in leading)
+        return InputError(f"{recipe.name}: the leading axes do not broadcast ({shapes}) for robot '{robot}'")
+    for port, place in zip(recipe.outputs, out if isinstance(out, tuple) else (out,), strict=False):
+        if place is not None and getattr(place, "shape", None) != shape + port.shape:
+            got = getattr(place, "shape", type(place).__name__)
+            return InputError(f"out: expected an array of shape {shape + port.shape}, got {got} for robot '{robot}'")
+        if place is not None and place.dtype.kind != "f":
+            return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
+    return InputError(f"{recipe.name} of robot '{robot}': {error}")

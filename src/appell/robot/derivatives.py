@@ -1,0 +1,50 @@
+"""Derivatives of the dynamics: the recursion's own tangents, and the chain rule for its inverse.
+
+Inverse dynamics is differentiated operation by operation (:mod:`appell.trace.derive`). Forward dynamics needs no second
+differentiation: from τ = ID(q, v, a(q, v, τ)) follows ∂a/∂x = −M⁻¹ ∂ID/∂x at fixed a, and ∂a/∂τ = M⁻¹.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from appell.model.model import Model
+from appell.recursion import forward, gibbs, inertia_matrix
+from appell.recursion.kinematics import Scalars
+from appell.trace.derive import jacobian
+from appell.trace.expr import Expr
+
+Blocks = tuple[Any, Any, Any]
+
+
+def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Blocks:
+    """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M."""
+    tau = gibbs.inverse_dynamics(model, q, v, a)
+    return jacobian(tau, q), jacobian(tau, v), inertia_matrix.mass_matrix_composite(model, q)
+
+
+def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Blocks:
+    """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹."""
+    parents = forward.velocity_parents(model)
+    lower, inverse = forward.factorise(inertia_matrix.mass_matrix_composite(model, q), parents)
+
+    def solve(right: Scalars) -> Scalars:
+        return forward.solve_factorised(lower, inverse, parents, right)
+
+    bias = gibbs.bias(model, q, v)
+    a = solve(tuple(t - b for t, b in zip(tau, bias, strict=True)))
+    needed = gibbs.inverse_dynamics(model, q, v, a)
+    held = [x for x in a if isinstance(x, Expr)]
+    by_q, by_v = jacobian(needed, q, held=held), jacobian(needed, v, held=held)
+    n = range(model.nv)
+    inverted = [solve(tuple(float(i == j) for i in n)) for j in n]
+    return _solved(solve, by_q), _solved(solve, by_v), _transposed(inverted)
+
+
+def _solved(solve: Any, matrix: tuple[Scalars, ...]) -> Any:
+    """Return −M⁻¹·matrix, column by column."""
+    return _transposed([solve(tuple(-x for x in column)) for column in zip(*matrix, strict=True)])
+
+
+def _transposed(columns: list[Scalars]) -> Any:
+    return tuple(zip(*columns, strict=True))

@@ -1,0 +1,80 @@
+"""Loading robots: from files, from the catalogue, from tables, at random."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.catalogue import chain as _chain
+from appell.catalogue import names
+from appell.catalogue import read as _from_catalogue
+from appell.errors import InputError
+from appell.model.build import listed
+from appell.read import from_dh as _from_dh
+from appell.read import read
+from appell.robot.robot import Robot
+
+
+def load(source: str | os.PathLike[str], *, friction: bool = True, gravity: Sequence[float] | None = None) -> Robot:
+    """Return the robot of a file or of the catalogue.
+
+    Parameters
+    ----------
+    source
+        A ``.urdf`` or ``.toml`` file, or a name from :func:`appell.catalogue`, such as "puma600".
+    friction
+        False leaves out joint damping, Coulomb friction and rotor inertia.
+    gravity
+        Acceleration of gravity in world axes [m/s²]; the file's own, or (0, 0, −9.81), when not given.
+
+    Raises
+    ------
+    ReadError
+        When the file does not describe a robot; the message names the file and the line.
+
+    >>> import appell
+    >>> appell.load("puma600")
+    <Robot 'puma600': 6 bodies, nq 6, nv 6>
+    """
+    place = os.fspath(source)
+    if place in names():
+        model = _from_catalogue(place, gravity=gravity)
+    elif not Path(place).suffix and not Path(place).exists():
+        raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(names())}")
+    else:
+        model = read(place, gravity=gravity)
+    return Robot(model if friction else model.without_friction())
+
+
+def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Robot:
+    """Return the robot of a Denavit–Hartenberg table; see :func:`appell.read.from_dh` for its rows and options.
+
+    >>> import appell, math
+    >>> appell.from_dh([{"a": 0.0, "mass": 1.0, "centre": [0.5, 0.0, 0.0]}, {"a": 1.0}])
+    <Robot 'robot': 2 bodies, nq 2, nv 2>
+    """
+    return Robot(_from_dh(rows, modified=modified, **options))
+
+
+def chain(n: int, rng: np.random.Generator, *, vertical: bool = False) -> Robot:
+    """Return a random general arm of n revolute joints; its first axis is vertical if asked.
+
+    >>> import appell, numpy as np
+    >>> appell.chain(4, np.random.default_rng(0)).nv
+    4
+    """
+    return Robot(_chain(n, rng, vertical=vertical))
+
+
+def catalogue() -> list[str]:
+    """Return the names that :func:`load` knows without a file.
+
+    >>> import appell
+    >>> "puma560" in appell.catalogue()
+    True
+    """
+    return names()

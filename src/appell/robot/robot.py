@@ -1,0 +1,254 @@
+"""A robot: the verbs a user calls. Each checks its arguments once and then runs native code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError
+from appell.kernels.kernel import Kernel, Recipe
+from appell.model.build import listed
+from appell.model.model import Model
+from appell.recursion import regressor as _regressor
+from appell.robot.arguments import explain
+from appell.robot.verbs import VERBS, operations
+from appell.trace.count import Count
+
+Array = NDArray[Any]
+
+
+class Robot:
+    """A robot with its dynamics.
+
+    Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out.
+    Lists work; float32 in gives float32 out; ``out=`` receives the result. Robots are made by :func:`appell.load`,
+    :func:`appell.from_dh` and :func:`appell.chain`, and do not change.
+
+    >>> import appell
+    >>> robot = appell.load("two-link")
+    >>> robot.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape
+    (2,)
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._kernels: dict[tuple[str, str | None], Kernel] = {}
+
+    def __repr__(self) -> str:
+        return f"<Robot '{self.name}': {len(self.model.bodies)} bodies, nq {self.nq}, nv {self.nv}>"
+
+    # What the robot is
+
+    @property
+    def name(self) -> str:
+        """Return the robot's name."""
+        return self.model.name
+
+    @cached_property
+    def nq(self) -> int:
+        """Return the number of coordinates q."""
+        return self.model.nq
+
+    @cached_property
+    def nv(self) -> int:
+        """Return the number of velocities v."""
+        return self.model.nv
+
+    @cached_property
+    def joint_names(self) -> list[str]:
+        """Return the moving joints in the order of q and v."""
+        return [body.joint.name for body in self.model.bodies]
+
+    @cached_property
+    def link_names(self) -> list[str]:
+        """Return the moving bodies, one per joint and per ten inertial parameters."""
+        return [body.name for body in self.model.bodies]
+
+    @cached_property
+    def frame_names(self) -> list[str]:
+        """Return every name that :meth:`pose` and :meth:`jacobian` know: all links and joints of the file."""
+        return list(self.model.frame_index)
+
+    @cached_property
+    def actuators(self) -> list[str]:
+        """Return the names of the actuated joints: every joint of an open robot."""
+        return list(self.joint_names)
+
+    @cached_property
+    def parameters(self) -> Array:
+        """Return π with τ = Y·π: per body m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin.
+
+        A robot with joint friction has three more per velocity: rotor inertia, damping, Coulomb friction.
+        """
+        values = np.array(_regressor.parameters(self.model))
+        values.flags.writeable = False
+        return values
+
+    # Configurations
+
+    def neutral(self) -> Array:
+        """Return the configuration with every joint at zero.
+
+        >>> import appell
+        >>> appell.load("two-link").neutral()
+        array([0., 0.])
+        """
+        return np.zeros(self.nq)
+
+    def random(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> Array:
+        """Return random configurations within the joints' limits, ±π where a joint has none.
+
+        >>> import appell, numpy as np
+        >>> appell.load("two-link").random(np.random.default_rng(0), 3).shape
+        (3, 2)
+        """
+        limits = [body.joint.limits for body in self.model.bodies]
+        lower = np.array([limit.lower if np.isfinite(limit.lower) else -np.pi for limit in limits])
+        upper = np.array([limit.upper if np.isfinite(limit.upper) else np.pi for limit in limits])
+        lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        return rng.uniform(lower, upper, (*shape, self.nq))
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
+        """Return the configuration reached from q by the motion dv (velocity times time)."""
+        return self._sized("q", q, self.nq) + self._sized("dv", dv, self.nv)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """Return the motion that leads from q0 to q1: ``integrate(q0, difference(q0, q1)) = q1``."""
+        return self._sized("q1", q1, self.nq) - self._sized("q0", q0, self.nq)
+
+    def reorder(self, names: Sequence[str]) -> Array:
+        """Return indices that bring an array in the order of `names` into this robot's order: ``x[..., robot.reorder(names)]``.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> robot.reorder(robot.joint_names[::-1])
+        array([1, 0])
+        """
+        given = list(names)
+        missing = [name for name in self.joint_names if name not in given]
+        if missing or len(set(given)) != len(given):
+            problem = f"misses {listed(missing)}" if missing else "names a joint twice"
+            raise InputError(f"reorder: the list {problem}; robot '{self.name}' has joints {listed(self.joint_names)}")
+        return np.array([given.index(name) for name in self.joint_names], dtype=int)
+
+    # Dynamics
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> Array:
+        """Return the joint forces τ = M(q)·a + C(q, v)·v + G(q) + friction, the gradient ∂S/∂a of the Gibbs function.
+
+        >>> import appell
+        >>> robot = appell.load("puma560")
+        >>> robot.inverse_dynamics([0.0] * 6, [0.0] * 6, [0.0] * 6).round(2)[1:3]
+        array([37.48,  0.25])
+        """
+        return self._call("inverse_dynamics", (q, v, a), out)
+
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, out: Any = None) -> Array:
+        """Return the accelerations a under joint forces τ."""
+        return self._call("forward_dynamics", (q, v, tau), out)
+
+    def mass_matrix(self, q: ArrayLike, *, out: Any = None) -> Array:
+        """Return the inertia matrix M(q) = ∂²S/∂a², rotor inertias included."""
+        return self._call("mass_matrix", (q,), out)
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> Array:
+        """Return a matrix C(q, v) with C·v the Coriolis and centrifugal forces and Ṁ − 2C skew."""
+        return self._call("coriolis_matrix", (q, v), out)
+
+    def gravity(self, q: ArrayLike, *, out: Any = None) -> Array:
+        """Return the forces G(q) that hold the robot still."""
+        return self._call("gravity", (q,), out)
+
+    def bias(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> Array:
+        """Return C(q, v)·v + G(q) + friction: the joint forces at zero acceleration."""
+        return self._call("bias", (q, v), out)
+
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> Array:
+        """Return Y with τ = Y·π for :attr:`parameters` π, (..., nv, 10·nb) for a robot without joint friction."""
+        return self._call("regressor", (q, v, a), out)
+
+    def gibbs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> Array:
+        """Return the Gibbs function S, the energy of accelerations [kg·m²/s⁴]; ∂S/∂a is the inverse dynamics."""
+        return self._call("gibbs", (q, v, a), out)
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> Array:
+        """Return ½ vᵀM(q)v [J]."""
+        return self._call("kinetic_energy", (q, v), out)
+
+    def potential_energy(self, q: ArrayLike, *, out: Any = None) -> Array:
+        """Return the potential energy of gravity [J], zero with all mass at the world's origin."""
+        return self._call("potential_energy", (q,), out)
+
+    def pose(self, q: ArrayLike, frame: str, *, out: Any = None) -> Array:
+        """Return the 4×4 pose of a link's or joint's frame in the world."""
+        return self._call("pose", (q,), out, self._frame(frame))
+
+    def jacobian(self, q: ArrayLike, frame: str, *, out: Any = None) -> Array:
+        """Return the 6×nv matrix from v to a frame's velocity, linear part first, in world axes."""
+        return self._call("jacobian", (q,), out, self._frame(frame))
+
+    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a."""
+        result: tuple[Array, Array, Array] = self._call("inverse_dynamics_derivatives", (q, v, a), None)
+        return result
+
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ."""
+        result: tuple[Array, Array, Array] = self._call("forward_dynamics_derivatives", (q, v, tau), None)
+        return result
+
+    # About the computation
+
+    def operations(self, verb: str, formulation: str | None = None) -> Count:
+        """Return how many multiplications, additions and sines and cosines a verb takes per sample.
+
+        Without a formulation: the program that is compiled for this robot. With one, such as "gibbs", "vector" or
+        "newton-euler": that algorithm on the frames of the robot's file, as papers count it.
+
+        >>> import appell
+        >>> print(appell.load("puma560", friction=False).operations("inverse_dynamics"))
+        209 M, 183 A
+        """
+        return operations(self.model, verb, formulation)
+
+    def kernel(self, verb: str, frame: str | None = None) -> Kernel:
+        """Return the compiled kernel of a verb, compiling it now if need be."""
+        key = (verb, frame)
+        if key not in self._kernels:
+            self._kernels[key] = Kernel(self.recipe(verb, frame))
+        return self._kernels[key]
+
+    def recipe(self, verb: str, frame: str | None = None) -> Recipe:
+        """Return what determines the kernel of a verb."""
+        what = VERBS[verb]
+        inputs, outputs = what.ports(self.model)
+        fingerprint = repr(
+            (replace(self.model, name="", source="", frames=()), frame and self.model.frame_index[frame])
+        )
+        return Recipe(verb, inputs, outputs, fingerprint, lambda: what.tape(self.model, frame=frame))
+
+    def _call(self, verb: str, arguments: tuple[Any, ...], out: Any, frame: str | None = None) -> Any:
+        kernel = self._kernels.get((verb, frame)) or self.kernel(verb, frame)
+        try:
+            return kernel(*arguments, out=out)
+        except (ValueError, TypeError) as error:
+            raise explain(self.name, kernel.recipe, arguments, out, error) from None
+
+    def _frame(self, frame: str) -> str:
+        if frame not in self.model.frame_index:
+            raise InputError(
+                f"frame: robot '{self.name}' has no frame '{frame}'; it has {listed(self.frame_names, 40)}"
+            )
+        return frame
+
+    def _sized(self, name: str, x: ArrayLike, size: int) -> Array:
+        array = np.asarray(x, dtype=float)
+        if array.ndim == 0 or array.shape[-1] != size:
+            raise InputError(f"{name}: expected (..., {size}), got {array.shape} for robot '{self.name}'")
+        return array

@@ -1,0 +1,77 @@
+"""Elementary functions of a scalar of any type.
+
+A recursion never asks what its scalars are. Where Python has no operator, it calls these functions, which choose by
+type: floats, complex numbers (for complex-step derivatives), NumPy arrays (many samples at once) and, registered by
+:mod:`appell.trace`, traced expressions.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+Scalar = Any
+Vector = tuple[Scalar, Scalar, Scalar]
+Matrix = tuple[Vector, Vector, Vector]
+
+
+@singledispatch
+def sin(x: Scalar) -> Scalar:
+    """Return the sine of an angle in radians.
+
+    >>> sin(0.0)
+    0.0
+    """
+    return math.sin(x)
+
+
+@singledispatch
+def cos(x: Scalar) -> Scalar:
+    """Return the cosine of an angle in radians.
+
+    >>> cos(0.0)
+    1.0
+    """
+    return math.cos(x)
+
+
+@singledispatch
+def sqrt(x: Scalar) -> Scalar:
+    """Return the square root.
+
+    >>> sqrt(9.0)
+    3.0
+    """
+    return math.sqrt(x)
+
+
+@singledispatch
+def sign(x: Scalar) -> Scalar:
+    """Return −1, 0 or 1; not-a-number stays what it is.
+
+    >>> sign(-2.5)
+    -1.0
+    """
+    return float(np.sign(x))
+
+
+sin.register(complex, cmath.sin)
+cos.register(complex, cmath.cos)
+sqrt.register(complex, cmath.sqrt)
+sin.register(np.ndarray, np.sin)
+cos.register(np.ndarray, np.cos)
+sqrt.register(np.ndarray, np.sqrt)
+sign.register(np.ndarray, np.sign)
+sin.register(np.generic, np.sin)
+cos.register(np.generic, np.cos)
+sqrt.register(np.generic, np.sqrt)
+sign.register(np.generic, np.sign)
+
+
+@sign.register
+def _(x: complex) -> complex:
+    return complex(float(np.sign(x.real)))

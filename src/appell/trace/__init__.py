@@ -1,0 +1,1 @@
+"""A tiny compiler front that knows no robotics: expressions, rules, tape, derivatives, counts, verification."""

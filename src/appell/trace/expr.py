@@ -1,0 +1,163 @@
+"""Traced scalars: arithmetic that is written down instead of done.
+
+An :class:`Expr` is one value of a program to be: an input, a constant, or an operation on earlier values. Equal
+operations are the same object (hash consing), and :mod:`appell.trace.rules` rewrites each one as it is made, so a
+recursion run on expressions leaves behind only the operations that its robot needs. Constants outside expressions stay
+plain floats: arithmetic between two floats is done by Python and never seen here.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any
+
+from appell.errors import TraceError
+from appell.spatial import scalar
+
+Value = Any
+"""A traced value or a plain number."""
+
+
+class Op(enum.IntEnum):
+    """The operations of a program."""
+
+    INPUT = 0
+    CONST = 1
+    ADD = 2
+    SUB = 3
+    MUL = 4
+    DIV = 5
+    NEG = 6
+    SQRT = 7
+    SIN = 8
+    COS = 9
+    SIGN = 10
+
+
+ARITY = dict.fromkeys((Op.ADD, Op.SUB, Op.MUL, Op.DIV), 2) | dict.fromkeys(
+    (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN), 1
+)
+EVALUATE = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.DIV: lambda a, b: a / b,
+    Op.NEG: lambda a: -a,
+    Op.SQRT: scalar.sqrt,
+    Op.SIN: scalar.sin,
+    Op.COS: scalar.cos,
+    Op.SIGN: scalar.sign,
+}
+"""What each operation means on numbers; kernels and exports are checked against it."""
+
+
+class Graph:
+    """The expressions of one program, each made once and numbered in order of making."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Expr] = []
+        self._known: dict[tuple[Any, ...], Expr] = {}
+        self.inputs: list[Expr] = []
+
+    def input(self) -> Expr:
+        """Return a new input."""
+        expr = Expr(self, Op.INPUT, (), len(self.nodes), float(len(self.inputs)))
+        self.nodes.append(expr)
+        self.inputs.append(expr)
+        return expr
+
+    def inputs_like(self, *sizes: int) -> tuple[tuple[Expr, ...], ...]:
+        """Return tuples of new inputs of the given sizes."""
+        return tuple(tuple(self.input() for _ in range(size)) for size in sizes)
+
+    def constant(self, value: float) -> Expr:
+        """Return the expression of a number."""
+        if not math.isfinite(value):
+            raise TraceError(f"a constant of the program is {value}; every constant must be finite")
+        key = (Op.CONST, value)
+        expr = self._known.get(key)
+        if expr is None:
+            expr = self._known[key] = Expr(self, Op.CONST, (), len(self.nodes), value)
+            self.nodes.append(expr)
+        return expr
+
+    def node(self, op: Op, *args: Expr) -> Expr:
+        """Return the one expression of an operation on expressions."""
+        key = (op, *(arg.index for arg in args))
+        expr = self._known.get(key)
+        if expr is None:
+            expr = self._known[key] = Expr(self, op, args, len(self.nodes), 0.0)
+            self.nodes.append(expr)
+        return expr
+
+
+class Expr:
+    """One value of a traced program; supports + − · / and the functions of :mod:`appell.spatial.scalar`."""
+
+    __array_ufunc__ = None  # a NumPy scalar on the left defers to the reflected methods below
+    __slots__ = ("args", "graph", "index", "op", "value")
+
+    def __init__(self, graph: Graph, op: Op, args: tuple[Expr, ...], index: int, value: float) -> None:
+        self.graph, self.op, self.args, self.index, self.value = graph, op, args, index, value
+
+    def __repr__(self) -> str:
+        if self.op is Op.CONST:
+            return f"{self.value:g}"
+        return f"{self.op.name.lower()}{int(self.value) if self.op is Op.INPUT else self.args}"
+
+    def __add__(self, other: Value) -> Value:
+        return rules.add(self, other)
+
+    def __radd__(self, other: Value) -> Value:
+        return rules.add(self, other)
+
+    def __sub__(self, other: Value) -> Value:
+        return rules.sub(self, other)
+
+    def __rsub__(self, other: Value) -> Value:
+        return rules.sub(other, self)
+
+    def __mul__(self, other: Value) -> Value:
+        return rules.mul(self, other)
+
+    def __rmul__(self, other: Value) -> Value:
+        return rules.mul(self, other)
+
+    def __truediv__(self, other: Value) -> Value:
+        return rules.div(self, other)
+
+    def __rtruediv__(self, other: Value) -> Value:
+        return rules.div(other, self)
+
+    def __neg__(self) -> Value:
+        return rules.neg(self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __bool__(self) -> bool:
+        raise TraceError("a traced program cannot branch on a value; write the recursion without `if` on scalars")
+
+
+from appell.trace import rules  # noqa: E402  (rules build expressions: the two halves of one thing)
+
+
+@scalar.sin.register
+def _(x: Expr) -> Value:
+    return rules.sin(x)
+
+
+@scalar.cos.register
+def _(x: Expr) -> Value:
+    return rules.cos(x)
+
+
+@scalar.sqrt.register
+def _(x: Expr) -> Value:
+    return x.graph.node(Op.SQRT, x)
+
+
+@scalar.sign.register
+def _(x: Expr) -> Value:
+    return rules.sign(x)

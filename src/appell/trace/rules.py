@@ -1,0 +1,171 @@
+"""The rewriting rules: how an operation is simplified at the moment it is made.
+
+Each function tries its rules from the top; a rule is one line, its left side in the comment. x, y are expressions, c, d
+numbers. Every rule leaves at most as many multiplications and additions as it found. Three normal forms make equal
+things look equal: operands in order of making, constants positive, and minus signs carried outward, where a sum absorbs
+them. Products with zero are zero even for values that are not finite: rows with NaN are the caller's to see elsewhere,
+since every input that matters reaches an output by another way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from appell.trace import expr as _expr
+
+Value = Any
+
+
+def add(x: Value, y: Value) -> Value:
+    """Return x + y, simplified."""
+    Expr, Op = _expr.Expr, _expr.Op
+    if not isinstance(x, Expr):
+        x, y = y, x
+    if not isinstance(y, Expr):
+        if y == 0.0:  # x + 0
+            return x
+        if x.op is Op.CONST:  # c + d
+            return x.value + y
+        if x.op is Op.ADD and x.args[1].op is Op.CONST:  # (x + c) + d
+            return add(x.args[0], x.args[1].value + float(y))
+        if x.op is Op.NEG:  # −x + c = c − x
+            return sub(y, x.args[0])
+        return x.graph.node(Op.ADD, x, x.graph.constant(float(y)))
+    if x.op is Op.NEG:  # −x + y = y − x
+        return sub(y, x.args[0])
+    if y.op is Op.NEG:  # x + −y = x − y
+        return sub(x, y.args[0])
+    if x.op is Op.SUB and x.args[1] is y:  # (x − y) + y
+        return x.args[0]
+    if y.op is Op.SUB and y.args[1] is x:  # x + (y − x)
+        return y.args[0]
+    merged = _merge(x, y, 1.0)
+    if merged is not None:  # c·x + d·x = (c + d)·x
+        return merged
+    if x.index > y.index:
+        x, y = y, x
+    return x.graph.node(Op.ADD, x, y)
+
+
+def sub(x: Value, y: Value) -> Value:
+    """Return x − y, simplified."""
+    Expr, Op = _expr.Expr, _expr.Op
+    if not isinstance(y, Expr):
+        return add(x, -y)
+    if y.op is Op.CONST:
+        return add(x, -y.value)
+    if y.op is Op.NEG:  # x − −y = x + y
+        return add(x, y.args[0])
+    if not isinstance(x, Expr):
+        if x == 0.0:  # 0 − y
+            return neg(y)
+        return y.graph.node(Op.SUB, y.graph.constant(float(x)), y)
+    if x is y:  # x − x
+        return 0.0
+    if x.op is Op.NEG:  # −x − y = −(x + y)
+        return neg(add(x.args[0], y))
+    if x.op is Op.ADD and y in x.args:  # (x + y) − y
+        return x.args[0] if x.args[1] is y else x.args[1]
+    if y.op is Op.ADD and x in y.args:  # x − (x + y)
+        return neg(y.args[0] if y.args[1] is x else y.args[1])
+    if y.op is Op.SUB and y.args[0] is x:  # x − (x − y)
+        return y.args[1]
+    if x.op is Op.SUB and x.args[0] is y:  # (x − y) − x
+        return neg(x.args[1])
+    merged = _merge(x, y, -1.0)
+    if merged is not None:  # c·x − d·x = (c − d)·x
+        return merged
+    if x.index > y.index:  # x − y and y − x are one value and its opposite
+        return neg(x.graph.node(Op.SUB, y, x))
+    return x.graph.node(Op.SUB, x, y)
+
+
+def mul(x: Value, y: Value) -> Value:
+    """Return x·y, simplified."""
+    Expr, Op = _expr.Expr, _expr.Op
+    if not isinstance(x, Expr):
+        x, y = y, x
+    if not isinstance(y, Expr):
+        c = float(y)
+        if c == 0.0:  # x·0
+            return 0.0
+        if c == 1.0:  # x·1
+            return x
+        if c < 0.0:  # −c·x = −(c·x)
+            return neg(mul(x, -c))
+        if x.op is Op.CONST:  # c·d
+            return x.value * c
+        if x.op is Op.NEG:  # c·−x
+            return neg(mul(x.args[0], c))
+        if x.op is Op.MUL and x.args[0].op is Op.CONST:  # c·(d·x)
+            return mul(x.args[1], x.args[0].value * c)
+        return x.graph.node(Op.MUL, x.graph.constant(c), x)
+    if x.op is Op.NEG:  # −x·y
+        return neg(mul(x.args[0], y))
+    if y.op is Op.NEG:  # x·−y
+        return neg(mul(x, y.args[0]))
+    if x.op is Op.CONST:
+        return mul(y, x.value)
+    if y.op is Op.CONST:
+        return mul(x, y.value)
+    if x.index > y.index:
+        x, y = y, x
+    return x.graph.node(Op.MUL, x, y)
+
+
+def div(x: Value, y: Value) -> Value:
+    """Return x / y, simplified."""
+    Expr, Op = _expr.Expr, _expr.Op
+    if not isinstance(y, Expr):  # x / c = x·(1/c)
+        return mul(x, 1.0 / y)
+    if not isinstance(x, Expr):
+        if x == 0.0:  # 0 / y
+            return 0.0
+        x = y.graph.constant(float(x))
+    if y.op is Op.NEG:  # x / −y
+        return neg(div(x, y.args[0]))
+    if x.op is Op.NEG:  # −x / y
+        return neg(div(x.args[0], y))
+    return y.graph.node(Op.DIV, x, y)
+
+
+def neg(x: Value) -> Value:
+    """Return −x, simplified."""
+    Expr, Op = _expr.Expr, _expr.Op
+    if not isinstance(x, Expr):
+        return -x
+    if x.op is Op.NEG:  # −−x
+        return x.args[0]
+    return x.graph.node(Op.NEG, x)
+
+
+def sin(x: Value) -> Value:
+    """Return sin x; the sine is odd."""
+    if x.op is _expr.Op.NEG:
+        return neg(x.graph.node(_expr.Op.SIN, x.args[0]))
+    return x.graph.node(_expr.Op.SIN, x)
+
+
+def cos(x: Value) -> Value:
+    """Return cos x; the cosine is even."""
+    return x.graph.node(_expr.Op.COS, x.args[0] if x.op is _expr.Op.NEG else x)
+
+
+def sign(x: Value) -> Value:
+    """Return the sign of x; it is odd, and blind to positive factors."""
+    Op = _expr.Op
+    if x.op is Op.NEG:
+        return neg(sign(x.args[0]))
+    if x.op is Op.MUL and x.args[0].op is Op.CONST:
+        return sign(x.args[1])
+    return x.graph.node(Op.SIGN, x)
+
+
+def _merge(x: Any, y: Any, side: float) -> Value | None:
+    """Return c·x ± d·x as one product, or None when x and y are not multiples of one value."""
+    Op = _expr.Op
+    c, u = (x.args[0].value, x.args[1]) if x.op is Op.MUL and x.args[0].op is Op.CONST else (1.0, x)
+    d, w = (y.args[0].value, y.args[1]) if y.op is Op.MUL and y.args[0].op is Op.CONST else (1.0, y)
+    if u is not w or (u is x and w is y):
+        return None
+    return mul(u, c + side * d)

@@ -1,0 +1,121 @@
+"""The tape: a straight-line program ready to be counted, differentiated and compiled.
+
+A tape holds only the operations its outputs need. Values are numbered by position: first the inputs, then one value per
+step, each step reading earlier positions only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from appell.errors import TraceError
+from appell.trace.expr import EVALUATE, Expr, Graph, Op
+
+
+class Step(NamedTuple):
+    """One operation: what it does, the positions it reads, and its number if it is a constant."""
+
+    op: Op
+    args: tuple[int, ...]
+    value: float = 0.0
+
+
+class Port(NamedTuple):
+    """A named array argument of a program and its shape, read in C order."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Return the number of scalars."""
+        return int(np.prod(self.shape, dtype=int))
+
+
+@dataclass(frozen=True)
+class Tape:
+    """A straight-line program: `inputs`, then `steps`, then `results` (positions, in the order of the output ports)."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+
+    @property
+    def n_inputs(self) -> int:
+        """Return the number of scalar inputs."""
+        return sum(port.size for port in self.inputs)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a fingerprint of the program: the same for the same operations, whatever the name."""
+        text = repr((self.inputs, self.outputs, [(int(s.op), s.args, s.value) for s in self.steps], self.results))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def run(self, *arguments: Any) -> list[Any]:
+        """Evaluate the tape step by step on numbers of any type: the slow, plain meaning of the program.
+
+        Each argument is a flat sequence of the scalars of one input port; returns the flat list of results.
+        """
+        values: list[Any] = [x for argument in arguments for x in argument]
+        if len(values) != self.n_inputs:
+            raise TraceError(f"tape '{self.name}': expected {self.n_inputs} scalar inputs, got {len(values)}")
+        for step in self.steps:
+            values.append(step.value if step.op is Op.CONST else EVALUATE[step.op](*(values[i] for i in step.args)))
+        return [values[i] for i in self.results]
+
+
+Program = Callable[..., Any]
+"""A function of tuples of scalars that returns nested tuples of scalars, one tuple per output port."""
+
+
+def trace(name: str, program: Program, inputs: Sequence[Port], outputs: Sequence[Port]) -> Tape:
+    """Run a program on traced scalars and return its tape.
+
+    >>> from appell.trace.tape import Port, trace
+    >>> tape = trace("area", lambda x: (x[0] * x[1] * 1.0,), [Port("x", (2,))], [Port("area", (1,))])
+    >>> [step.op.name for step in tape.steps], tape.run([3.0, 4.0])
+    (['MUL'], [12.0])
+    """
+    graph = Graph()
+    arguments = graph.inputs_like(*(port.size for port in inputs))
+    flat = list(flatten(program(*arguments)))
+    expected = sum(port.size for port in outputs)
+    if len(flat) != expected:
+        raise TraceError(f"program '{name}': expected {expected} scalar results, got {len(flat)}")
+    return lay(name, graph, flat, inputs, outputs)
+
+
+def flatten(nested: Any) -> Any:
+    """Yield the scalars of nested tuples and lists, in order."""
+    if isinstance(nested, tuple | list):
+        for item in nested:
+            yield from flatten(item)
+    else:
+        yield nested
+
+
+def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], outputs: Sequence[Port]) -> Tape:
+    """Return the tape of the expressions that the results need, in order of making."""
+    roots = [graph.constant(float(r)) if not isinstance(r, Expr) else r for r in results]
+    needed = bytearray(len(graph.nodes))
+    pending = [root.index for root in roots]
+    while pending:
+        index = pending.pop()
+        if not needed[index]:
+            needed[index] = 1
+            pending.extend(arg.index for arg in graph.nodes[index].args)
+    position = {expr.index: i for i, expr in enumerate(graph.inputs)}
+    steps: list[Step] = []
+    for expr in graph.nodes:
+        if needed[expr.index] and expr.op is not Op.INPUT:
+            position[expr.index] = len(graph.inputs) + len(steps)
+            steps.append(Step(expr.op, tuple(position[arg.index] for arg in expr.args), expr.value))
+    return Tape(name, tuple(inputs), tuple(outputs), tuple(steps), tuple(position[root.index] for root in roots))

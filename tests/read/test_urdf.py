@@ -1,0 +1,178 @@
+"""What a URDF says and what the model holds."""
+
+from __future__ import annotations
+
+import math
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from appell.errors import ReadError
+from appell.model.model import WORLD, Limits, Model
+from appell.read import read_urdf
+
+ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
+
+INERTIAL = (
+    '<inertial><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>'
+    '<inertia ixx="0.3" ixy="0.01" ixz="0.02" iyy="0.2" iyz="0.03" izz="0.25"/></inertial>'
+)
+
+
+def pendulum(joint: str = "", rod: str = "", kind: str = "revolute", robot: str = "<robot name='p'>") -> Model:
+    return read_urdf(
+        f'{robot}<link name="base"/><link name="rod">{rod}</link>'
+        f'<joint name="hinge" type="{kind}"><parent link="base"/><child link="rod"/>{joint}</joint></robot>'
+    )
+
+
+@pytest.mark.filterwarnings("ignore::appell.errors.AppellWarning")
+@pytest.mark.parametrize("path", sorted(ROBOTS.rglob("*.urdf")), ids=lambda path: path.stem)
+def test_a_real_robot_has_pinocchios_axes_placements_and_inertias(path):
+    pin = pytest.importorskip("pinocchio")
+    try:
+        model = read_urdf(path)
+    except ReadError as error:
+        if "mimic" in str(error):
+            pytest.skip("a robot with mimic joints")
+        with pytest.raises(ValueError, match="does not contain a valid URDF"):
+            pin.buildModelFromUrdf(str(path))
+        return
+    peer = pin.buildModelFromUrdf(str(path))
+    assert sorted(body.joint.name for body in model.bodies) == sorted(list(peer.names)[1:])
+    for body in model.bodies:
+        i = peer.getJointId(body.joint.name)
+        parent = "universe" if body.parent == WORLD else model.bodies[body.parent].joint.name
+        assert parent == peer.names[peer.parents[i]]
+        subspace = peer.joints[i].createData().S.ravel()
+        column = body.joint.columns[0]
+        np.testing.assert_allclose([*column.linear, *column.angular], subspace, rtol=1e-12, atol=1e-14)
+        placement = peer.jointPlacements[i]
+        np.testing.assert_allclose(body.joint.placement.rotation, placement.rotation, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(body.joint.placement.position, placement.translation, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            body.inertia.parameters, peer.inertias[i].toDynamicParameters(), rtol=1e-12, atol=1e-14
+        )
+
+
+@pytest.mark.filterwarnings("ignore::appell.errors.AppellWarning")
+def test_a_real_robot_has_pinocchios_losses_and_limits(robots):
+    pin = pytest.importorskip("pinocchio")
+    path = robots / "double_pendulum_description" / "urdf" / "double_pendulum.urdf"
+    model, peer = read_urdf(path), pin.buildModelFromUrdf(str(path))
+    joints = [body.joint for body in model.bodies]
+    np.testing.assert_array_equal([joint.damping for joint in joints], peer.damping)
+    np.testing.assert_array_equal([joint.limits.upper for joint in joints], peer.upperPositionLimit)
+    np.testing.assert_array_equal([joint.limits.velocity for joint in joints], peer.upperVelocityLimit)
+
+
+def test_joints_stand_depth_first_in_file_order():
+    links = "".join(f'<link name="{name}"/>' for name in "abcde")
+    tree = [("z", "a", "b"), ("m", "a", "d"), ("y", "b", "c"), ("x", "d", "e")]
+    joints = "".join(
+        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/></joint>'
+        for name, parent, child in tree
+    )
+    model = read_urdf(f"<robot>{links}{joints}</robot>")
+    assert [body.joint.name for body in model.bodies] == ["z", "y", "m", "x"]
+
+
+def test_an_axis_left_out_is_x():
+    assert pendulum().bodies[0].joint.axis == (1.0, 0.0, 0.0)
+
+
+def test_an_axis_of_any_length_becomes_a_unit_vector():
+    assert pendulum('<axis xyz="0 0 -0.7"/>').bodies[0].joint.axis == (0.0, 0.0, -1.0)
+    assert math.hypot(*pendulum('<axis xyz="1 2 3"/>').bodies[0].joint.axis) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_an_origin_left_out_is_the_parents_frame():
+    assert (
+        pendulum().bodies[0].joint.placement == pendulum('<origin xyz="0 0 0" rpy="0 0 0"/>').bodies[0].joint.placement
+    )
+
+
+def test_a_quarter_turn_is_exact():
+    rotation = pendulum('<origin rpy="1.5707963267948966 0 -3.141592653589793"/>').bodies[0].joint.placement.rotation
+    assert rotation == ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
+
+
+def test_roll_pitch_yaw_turn_the_inertia():
+    inertia = pendulum(rod=INERTIAL).bodies[0].inertia
+    c, s = np.cos, np.sin
+    roll, pitch, yaw = 0.4, -0.5, 0.6
+    rx = np.array([[1, 0, 0], [0, c(roll), -s(roll)], [0, s(roll), c(roll)]])
+    ry = np.array([[c(pitch), 0, s(pitch)], [0, 1, 0], [-s(pitch), 0, c(pitch)]])
+    rz = np.array([[c(yaw), -s(yaw), 0], [s(yaw), c(yaw), 0], [0, 0, 1]])
+    rotation, centre = rz @ ry @ rx, np.array([0.1, 0.2, 0.3])
+    own = np.array([[0.3, 0.01, 0.02], [0.01, 0.2, 0.03], [0.02, 0.03, 0.25]])
+    about_origin = rotation @ own @ rotation.T + 2.0 * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    np.testing.assert_allclose(inertia.tensor, about_origin, atol=1e-15)
+
+
+def test_a_link_without_inertial_is_massless():
+    assert pendulum().bodies[0].inertia.parameters == (0.0,) * 10
+
+
+def test_a_fixed_joint_merges_what_it_carries():
+    text = (
+        f'<robot><link name="base"/><link name="rod">{INERTIAL}</link><link name="tip">{INERTIAL}</link>'
+        '<joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/></joint>'
+        '<joint name="weld" type="fixed"><parent link="rod"/><child link="tip"/><origin xyz="0 0 1"/></joint></robot>'
+    )
+    assert [body.inertia.mass for body in read_urdf(text).bodies] == [4.0]
+
+
+def test_the_root_links_own_inertia_is_the_worlds():
+    text = f'<robot><link name="base">{INERTIAL}</link></robot>'
+    assert read_urdf(text).bodies == ()
+
+
+def test_losses_and_rotor_inertia_are_read():
+    joint = pendulum('<dynamics damping="0.5" friction="0.25" armature="0.125"/>').bodies[0].joint
+    assert (joint.damping, joint.friction, joint.armature) == (0.5, 0.25, 0.125)
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "expected"),
+    [
+        ("revolute", 'lower="-1" upper="2" velocity="3" effort="4"', Limits(-1.0, 2.0, 3.0, 4.0)),
+        ("revolute", 'upper="2" velocity="3" effort="4"', Limits(0.0, 2.0, 3.0, 4.0)),
+        ("revolute", 'velocity="3" effort="inf"', Limits(velocity=3.0)),
+        ("continuous", 'lower="-1" upper="2" velocity="3" effort="4"', Limits(velocity=3.0, effort=4.0)),
+    ],
+    ids=["all", "lower left out", "no position", "continuous"],
+)
+def test_limits_are_what_the_joint_can_do(kind, limit, expected):
+    assert pendulum(f"<limit {limit}/>", kind=kind).bodies[0].joint.limits == expected
+
+
+@pytest.mark.parametrize(
+    ("joint", "robot"),
+    [
+        ('<axis xyz="  0\t0   1 "/>', "<robot>"),
+        ('<!-- z --><axis xyz="0 0 1"/><visual/><visual/>', "<robot>"),
+        ('<axis xyz="0 0 1"/>', '<robot xmlns="http://www.ros.org">'),
+        ('<axis xyz="0 0 1"/><g:axis xyz="1 0 0" xmlns:g="http://gazebo"/>', "<robot>"),
+        ('<axis xyz="0 0 1"/><sensor:axis xyz="1 0 0"/>', "<robot>"),
+        ('<axis xyz="0 0 1"/>', '<robot xmlns:xacro="http://wiki.ros.org/xacro">'),
+        ('<axis xyz="0 0 1"/>', '<?xml version="1.0" encoding="utf-16"?><robot>'),
+        ('<axis xyz="0 0 1"/>', "\ufeff<!-- made by hand --><robot>"),
+    ],
+    ids=["spaces", "comment", "namespace", "foreign", "undeclared", "xacro's mark", "declaration", "text before"],
+)
+def test_the_disorder_of_real_files_changes_nothing(joint, robot):
+    assert pendulum(joint, robot=robot).bodies[0] == pendulum('<axis xyz="0 0 1"/>').bodies[0]
+
+
+def test_joints_of_transmissions_and_simulators_are_not_the_robots():
+    extra = '<transmission><joint name="hinge"/></transmission><gazebo><link name="x"/><joint name="hinge"/></gazebo>'
+    assert pendulum(robot=f"<robot name='p'>{extra}") == pendulum()
+
+
+def test_numbers_become_floats_of_python():
+    joint = pendulum('<origin xyz="1 2 3"/><axis xyz="1 2 2"/>', INERTIAL).bodies[0].joint
+    numbers = [*joint.axis, *joint.placement.position, *joint.placement.rotation[0]]
+    assert {type(x) for x in numbers} == {float}
