@@ -9,67 +9,39 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from appell import catalogue
+from appell.catalogue import chain, names, read
 from appell.errors import InputError
-from appell.model.model import Model
 
 READY = [0.0, np.pi / 4, np.pi, 0.0, np.pi / 4, 0.0]
 """The nominal pose of the Robotics Toolbox's PUMA 560, qn."""
 
 
-class Peer:
-    """A model in Pinocchio, body by body."""
-
-    def __init__(self, model: Model) -> None:
-        self.pin = pytest.importorskip("pinocchio")
-        self.offset = np.array([body.joint.offset for body in model.bodies])
-        self.model = self.pin.Model()
-        self.model.gravity.linear = np.array(model.gravity)
-        for body in model.bodies:
-            joint, turns = body.joint, body.joint.type.turns
-            make = self.pin.JointModelRevoluteUnaligned if turns else self.pin.JointModelPrismaticUnaligned
-            placement = self.pin.SE3(np.array(joint.placement.rotation), np.array(joint.placement.position))
-            added = self.model.addJoint(body.parent + 1, make(np.array(joint.axis)), placement, joint.name)
-            inertia = self.pin.Inertia.FromDynamicParameters(np.array(body.inertia.parameters))
-            if body.inertia.mass == 0.0:  # FromDynamicParameters divides by the mass
-                inertia = self.pin.Inertia(0.0, np.zeros(3), np.array(body.inertia.tensor))
-            self.model.appendBodyToJoint(added, inertia, self.pin.SE3.Identity())
-        self.data = self.model.createData()
-
-    def torque(self, q, v, a):
-        return self.pin.rnea(self.model, self.data, np.array(q) + self.offset, np.array(v), np.array(a))
-
-    def mass_matrix(self, q):
-        upper = np.triu(self.pin.crba(self.model, self.data, np.array(q) + self.offset))
-        return upper + np.triu(upper, 1).T
-
-
 def test_the_names_are_the_files():
-    assert catalogue.names() == ["puma560", "puma600", "rx90", "stanford", "two-link"]
+    assert names() == ["puma560", "puma600", "rx90", "stanford", "two-link"]
 
 
 def test_a_robot_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(InputError, match=r"no robot 'puma' in the catalogue; there are 'puma560', 'puma600'"):
-        catalogue.read("puma")
+        read("puma")
 
 
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize("name", names())
 def test_every_file_names_its_source_and_itself(name):
-    top = tomllib.loads(files(catalogue).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    top = tomllib.loads(files("appell.catalogue").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
     assert top["name"] == name
     assert len(top["source"]) > 40
 
 
-@pytest.mark.parametrize("name", catalogue.names())
-def test_every_robot_has_a_positive_definite_mass_matrix(name, rng):
-    model = catalogue.read(name)
-    assert np.linalg.eigvalsh(Peer(model).mass_matrix(rng.normal(size=model.nq)))[0] > 0
+@pytest.mark.parametrize("name", names())
+def test_every_robot_has_a_positive_definite_mass_matrix(name, rng, peer):
+    model = read(name)
+    assert np.linalg.eigvalsh(peer(model).mass_matrix(rng.normal(size=model.nq)))[0] > 0
 
 
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize("name", names())
 def test_every_inertia_but_the_puma_560s_belongs_to_a_rigid_body(name):
     smallest = []
-    for body in catalogue.read(name).bodies:
+    for body in read(name).bodies:
         m, first, second = body.inertia
         centred = np.array(second) - (np.outer(first, first) / m if m else 0.0)
         smallest.append(np.linalg.eigvalsh(centred)[0] / np.trace(centred))
@@ -78,11 +50,11 @@ def test_every_inertia_but_the_puma_560s_belongs_to_a_rigid_body(name):
 
 
 def test_gravity_is_the_files_unless_given():
-    assert catalogue.read("two-link").gravity == (0.0, -9.81, 0.0)
-    assert catalogue.read("two-link", gravity=(0, 0, 1)).gravity == (0.0, 0.0, 1.0)
+    assert read("two-link").gravity == (0.0, -9.81, 0.0)
+    assert read("two-link", gravity=(0, 0, 1)).gravity == (0.0, 0.0, 1.0)
 
 
-def test_the_puma_600_has_the_first_torques_of_valeras_line():
+def test_the_puma_600_has_the_first_torques_of_valeras_line(peer):
     q = [
         0.041428258169364796,
         -1.10249833407328,
@@ -107,43 +79,43 @@ def test_the_puma_600_has_the_first_torques_of_valeras_line():
         -0.008744205327094518,
         0.004770971078187308,
     ]
-    torque = Peer(catalogue.read("puma600")).torque(q, v, a)
+    torque = peer(read("puma600")).torque(q, v, a)
     np.testing.assert_allclose(torque, [0.0371, -56.3153, -25.3889, 0.1091, 0.1245, 0.0], atol=5e-5)
 
 
-def test_the_puma_600_has_the_torques_of_valeras_line(shared):
+def test_the_puma_600_has_the_torques_of_valeras_line(shared, peer):
     reference = json.loads((shared / "papers" / "reference" / "valera_puma_line_torques.json").read_text())
-    peer = Peer(catalogue.read("puma600"))
+    arm = peer(read("puma600"))
     for sample in (sample for branch in reference["branches"].values() for sample in branch):
-        torque = peer.torque(sample["q"], sample["qd"], sample["qdd"])
+        torque = arm.torque(sample["q"], sample["qd"], sample["qdd"])
         np.testing.assert_allclose(torque, sample["tau"], atol=1e-12)
 
 
-def test_the_two_link_arm_has_the_accelerations_of_its_reference(shared):
+def test_the_two_link_arm_has_the_accelerations_of_its_reference(shared, peer):
     reference = json.loads((shared / "papers" / "reference" / "mata_ascher_two_link.json").read_text())
-    peer = Peer(catalogue.read("two-link"))
+    arm = peer(read("two-link"))
     for step, expected in enumerate(reference["qdd_double"]):
         q = [0.0, np.radians(2.0 * step)]
-        torque = peer.torque(q, [0.0, 0.0], [0.0, 0.0])
-        np.testing.assert_allclose(np.linalg.solve(peer.mass_matrix(q), -torque), expected, rtol=1e-10)
+        torque = arm.torque(q, [0.0, 0.0], [0.0, 0.0])
+        np.testing.assert_allclose(np.linalg.solve(arm.mass_matrix(q), -torque), expected, rtol=1e-10)
 
 
 def test_the_two_link_arm_is_two_plates():
-    for body, mass, length in zip(catalogue.read("two-link").bodies, (0.1, 10.0), (0.02, 2.0), strict=True):
+    for body, mass, length in zip(read("two-link").bodies, (0.1, 10.0), (0.02, 2.0), strict=True):
         assert body.inertia.mass == mass
         assert body.inertia.tensor[2][2] == pytest.approx(
             mass * ((length**2 + 0.02**2) / 12 + length**2 / 4), rel=1e-14
         )
 
 
-def test_the_puma_560_carries_the_toolboxs_gravity():
-    torque = Peer(catalogue.read("puma560")).torque(READY, np.zeros(6), np.zeros(6))
+def test_the_puma_560_carries_the_toolboxs_gravity(peer):
+    torque = peer(read("puma560")).torque(READY, np.zeros(6), np.zeros(6))
     np.testing.assert_allclose(torque, [0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0], atol=5e-5)
 
 
-def test_the_puma_560_has_the_toolboxs_mass_matrix_rotors_included():
-    model = catalogue.read("puma560")
-    total = Peer(model).mass_matrix(READY) + np.diag([body.joint.armature for body in model.bodies])
+def test_the_puma_560_has_the_toolboxs_mass_matrix_rotors_included(peer):
+    model = read("puma560")
+    total = peer(model).mass_matrix(READY) + np.diag([body.joint.armature for body in model.bodies])
     expected = [
         [3.6594, -0.4044, 0.1006, -0.0025, 0.0, 0.0],
         [-0.4044, 4.4137, 0.3509, 0.0, 0.0024, 0.0],
@@ -155,9 +127,9 @@ def test_the_puma_560_has_the_toolboxs_mass_matrix_rotors_included():
     np.testing.assert_allclose(total, expected, atol=5e-5)
 
 
-def test_the_puma_560_has_the_toolboxs_velocity_torques():
-    model = catalogue.read("puma560")
-    torque = Peer(model).torque(READY, np.ones(6), np.zeros(6)) + [body.joint.damping for body in model.bodies]
+def test_the_puma_560_has_the_toolboxs_velocity_torques(peer):
+    model = read("puma560")
+    torque = peer(model).torque(READY, np.ones(6), np.zeros(6)) + [body.joint.damping for body in model.bodies]
     # What the toolbox gives for unit velocities, less its Coulomb friction of that direction.
     gear = np.array([62.6111, 107.815, 53.7063, 76.0364, 71.923, 76.686])
     coulomb = gear * [0.395, 0.126, 0.132, 11.2e-3, 9.26e-3, 3.96e-3]
@@ -168,26 +140,26 @@ def test_the_puma_560s_friction_is_the_mean_of_both_directions():
     gear = np.array([62.6111, 107.815, 53.7063, 76.0364, 71.923, 76.686])
     one = np.array([0.395, 0.126, 0.132, 11.2e-3, 9.26e-3, 3.96e-3])
     other = np.array([0.435, 0.071, 0.105, 16.9e-3, 14.5e-3, 10.5e-3])
-    friction = [body.joint.friction for body in catalogue.read("puma560").bodies]
+    friction = [body.joint.friction for body in read("puma560").bodies]
     np.testing.assert_allclose(friction, gear * (one + other) / 2, rtol=1e-14)
 
 
-def test_the_stanford_arms_hand_hangs_from_its_boom():
+def test_the_stanford_arms_hand_hangs_from_its_boom(peer):
     # Arm level (q₂ = 90°), boom 0.5 m out: the weights of links 3 to 6 and their levers turn joint 2.
-    torque = Peer(catalogue.read("stanford")).torque([0.0, np.pi / 2, 0.5, 0.0, 0.0, 0.0], np.zeros(6), np.zeros(6))
+    torque = peer(read("stanford")).torque([0.0, np.pi / 2, 0.5, 0.0, 0.0, 0.0], np.zeros(6), np.zeros(6))
     weights = 9.81 * np.array([4.25, 1.08, 0.63, 0.51])
     levers = 0.5 + np.array([-0.6447, -0.0092, 0.0566, 0.1554])
     assert torque[1] == pytest.approx(-weights @ levers, rel=1e-12)
 
 
 def test_the_rx_90_reaches_as_far_as_its_links():
-    placements = [body.joint.placement.position for body in catalogue.read("rx90").bodies]
+    placements = [body.joint.placement.position for body in read("rx90").bodies]
     assert [placement for placement in placements if any(placement)] == [(0.45, 0.0, 0.0), (0.0, 0.45, 0.0)]
 
 
 @pytest.mark.parametrize("vertical", [False, True])
 def test_a_chain_is_general_where_it_can_be(rng, vertical):
-    model = catalogue.chain(6, rng, vertical=vertical)
+    model = chain(6, rng, vertical=vertical)
     for i, body in enumerate(model.bodies):
         assert all(body.inertia.parameters)
         assert all(body.joint.placement.position) or (vertical and i == 0)
@@ -195,17 +167,17 @@ def test_a_chain_is_general_where_it_can_be(rng, vertical):
 
 
 def test_a_chains_inertias_belong_to_rigid_bodies(rng):
-    for body in catalogue.chain(20, rng).bodies:
+    for body in chain(20, rng).bodies:
         m, first, second = body.inertia
         assert np.linalg.eigvalsh(np.array(second) - np.outer(first, first) / m)[0] > 0
 
 
 def test_a_chain_is_made_of_floats_of_python(rng):
-    body = catalogue.chain(2, rng).bodies[1]
+    body = chain(2, rng).bodies[1]
     assert {type(x) for x in (*body.inertia.parameters, *body.joint.placement.position)} == {float}
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True])
 def test_a_chain_has_joints(rng, n):
     with pytest.raises(InputError, match="one joint or more"):
-        catalogue.chain(n, rng)
+        chain(n, rng)

@@ -11,8 +11,11 @@ The table :data:`CODE` is the whole instruction selection. Around it:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from appell.errors import CompileError
-from appell.kernels.loop import loop
+from appell.kernels import direct
+from appell.kernels.loop import HasPorts, loop
 from appell.kernels.target import Target
 from appell.kernels.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.writer import DOUBLE, Real, Writer, splat
@@ -28,6 +31,8 @@ CODE = {
     Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
 }
 """Operations that are one instruction; sine, cosine and sign are short sequences below."""
+TRIGONOMETRIC = (Op.SIN, Op.COS)
+SUMS = (Op.ADD, Op.SUB, Op.NEG)
 LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 
@@ -40,6 +45,7 @@ def module(tape: Tape, real: Real, target: Target) -> str:
     parts = [
         _rows(tape, real, lanes, fused="+fma" in target.features),
         loop(tape, real.name, real.size, lanes),
+        direct.text(tape, lanes) if has_direct(tape, real) else "",
         exact_reduction() if _angles(tape) else "",
         f"declare {vector} @llvm.sqrt({vector})",
         '!0 = !{!"branch_weights", i32 1, i32 1000000}',
@@ -47,20 +53,29 @@ def module(tape: Tape, real: Real, target: Target) -> str:
     return "\n".join(parts).replace("@llvm.sqrt(", f"{root}(")
 
 
+def has_direct(tape: HasPorts, real: Real) -> bool:
+    """Return whether a module of these ports and type defines `@direct`."""
+    return real is DOUBLE and direct.takes(tape.inputs, tape.outputs)
+
+
 def _ports(tape: Tape) -> list[tuple[str, int, int]]:
     """Return (name, scalars, dimensions) of every argument, inputs first."""
     return [(f"p{k}", port.size, len(port.shape)) for k, port in enumerate((*tape.inputs, *tape.outputs))]
 
 
-def _angles(tape: Tape) -> dict[int, None]:
-    """Return the inputs whose sine or cosine is taken, directly or after adding a constant."""
-    found: dict[int, None] = {}
-    for step in tape.steps:
-        if step.op in (Op.SIN, Op.COS):
-            source, _ = _offset(tape, step.args[0])
-            if source < tape.n_inputs:
-                found[source] = None
-    return found
+def _angles(tape: Tape) -> list[int]:
+    """Return the inputs that are angles and nothing else: each way from them leads through sums to a sine or cosine."""
+    uses: list[list[int]] = [[] for _ in range(tape.n_inputs + len(tape.steps))]
+    for i, step in enumerate(tape.steps, start=tape.n_inputs):
+        for j in step.args:
+            uses[j].append(i)
+    angular = [False] * len(uses)
+    results = set(tape.results)
+    for i in reversed(range(len(uses))):
+        users = [tape.steps[j - tape.n_inputs].op for j in uses[i]]
+        sums = all(op in TRIGONOMETRIC or (op in SUMS and angular[j]) for op, j in zip(users, uses[i], strict=True))
+        angular[i] = bool(users) and sums and i not in results
+    return [i for i in range(tape.n_inputs) if angular[i]]
 
 
 def _offset(tape: Tape, position: int) -> tuple[int, float]:
@@ -98,7 +113,7 @@ def _rows(tape: Tape, real: Real, lanes: int, *, fused: bool) -> str:
     values: list[str] = []
     for (name, size, _), _port in zip(ports, tape.inputs, strict=False):
         values += _load(w, rows[name], size)
-    values = _reduced(w, values, list(_angles(tape)))
+    values = _reduced(w, values, _angles(tape))
     _compute(w, tape, values, fused=fused)
     results = _poisoned(w, tape, values)
     for name, size, _ in ports[len(tape.inputs) :]:
@@ -118,27 +133,54 @@ def _rows(tape: Tape, real: Real, lanes: int, *, fused: bool) -> str:
 
 def _compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
     """Append the tape's steps; `values` grows by one name per step."""
-    trigonometry = _trigonometry(w, tape, values, fused=fused)
-    for step in tape.steps:
-        if step.op is Op.CONST:
-            values.append(w.constant(step.value))
-        elif step.op in (Op.SIN, Op.COS):
+    early = _early(tape)
+    known: dict[int, str] = {}
+    for i in early:
+        known[i] = _value(w, tape, i, {**dict(enumerate(values)), **known})
+    trigonometry = _trigonometry(w, tape, {**dict(enumerate(values)), **known}, fused=fused)
+    for i, step in enumerate(tape.steps, start=tape.n_inputs):
+        if i in known:
+            values.append(known[i])
+        elif step.op in TRIGONOMETRIC:
             angle = step.args[0]
             if angle not in trigonometry:
                 trigonometry[angle] = emit_sincos(w, [Angle(values[angle], 0.0)], fused=fused)[0]
             values.append(trigonometry[angle][step.op is Op.COS])
-        elif step.op is Op.SIGN:
-            values.append(_sign(w, values[step.args[0]]))
-        elif step.op in CODE:
-            values.append(w.emit(CODE[step.op].format(*(values[i] for i in step.args), T=w.vector)))
         else:
-            raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
+            values.append(_value(w, tape, i, values))
 
 
-def _trigonometry(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> dict[int, tuple[str, str]]:
-    """Append sine and cosine of every angle that is an input, or one plus a constant, a few in lockstep."""
-    wanted = {step.args[0]: _offset(tape, step.args[0]) for step in tape.steps if step.op in (Op.SIN, Op.COS)}
-    ready = [(at, Angle(values[source], offset)) for at, (source, offset) in wanted.items() if source < tape.n_inputs]
+def _value(w: Writer, tape: Tape, position: int, values: Sequence[str] | dict[int, str]) -> str:
+    """Append one step that is no sine or cosine; return its value's name."""
+    step = tape.steps[position - tape.n_inputs]
+    if step.op is Op.CONST:
+        return w.constant(step.value)
+    if step.op is Op.SIGN:
+        return _sign(w, values[step.args[0]])
+    if step.op not in CODE:
+        raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
+    return w.emit(CODE[step.op].format(*(values[i] for i in step.args), T=w.vector))
+
+
+def _early(tape: Tape) -> list[int]:
+    """Return the steps that only sum inputs and constants on the way to an angle; they come before everything else."""
+    plain = [True] * tape.n_inputs
+    for step in tape.steps:
+        plain.append(step.op is Op.CONST or (step.op in SUMS and all(plain[j] for j in step.args)))
+    wanted: set[int] = set()
+    pending = [_offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC]
+    while pending:
+        i = pending.pop()
+        if i >= tape.n_inputs and plain[i] and i not in wanted:
+            wanted.add(i)
+            pending.extend(tape.steps[i - tape.n_inputs].args)
+    return sorted(wanted)
+
+
+def _trigonometry(w: Writer, tape: Tape, values: dict[int, str], *, fused: bool) -> dict[int, tuple[str, str]]:
+    """Append sine and cosine of every angle whose value is known by now, a few in lockstep."""
+    wanted = {step.args[0]: _offset(tape, step.args[0]) for step in tape.steps if step.op in TRIGONOMETRIC}
+    ready = [(at, Angle(values[source], offset)) for at, (source, offset) in wanted.items() if source in values]
     result: dict[int, tuple[str, str]] = {}
     for k in range(0, len(ready), LOCKSTEP):
         group = ready[k : k + LOCKSTEP]

@@ -16,8 +16,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from appell.errors import CompileError
-from appell.kernels import cache
-from appell.kernels.emit import module
+from appell.kernels import cache, direct
+from appell.kernels.emit import has_direct, module
 from appell.kernels.gufunc import LOOP, Gufunc
 from appell.kernels.loop import gathers
 from appell.kernels.target import Target, host
@@ -51,6 +51,7 @@ class Kernel:
         self.recipe, self._target = recipe, target or host()
         self._tape: Tape | None = None
         self._engines: list[Any] = []
+        self._directs: list[direct.Direct] = []
         self._core = [len(port.shape) for port in recipe.inputs]
         self._copies = not gathers(recipe, SINGLE.size, self._target.lanes(SINGLE.size))
         self._lazy = LOOP(self._compile_single)
@@ -116,6 +117,19 @@ class Kernel:
         engine.finalize_object()
         self._engines.append(engine)
         return int(engine.get_function_address("loop"))
+
+    def direct(self, general: Any) -> Any:
+        """Return a callable that takes one float64 sample the short way and passes all else to `general`.
+
+        `general` is what a call means; the short way only spares it. The callable keeps it, and through it this kernel.
+        """
+        if not (direct.available() and has_direct(self.recipe, DOUBLE)):
+            return general
+        engine = self._engines[0]
+        places = (int(engine.get_function_address("direct")), int(engine.get_global_value_address("context")))
+        made = direct.Direct(self.recipe.name, *places, general)
+        self._directs.append(made)
+        return made.call
 
     def _compile_single(self, *arguments: int) -> None:
         """Stand in for the single-precision loop on its first call: compile it, take its place, run it."""

@@ -68,11 +68,11 @@ def build(
     frames: list[Frame] = []
     stack: list[tuple[str, Connection | None, int, Pose]] = [(root, None, WORLD, Pose())]
     while stack:
-        name_here, connection, body, pose = stack.pop()
-        if connection is not None:
-            frames.append(Frame(connection.joint.name, body, pose))
-            if connection.joint.kind != "fixed":
-                joint = replace(connection.joint, axis=normalized(connection.joint.axis), placement=pose)
+        name_here, carrier, body, pose = stack.pop()
+        if carrier is not None:
+            frames.append(Frame(carrier.joint.name, body, pose))
+            if carrier.joint.kind != "fixed":
+                joint = replace(carrier.joint, axis=normalized(carrier.joint.axis), placement=pose)
                 bodies.append(Body(name_here, body, joint, Inertia()))
                 body, pose = len(bodies) - 1, Pose()
                 frames[-1] = Frame(joint.name, body, pose)
@@ -101,7 +101,8 @@ def _check_names(links: list[Link], connections: list[Connection], source: str) 
         for role, link_name in (("parent", connection.parent), ("child", connection.child)):
             if link_name not in known:
                 raise ReadError(
-                    f"joint '{joint.name}' has {role} link '{link_name}', which is not defined; known links: {listed(known)}",
+                    f"joint '{joint.name}' has {role} link '{link_name}', which is not defined; "
+                    f"known links: {listed(known)}",
                     source,
                     connection.line,
                 )

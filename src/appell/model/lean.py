@@ -7,11 +7,13 @@ body gets a working frame, and each joint takes over what it cannot tell apart:
   common normal with the next axis. A constant rotation is then one about x, a position (a, 0, b): Denavit and
   Hartenberg's parameters, with the offset b kept in the parent, where it costs least. Angles of file frames about their
   own axes vanish into the joint's offset.
+- *Bundles.* Where neighbouring axes are parallel, the bodies share one set of axes that turns with none of them; each
+  body's constants are turned by the sum of its bundle's angles instead of every vector that crosses a joint.
 - *Moments.* Mass on a joint's axis moves no differently with the body than with its parent. So m, h_z and Σ_zz of a
   turning body go to its parent, and Σ of a sliding one; what remains are the base parameters of Gautier and Khalil
   (1990), found here by moving moments instead of by formulas.
 
-Torques, the inertia matrix and accelerations are unchanged to rounding. Energies and poses are not this model's to give.
+Torques, the inertia matrix and accelerations are unchanged to rounding. Energies and poses are not for it to give.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about, perpendicular
 from appell.spatial.scalar import Matrix, Vector
-from appell.spatial.vector import ZERO, add, cross, dot, matvec, matvec_t, scale, sub, transpose
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale, sub, transpose
 
 Z: Vector = (0.0, 0.0, 1.0)
 TURNING = ("revolute", "continuous")
@@ -45,7 +47,7 @@ class Line(NamedTuple):
 
 def lean(model: Model) -> Model:
     """Return a model of the same joints, in the same order, with the same dynamics and the fewest nonzero constants."""
-    return _regroup(_reframe(model))
+    return _bundle(_regroup(_reframe(model)))
 
 
 def _reframe(model: Model) -> Model:
@@ -79,7 +81,21 @@ def _with_axis_z(joint: Joint, placed: Pose, turned: Pose, turn: float) -> Joint
         # sliding from the offset on: a constant part of the position
         position = add(placed.position, scale(joint.offset, matvec(placed.rotation, Z)))
         return replace(joint, axis=Z, offset=0.0, placement=Pose(placed.then(turned).rotation, position))
-    return replace(joint, axis=Z, offset=joint.offset + turn, placement=placed)
+    return replace(joint, axis=Z, offset=_clean(joint.offset + turn, 1.0), placement=placed)
+
+
+def _bundle(model: Model) -> Model:
+    """Return the model with the turns of neighbouring parallel axes left to the constants.
+
+    Vectors then cross the whole bundle unturned, and what turns instead are the few constants of its bodies.
+    """
+    late: set[int] = set()
+    for i, body in enumerate(model.bodies):
+        parent = body.parent
+        pair = parent != WORLD and body.joint.kind in TURNING and model.bodies[parent].joint.kind in TURNING
+        if pair and body.joint.placement.rotation == IDENTITY:
+            late |= {i, parent}
+    return replace(model, late=frozenset(late))
 
 
 def _heirs(model: Model) -> dict[int, int]:
@@ -163,7 +179,7 @@ def _regroup(model: Model) -> Model:
     """Return the model with every moment that a joint cannot tell from its parent's moved there, tips first."""
     moments = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
-        joint, (m, h, s) = model.bodies[i].joint, moments[i]
+        joint, (m, h, s) = model.bodies[i].joint, _clean_inertia(moments[i])
         if joint.kind in TURNING:
             shared = Inertia(m, (0.0, 0.0, h[2]), (ZERO, ZERO, (0.0, 0.0, s[2][2])))
             kept = Inertia(0.0, (h[0], h[1], 0.0), (s[0], s[1], (s[2][0], s[2][1], 0.0)))
@@ -171,12 +187,12 @@ def _regroup(model: Model) -> Model:
             shared = Inertia(0.0, ZERO, s)
             kept = Inertia(m, h, NULL)
         else:
-            continue
+            shared, kept = Inertia(), Inertia(m, h, s)
         moments[i] = kept
         parent = model.bodies[i].parent
         if parent != WORLD:
             moments[parent] = moments[parent].plus(shared.moved(joint.placement))
-    bodies = (replace(b, inertia=_clean_inertia(m)) for b, m in zip(model.bodies, moments, strict=True))
+    bodies = (replace(b, inertia=m) for b, m in zip(model.bodies, moments, strict=True))
     return replace(model, bodies=tuple(bodies))
 
 
@@ -184,15 +200,21 @@ def _clean(x: float, size: float) -> float:
     return 0.0 if abs(x) <= ROUNDING * size else x
 
 
+def _cleaned(v: Vector, size: float) -> Vector:
+    return (_clean(float(v[0]), size), _clean(float(v[1]), size), _clean(float(v[2]), size))
+
+
 def _clean_vector(v: Vector) -> Vector:
-    size = max(abs(x) for x in v)
-    return tuple(_clean(float(x), size) for x in v)  # type: ignore[return-value]  # three of them
+    return _cleaned(v, max(abs(x) for x in v))
 
 
 def _clean_matrix(m: Matrix) -> Matrix:
     """Return a rotation with blurred zeros and ones made exact."""
-    rows = tuple(tuple(_unit(float(x)) for x in row) for row in m)
-    return rows  # type: ignore[return-value]  # three rows of three
+    return (_unit_row(m[0]), _unit_row(m[1]), _unit_row(m[2]))
+
+
+def _unit_row(row: Vector) -> Vector:
+    return (_unit(float(row[0])), _unit(float(row[1])), _unit(float(row[2])))
 
 
 def _unit(x: float) -> float:
@@ -206,7 +228,5 @@ def _clean_pose(pose: Pose) -> Pose:
 def _clean_inertia(inertia: Inertia) -> Inertia:
     m, h, s = inertia
     size = max(abs(x) for row in s for x in row)
-    arm = max(max(abs(x) for x in h), math.sqrt(abs(m) * size))
-    first = tuple(_clean(float(x), arm) for x in h)
-    second = tuple(tuple(_clean(float(x), size) for x in row) for row in s)
-    return Inertia(float(m), first, second)  # type: ignore[arg-type]  # three, and three rows of three
+    arm = max(*(abs(x) for x in h), math.sqrt(abs(m) * size))
+    return Inertia(float(m), _cleaned(h, arm), (_cleaned(s[0], size), _cleaned(s[1], size), _cleaned(s[2], size)))

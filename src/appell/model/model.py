@@ -15,7 +15,6 @@ from appell.model.joints import KINDS, Column, Kind
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector
-from appell.spatial.vector import IDENTITY, matmul
 
 WORLD = -1
 """The parent of bodies that hang from the fixed world."""
@@ -96,6 +95,8 @@ class Model:
     frames: tuple[Frame, ...] = ()
     gravity: Vector = GRAVITY
     source: str = ""
+    late: frozenset[int] = frozenset()
+    """Bodies whose turn about z the working frames leave out: bundles of parallel axes in a lean model."""
 
     @cached_property
     def nq(self) -> int:
@@ -116,15 +117,6 @@ class Model:
     def v_slices(self) -> tuple[slice, ...]:
         """Return, per body, where its joint's velocities stand in v."""
         return tuple(_slices(body.joint.type.nv for body in self.bodies))
-
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """Return the children of each body."""
-        lists: list[list[int]] = [[] for _ in self.bodies]
-        for i, body in enumerate(self.bodies):
-            if body.parent != WORLD:
-                lists[body.parent].append(i)
-        return tuple(map(tuple, lists))
 
     @cached_property
     def frame_index(self) -> dict[str, Frame]:
@@ -153,15 +145,3 @@ def _slices(sizes: Iterator[int]) -> Iterator[slice]:
     for size in sizes:
         yield slice(start, start + size)
         start += size
-
-
-def is_rotation(matrix: object, tolerance: float = 1e-9) -> bool:
-    """Return whether a matrix of floats is a rotation: M·Mᵀ = 1 and no mirror."""
-    m: tuple[tuple[float, ...], ...] = matrix  # type: ignore[assignment]
-    t = tuple(zip(*m, strict=True))
-    product = matmul(m, t)  # type: ignore[arg-type]
-    near = all(abs(product[i][j] - IDENTITY[i][j]) < tolerance for i in range(3) for j in range(3))
-    determinant = sum(
-        m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3]) for i in range(3)
-    )
-    return near and determinant > 0

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.inertia_matrix import rotate_symmetric
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Link, Scalars, joint_motions, links, velocities
 from appell.recursion.sweep import inward, outward
@@ -78,7 +77,7 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
     pivots: list[list[Pivot]] = [[] for _ in model.bodies]
 
     def elimination(i: int, below: list[tuple[int, Articulated]]) -> Articulated:
-        body = _rigid(model.bodies[i].inertia, speeds[i].angular, speeds[i].linear)
+        body = _rigid(chain[i].inertia, speeds[i].angular, speeds[i].linear)
         for child, reduced in below:
             body = _joined(body, _moved_up(chain[child], reduced))
         indices = range(*model.v_slices[i].indices(model.nv))
@@ -137,19 +136,14 @@ def _eliminate(body: Articulated, column: Column, tau: Scalar, armature: float) 
 
 def _moved_up(link: Link, body: Articulated) -> Articulated:
     """Return an articulated body of a child's frame in its parent's: X* I_A X for the rotation, then for the shift."""
-    linear, angular = _turned(link, body.linear), _turned(link, body.angular)
-    mixed = matmul(link.constant, matmul(matmul(link.joint, body.mixed), transpose(link.joint)))
-    mixed = matmul(mixed, transpose(link.constant))
+    linear, angular = link.up_symmetric(body.linear), link.up_symmetric(body.angular)
+    mixed = link.up_tensor(body.mixed)
     p = skew(link.position)
     shifted = msub(mixed, matmul(linear, p))  # B' = B − A p̃
     angular = madd(angular, msub(matmul(p, shifted), matmul(transpose(mixed), p)))  # C' = C + p̃ B' − Bᵀ p̃
     force = link.up(body.bias.linear)
     moment = add(link.up(body.bias.angular), cross(link.position, force))
     return Articulated(linear, shifted, _mirrored(angular), Pair(force, moment))
-
-
-def _turned(link: Link, tensor: Matrix) -> Matrix:
-    return rotate_symmetric(link.constant, rotate_symmetric(link.joint, tensor))
 
 
 def _mirrored(m: Matrix) -> Matrix:

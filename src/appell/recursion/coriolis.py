@@ -35,7 +35,6 @@ from appell.spatial.vector import (
     skew,
     sub,
     trace,
-    transpose,
 )
 
 
@@ -70,7 +69,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
         return add(cross(omega[parent], chain[i].position), slide) if parent >= 0 else slide
 
     def gather(i: int, below: list[tuple[int, Whole]]) -> Whole:
-        inertia = model.bodies[i].inertia
+        inertia = chain[i].inertia
         total = Whole(inertia, cross(omega[i], inertia.first), matmul(skew(omega[i]), inertia.second))
         for child, whole in below:
             total = _joined(total, _lifted(chain[child], whole, origin_velocity(child)))
@@ -126,8 +125,7 @@ def _lifted(link: Link, whole: Whole, velocity: Vector) -> Whole:
     m, p = whole.inertia.mass, link.position
     inertia = moved_up(link, whole.inertia)
     drift, first = link.up(whole.drift), link.up(whole.inertia.first)
-    inner = matmul(matmul(link.joint, whole.spread), transpose(link.joint))
-    turned = matmul(matmul(link.constant, inner), transpose(link.constant))
+    turned = link.up_tensor(whole.spread)
     shifted = madd(outer(drift, p), outer(velocity, add(first, scale(m, p))))
     return Whole(inertia, add(drift, scale(m, velocity)), madd(turned, shifted))
 

@@ -49,7 +49,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
     """Return τ = ∂S/∂a, joint friction and rotor inertia included."""
     chain = links(model, q)
     moving = accelerations(model, chain, v, a)
-    loads = [inertial_load(body.inertia, motion) for body, motion in zip(model.bodies, moving, strict=True)]
+    loads = [inertial_load(link.inertia, motion) for link, motion in zip(chain, moving, strict=True)]
     return transmit(model, chain, loads, joint_forces(model, v, a))
 
 

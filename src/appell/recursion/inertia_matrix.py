@@ -14,7 +14,7 @@ from appell.model.model import Model
 from appell.recursion.kinematics import Link, Scalars, links, project
 from appell.recursion.sweep import inward, outward, rootward
 from appell.spatial.inertia import Inertia
-from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.scalar import Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, scale
 
 Rows = tuple[tuple[Scalar, ...], ...]
@@ -24,7 +24,7 @@ def composite_bodies(model: Model, chain: list[Link]) -> list[Inertia]:
     """Return, in each body's frame, the inertia of the body with all that it carries (mata2002 4.2, steps 1, 4, 5)."""
 
     def step(i: int, below: list[tuple[int, Inertia]]) -> Inertia:
-        total = model.bodies[i].inertia
+        total = chain[i].inertia
         for child, carried in below:
             total = total.plus(moved_up(chain[child], carried))
         return total
@@ -36,7 +36,7 @@ def moved_up(link: Link, inertia: Inertia) -> Inertia:
     """Return an inertia given in a body's frame in the parent's frame; symmetric entries are computed once."""
     m, p = inertia.mass, link.position
     first = link.up(inertia.first)
-    s = rotate_symmetric(link.constant, rotate_symmetric(link.joint, inertia.second))
+    s = link.up_symmetric(inertia.second)
     # Σ' = RΣRᵀ + h pᵀ + p hᵀ + m p pᵀ, grouped so that m p is off line where p is constant
     g = add(first, scale(0.5 * m, p))
     xx, yy, zz = (s[k][k] + 2.0 * (g[k] * p[k]) for k in range(3))
@@ -44,42 +44,6 @@ def moved_up(link: Link, inertia: Inertia) -> Inertia:
     xz = s[0][2] + (g[0] * p[2] + g[2] * p[0])
     yz = s[1][2] + (g[1] * p[2] + g[2] * p[1])
     return Inertia(m, add(first, scale(m, p)), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-
-
-def rotate_symmetric(r: Matrix, s: Matrix) -> Matrix:
-    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30."""
-    for z in range(3):
-        if isinstance(r[z][z], float) and r[z][z] == 1.0:
-            x, y = (z + 1) % 3, (z + 2) % 3
-            return _rotate_planar(x, y, z, r[x][x], r[y][x], s)
-    half = tuple(matvec(s, row) for row in r)  # rows of R S
-    xx, yy, zz = (dot(r[k], half[k]) for k in range(3))
-    xy, xz, yz = dot(r[0], half[1]), dot(r[0], half[2]), dot(r[1], half[2])
-    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-
-
-def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> Matrix:
-    """Turn a symmetric tensor about coordinate axis z.
-
-    With g = s·(Sxx − Syy) + 2c·Sxy:  Sxx' = Sxx − s·g,  Syy' = Syy + s·g,  Sxy' = c·g − Sxy.
-    """
-    twice = m[x][y] + m[x][y]
-    g = s * (m[x][x] - m[y][y]) + c * twice
-    sg = s * g
-    entries = {
-        (x, x): m[x][x] - sg,
-        (y, y): m[y][y] + sg,
-        (z, z): m[z][z],
-        (x, y): c * g - m[x][y],
-        (x, z): c * m[x][z] - s * m[y][z],
-        (y, z): s * m[x][z] + c * m[y][z],
-    }
-    full = {**entries, **{(j, i): e for (i, j), e in entries.items()}}
-    return (
-        (full[0, 0], full[0, 1], full[0, 2]),
-        (full[1, 0], full[1, 1], full[1, 2]),
-        (full[2, 0], full[2, 1], full[2, 2]),
-    )
 
 
 class Momentum(NamedTuple):

@@ -8,33 +8,51 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from appell.model.model import WORLD, Model
+from appell.model.model import WORLD, Model, Z
 from appell.recursion.sweep import outward
+from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Matrix, Scalar, Vector
-from appell.spatial.vector import ZERO, add, cross, dot, matvec, matvec_t, scale, sub
+from appell.spatial.rotation import about, rotate_symmetric
+from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, matvec_t, scale, sub, transpose
 
 Scalars = tuple[Scalar, ...]
 
 
 class Link(NamedTuple):
-    """The pose of a body in its parent: the file's constant rotation, the joint's rotation, and the position.
+    """A body as its parent sees it: rotations to its working frame, the position of its origin, and its inertia there.
 
-    The two rotations are applied one after the other and never multiplied: where each is about a coordinate axis, as
-    in the lean model, that is 8 multiplications and 4 additions a vector (mata2002, section 4.1).
+    The rotations R = R₁R₂… are applied one after the other and never multiplied: where each is about a coordinate axis,
+    as in the lean model, that is 4 multiplications and 2 additions a vector and rotation (mata2002, section 4.1).
     """
 
-    constant: Matrix
-    joint: Matrix
+    rotations: tuple[Matrix, ...]
     position: Vector
+    inertia: Inertia
 
     def down(self, vector: Vector) -> Vector:
         """Return a vector of the parent's frame in the body's frame."""
-        return matvec_t(self.joint, matvec_t(self.constant, vector))
+        for rotation in self.rotations:
+            vector = matvec_t(rotation, vector)
+        return vector
 
     def up(self, vector: Vector) -> Vector:
         """Return a vector of the body's frame in the parent's frame."""
-        return matvec(self.constant, matvec(self.joint, vector))
+        for rotation in reversed(self.rotations):
+            vector = matvec(rotation, vector)
+        return vector
+
+    def up_tensor(self, tensor: Matrix) -> Matrix:
+        """Return a tensor of the body's frame in the parent's frame, R T Rᵀ."""
+        for rotation in reversed(self.rotations):
+            tensor = matmul(matmul(rotation, tensor), transpose(rotation))
+        return tensor
+
+    def up_symmetric(self, tensor: Matrix) -> Matrix:
+        """Return a symmetric tensor of the body's frame in the parent's frame."""
+        for rotation in reversed(self.rotations):
+            tensor = rotate_symmetric(rotation, tensor)
+        return tensor
 
 
 class JointMotion(NamedTuple):
@@ -52,12 +70,59 @@ class Velocity(NamedTuple):
 
 
 def links(model: Model, q: Scalars) -> list[Link]:
-    """Return the pose of every body in its parent."""
+    """Return every body as its parent sees it.
+
+    A body in `model.late` keeps its parent's axes: its own turn, about the z that both share, is left to its constants
+    and to the bodies that leave the bundle of parallel axes.
+    """
+
+    def step(i: int, parent: _Turn) -> _Turn:
+        joint = model.bodies[i].joint
+        if i not in model.late:
+            return _STILL
+        before = parent if _continues(model, i) else _STILL
+        return _Turn(before.angle + q[model.q_slices[i]][0], before.offset + joint.offset)
+
+    turns = outward(model, _STILL, step)
+    pending = [_about_z(turn) if i in model.late else None for i, turn in enumerate(turns)]
     result = []
-    for body, where in zip(model.bodies, model.q_slices, strict=True):
-        placement, moved = body.joint.placement, body.joint.pose(q[where])
-        result.append(Link(placement.rotation, moved.rotation, placement.apply(moved.position)))
+    for i, body in enumerate(model.bodies):
+        rotation, position = body.joint.placement
+        rotations = () if rotation == IDENTITY else (rotation,)
+        inertia, after = body.inertia, pending[i]
+        if after is not None:
+            inertia = Inertia(inertia.mass, matvec(after, inertia.first), rotate_symmetric(after, inertia.second))
+        else:
+            moved = body.joint.pose(q[model.q_slices[i]])
+            position = add(position, matvec(rotation, moved.position))
+            rotations = rotations if moved.rotation is IDENTITY else (*rotations, moved.rotation)
+        before = pending[body.parent] if body.parent != WORLD else None
+        if before is not None:
+            position = matvec(before, position)
+            rotations = rotations if _continues(model, i) else (before, *rotations)
+        result.append(Link(rotations, position, inertia))
     return result
+
+
+class _Turn(NamedTuple):
+    """The angle by which a late body is turned against its working frame: coordinates and constants apart."""
+
+    angle: Scalar
+    offset: float
+
+
+_STILL = _Turn(0.0, 0.0)
+
+
+def _about_z(turn: _Turn) -> Matrix:
+    angle = turn.angle + turn.offset
+    return about(Z, cos(angle), sin(angle))
+
+
+def _continues(model: Model, i: int) -> bool:
+    """Return whether a body goes on with its parent's bundle of parallel axes."""
+    body = model.bodies[i]
+    return i in model.late and body.parent in model.late and body.joint.placement.rotation == IDENTITY
 
 
 def joint_motions(model: Model, x: Scalars) -> list[JointMotion]:

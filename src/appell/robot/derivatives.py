@@ -12,7 +12,7 @@ from appell.model.model import Model
 from appell.recursion import forward, gibbs, inertia_matrix
 from appell.recursion.kinematics import Scalars
 from appell.trace.derive import jacobian
-from appell.trace.expr import Expr
+from appell.trace.tape import Port, trace
 
 Blocks = tuple[Any, Any, Any]
 
@@ -33,12 +33,24 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Bloc
 
     bias = gibbs.bias(model, q, v)
     a = solve(tuple(t - b for t, b in zip(tau, bias, strict=True)))
-    needed = gibbs.inverse_dynamics(model, q, v, a)
-    held = [x for x in a if isinstance(x, Expr)]
-    by_q, by_v = jacobian(needed, q, held=held), jacobian(needed, v, held=held)
+    by_q, by_v = _by_state(model, q, v, a)
     n = range(model.nv)
     inverted = [solve(tuple(float(i == j) for i in n)) for j in n]
     return _solved(solve, by_q), _solved(solve, by_v), _transposed(inverted)
+
+
+def _by_state(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[Any, Any]:
+    """Return ∂τ/∂q and ∂τ/∂v at fixed a, for a that itself depends on q and v.
+
+    They are differentiated in a program of their own, where a is an input and no rule can look into it.
+    """
+    nq, nv = model.nq, model.nv
+    inputs = Port("q", (nq,)), Port("v", (nv,)), Port("a", (nv,))
+    outputs = Port("dtau_dq", (nv, nv)), Port("dtau_dv", (nv, nv))
+    tape = trace("inverse_dynamics_derivatives", lambda *x: inverse_dynamics(model, *x)[:2], inputs, outputs)
+    flat = tape.run(q, v, a)
+    rows = [tuple(flat[nv * i : nv * (i + 1)]) for i in range(2 * nv)]
+    return tuple(rows[:nv]), tuple(rows[nv:])
 
 
 def _solved(solve: Any, matrix: tuple[Scalars, ...]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -38,6 +38,7 @@ class Robot:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._kernels: dict[tuple[str, str | None], Kernel] = {}
+        self._calls: dict[tuple[str, str | None], Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Robot '{self.name}': {len(self.model.bodies)} bodies, nq {self.nq}, nv {self.nv}>"
@@ -123,7 +124,9 @@ class Robot:
         return self._sized("q1", q1, self.nq) - self._sized("q0", q0, self.nq)
 
     def reorder(self, names: Sequence[str]) -> Array:
-        """Return indices that bring an array in the order of `names` into this robot's order: ``x[..., robot.reorder(names)]``.
+        """Return the indices that bring an array in the order of `names` into this robot's order.
+
+        Use them on the last axis: ``x[..., robot.reorder(names)]``.
 
         >>> import appell
         >>> robot = appell.load("two-link")
@@ -195,13 +198,13 @@ class Robot:
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
         """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a."""
-        result: tuple[Array, Array, Array] = self._call("inverse_dynamics_derivatives", (q, v, a), None)
-        return result
+        by_q, by_v, by_a = self._call("inverse_dynamics_derivatives", (q, v, a), None)
+        return by_q, by_v, by_a
 
     def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
         """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ."""
-        result: tuple[Array, Array, Array] = self._call("forward_dynamics_derivatives", (q, v, tau), None)
-        return result
+        by_q, by_v, by_tau = self._call("forward_dynamics_derivatives", (q, v, tau), None)
+        return by_q, by_v, by_tau
 
     # About the computation
 
@@ -233,12 +236,24 @@ class Robot:
         )
         return Recipe(verb, inputs, outputs, fingerprint, lambda: what.tape(self.model, frame=frame))
 
-    def _call(self, verb: str, arguments: tuple[Any, ...], out: Any, frame: str | None = None) -> Any:
-        kernel = self._kernels.get((verb, frame)) or self.kernel(verb, frame)
-        try:
-            return kernel(*arguments, out=out)
-        except (ValueError, TypeError) as error:
-            raise explain(self.name, kernel.recipe, arguments, out, error) from None
+    def _call(self, verb: str, arguments: tuple[Any, ...], out: Any, frame: str | None = None) -> Array:
+        call = self._calls.get((verb, frame)) or self._callable(verb, frame)
+        result: Array = call(*arguments) if out is None else call(*arguments, out)
+        return result
+
+    def _callable(self, verb: str, frame: str | None) -> Callable[..., Any]:
+        """Return the callable of a verb: its kernel with errors in words, and the short way for one sample before it."""
+        kernel, count = self.kernel(verb, frame), len(VERBS[verb].inputs)
+
+        def general(*arguments: Any) -> Any:
+            out = arguments[count] if len(arguments) > count else None
+            try:
+                return kernel(*arguments[:count], out=out)
+            except (ValueError, TypeError) as error:
+                raise explain(self.name, kernel.recipe, arguments[:count], out, error) from None
+
+        self._calls[verb, frame] = kernel.direct(general)
+        return self._calls[verb, frame]
 
     def _frame(self, frame: str) -> str:
         if frame not in self.model.frame_index:

@@ -64,8 +64,8 @@ def _six(model: Model) -> tuple[int, ...]:
 class Verb:
     """One public computation.
 
-    `formulations` are programs of equal results; those named in `candidates` compete to be compiled. `is_lean` says that
-    the result is the same on the lean model (:mod:`appell.model.lean`), on which it is then traced.
+    `formulations` are programs of equal results; those named in `candidates` compete to be compiled. `is_lean` says
+    that the result is the same on the lean model (:mod:`appell.model.lean`), on which it is then traced.
     """
 
     name: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from appell.spatial.scalar import Matrix, Scalar, Vector
-from appell.spatial.vector import IDENTITY, cross, dot, madd, matmul, mscale, outer, scale, skew
+from appell.spatial.vector import IDENTITY, cross, dot, madd, matmul, matvec, mscale, outer, scale, skew
 
 
 def about(axis: Vector, c: Scalar, s: Scalar) -> Matrix:
@@ -33,6 +33,42 @@ def _about_coordinate(k: int, c: Scalar, s: Scalar) -> Matrix:
     return ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))
 
 
+def rotate_symmetric(r: Matrix, s: Matrix) -> Matrix:
+    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30."""
+    for z in range(3):
+        if isinstance(r[z][z], float) and r[z][z] == 1.0:
+            x, y = (z + 1) % 3, (z + 2) % 3
+            return _rotate_planar(x, y, z, r[x][x], r[y][x], s)
+    half = tuple(matvec(s, row) for row in r)  # rows of R S
+    xx, yy, zz = (dot(r[k], half[k]) for k in range(3))
+    xy, xz, yz = dot(r[0], half[1]), dot(r[0], half[2]), dot(r[1], half[2])
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> Matrix:
+    """Turn a symmetric tensor about coordinate axis z.
+
+    With g = s·(Sxx − Syy) + 2c·Sxy:  Sxx' = Sxx − s·g,  Syy' = Syy + s·g,  Sxy' = c·g − Sxy.
+    """
+    twice = m[x][y] + m[x][y]
+    g = s * (m[x][x] - m[y][y]) + c * twice
+    sg = s * g
+    entries = {
+        (x, x): m[x][x] - sg,
+        (y, y): m[y][y] + sg,
+        (z, z): m[z][z],
+        (x, y): c * g - m[x][y],
+        (x, z): c * m[x][z] - s * m[y][z],
+        (y, z): s * m[x][z] + c * m[y][z],
+    }
+    full = {**entries, **{(j, i): e for (i, j), e in entries.items()}}
+    return (
+        (full[0, 0], full[0, 1], full[0, 2]),
+        (full[1, 0], full[1, 1], full[1, 2]),
+        (full[2, 0], full[2, 1], full[2, 2]),
+    )
+
+
 def from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
     """Return Rz(yaw)·Ry(pitch)·Rx(roll), the rotation of a URDF ``rpy``.
 
@@ -43,20 +79,6 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
     y = about((0.0, 1.0, 0.0), math.cos(pitch), math.sin(pitch))
     z = about((0.0, 0.0, 1.0), math.cos(yaw), math.sin(yaw))
     return matmul(matmul(z, y), x)
-
-
-def to_rpy(rotation: Matrix) -> Vector:
-    """Return (roll, pitch, yaw) of a rotation; yaw is zero where pitch is ±π/2.
-
-    >>> [round(x, 12) for x in to_rpy(from_rpy(0.1, -0.2, 0.3))]
-    [0.1, -0.2, 0.3]
-    """
-    r = rotation
-    level = math.hypot(r[0][0], r[1][0])
-    pitch = math.atan2(-r[2][0], level)
-    if level > 1e-12:
-        return (math.atan2(r[2][1], r[2][2]), pitch, math.atan2(r[1][0], r[0][0]))
-    return (math.atan2(-r[1][2], r[1][1]), pitch, 0.0)
 
 
 def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:

@@ -65,13 +65,13 @@ sqrt.register(complex, cmath.sqrt)
 sin.register(np.ndarray, np.sin)
 cos.register(np.ndarray, np.cos)
 sqrt.register(np.ndarray, np.sqrt)
-sign.register(np.ndarray, np.sign)
 sin.register(np.generic, np.sin)
 cos.register(np.generic, np.cos)
 sqrt.register(np.generic, np.sqrt)
-sign.register(np.generic, np.sign)
 
 
-@sign.register
-def _(x: complex) -> complex:
-    return complex(float(np.sign(x.real)))
+@sign.register(complex)
+@sign.register(np.ndarray)
+@sign.register(np.generic)
+def _(x: Scalar) -> Scalar:
+    return np.sign(x.real)  # of a complex step, the sign of what is stepped from

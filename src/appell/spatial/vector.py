@@ -90,16 +90,3 @@ def mscale(s: Scalar, m: Matrix) -> Matrix:
 def trace(m: Matrix) -> Scalar:
     """Return the sum of the diagonal."""
     return m[0][0] + m[1][1] + m[2][2]
-
-
-def axial(m: Matrix) -> Vector:
-    """Return the vector of m − mᵀ: the t with t̃ = m − mᵀ."""
-    return (m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1])
-
-
-def total(vectors: list[Vector]) -> Vector:
-    """Return the sum of vectors."""
-    result = ZERO
-    for vector in vectors:
-        result = add(result, vector)
-    return result

@@ -1,4 +1,4 @@
-"""Operation counts under the rules of mata2002: constants are free, so are signs; sines and cosines are counted apart."""
+"""Operation counts by the rules of mata2002: constants and signs are free, sines and cosines are counted apart."""
 
 from __future__ import annotations
 

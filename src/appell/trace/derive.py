@@ -7,7 +7,7 @@ motion leaves everything behind it unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from appell.trace.expr import Expr, Op
@@ -15,27 +15,24 @@ from appell.trace.expr import Expr, Op
 Value = Any
 
 
-def jacobian(
-    results: Sequence[Value], variables: Sequence[Expr], held: Sequence[Expr] = ()
-) -> tuple[tuple[Value, ...], ...]:
-    """Return ∂resultsᵢ/∂variablesⱼ as rows of traced values, taking the values `held` for constants.
+def jacobian(results: Sequence[Value], variables: Sequence[Expr]) -> tuple[tuple[Value, ...], ...]:
+    """Return ∂resultsᵢ/∂variablesⱼ as rows of traced values; the variables are inputs.
 
     >>> from appell.trace.expr import Graph
     >>> x, y = (graph := Graph()).input(), graph.input()
     >>> jacobian([x * y], [x, y]) == ((y, x),)
     True
     """
-    fixed = {expr.index for expr in held}
-    columns = [_tangents(results, variable, fixed) for variable in variables]
+    columns = [_tangents(results, variable) for variable in variables]
     return tuple(zip(*columns, strict=True)) if columns else tuple(() for _ in results)
 
 
-def _tangents(results: Sequence[Value], variable: Expr, held: set[int]) -> list[Value]:
+def _tangents(results: Sequence[Value], variable: Expr) -> list[Value]:
     graph = variable.graph
     tangents: dict[int, Value] = {variable.index: 1.0}
     for expr in graph.nodes[variable.index + 1 : max((r.index for r in results if isinstance(r, Expr)), default=0) + 1]:
         moving = [tangents.get(arg.index, 0.0) for arg in expr.args]
-        if expr.index not in held and any(not _is_zero(d) for d in moving):
+        if any(not _is_zero(d) for d in moving):
             tangent = _RULES[expr.op](expr, *moving)
             if not _is_zero(tangent):
                 tangents[expr.index] = tangent
@@ -54,7 +51,7 @@ def _cosine(expr: Expr, d: Value) -> Value:
     return -(expr.graph.node(Op.SIN, expr.args[0]) * d)
 
 
-_RULES = {
+_RULES: dict[Op, Callable[..., Value]] = {
     Op.ADD: lambda e, dx, dy: dx + dy,
     Op.SUB: lambda e, dx, dy: dx - dy,
     Op.MUL: lambda e, dx, dy: dx * e.args[1] + e.args[0] * dy,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Callable
 from typing import Any
 
 from appell.errors import TraceError
@@ -38,7 +39,7 @@ class Op(enum.IntEnum):
 ARITY = dict.fromkeys((Op.ADD, Op.SUB, Op.MUL, Op.DIV), 2) | dict.fromkeys(
     (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN), 1
 )
-EVALUATE = {
+EVALUATE: dict[Op, Callable[..., Any]] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a - b,
     Op.MUL: lambda a, b: a * b,

@@ -4,11 +4,13 @@ Each function tries its rules from the top; a rule is one line, its left side in
 numbers. Every rule leaves at most as many multiplications and additions as it found. Three normal forms make equal
 things look equal: operands in order of making, constants positive, and minus signs carried outward, where a sum absorbs
 them. Products with zero are zero even for values that are not finite: rows with NaN are the caller's to see elsewhere,
-since every input that matters reaches an output by another way.
+since every input that matters reaches an output by another way. A rule that leaves a constant gives it as a plain
+number, so that constants are among the arguments of expressions but never the expressions that rules are given.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from appell.trace import expr as _expr
@@ -24,8 +26,6 @@ def add(x: Value, y: Value) -> Value:
     if not isinstance(y, Expr):
         if y == 0.0:  # x + 0
             return x
-        if x.op is Op.CONST:  # c + d
-            return x.value + y
         if x.op is Op.ADD and x.args[1].op is Op.CONST:  # (x + c) + d
             return add(x.args[0], x.args[1].value + float(y))
         if x.op is Op.NEG:  # −x + c = c − x
@@ -36,9 +36,9 @@ def add(x: Value, y: Value) -> Value:
     if y.op is Op.NEG:  # x + −y = x − y
         return sub(x, y.args[0])
     if x.op is Op.SUB and x.args[1] is y:  # (x − y) + y
-        return x.args[0]
+        return _plain(x.args[0])
     if y.op is Op.SUB and y.args[1] is x:  # x + (y − x)
-        return y.args[0]
+        return _plain(y.args[0])
     merged = _merge(x, y, 1.0)
     if merged is not None:  # c·x + d·x = (c + d)·x
         return merged
@@ -52,8 +52,6 @@ def sub(x: Value, y: Value) -> Value:
     Expr, Op = _expr.Expr, _expr.Op
     if not isinstance(y, Expr):
         return add(x, -y)
-    if y.op is Op.CONST:
-        return add(x, -y.value)
     if y.op is Op.NEG:  # x − −y = x + y
         return add(x, y.args[0])
     if not isinstance(x, Expr):
@@ -65,9 +63,9 @@ def sub(x: Value, y: Value) -> Value:
     if x.op is Op.NEG:  # −x − y = −(x + y)
         return neg(add(x.args[0], y))
     if x.op is Op.ADD and y in x.args:  # (x + y) − y
-        return x.args[0] if x.args[1] is y else x.args[1]
+        return _plain(x.args[0] if x.args[1] is y else x.args[1])
     if y.op is Op.ADD and x in y.args:  # x − (x + y)
-        return neg(y.args[0] if y.args[1] is x else y.args[1])
+        return neg(_plain(y.args[0] if y.args[1] is x else y.args[1]))
     if y.op is Op.SUB and y.args[0] is x:  # x − (x − y)
         return y.args[1]
     if x.op is Op.SUB and x.args[0] is y:  # (x − y) − x
@@ -93,8 +91,6 @@ def mul(x: Value, y: Value) -> Value:
             return x
         if c < 0.0:  # −c·x = −(c·x)
             return neg(mul(x, -c))
-        if x.op is Op.CONST:  # c·d
-            return x.value * c
         if x.op is Op.NEG:  # c·−x
             return neg(mul(x.args[0], c))
         if x.op is Op.MUL and x.args[0].op is Op.CONST:  # c·(d·x)
@@ -104,10 +100,6 @@ def mul(x: Value, y: Value) -> Value:
         return neg(mul(x.args[0], y))
     if y.op is Op.NEG:  # x·−y
         return neg(mul(x, y.args[0]))
-    if x.op is Op.CONST:
-        return mul(y, x.value)
-    if y.op is Op.CONST:
-        return mul(x, y.value)
     if x.index > y.index:
         x, y = y, x
     return x.graph.node(Op.MUL, x, y)
@@ -140,15 +132,34 @@ def neg(x: Value) -> Value:
 
 
 def sin(x: Value) -> Value:
-    """Return sin x; the sine is odd."""
-    if x.op is _expr.Op.NEG:
-        return neg(x.graph.node(_expr.Op.SIN, x.args[0]))
-    return x.graph.node(_expr.Op.SIN, x)
+    """Return sin x: odd, and by quarter turns a cosine."""
+    Op = _expr.Op
+    if x.op is Op.NEG:  # sin −x
+        return neg(sin(x.args[0]))
+    y, quarters = _quarters(x)
+    if quarters:  # sin(y + k·π/2)
+        return (sin(y), cos(y), neg(sin(y)), neg(cos(y)))[quarters % 4]
+    return x.graph.node(Op.SIN, x)
 
 
 def cos(x: Value) -> Value:
-    """Return cos x; the cosine is even."""
-    return x.graph.node(_expr.Op.COS, x.args[0] if x.op is _expr.Op.NEG else x)
+    """Return cos x: even, and by quarter turns a sine."""
+    Op = _expr.Op
+    if x.op is Op.NEG:  # cos −x
+        return cos(x.args[0])
+    y, quarters = _quarters(x)
+    if quarters:  # cos(y + k·π/2)
+        return (cos(y), neg(sin(y)), neg(cos(y)), sin(y))[quarters % 4]
+    return x.graph.node(Op.COS, x)
+
+
+def _quarters(x: Any) -> tuple[Any, int]:
+    """Return y and k for x = y + k·π/2 with k ≠ 0, to rounding; else x and 0."""
+    if x.op is _expr.Op.ADD and x.args[1].op is _expr.Op.CONST:
+        quarters = x.args[1].value / (0.5 * math.pi)
+        if round(quarters) and abs(quarters - round(quarters)) < 1e-15 * abs(quarters):
+            return x.args[0], round(quarters)
+    return x, 0
 
 
 def sign(x: Value) -> Value:
@@ -159,6 +170,11 @@ def sign(x: Value) -> Value:
     if x.op is Op.MUL and x.args[0].op is Op.CONST:
         return sign(x.args[1])
     return x.graph.node(Op.SIGN, x)
+
+
+def _plain(x: Any) -> Value:
+    """Return an expression, or the number that it is."""
+    return x.value if x.op is _expr.Op.CONST else x
 
 
 def _merge(x: Any, y: Any, side: float) -> Value | None:

@@ -1,0 +1,143 @@
+"""The short way for one sample: a Python callable whose C function is part of the compiled code.
+
+A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
+argument is a plain float64 array of the right size, with its numbers side by side, there is nothing to look for: this
+function checks just that, makes the result array and runs the tape on one row. Anything else it passes on, untouched, to the
+general callable. It reads the fields of NumPy's array object that NumPy's own headers publish as its binary interface.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import platform
+import struct
+import sysconfig
+from typing import Any
+
+import numpy as np
+
+from appell.trace.tape import Tape
+
+_TYPE, _DATA, _NDIM, _SHAPE, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
+"""Byte offsets in an array object on a 64-bit machine."""
+_WELL_BEHAVED = 0x0001 | 0x0100
+"""NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED."""
+_ARRAY_TYPE, _NEW = 2, 93
+"""Places of PyArray_Type and PyArray_New in NumPy's table, fixed by its binary interface."""
+_FASTCALL = 0x0080
+"""METH_FASTCALL."""
+
+
+class _Definition(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def available() -> bool:
+    """Return whether this interpreter's objects are laid out as this module assumes."""
+    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    return platform.python_implementation() == "CPython" and struct.calcsize("P") == 8 and not free_threaded
+
+
+def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
+    """Return whether programs with these ports have a short way: vectors in, one array out."""
+    return len(tape_outputs) == 1 and bool(tape_outputs[0].shape) and all(len(port.shape) == 1 for port in tape_inputs)
+
+
+def text(tape: Tape, lanes: int) -> str:
+    """Return the LLVM text of `@direct`, the C function, and of `@context`, the addresses it is given at loading."""
+    n = len(tape.inputs)
+    output = tape.outputs[0]
+    shape = ", ".join(f"i64 {extent}" for extent in output.shape)
+    extents = len(output.shape)
+    lines = [f"%right = icmp eq i64 %count, {n}", "br i1 %right, label %check0, label %general"]
+    for k, port in enumerate(tape.inputs):
+        checks = [
+            f"check{k}:",
+            f"%slot{k} = getelementptr ptr, ptr %args, i64 {k}",
+            f"%a{k} = load ptr, ptr %slot{k}",
+            *_field(k, "type", _TYPE, "ptr"),
+            f"%is_array{k} = icmp eq ptr %type{k}, %array",
+            f"br i1 %is_array{k}, label %look{k}, label %general",
+            f"look{k}:",
+            *_field(k, "ndim", _NDIM, "i32"),
+            *_field(k, "descr", _DESCR, "ptr"),
+            *_field(k, "flags", _FLAGS, "i32"),
+            *_field(k, "shape", _SHAPE, "ptr"),
+            *_field(k, "data", _DATA, "ptr"),
+            f"%is_row{k} = icmp eq i32 %ndim{k}, 1",
+            f"%is_double{k} = icmp eq ptr %descr{k}, %double",
+            f"%behaves{k} = and i32 %flags{k}, {_WELL_BEHAVED}",
+            f"%is_plain{k} = icmp eq i32 %behaves{k}, {_WELL_BEHAVED}",
+            f"%both{k} = and i1 %is_row{k}, %is_double{k}",
+            f"%fits{k} = and i1 %both{k}, %is_plain{k}",
+            f"br i1 %fits{k}, label %size{k}, label %general",
+            f"size{k}:",
+            f"%length{k} = load i64, ptr %shape{k}",
+            f"%matches{k} = icmp eq i64 %length{k}, {port.shape[0]}",
+            f"br i1 %matches{k}, label %{f'check{k + 1}' if k + 1 < n else 'run'}, label %general",
+        ]
+        lines += checks
+    rows = ", ".join([f"ptr %data{k}, i64 0" for k in range(n)] + ["ptr %place, i64 0"] + ["i64 0"] * lanes)
+    new = f"ptr %array, i32 {extents}, ptr @extents, i32 {np.dtype(float).num}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    lines += [
+        "run:",
+        f"%result = call ptr %new({new})",
+        "%made = icmp ne ptr %result, null",
+        "br i1 %made, label %compute, label %end",
+        "compute:",
+        f"%place_at = getelementptr i8, ptr %result, i64 {_DATA}",
+        "%place = load ptr, ptr %place_at",
+        f"call void @rows({rows}, i64 0, i64 1, ptr @constants)",
+        "br label %end",
+        "general:",
+        "%passed = call ptr %call(ptr %self, ptr %args, i64 %count, ptr null)",
+        "ret ptr %passed",
+        "end:",
+        "ret ptr %result",
+    ]
+    head = ["%array = load ptr, ptr @context"]
+    for index, name in enumerate(("double", "new", "call"), start=1):
+        head += [
+            f"%{name}_at = getelementptr ptr, ptr @context, i64 {index}",
+            f"%{name} = load ptr, ptr %{name}_at",
+        ]
+    body = "\n".join(line if line.endswith(":") else f"  {line}" for line in head + lines)
+    return (
+        f"@context = global [4 x ptr] zeroinitializer\n@extents = internal constant [{extents} x i64] [{shape}]\n"
+        f"define ptr @direct(ptr %self, ptr %args, i64 %count) {{\nentry:\n{body}\n}}\n"
+    )
+
+
+def _field(k: int, name: str, offset: int, kind: str) -> list[str]:
+    return [f"%{name}_at{k} = getelementptr i8, ptr %a{k}, i64 {offset}", f"%{name}{k} = load {kind}, ptr %{name}_at{k}"]
+
+
+class Direct:
+    """A builtin around `@direct`, and what it points to."""
+
+    def __init__(self, name: str, function: int, context: int, general: Any) -> None:
+        self._name = name.encode()
+        self._definition = _Definition(self._name, function, _FASTCALL, b"One sample the short way, others the general.")
+        (ctypes.c_void_p * 4).from_address(context)[:] = _addresses()
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        self.call: Any = make(ctypes.addressof(self._definition), general, None)
+
+
+@functools.cache
+def _addresses() -> tuple[int | None, ...]:
+    """Return the addresses of the array type, of the double type, of PyArray_New and of PyObject_Vectorcall."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    capsule = np._core.multiarray._ARRAY_API  # type: ignore[attr-defined]  # where NumPy publishes its C functions
+    table = ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
+    return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], vectorcall

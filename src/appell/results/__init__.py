@@ -1,0 +1,1 @@
+"""What computations leave behind: tables, figures and reports, on a terminal, as JSON and as files."""

@@ -1,0 +1,71 @@
+"""How appell's figures look: one style, readable in print and by the colour-blind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from appell.errors import AppellError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which differ in lightness too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+STYLE: dict[str, Any] = {
+    "figure.dpi": 150,
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.3,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "savefig.facecolor": "white",
+}
+
+
+def figure(width: float = 7.0, height: float = 4.5) -> Figure:
+    """Return an empty figure of a size in inches; draw on it inside :func:`png`, which sets the style.
+
+    >>> axes = figure().subplots()
+    >>> _ = axes.set_xlabel("t [s]")
+    """
+    _matplotlib()
+    from matplotlib.figure import Figure  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+
+    return Figure(figsize=(width, height))
+
+
+def png(draw: Callable[[], Figure]) -> bytes:
+    """Return a drawing as a PNG file in appell's style.
+
+    >>> def draw():
+    ...     drawn = figure()
+    ...     drawn.subplots().plot([0, 1], [0, 1])
+    ...     return drawn
+    >>> png(draw)[:4]
+    b'\\x89PNG'
+    """
+    matplotlib = _matplotlib()
+    with matplotlib.rc_context({**STYLE, "axes.prop_cycle": matplotlib.rcsetup.cycler(color=COLOURS)}):
+        stream = BytesIO()
+        draw().savefig(stream, format="png", metadata={"Software": "appell"})
+    return stream.getvalue()
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+    except ImportError:
+        raise AppellError("figures need matplotlib, which is not installed; pip install 'appell[plot]'") from None
+    return matplotlib

@@ -1,0 +1,86 @@
+"""A table: what a program prints for people, hands to programs, and puts into a report."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import rich.box
+import rich.table
+from rich.console import Group
+from rich.text import Text
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Titled columns and rows, with notes below.
+
+    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None.
+
+    >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
+    >>> table.json()["rows"][1]
+    {'what': 'ratio', 'n': 0.123456}
+    >>> "<td>0.1235</td>" in table.html()
+    True
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError(f"table '{self.title}': two columns of one name")
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table '{self.title}': a row of {len(row)} cells under {len(self.columns)} columns")
+
+    def __rich__(self) -> Group:
+        """Return what a rich console prints."""
+        shown = rich.table.Table(
+            title=Text(self.title, style="bold"), title_justify="left", box=rich.box.SIMPLE_HEAD, pad_edge=False
+        )
+        for k, column in enumerate(self.columns):
+            shown.add_column(Text(column), justify="right" if self._is_numeric(k) else "left", overflow="fold")
+        for row in self.rows:
+            shown.add_row(*(Text(text(cell)) for cell in row))
+        return Group(shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text(""))
+
+    def json(self) -> dict[str, Any]:
+        """Return the table as a dictionary of plain values, one dictionary a row."""
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.notes)}
+
+    def html(self) -> str:
+        """Return the table as an HTML element."""
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        body = "\n".join(f"<tr>{''.join(map(_td, row))}</tr>" for row in self.rows)
+        notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
+        return (
+            f"<section>\n<h2>{html.escape(self.title)}</h2>\n"
+            f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+            f"{notes}</section>\n"
+        )
+
+    def _is_numeric(self, column: int) -> bool:
+        cells = [row[column] for row in self.rows if row[column] is not None]
+        return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+
+
+def text(cell: Cell) -> str:
+    """Return a cell for people: four digits of a float, a dash for nothing.
+
+    >>> text(0.000123456), text(1042), text(None), text("96n − 101")
+    ('0.0001235', '1042', '–', '96n − 101')
+    """
+    if cell is None:
+        return "–"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _td(cell: Cell) -> str:
+    return f"<td>{html.escape(text(cell))}</td>"
