@@ -70,7 +70,7 @@ def shared() -> Path:
 # Random robots
 
 Shape = Sequence[tuple[str, int]]
-"""Per body the kind of its joint and how many bodies before the last one its parent is: (…, 0) continues a chain."""
+"""Per body the kind of its joint and how many steps rootward from the body before its parent is: 0 goes on a chain."""
 MOVING = ("revolute", "continuous", "prismatic")
 
 
@@ -82,7 +82,8 @@ def random_tree(rng: np.random.Generator, shape: int | Shape, *, has_friction: b
     """
     if isinstance(shape, int):
         shape = [(MOVING[k], int(back)) for k, back in rng.integers(0, (3, 3), (shape, 2))]
-    bodies, frames = [], []
+    bodies: list[Body] = []
+    frames: list[Frame] = []
     for i, (kind, back) in enumerate(shape):
         friction, damping, armature = rng.uniform(0.1, 1.0, 3) if has_friction else (0.0, 0.0, 0.0)
         joint = Joint(
@@ -95,7 +96,10 @@ def random_tree(rng: np.random.Generator, shape: int | Shape, *, has_friction: b
             friction=float(friction),
             armature=float(armature),
         )
-        bodies.append(Body(f"body{i}", max(i - 1 - back, WORLD), joint, _random_inertia(rng)))
+        parent = i - 1
+        for _ in range(back):
+            parent = bodies[parent].parent if parent != WORLD else WORLD
+        bodies.append(Body(f"body{i}", parent, joint, _random_inertia(rng)))
         frames.append(Frame(f"body{i}", i, Pose()))
     frames.append(Frame("tip", len(bodies) - 1, Pose(_random_rotation(rng), _random_position(rng))))
     gravity = _vector(rng.normal(size=3)) if rng.random() < 0.5 else (0.0, 0.0, -9.81)
@@ -210,14 +214,15 @@ def differentiate() -> Callable[..., Array]:
 
 @pytest.fixture(scope="session")
 def agree() -> Callable[..., None]:
-    """Return a check that two arrays of one shape differ by less than `within` of the largest number of the second."""
+    """Return a check that two arrays of one shape differ by less than `within` of the largest number of the second.
 
-    def check(x: Any, y: Any, within: float = 1e-10) -> None:
+    Where that may be zero, `size` gives the size of what cancels in it.
+    """
+
+    def check(x: Any, y: Any, within: float = 1e-10, size: float = 0.0) -> None:
         x, y = np.asarray(x), np.asarray(y)
         assert x.shape == y.shape
-        if x.size:
-            size = np.abs(y).max()
-            assert np.abs(x - y).max() <= within * (size if size > 0 else 1.0)
+        assert np.abs(x - y).max(initial=0.0) <= within * max(np.abs(y).max(initial=0.0), size)
 
     return check
 

@@ -75,10 +75,10 @@ def save(name: str, code: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(MAGIC + hashlib.sha256(code).digest() + code)
-            os.replace(draft, base / (name + SUFFIX))
+            Path(draft).replace(base / (name + SUFFIX))
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(draft)
+                Path(draft).unlink()
             raise
 
 

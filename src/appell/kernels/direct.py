@@ -2,14 +2,16 @@
 
 A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
 argument is a plain float64 array of the right size, with its numbers side by side, there is nothing to look for: this
-function checks just that, makes the result array and runs the tape on one row. Anything else it passes on, untouched, to the
-general callable. It reads the fields of NumPy's array object that NumPy's own headers publish as its binary interface.
+function checks just that, makes the result array and runs the tape on one row. Anything else it passes on, untouched,
+to the general callable. It reads the fields of NumPy's array object that NumPy's own headers publish as its binary
+interface.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import platform
 import struct
 import sysconfig
@@ -86,7 +88,8 @@ def text(tape: Tape, lanes: int) -> str:
         ]
         lines += checks
     rows = ", ".join([f"ptr %data{k}, i64 0" for k in range(n)] + ["ptr %place, i64 0"] + ["i64 0"] * lanes)
-    new = f"ptr %array, i32 {extents}, ptr @extents, i32 {np.dtype(float).num}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    kind = np.dtype(float).num
+    new = f"ptr %array, i32 {extents}, ptr @extents, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
     lines += [
         "run:",
         f"%result = call ptr %new({new})",
@@ -117,7 +120,10 @@ def text(tape: Tape, lanes: int) -> str:
 
 
 def _field(k: int, name: str, offset: int, kind: str) -> list[str]:
-    return [f"%{name}_at{k} = getelementptr i8, ptr %a{k}, i64 {offset}", f"%{name}{k} = load {kind}, ptr %{name}_at{k}"]
+    return [
+        f"%{name}_at{k} = getelementptr i8, ptr %a{k}, i64 {offset}",
+        f"%{name}{k} = load {kind}, ptr %{name}_at{k}",
+    ]
 
 
 class Direct:
@@ -125,8 +131,10 @@ class Direct:
 
     def __init__(self, name: str, function: int, context: int, general: Any) -> None:
         self._name = name.encode()
-        self._definition = _Definition(self._name, function, _FASTCALL, b"One sample the short way, others the general.")
-        (ctypes.c_void_p * 4).from_address(context)[:] = _addresses()
+        self._definition = _Definition(
+            self._name, function, _FASTCALL, b"One sample the short way, others the general."
+        )
+        (ctypes.c_void_p * 4).from_address(context)[:] = list(_addresses())
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
         self.call: Any = make(ctypes.addressof(self._definition), general, None)
@@ -137,7 +145,7 @@ def _addresses() -> tuple[int | None, ...]:
     """Return the addresses of the array type, of the double type, of PyArray_New and of PyObject_Vectorcall."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    capsule = np._core.multiarray._ARRAY_API  # type: ignore[attr-defined]  # where NumPy publishes its C functions
+    capsule = importlib.import_module("numpy._core.multiarray")._ARRAY_API  # where NumPy publishes its C functions
     table = ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
     vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], vectorcall

@@ -31,6 +31,8 @@ CODE = {
     Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
 }
 """Operations that are one instruction; sine, cosine and sign are short sequences below."""
+LONG = 2000
+"""Steps from which compile time counts for more than the last percent of speed."""
 TRIGONOMETRIC = (Op.SIN, Op.COS)
 SUMS = (Op.ADD, Op.SUB, Op.NEG)
 LOCKSTEP = 6
@@ -43,12 +45,13 @@ def module(tape: Tape, real: Real, target: Target) -> str:
     root = f"@llvm.sqrt.v{lanes}f{8 * real.size}"
     vector = f"<{lanes} x {real.name}>"
     parts = [
-        _rows(tape, real, lanes, fused="+fma" in target.features),
+        _rows(tape, real, lanes, target),
         loop(tape, real.name, real.size, lanes),
         direct.text(tape, lanes) if has_direct(tape, real) else "",
         exact_reduction() if _angles(tape) else "",
         f"declare {vector} @llvm.sqrt({vector})",
         '!0 = !{!"branch_weights", i32 1, i32 1000000}',
+        "!1 = !{}",
     ]
     return "\n".join(parts).replace("@llvm.sqrt(", f"{root}(")
 
@@ -88,7 +91,7 @@ def _offset(tape: Tape, position: int) -> tuple[int, float]:
     return position, 0.0
 
 
-def _rows(tape: Tape, real: Real, lanes: int, *, fused: bool) -> str:
+def _rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     """Return @rows(pointers, strides, first row's lanes, count): the tape over `count` vectors of rows."""
     w = Writer(real, lanes)
     ports = _ports(tape)
@@ -114,7 +117,7 @@ def _rows(tape: Tape, real: Real, lanes: int, *, fused: bool) -> str:
     for (name, size, _), _port in zip(ports, tape.inputs, strict=False):
         values += _load(w, rows[name], size)
     values = _reduced(w, values, _angles(tape))
-    _compute(w, tape, values, fused=fused)
+    _compute(w, tape, values, fused=target.has_fma)
     results = _poisoned(w, tape, values)
     for name, size, _ in ports[len(tape.inputs) :]:
         _store(w, rows[name], results[:size])
@@ -127,8 +130,17 @@ def _rows(tape: Tape, real: Real, lanes: int, *, fused: bool) -> str:
     w.do("end:")
     w.do("ret void")
     lane_arguments = ", ".join(f"i64 %row{lane}" for lane in range(lanes))
-    head = f"define internal void @rows({signature}, {lane_arguments}, i64 %last, i64 %count, ptr noalias %k) noinline {{\nentry:\n"
+    arguments = f"{signature}, {lane_arguments}, i64 %last, i64 %count, ptr noalias %k"
+    head = f"define internal void @rows({arguments}) noinline{_tuning(tape, target)} {{\nentry:\n"
     return head + "\n".join(w.lines) + "\n}\n\ndeclare i64 @llvm.umin.i64(i64, i64)\n" + w.table()
+
+
+def _tuning(tape: Tape, target: Target) -> str:
+    """Return the attribute that spares a long tape the scheduling pass after register allocation.
+
+    LLVM runs it for AMD's models; its time grows with the square of the length, and long tapes run no faster for it.
+    """
+    return ' "tune-cpu"="skylake"' if len(tape.steps) > LONG and "+avx2" in target.features else ""
 
 
 def _compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
@@ -215,7 +227,7 @@ def _poisoned(w: Writer, tape: Tape, values: list[str]) -> list[str]:
 
 
 def _reduced(w: Writer, values: list[str], angles: list[int]) -> list[str]:
-    """Append the branch to the exact reduction: taken when the sum of squared angles of any lane is beyond the bound."""
+    """Append the branch to the exact reduction, taken when the squared angles of any lane sum to beyond the bound."""
     if not angles:
         return values
     total = w.emit(f"fmul {w.vector} {values[angles[0]]}, {values[angles[0]]}")
@@ -262,7 +274,7 @@ def _load(w: Writer, rows: list[str], size: int) -> list[str]:
     if size % 2:
         result = "poison"
         for lane, row in enumerate(rows):
-            x = w.emit(f"load {w.real.name}, ptr {_address(w, row, size - 1)}, align {w.real.size}")
+            x = w.emit(f"load {w.real.name}, ptr {_address(w, row, size - 1)}, align {w.real.size}, !invariant.load !1")
             result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
         values.append(result)
     return values
@@ -273,7 +285,7 @@ def _address(w: Writer, row: str, k: int) -> str:
 
 
 def _element(w: Writer, row: str, k: int, count: int) -> str:
-    return w.emit(f"load <{count} x {w.real.name}>, ptr {_address(w, row, k)}, align {w.real.size}")
+    return w.emit(f"load <{count} x {w.real.name}>, ptr {_address(w, row, k)}, align {w.real.size}, !invariant.load !1")
 
 
 def _weave(w: Writer, pairs: list[str]) -> list[str]:

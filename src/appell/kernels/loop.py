@@ -2,7 +2,8 @@
 
 NumPy hands a generalised-ufunc loop the addresses of the first row of every argument, the number of rows, and two kinds
 of stride: from row to row and from number to number within a row. Where the numbers of every row lie side by side,
-`@rows` reads them in place; otherwise `@copy` gathers a vector's worth of rows on the stack first and scatters the results.
+`@rows` reads them in place; otherwise `@copy` gathers a vector's worth of rows on the stack first and scatters the
+results.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def loop(tape: Tape, real: str, size: int, lanes: int) -> str:
             if extent > 1:
                 lines.append(f"%ok{k}_{d} = icmp eq i64 %c{k}_{d}, {expected}")
                 checks.append(f"%ok{k}_{d}")
-        strides.append(tuple((["0", "0"] + own)[-2:]))  # type: ignore[arg-type]  # always two
+        strides.append(tuple(["0", "0", *own][-2:]))  # type: ignore[arg-type]  # always two
     lines.append("%final = sub i64 %n, 1")
     for lane in range(lanes):
         lines.append(f"%row{lane} = call i64 @llvm.umin.i64(i64 {lane}, i64 %final)")
@@ -138,7 +139,9 @@ def _call_copy(
 def _copy(real: str, size: int) -> str:
     """Return @copy: numbers of `lanes` rows between two strided places; row j is min(j, that side's last row)."""
     return f"""
-define internal void @copy(ptr %dst, i64 %ds, i64 %d0, i64 %d1, i64 %dlast, ptr %src, i64 %ss, i64 %s0, i64 %s1, i64 %slast, i64 %rows, i64 %columns, i64 %lanes) noinline {{
+define internal void @copy(
+  ptr %dst, i64 %ds, i64 %d0, i64 %d1, i64 %dlast, ptr %src, i64 %ss, i64 %s0, i64 %s1, i64 %slast,
+  i64 %rows, i64 %columns, i64 %lanes) noinline {{
 entry:
   %per = mul i64 %rows, %columns
   %total = mul i64 %per, %lanes

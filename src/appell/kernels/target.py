@@ -28,6 +28,11 @@ class Target:
         on = {name[1:] for name in self.features.split(",") if name.startswith("+")}
         return 512 if "avx512f" in on else 256 if "avx2" in on else 128
 
+    @property
+    def has_fma(self) -> bool:
+        """Return whether a product and a sum are one instruction with one rounding."""
+        return "+fma" in self.features.split(",") or "+neon" in self.features.split(",")
+
     def lanes(self, bytes_per_scalar: int) -> int:
         """Return how many samples one vector holds; every kernel works on that many at once."""
         return self.bits // (8 * bytes_per_scalar)

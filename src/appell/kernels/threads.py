@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -68,7 +69,7 @@ def share(call: Callable[..., Any], arrays: Sequence[Any], core: Sequence[int], 
     leading = max(array.ndim - own for array, own in zip(arrays, core, strict=True))
 
     def block(start: int, stop: int) -> None:
-        # an input takes part in the split when it has the full number of leading axes and is not broadcast along the first
+        # an input takes part in the split if it has all leading axes and is not broadcast along the first
         parts = [
             array[start:stop] if array.ndim - own == leading and array.shape[0] == rows else array
             for array, own in zip(arrays, core, strict=True)
@@ -76,7 +77,7 @@ def share(call: Callable[..., Any], arrays: Sequence[Any], core: Sequence[int], 
         results = tuple(output[start:stop] for output in outputs)
         call(*parts, out=results)
 
-    jobs = [pool.executor().submit(block, a, b) for a, b in zip(bounds[1:-1], bounds[2:], strict=True)]
+    jobs = [pool.executor().submit(block, a, b) for a, b in itertools.pairwise(bounds[1:])]
     block(bounds[0], bounds[1])
     for job in jobs:
         job.result()

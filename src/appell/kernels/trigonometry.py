@@ -1,10 +1,10 @@
 """Sine and cosine as vector code, with no call and no branch.
 
-An angle x is reduced to r = x − k·π/2 with |r| ≤ π/4 by subtracting k times three parts of π/2 whose products with k
-are exact (Cody and Waite), then sin r and cos r come from two short polynomials, and the quadrant k swaps and signs them. The rounding of
-x·2/π to the integer k is an addition of 1.5·2⁵², whose low bits then *are* k. Good to about one unit in the last place
-for |x| ≤ 10⁵; a kernel sends larger angles through :func:`exact_reduction` first, which multiplies by as many bits of
-1/2π as it takes (Payne and Hanek).
+An angle x is reduced to r = x − k·π/2 with |r| ≤ π/4 by subtracting k times two or three parts of π/2 without rounding
+(Cody and Waite), then sin r and cos r come from two short polynomials, and the quadrant k swaps and signs them. The
+rounding of x·2/π to the integer k is an addition of 1.5·2⁵², whose low bits then *are* k. Good to about one unit in the
+last place for |x| ≤ 10⁵; a kernel sends larger angles through :func:`exact_reduction` first, which multiplies by as
+many bits of 1/2π as it takes (Payne and Hanek).
 """
 
 from __future__ import annotations
@@ -113,10 +113,8 @@ def emit_sincos(w: Writer, angles: Sequence[Angle], *, fused: bool) -> list[tupl
     by side keep it busy.
     """
     tables = TABLES[w.real.name]
-    if w.real is SINGLE and not fused:
-        reduced = _reduce_wide(w, angles)
-    else:
-        reduced = _reduce(w, w.real, angles, fused=fused)
+    is_wide = w.real is SINGLE and not fused
+    reduced = _reduce_wide(w, angles) if is_wide else _reduce(w, w.real, angles, fused=fused)
     remainders = [r for _, r in reduced]
     squares = [w.emit(f"fmul {w.vector} {r}, {r}") for r in remainders]
     # sin r = r + r z (s₁ + s₂ z + …),  cos r = 1 − z/2 + z² (c₁ + c₂ z + …)

@@ -67,7 +67,7 @@ class Writer:
         index = self._constants.setdefault(literal(value, self.real), len(self._constants))
         size = self.lanes * self.real.size
         place = self.emit(f"getelementptr inbounds i8, ptr %k, i64 {index * size}")
-        return self.emit(f"load {self.vector}, ptr {place}, align {size}")
+        return self.emit(f"load {self.vector}, ptr {place}, align {size}, !invariant.load !1")
 
     def table(self) -> str:
         """Return the definition of the table that :meth:`constant` loads from."""

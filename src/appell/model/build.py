@@ -11,7 +11,7 @@ import numpy as np
 
 from appell.errors import AppellWarning, ReadError
 from appell.model.joints import KINDS
-from appell.model.model import GRAVITY, WORLD, Body, Frame, Joint, Model
+from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import normalized
@@ -66,6 +66,7 @@ def build(
 
     bodies: list[Body] = []
     frames: list[Frame] = []
+    base = Inertia()
     stack: list[tuple[str, Connection | None, int, Pose]] = [(root, None, WORLD, Pose())]
     while stack:
         name_here, carrier, body, pose = stack.pop()
@@ -80,8 +81,10 @@ def build(
         if body != WORLD:
             merged = bodies[body].inertia.plus(by_name[name_here].inertia.moved(pose))
             bodies[body] = replace(bodies[body], inertia=merged)
+        else:
+            base = base.plus(by_name[name_here].inertia.moved(pose))
         stack.extend((c.child, c, body, pose.then(c.joint.placement)) for c in reversed(below[name_here]))
-    return Model(name, tuple(bodies), tuple(frames), gravity, source)
+    return Model(name, tuple(bodies), tuple(frames), gravity, source, Base(root, base))
 
 
 def _check_names(links: list[Link], connections: list[Connection], source: str) -> None:

@@ -3,7 +3,8 @@
 A joint kind answers two questions and nothing else. *Where is the child?* — its pose in the joint frame as a function
 of q. *How does the child move?* — the columns of its motion subspace, each an angular and a linear part in the child's
 frame, constant there for every kind, so that the joint adds Σ wₖvₖ to the angular velocity and Σ lₖvₖ to the velocity
-of the origin. Everything else (recursions, Jacobians, regressors) follows from these two.
+of the origin. Everything else (recursions, Jacobians, regressors) follows from these two. Where v is not q̇ (free, ball,
+planar), :mod:`appell.model.manifold` says how v moves q.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about
+from appell.spatial.rotation import about, from_quaternion, perpendicular
 from appell.spatial.scalar import Scalar, Vector, cos, sin
-from appell.spatial.vector import IDENTITY, ZERO, scale
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, scale
+
+Scalars = tuple[Scalar, ...]
 
 
 class Column(NamedTuple):
@@ -23,18 +26,30 @@ class Column(NamedTuple):
     linear: Vector
 
 
+class Shape(Protocol):
+    """What a kind needs to know of a joint: its axis, and the advance per radian of a screw [m/rad]."""
+
+    @property
+    def axis(self) -> Vector:
+        """Return the unit axis in the joint frame."""
+
+    @property
+    def pitch(self) -> float:
+        """Return the advance per radian."""
+
+
 class Kind(Protocol):
     """What a joint kind must answer."""
 
     nq: int
     nv: int
     turns: bool
-    """Whether q is an angle, so that it may be reduced by whole turns."""
+    """Whether the one coordinate is an angle, in files given in radians or degrees."""
 
-    def pose(self, axis: Vector, q: tuple[Scalar, ...]) -> Pose:
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
         """Return the pose of the child's frame in the joint frame."""
 
-    def columns(self, axis: Vector) -> tuple[Column, ...]:
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the columns of the motion subspace in the child's frame."""
 
 
@@ -43,13 +58,13 @@ class Revolute:
 
     nq, nv, turns = 1, 1, True
 
-    def pose(self, axis: Vector, q: tuple[Scalar, ...]) -> Pose:
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
         """Return the rotation about the axis by q."""
-        return Pose(about(axis, cos(q[0]), sin(q[0])), ZERO)
+        return Pose(about(joint.axis, cos(q[0]), sin(q[0])), ZERO)
 
-    def columns(self, axis: Vector) -> tuple[Column, ...]:
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the axis as angular part."""
-        return (Column(axis, ZERO),)
+        return (Column(joint.axis, ZERO),)
 
 
 class Prismatic:
@@ -57,13 +72,111 @@ class Prismatic:
 
     nq, nv, turns = 1, 1, False
 
-    def pose(self, axis: Vector, q: tuple[Scalar, ...]) -> Pose:
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
         """Return the translation along the axis by q."""
-        return Pose(IDENTITY, scale(q[0], axis))
+        return Pose(IDENTITY, scale(q[0], joint.axis))
 
-    def columns(self, axis: Vector) -> tuple[Column, ...]:
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the axis as linear part."""
-        return (Column(ZERO, axis),)
+        return (Column(ZERO, joint.axis),)
 
 
-KINDS: dict[str, Kind] = {"revolute": Revolute(), "continuous": Revolute(), "prismatic": Prismatic()}
+class Helical:
+    """Turning about an axis and advancing along it by the pitch; q in radians."""
+
+    nq, nv, turns = 1, 1, True
+
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
+        """Return the screw motion by q."""
+        return Pose(about(joint.axis, cos(q[0]), sin(q[0])), scale(q[0] * joint.pitch, joint.axis))
+
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
+        """Return the axis as angular part and the pitch along it as linear part."""
+        return (Column(joint.axis, scale(joint.pitch, joint.axis)),)
+
+
+class Cylindrical:
+    """Turning about an axis (q₁, radians) and sliding along it (q₂, metres)."""
+
+    nq, nv, turns = 2, 2, False
+
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
+        """Return the rotation by q₁ and the translation by q₂."""
+        return Pose(about(joint.axis, cos(q[0]), sin(q[0])), scale(q[1], joint.axis))
+
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
+        """Return the axis as angular part, then as linear part."""
+        return (Column(joint.axis, ZERO), Column(ZERO, joint.axis))
+
+
+class Planar:
+    """Moving in the plane at right angles to the axis.
+
+    q: two positions in the joint frame [m] and the angle [rad]; v: the velocity in the child's own axes and the rate of
+    the angle. About z the plane's axes are x and y.
+    """
+
+    nq, nv, turns = 3, 3, False
+
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
+        """Return the rotation by q₃ and the position q₁, q₂ in the plane."""
+        first, second = plane(joint.axis)
+        position = add(scale(q[0], first), scale(q[1], second))
+        return Pose(about(joint.axis, cos(q[2]), sin(q[2])), position)
+
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
+        """Return the plane's two directions as linear parts and its normal as angular part."""
+        first, second = plane(joint.axis)
+        return (Column(ZERO, first), Column(ZERO, second), Column(joint.axis, ZERO))
+
+
+class Ball:
+    """Turning about a point; q: quaternion x y z w, v: angular velocity in the child's frame."""
+
+    nq, nv, turns = 4, 3, False
+
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
+        """Return the rotation of the quaternion."""
+        return Pose(from_quaternion(*q), ZERO)
+
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
+        """Return the coordinate axes as angular parts."""
+        return tuple(Column(axis, ZERO) for axis in IDENTITY)
+
+
+class Free:
+    """Moving freely; q: position, quaternion x y z w; v: linear, then angular velocity, in the child's frame."""
+
+    nq, nv, turns = 7, 6, False
+
+    def pose(self, joint: Shape, q: Scalars) -> Pose:
+        """Return the rotation of the quaternion and the position."""
+        return Pose(from_quaternion(*q[3:]), (q[0], q[1], q[2]))
+
+    def columns(self, joint: Shape) -> tuple[Column, ...]:
+        """Return the coordinate axes as linear parts, then as angular parts."""
+        return (*(Column(ZERO, axis) for axis in IDENTITY), *(Column(axis, ZERO) for axis in IDENTITY))
+
+
+def plane(axis: Vector) -> tuple[Vector, Vector]:
+    """Return two unit vectors that with the axis make a right-handed frame: x and y for the axis z.
+
+    >>> plane((0.0, 0.0, 1.0))
+    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    """
+    first = perpendicular(axis, min(IDENTITY, key=lambda unit: abs(dot(unit, axis))))
+    return first, cross(axis, first)
+
+
+KINDS: dict[str, Kind] = {
+    "revolute": Revolute(),
+    "continuous": Revolute(),
+    "prismatic": Prismatic(),
+    "helical": Helical(),
+    "cylindrical": Cylindrical(),
+    "planar": Planar(),
+    "ball": Ball(),
+    "free": Free(),
+}
+QUATERNION = {"free": slice(3, 7), "ball": slice(0, 4)}
+"""Where the quaternion stands in the coordinates of the kinds that have one."""

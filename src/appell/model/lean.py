@@ -25,17 +25,17 @@ from typing import NamedTuple
 from appell.model.model import WORLD, Joint, Model
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, perpendicular
+from appell.spatial.rotation import about, normalized, perpendicular
 from appell.spatial.scalar import Matrix, Vector
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale, sub, transpose
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale, transpose
 
 Z: Vector = (0.0, 0.0, 1.0)
 TURNING = ("revolute", "continuous")
 SLIDING = ("prismatic",)
 ROUNDING = 2e-15
 """A number this small beside its neighbours is a zero that arithmetic has blurred."""
-FLAT = 1e-3
-"""Axes closer to parallel than this sine, yet not parallel, have their common normal too far away to be of use."""
+NEAR = 4.0
+"""How far a working frame may slide along its axis, in lengths of the robot's longest link."""
 
 
 class Line(NamedTuple):
@@ -53,14 +53,16 @@ def lean(model: Model) -> Model:
 def _reframe(model: Model) -> Model:
     """Return the model in working frames."""
     heir = _heirs(model)
+    size = max((math.hypot(*body.joint.placement.position) for body in model.bodies), default=0.0)
     working: dict[int, Pose] = {WORLD: _working_world(model, heir.get(WORLD))}
     bodies = []
     for i, body in enumerate(model.bodies):
         joint = body.joint
         seat = working[body.parent].inverse().then(joint.placement)  # the joint frame in the parent's working frame
         if joint.kind in TURNING + SLIDING:
-            line = Line(seat.position, matvec(seat.rotation, joint.axis))
-            placed = _seat(line, joint.kind in SLIDING)
+            # of length one, or its rounding would grow with every body
+            line = Line(seat.position, normalized(matvec(seat.rotation, joint.axis)))
+            placed = _seat(line, size, slides=joint.kind in SLIDING)
             # N: the working frame at q = 0, before its own turn about z, seen from the body's frame
             before = Pose(seat.rotation, seat.position).inverse().then(placed)
             turn = _turn(model, i, heir.get(i), before)
@@ -117,9 +119,8 @@ def _working_world(model: Model, heir: int | None) -> Pose:
         return Pose()
     joint = model.bodies[heir].joint
     z = matvec(joint.placement.rotation, joint.axis)
-    sideways = sub(model.gravity, scale(dot(model.gravity, z), z))
-    reach = math.hypot(*sideways)
-    x = scale(1.0 / reach, sideways) if reach > 1e-9 else perpendicular(z)
+    is_vertical = math.hypot(*cross(model.gravity, z)) <= 1e-9
+    x = perpendicular(z, min(IDENTITY, key=lambda e: abs(dot(e, z))) if is_vertical else model.gravity)
     return Pose(_clean_matrix(_basis(x, z)), joint.placement.position)
 
 
@@ -127,7 +128,7 @@ def _basis(x: Vector, z: Vector) -> Matrix:
     return transpose((x, cross(z, x), z))
 
 
-def _seat(line: Line, slides: bool) -> Pose:
+def _seat(line: Line, size: float, *, slides: bool) -> Pose:
     """Return where an axis puts its working frame, seen from its parent's: x along their common normal."""
     z = line.direction
     sine = math.hypot(z[0], z[1])
@@ -138,18 +139,18 @@ def _seat(line: Line, slides: bool) -> Pose:
     else:
         z = (0.0, 0.0, math.copysign(1.0, z[2]))
         x = (1.0, 0.0, 0.0)
-    return Pose(_clean_matrix(_basis(x, z)), ZERO if slides else _foot(Line(line.point, z), sine))
+    return Pose(_clean_matrix(_basis(x, z)), ZERO if slides else _foot(Line(line.point, z), sine, size))
 
 
-def _foot(line: Line, sine: float) -> Vector:
-    """Return the point of an axis nearest the parent's z axis, or nearest its origin where that is ill defined."""
+def _foot(line: Line, sine: float, size: float) -> Vector:
+    """Return the point of an axis nearest the parent's z axis, if it is near its own origin in the file.
+
+    Axes that are almost parallel meet far away, where moments would lose their digits; a frame stays within a few of
+    the robot's longest links of its origin in the file.
+    """
     point, z = line
-    nearest = sub(point, scale(dot(point, z), z))
-    if sine > FLAT:
-        along = -(point[0] * z[0] + point[1] * z[1]) / (sine * sine)
-        foot = add(point, scale(along, z))
-        return foot if math.hypot(*foot) <= 10.0 * (1.0 + math.hypot(*point)) else nearest
-    return nearest
+    along = -(point[0] * z[0] + point[1] * z[1]) / (sine * sine) if sine > ROUNDING else -dot(point, z)
+    return add(point, scale(along, z)) if abs(along) <= NEAR * size else point
 
 
 def _turn(model: Model, i: int, heir: int | None, before: Pose) -> float:

@@ -15,10 +15,13 @@ from appell.model.joints import KINDS, Column, Kind
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector
+from appell.spatial.vector import matvec_t
 
 WORLD = -1
 """The parent of bodies that hang from the fixed world."""
 
+ROOT = "root"
+"""The name of a free base's joint."""
 GRAVITY: Vector = (0.0, 0.0, -9.81)
 Z: Vector = (0.0, 0.0, 1.0)
 
@@ -38,8 +41,9 @@ class Joint:
     """A moving joint.
 
     `placement` is the joint frame in the parent body's frame; the child's frame coincides with the joint frame where
-    q + offset = 0. `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the
-    joint) act on the joint's own velocity and acceleration.
+    q + offset = 0 (only joints of one coordinate have an offset). `pitch` [m/rad] is the advance of a helical joint.
+    `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the joint) act on
+    the joint's own velocity and acceleration.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
+    pitch: float = 0.0
 
     @property
     def type(self) -> Kind:
@@ -59,12 +64,20 @@ class Joint:
 
     def pose(self, q: tuple[Scalar, ...]) -> Pose:
         """Return the pose of the child's frame in the joint frame at q."""
-        return self.type.pose(self.axis, tuple(x + self.offset for x in q) if self.offset else q)
+        return self.type.pose(self, tuple(x + self.offset for x in q) if self.offset else q)
+
+    @cached_property
+    def seat(self) -> Vector:
+        """Return the joint frame's origin in the joint frame's own axes, with zeros free of rounding."""
+        rotation, position = self.placement
+        blur = 1e-15 * max(abs(x) for x in position)
+        x, y, z = (0.0 if abs(c) <= blur else c for c in matvec_t(rotation, position))
+        return (x, y, z)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """Return the motion subspace in the child's frame, one column per velocity."""
-        return self.type.columns(self.axis)
+        return self.type.columns(self)
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,14 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Base:
+    """What is fixed to the world: the root link's name and the inertia of all that is merged into it."""
+
+    name: str = "world"
+    inertia: Inertia = field(default_factory=Inertia)
+
+
+@dataclass(frozen=True)
 class Model:
     """A tree of bodies, parent first, with gravity [m/s²] in world axes."""
 
@@ -95,6 +116,7 @@ class Model:
     frames: tuple[Frame, ...] = ()
     gravity: Vector = GRAVITY
     source: str = ""
+    base: Base = field(default_factory=Base)
     late: frozenset[int] = frozenset()
     """Bodies whose turn about z the working frames leave out: bundles of parallel axes in a lean model."""
 
@@ -118,6 +140,10 @@ class Model:
         """Return, per body, where its joint's velocities stand in v."""
         return tuple(_slices(body.joint.type.nv for body in self.bodies))
 
+    def velocities(self, body: int) -> range:
+        """Return the indices of a body's joint in v."""
+        return range(self.v_slices[body].start, self.v_slices[body].stop)
+
     @cached_property
     def frame_index(self) -> dict[str, Frame]:
         """Return the frames by name."""
@@ -128,6 +154,13 @@ class Model:
         while body != WORLD:
             yield body
             body = self.bodies[body].parent
+
+    def floating(self) -> Model:
+        """Return the model with its base set free: a first joint "root" with all other bodies behind it."""
+        root = Body(self.base.name, WORLD, Joint(ROOT, "free"), self.base.inertia)
+        bodies = (root, *(replace(body, parent=body.parent + 1) for body in self.bodies))
+        frames = (Frame(ROOT, 0, Pose()), *(replace(frame, body=frame.body + 1) for frame in self.frames))
+        return replace(self, bodies=bodies, frames=frames, base=Base())
 
     def without_friction(self) -> Model:
         """Return the model without joint damping, Coulomb friction and rotor inertia."""

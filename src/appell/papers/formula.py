@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 _POWERS = ("", "n", "n²", "n³")
 
@@ -71,13 +72,13 @@ def fit(counts: Mapping[int, int]) -> Formula | None:
 
 
 def _newton(values: list[Fraction], first: int) -> tuple[Fraction, ...]:
-    """Return the coefficients of the polynomial through values at first, first + 1, … (Newton's forward differences)."""
+    """Return the coefficients of the polynomial through values at first, first + 1, … (Newton's differences)."""
     total = [Fraction(0)] * len(values)
     basis = [Fraction(1)]  # the binomial coefficient (n − first over k), as a polynomial in n
     for k in range(len(values)):
         for i, c in enumerate(basis):
             total[i] += values[0] * c
-        values = [b - a for a, b in zip(values, values[1:], strict=False)]
+        values = [b - a for a, b in pairwise(values)]
         longer = [Fraction(0), *basis]
         for i, c in enumerate(basis):
             longer[i] -= c * (first + k)

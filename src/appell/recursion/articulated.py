@@ -80,7 +80,7 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
         body = _rigid(chain[i].inertia, speeds[i].angular, speeds[i].linear)
         for child, reduced in below:
             body = _joined(body, _moved_up(chain[child], reduced))
-        indices = range(*model.v_slices[i].indices(model.nv))
+        indices = model.velocities(i)
         for k, column in reversed(list(zip(indices, model.bodies[i].joint.columns, strict=True))):
             body, pivot = _eliminate(body, column, tau[k] - friction[k], model.bodies[i].joint.armature)
             pivots[i].insert(0, pivot)

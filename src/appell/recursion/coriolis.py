@@ -78,7 +78,7 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
     wholes = inward(model, gather)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, body in enumerate(model.bodies):
-        for j, column in zip(range(*model.v_slices[i].indices(model.nv)), body.joint.columns, strict=True):
+        for j, column in zip(model.velocities(i), body.joint.columns, strict=True):
 
             def step(ancestor: int, load: Carried, i: int = i, j: int = j) -> Carried:
                 for k, other in enumerate(model.bodies[ancestor].joint.columns, start=model.v_slices[ancestor].start):

@@ -64,7 +64,7 @@ def unit_momentum(inertia: Inertia, column: Column) -> Momentum:
 class Partial(NamedTuple):
     """Partial acceleration of an earlier joint as seen from a later body: ∂ω̇/∂aₖ, ∂s̈/∂aₖ less ∂ω̇/∂aₖ × arm, arm."""
 
-    index: int
+    velocity: int
     angular: Vector
     linear: Vector
     arm: Vector
@@ -80,23 +80,23 @@ def mass_matrix_gibbs(model: Model, q: Scalars) -> Rows:
 
     def step(i: int, carried: list[Partial]) -> list[Partial]:
         link = chain[i]
-        own = zip(range(*model.v_slices[i].indices(model.nv)), model.bodies[i].joint.columns, strict=True)
-        arrived: dict[int, Vector] = {}
-        seen = []
-        for part in carried:
-            arm = arrived.setdefault(id(part.arm), link.down(add(part.arm, link.position)))
-            seen.append(Partial(part.index, link.down(part.angular), link.down(part.linear), arm))
-        return [*seen, *(Partial(k, column.angular, column.linear, ZERO) for k, column in own)]
+        seen = [
+            Partial(k, link.down(angular), link.down(linear), add(link.down(arm), link.arm))
+            for k, angular, linear, arm in carried
+        ]
+        columns = zip(model.velocities(i), model.bodies[i].joint.columns, strict=True)
+        return [*seen, *(Partial(k, column.angular, column.linear, ZERO) for k, column in columns)]
 
-    partials = outward(model, [], step)
+    nothing: list[Partial] = []
+    partials = outward(model, nothing, step)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, body in enumerate(model.bodies):
-        for j, column in zip(range(*model.v_slices[i].indices(model.nv)), body.joint.columns, strict=True):
+        for j, column in zip(model.velocities(i), body.joint.columns, strict=True):
             force, moment = unit_momentum(whole[i], column)
             for part in partials[i]:
-                if part.index <= j:
+                if part.velocity <= j:
                     turned = add(moment, cross(part.arm, force))
-                    entries[j, part.index] = dot(part.angular, turned) + dot(part.linear, force)
+                    entries[j, part.velocity] = dot(part.angular, turned) + dot(part.linear, force)
     return _symmetric(model, entries)
 
 
@@ -106,7 +106,7 @@ def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
     whole = composite_bodies(model, chain)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, body in enumerate(model.bodies):
-        for j, column in zip(range(*model.v_slices[i].indices(model.nv)), body.joint.columns, strict=True):
+        for j, column in zip(model.velocities(i), body.joint.columns, strict=True):
 
             def step(ancestor: int, load: Momentum, j: int = j) -> Momentum:
                 first = model.v_slices[ancestor].start

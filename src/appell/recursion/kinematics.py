@@ -29,6 +29,8 @@ class Link(NamedTuple):
     rotations: tuple[Matrix, ...]
     position: Vector
     inertia: Inertia
+    arm: Vector
+    """The position once more, in the body's frame."""
 
     def down(self, vector: Vector) -> Vector:
         """Return a vector of the parent's frame in the body's frame."""
@@ -56,7 +58,7 @@ class Link(NamedTuple):
 
 
 class JointMotion(NamedTuple):
-    """What a joint adds to its body's motion, in the body's frame: Σ wₖxₖ and Σ lₖxₖ for velocities or accelerations x."""
+    """What a joint adds to its body's motion, in the body's frame: Σ wₖxₖ and Σ lₖxₖ for joint rates x."""
 
     angular: Vector
     linear: Vector
@@ -92,15 +94,20 @@ def links(model: Model, q: Scalars) -> list[Link]:
         inertia, after = body.inertia, pending[i]
         if after is not None:
             inertia = Inertia(inertia.mass, matvec(after, inertia.first), rotate_symmetric(after, inertia.second))
+            arm = body.joint.seat
         else:
             moved = body.joint.pose(q[model.q_slices[i]])
+            arm = matvec_t(moved.rotation, add(body.joint.seat, moved.position))
             position = add(position, matvec(rotation, moved.position))
             rotations = rotations if moved.rotation is IDENTITY else (*rotations, moved.rotation)
         before = pending[body.parent] if body.parent != WORLD else None
         if before is not None:
             position = matvec(before, position)
-            rotations = rotations if _continues(model, i) else (before, *rotations)
-        result.append(Link(rotations, position, inertia))
+            if _continues(model, i):
+                arm = position
+            else:
+                rotations = (before, *rotations)
+        result.append(Link(rotations, position, inertia, arm))
     return result
 
 
@@ -175,9 +182,7 @@ def jacobian(model: Model, q: Scalars, frame: str) -> tuple[tuple[Scalar, ...], 
         point = poses[body].apply(placement.position)
         for i in model.ancestors(body):
             rotation, origin = poses[i]
-            for k, column in zip(
-                range(*model.v_slices[i].indices(model.nv)), model.bodies[i].joint.columns, strict=True
-            ):
+            for k, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
                 angular = matvec(rotation, column.angular)
                 linear = add(matvec(rotation, column.linear), cross(angular, sub(point, origin)))
                 columns[k] = (*linear, *angular)

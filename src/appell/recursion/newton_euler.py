@@ -12,7 +12,7 @@ from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Scalars, links, project
 from appell.recursion.sweep import inward
 from appell.recursion.vector_form import central, motions
-from appell.spatial.scalar import Vector
+from appell.spatial.scalar import Scalar, Vector
 from appell.spatial.vector import add, cross, matvec, scale
 
 
@@ -39,7 +39,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
             moment = add(add(moment, chain[child].up(wrench.moment)), cross(chain[child].position, received))
         return Wrench(force, moment)
 
-    tau = []
+    tau: list[Scalar] = []
     for i, wrench in enumerate(inward(model, step)):
         tau.extend(project(model, i, wrench.moment, wrench.force))
     return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))

@@ -24,7 +24,7 @@ PER_VELOCITY = 3
 class Partial(NamedTuple):
     """∂ω̇/∂aₖ and ∂s̈/∂aₖ of the body at hand for an ancestor's velocity k."""
 
-    index: int
+    velocity: int
     angular: Vector
     linear: Vector
 
@@ -41,11 +41,12 @@ def regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Rows:
 
     rows: list[list[Scalar]] = [[0.0] * n_parameters(model) for _ in range(model.nv)]
     moving = accelerations(model, chain, v, a)
-    for i, partials in enumerate(outward(model, [], step)):
+    nothing: list[Partial] = []
+    for i, partials in enumerate(outward(model, nothing, step)):
         for j, load in enumerate(unit_loads(moving[i])):
             for part in partials:
                 entry = dot(part.linear, load.force) + dot(part.angular, load.moment)
-                rows[part.index][PER_BODY * i + j] = entry
+                rows[part.velocity][PER_BODY * i + j] = entry
     if model.has_friction:
         start = PER_BODY * len(model.bodies)
         for k in range(model.nv):
@@ -59,7 +60,10 @@ def n_parameters(model: Model) -> int:
 
 
 def parameters(model: Model) -> tuple[float, ...]:
-    """Return π with τ = Y·π: per body m, h, Ixx Ixy Iyy Ixz Iyz Izz; with friction, per velocity armature, damping, friction."""
+    """Return π with τ = Y·π: per body m, h, Ixx Ixy Iyy Ixz Iyz Izz.
+
+    With joint friction in the model, also armature, damping and friction of every velocity.
+    """
     inertial = [float(x) for body in model.bodies for x in body.inertia.parameters]
     if not model.has_friction:
         return tuple(inertial)

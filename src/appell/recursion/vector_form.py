@@ -14,7 +14,7 @@ from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Scalars, joint_motions, links, project
 from appell.recursion.sweep import inward, outward
 from appell.spatial.inertia import Inertia
-from appell.spatial.scalar import Matrix, Vector
+from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, madd, matvec, negate, outer, scale
 
 
@@ -83,7 +83,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
             translation = add(add(translation, cross(chain[child].position, phi)), chain[child].up(terms.translation))
         return Terms(force, rotation, translation)
 
-    tau = []
+    tau: list[Scalar] = []
     for i, terms in enumerate(inward(model, step)):
         tau.extend(project(model, i, add(terms.rotation, terms.translation), terms.force))  # (16), (23)
     return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))

@@ -31,12 +31,12 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> Path:
         handle, draft = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".draft")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, place)
+        Path(draft).chmod(0o666 & ~_umask())
+        Path(draft).replace(place)
     except OSError as error:
         if draft:
             with contextlib.suppress(OSError):
-                os.unlink(draft)
+                Path(draft).unlink()
         raise InputError(f"{place}: cannot be written: {error.strerror or error}") from None
     return place
 

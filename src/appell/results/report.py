@@ -90,7 +90,9 @@ class Report:
 def _figure(figure: Figure, image: bytes) -> str:
     caption = html.escape(figure.caption)
     data = base64.b64encode(image).decode()
-    return f'<figure><img alt="{caption}" src="data:image/png;base64,{data}"><figcaption>{caption}</figcaption></figure>'
+    return (
+        f'<figure><img alt="{caption}" src="data:image/png;base64,{data}"><figcaption>{caption}</figcaption></figure>'
+    )
 
 
 _PAGE = """<!DOCTYPE html>

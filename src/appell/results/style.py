@@ -47,14 +47,14 @@ def figure(width: float = 7.0, height: float = 4.5) -> Figure:
 
 
 def png(draw: Callable[[], Figure]) -> bytes:
-    """Return a drawing as a PNG file in appell's style.
+    r"""Return a drawing as a PNG file in appell's style.
 
     >>> def draw():
     ...     drawn = figure()
     ...     drawn.subplots().plot([0, 1], [0, 1])
     ...     return drawn
     >>> png(draw)[:4]
-    b'\\x89PNG'
+    b'\x89PNG'
     """
     matplotlib = _matplotlib()
     with matplotlib.rc_context({**STYLE, "axes.prop_cycle": matplotlib.rcsetup.cycler(color=COLOURS)}):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import rich.box
-import rich.table
-from rich.console import Group
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Group
 
 Cell = str | int | float | None
 
@@ -41,9 +39,14 @@ class Table:
 
     def __rich__(self) -> Group:
         """Return what a rich console prints."""
-        shown = rich.table.Table(
-            title=Text(self.title, style="bold"), title_justify="left", box=rich.box.SIMPLE_HEAD, pad_edge=False
-        )
+        # loaded when printing, so that `import appell` stays light
+        from rich import box  # noqa: PLC0415
+        from rich.console import Group  # noqa: PLC0415
+        from rich.table import Table as Shown  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        title = Text(self.title, style="bold")
+        shown = Shown(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for k, column in enumerate(self.columns):
             shown.add_column(Text(column), justify="right" if self._is_numeric(k) else "left", overflow="fold")
         for row in self.rows:

@@ -8,6 +8,8 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.kernels.kernel import Recipe
+from appell.model.joints import QUATERNION
+from appell.model.model import Model
 
 
 def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
@@ -37,3 +39,35 @@ def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, er
         if place is not None and place.dtype.kind != "f":
             return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
     return InputError(f"{recipe.name} of robot '{robot}': {error}")
+
+
+UNIT = 1e-6
+"""How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
+
+
+def has_quaternions(model: Model) -> bool:
+    """Return whether any joint's coordinates hold a quaternion."""
+    return any(body.joint.kind in QUATERNION for body in model.bodies)
+
+
+def check_quaternions(robot: str, model: Model, q: Any) -> None:
+    """Raise if a quaternion in q is not of unit length; what is not a number, or not of the right size, passes."""
+    try:
+        values = np.asarray(q, dtype=float)
+    except (TypeError, ValueError):
+        return
+    if values.ndim == 0 or values.shape[-1] != model.nq:
+        return
+    for body, where in zip(model.bodies, model.q_slices, strict=True):
+        if body.joint.kind in QUATERNION:
+            part = values[..., where][..., QUATERNION[body.joint.kind]]
+            squares = np.einsum("...i,...i->...", part, part)
+            off = np.abs(squares - 1.0) > 2.0 * UNIT
+            if off.any():
+                index = np.unravel_index(int(np.argmax(off)), np.shape(off)) if np.ndim(off) else ()
+                sample = f" of sample {tuple(map(int, index))}" if index else ""
+                norm = float(np.sqrt(squares[index]))
+                raise InputError(
+                    f"q: the quaternion of joint '{body.joint.name}'{sample} has norm {norm:.9g}, expected 1 for robot "
+                    f"'{robot}'; normalise it, or move with robot.integrate"
+                )

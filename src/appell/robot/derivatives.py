@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from appell.model.model import Model
+from appell.model.model import Joint, Model
 from appell.recursion import forward, gibbs, inertia_matrix
 from appell.recursion.kinematics import Scalars
-from appell.trace.derive import jacobian
+from appell.spatial.rotation import from_quaternion
+from appell.spatial.scalar import cos, sin
+from appell.trace.derive import Direction, along, jacobian
 from appell.trace.tape import Port, trace
 
 Blocks = tuple[Any, Any, Any]
@@ -20,7 +22,7 @@ Blocks = tuple[Any, Any, Any]
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Blocks:
     """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M."""
     tau = gibbs.inverse_dynamics(model, q, v, a)
-    return jacobian(tau, q), jacobian(tau, v), inertia_matrix.mass_matrix_composite(model, q)
+    return along(tau, motions(model, q)), jacobian(tau, v), inertia_matrix.mass_matrix_composite(model, q)
 
 
 def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Blocks:
@@ -51,6 +53,33 @@ def _by_state(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[Any, An
     flat = tape.run(q, v, a)
     rows = [tuple(flat[nv * i : nv * (i + 1)]) for i in range(2 * nv)]
     return tuple(rows[:nv]), tuple(rows[nv:])
+
+
+def motions(model: Model, q: Scalars) -> list[Direction]:
+    """Return the rate of q along each velocity: derivatives by q are taken along v, as many as there are velocities."""
+    directions: list[Direction] = []
+    for body, where in zip(model.bodies, model.q_slices, strict=True):
+        directions += _motions(body.joint, q[where])
+    return directions
+
+
+def _motions(joint: Joint, q: Scalars) -> list[Direction]:
+    if joint.kind == "ball":
+        return _turning(q)
+    if joint.kind == "free":
+        columns = zip(*from_quaternion(*q[3:]), strict=True)
+        return [*(list(zip(q[:3], column, strict=True)) for column in columns), *_turning(q[3:])]
+    if joint.kind == "planar":
+        c, s = cos(q[2]), sin(q[2])
+        return [[(q[0], c), (q[1], s)], [(q[0], -s), (q[1], c)], [(q[2], 1.0)]]
+    return [[(x, 1.0)] for x in q]
+
+
+def _turning(q: Scalars) -> list[Direction]:
+    """Return the rates of a quaternion along the child's axes: q̇ = ½ q ⊗ (ω, 0)."""
+    x, y, z, w = q
+    rates = ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))
+    return [[(coordinate, 0.5 * r) for coordinate, r in zip(q, rate, strict=True)] for rate in rates]
 
 
 def _solved(solve: Any, matrix: tuple[Scalars, ...]) -> Any:

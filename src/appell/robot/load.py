@@ -19,13 +19,21 @@ from appell.read import read
 from appell.robot.robot import Robot
 
 
-def load(source: str | os.PathLike[str], *, friction: bool = True, gravity: Sequence[float] | None = None) -> Robot:
+def load(
+    source: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    friction: bool = True,
+    gravity: Sequence[float] | None = None,
+) -> Robot:
     """Return the robot of a file or of the catalogue.
 
     Parameters
     ----------
     source
         A ``.urdf`` or ``.toml`` file, or a name from :func:`appell.catalogue`, such as "puma600".
+    floating
+        True sets the base free: a first joint "root" of six velocities.
     friction
         False leaves out joint damping, Coulomb friction and rotor inertia.
     gravity
@@ -47,6 +55,7 @@ def load(source: str | os.PathLike[str], *, friction: bool = True, gravity: Sequ
         raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(names())}")
     else:
         model = read(place, gravity=gravity)
+    model = model.floating() if floating else model
     return Robot(model if friction else model.without_friction())
 
 

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
 from appell.kernels.kernel import Kernel, Recipe
+from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.recursion import regressor as _regressor
-from appell.robot.arguments import explain
+from appell.robot.arguments import check_quaternions, explain, has_quaternions
 from appell.robot.verbs import VERBS, operations
 from appell.trace.count import Count
 
@@ -93,35 +94,36 @@ class Robot:
     # Configurations
 
     def neutral(self) -> Array:
-        """Return the configuration with every joint at zero.
+        """Return the configuration with every joint at zero and every quaternion at rest.
 
         >>> import appell
         >>> appell.load("two-link").neutral()
         array([0., 0.])
         """
-        return np.zeros(self.nq)
+        return manifold.neutral(self.model)
 
     def random(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> Array:
-        """Return random configurations within the joints' limits, ±π where a joint has none.
+        """Return random configurations within the joints' limits; ±π, or ±1 m, where a joint has none.
 
         >>> import appell, numpy as np
         >>> appell.load("two-link").random(np.random.default_rng(0), 3).shape
         (3, 2)
         """
-        limits = [body.joint.limits for body in self.model.bodies]
-        lower = np.array([limit.lower if np.isfinite(limit.lower) else -np.pi for limit in limits])
-        upper = np.array([limit.upper if np.isfinite(limit.upper) else np.pi for limit in limits])
-        lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
         shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
-        return rng.uniform(lower, upper, (*shape, self.nq))
+        return manifold.random(self.model, rng, shape)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
-        """Return the configuration reached from q by the motion dv (velocity times time)."""
-        return self._sized("q", q, self.nq) + self._sized("dv", dv, self.nv)
+        """Return the configuration reached from q by the motion dv (velocity times time), quaternions normalised."""
+        start = self._sized("q", q, self.nq)
+        check_quaternions(self.name, self.model, start)
+        return manifold.integrate(self.model, start, self._sized("dv", dv, self.nv))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Return the motion that leads from q0 to q1: ``integrate(q0, difference(q0, q1)) = q1``."""
-        return self._sized("q1", q1, self.nq) - self._sized("q0", q0, self.nq)
+        ends = self._sized("q0", q0, self.nq), self._sized("q1", q1, self.nq)
+        for q in ends:
+            check_quaternions(self.name, self.model, q)
+        return manifold.difference(self.model, *ends)
 
     def reorder(self, names: Sequence[str]) -> Array:
         """Return the indices that bring an array in the order of `names` into this robot's order.
@@ -242,7 +244,7 @@ class Robot:
         return result
 
     def _callable(self, verb: str, frame: str | None) -> Callable[..., Any]:
-        """Return the callable of a verb: its kernel with errors in words, and the short way for one sample before it."""
+        """Return the callable of a verb: its kernel with errors in words, the short way for one sample before it."""
         kernel, count = self.kernel(verb, frame), len(VERBS[verb].inputs)
 
         def general(*arguments: Any) -> Any:
@@ -252,8 +254,16 @@ class Robot:
             except (ValueError, TypeError) as error:
                 raise explain(self.name, kernel.recipe, arguments[:count], out, error) from None
 
-        self._calls[verb, frame] = kernel.direct(general)
+        call = kernel.direct(general)
+        self._calls[verb, frame] = self._guarded(call) if has_quaternions(self.model) else call
         return self._calls[verb, frame]
+
+    def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def guarded(q: Any, *others: Any) -> Any:
+            check_quaternions(self.name, self.model, q)
+            return call(q, *others)
+
+        return guarded
 
     def _frame(self, frame: str) -> str:
         if frame not in self.model.frame_index:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from appell.errors import InputError
+from appell.errors import InputError, ModelError
 from appell.model.build import listed
 from appell.model.lean import lean
 from appell.model.model import Model
@@ -94,7 +94,19 @@ class Verb:
 
     def _trace(self, model: Model, formulation: Formulation, frame: str | None) -> Tape:
         program = partial(formulation, model) if frame is None else partial(_framed, formulation, model, frame)
-        return verify(trace(self.name, program, *self.ports(model)))
+        try:
+            return verify(trace(self.name, program, *self.ports(model)))
+        except ZeroDivisionError:
+            raise ModelError(
+                f"{self.name}: robot '{model.name}' has joints that move nothing with an inertia, "
+                f"{listed(_weightless(model))}; give their links mass or the joints rotor inertia"
+            ) from None
+
+
+def _weightless(model: Model) -> list[str]:
+    """Return the joints of which M has a zero on the diagonal."""
+    matrix = inertia_matrix.mass_matrix_composite(model, (0.5,) * model.nq)
+    return [body.joint.name for k, body in enumerate(model.bodies) if matrix[k][k] == 0.0]
 
 
 def _framed(formulation: Formulation, model: Model, frame: str, *arguments: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from appell.spatial.scalar import Matrix, Scalar, Vector
-from appell.spatial.vector import IDENTITY, cross, dot, madd, matmul, matvec, mscale, outer, scale, skew
+from appell.spatial.vector import IDENTITY, dot, madd, matmul, matvec, mscale, outer, scale, skew, sub
 
 
 def about(axis: Vector, c: Scalar, s: Scalar) -> Matrix:
@@ -82,17 +82,19 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
 
 
 def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
-    """Return the rotation of a unit quaternion, vector part first.
+    """Return the rotation of a quaternion, vector part first; one that is not quite of unit length is normalised.
 
     >>> from_quaternion(0.0, 0.0, 0.0, 1.0) == IDENTITY
     True
     """
-    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    wx, wy, wz = w * x, w * y, w * z
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    a, b, c = s * x, s * y, s * z
+    xx, yy, zz, xy, xz, yz = a * x, b * y, c * z, a * y, a * z, b * z
+    wx, wy, wz = a * w, b * w, c * w
     return (
-        (1.0 - 2.0 * (yy + zz), 2.0 * (xy - wz), 2.0 * (xz + wy)),
-        (2.0 * (xy + wz), 1.0 - 2.0 * (xx + zz), 2.0 * (yz - wx)),
-        (2.0 * (xz - wy), 2.0 * (yz + wx), 1.0 - 2.0 * (xx + yy)),
+        (1.0 - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, 1.0 - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, 1.0 - (xx + yy)),
     )
 
 
@@ -105,14 +107,12 @@ def normalized(a: Vector) -> Vector:
     return scale(1.0 / math.sqrt(dot(a, a)), a)
 
 
-def perpendicular(a: Vector) -> Vector:
-    """Return some unit vector at right angles to a unit vector of floats.
+def perpendicular(a: Vector, near: Vector) -> Vector:
+    """Return the unit vector at right angles to a unit vector that is nearest to another, of floats.
 
-    >>> perpendicular((0.0, 0.0, 1.0))
+    >>> perpendicular((0.0, 0.0, 1.0), (2.0, 0.0, 3.0))
     (1.0, 0.0, 0.0)
     """
-    smallest = min(range(3), key=lambda k: (abs(a[k]) > 0.5, k))
-    if abs(a[2]) == 1.0:
-        return (1.0, 0.0, 0.0)
-    basis = IDENTITY[smallest]
-    return normalized(cross(a, basis))
+    for _ in range(2):  # the first difference may cancel almost all, the second does not
+        near = normalized(sub(near, scale(dot(a, near), a)))
+    return near

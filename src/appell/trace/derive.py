@@ -13,26 +13,40 @@ from typing import Any
 from appell.trace.expr import Expr, Op
 
 Value = Any
+Direction = Sequence[tuple[Expr, Value]]
+"""A rate for some of the inputs."""
 
 
-def jacobian(results: Sequence[Value], variables: Sequence[Expr]) -> tuple[tuple[Value, ...], ...]:
-    """Return ∂resultsᵢ/∂variablesⱼ as rows of traced values; the variables are inputs.
+def jacobian(
+    results: Sequence[Value], variables: Sequence[Expr], held: Sequence[Expr] = ()
+) -> tuple[tuple[Value, ...], ...]:
+    """Return ∂resultsᵢ/∂variablesⱼ as rows of traced values, taking the values `held` for constants.
 
     >>> from appell.trace.expr import Graph
     >>> x, y = (graph := Graph()).input(), graph.input()
     >>> jacobian([x * y], [x, y]) == ((y, x),)
     True
     """
-    columns = [_tangents(results, variable) for variable in variables]
+    return along(results, [[(variable, 1.0)] for variable in variables], held)
+
+
+def along(
+    results: Sequence[Value], directions: Sequence[Direction], held: Sequence[Expr] = ()
+) -> tuple[tuple[Value, ...], ...]:
+    """Return the rates of the results (rows) along directions (columns), each a rate for some of the inputs."""
+    fixed = {expr.index for expr in held}
+    columns = [_tangents(results, direction, fixed) for direction in directions]
     return tuple(zip(*columns, strict=True)) if columns else tuple(() for _ in results)
 
 
-def _tangents(results: Sequence[Value], variable: Expr) -> list[Value]:
-    graph = variable.graph
-    tangents: dict[int, Value] = {variable.index: 1.0}
-    for expr in graph.nodes[variable.index + 1 : max((r.index for r in results if isinstance(r, Expr)), default=0) + 1]:
+def _tangents(results: Sequence[Value], direction: Direction, held: set[int]) -> list[Value]:
+    traced = [r for r in results if isinstance(r, Expr)]
+    tangents: dict[int, Value] = {variable.index: rate for variable, rate in direction}
+    if not traced or not tangents:
+        return [0.0 for _ in results]
+    for expr in traced[0].graph.nodes[min(tangents) + 1 : max(r.index for r in traced) + 1]:
         moving = [tangents.get(arg.index, 0.0) for arg in expr.args]
-        if any(not _is_zero(d) for d in moving):
+        if expr.index not in held and any(not _is_zero(d) for d in moving):
             tangent = _RULES[expr.op](expr, *moving)
             if not _is_zero(tangent):
                 tangents[expr.index] = tangent

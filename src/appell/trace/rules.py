@@ -30,6 +30,8 @@ def add(x: Value, y: Value) -> Value:
             return add(x.args[0], x.args[1].value + float(y))
         if x.op is Op.NEG:  # −x + c = c − x
             return sub(y, x.args[0])
+        if x.op is Op.SUB and x.args[0].op is Op.CONST:  # (c − x) + d
+            return sub(x.args[0].value + float(y), x.args[1])
         return x.graph.node(Op.ADD, x, x.graph.constant(float(y)))
     if x.op is Op.NEG:  # −x + y = y − x
         return sub(y, x.args[0])

@@ -7,12 +7,11 @@ step, each step reading earlier positions only.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from appell.errors import TraceError
 from appell.trace.expr import EVALUATE, Expr, Graph, Op
@@ -35,7 +34,7 @@ class Port(NamedTuple):
     @property
     def size(self) -> int:
         """Return the number of scalars."""
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Tape:
     steps: tuple[Step, ...]
     results: tuple[int, ...]
 
-    @property
+    @cached_property
     def n_inputs(self) -> int:
         """Return the number of scalar inputs."""
         return sum(port.size for port in self.inputs)

@@ -1,0 +1,57 @@
+"""The command ``appell``: one file a command.
+
+>>> from typer.testing import CliRunner
+>>> print(CliRunner().invoke(app, ["--version"]).output.split()[0])
+appell
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from appell import __version__
+from appell.cli import bench, cache, fd, id, info, ops, reproduce
+from appell.cli.common import Group
+
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Robot dynamics from the Gibbs–Appell equations, compiled per robot.\n\nExample: appell info puma560",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"appell {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+for _name, _module in {
+    "info": info,
+    "id": id,
+    "fd": fd,
+    "ops": ops,
+    "bench": bench,
+    "reproduce": reproduce,
+    "cache": cache,
+}.items():
+    app.command(_name)(_module.command)
+
+
+def main() -> None:
+    """Run the command of this process's arguments; the console's entry."""
+    app(prog_name="appell")

@@ -1,0 +1,294 @@
+"""``appell bench``: appell against Pinocchio, in one run on one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from appell.cli.common import AsJson, open_robot, plain, show, show_json
+from appell.cli.peers import Peer, pinocchio, ur5
+from appell.errors import CompileError, InputError
+from appell.kernels.target import host
+from appell.kernels.threads import threads
+from appell.results.files import write
+from appell.results.table import Cell, Table
+from appell.robot.robot import Robot
+
+Array = NDArray[Any]
+Rows = list[dict[str, Any]]
+
+VERBS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+_NATIVE = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
+_SINGLE = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba"}
+
+Robots = Annotated[
+    list[str] | None, typer.Argument(metavar="[ROBOT]...", help="Files or catalogue names; the UR5 if left out.")
+]
+Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the measurements go as JSON.")]
+Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples in a batch.")]
+Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Time spent on each measurement.")]
+
+
+def command(
+    robots: Robots = None,
+    out: Out = Path("out/bench.json"),
+    batch: Batch = 8192,
+    seconds: Seconds = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure batches, single calls and compile times; against Pinocchio where it is installed.
+
+    Both run on one thread, turn by turn, and the best of many repeats counts. Friction is left out, as Pinocchio does.
+
+    Example: appell bench puma560 --out out/bench.json
+    """
+    pin, default = pinocchio(), ur5()
+    names = list(robots or ([str(default)] if default else ["puma560"]))
+    opened = [(name, open_robot(name, no_friction=True)[0]) for name in names]
+    if len({robot.name for _, robot in opened}) < len(opened):
+        raise InputError("bench: two robots of one name; their measurements could not be told apart")
+    if pin is None:
+        typer.echo("Pinocchio is not installed (pip install pin): appell alone is measured", err=True)
+    rows: Rows = []
+    before = threads()
+    threads(1)
+    try:
+        for name, robot in opened:
+            typer.echo(f"{robot.name} …", err=True)
+            peer = None if pin is None else Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
+            rows += _batches(robot, peer, batch, seconds)
+            rows += _singles(robot, peer, seconds)
+            rows += _compiles(name, robot, repeats=3 if seconds else 1)
+    finally:
+        threads(before)
+    result = {"machine": machine(), "batch": batch, "threads": 1, "measurements": rows}
+    write(out, json.dumps(plain(result), ensure_ascii=False, indent=2) + "\n")
+    if as_json:
+        show_json(result)
+    else:
+        show(_table(result), f"written to {out}")
+
+
+def best(calls: dict[str, Callable[[], object]], seconds: float, repeats: int = 5) -> dict[str, float]:
+    """Return the least time of each call [s]; they run turn by turn, so that all meet the same machine.
+
+    >>> sorted(best({"a": lambda: None, "b": lambda: None}, seconds=0.0))
+    ['a', 'b']
+    """
+    least = dict.fromkeys(calls, float("inf"))
+    end = time.perf_counter() + seconds
+    while repeats > 0 or time.perf_counter() < end:
+        repeats -= 1
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            least[name] = min(least[name], time.perf_counter() - start)
+    return least
+
+
+def _batches(robot: Robot, peer: Peer | None, batch: int, seconds: float) -> Rows:
+    """Measure batches in double and single precision, ns a sample."""
+    rng = np.random.default_rng(2002)
+    q, v, x = robot.random(rng, batch), *rng.normal(size=(2, batch, robot.nv))
+    rows: Rows = []
+    for verb in VERBS:
+        inputs = (q,) if verb == "mass_matrix" else (q, v, x)
+        narrow = tuple(part.astype(np.float32) for part in inputs)
+        call = getattr(robot, verb)
+        ours, small = call(*inputs), call(*narrow)  # compiles both, and gives places to write to
+        calls: dict[str, Callable[[], object]] = {
+            "float64": partial(call, *inputs, out=ours),
+            "float32": partial(call, *narrow, out=small),
+        }
+        theirs = None if peer is None else _peer_batch(peer, verb, inputs)
+        if theirs is not None:
+            calls["peer"] = theirs.run
+        least = {name: 1e9 * t / batch for name, t in best(calls, seconds).items()}
+        wide = None if theirs is None else least["peer"] - theirs.overhead
+        error = None if theirs is None else _difference(ours, theirs.result())
+        rows.append(_row(robot, verb, f"batch of {batch}", "ns", least["float64"], wide, error))
+        rows.append(_row(robot, verb, f"batch of {batch}, float32", "ns", least["float32"], wide))
+    return rows
+
+
+class _Contender(NamedTuple):
+    """Pinocchio's way through a batch: the call, ns a sample to take off for calling it, and what it last computed."""
+
+    run: Callable[[], object]
+    overhead: float
+    result: Callable[[], Array]
+
+
+def _peer_batch(peer: Peer, verb: str, inputs: tuple[Array, ...]) -> _Contender:
+    """Return Pinocchio's way through a batch.
+
+    Inverse and forward dynamics have a batch call of their own. The mass matrix has none: it is called for every
+    sample from Python, and what the same loop costs on a model of one joint, where nearly all is calling, is taken off.
+    """
+    pin, back = peer.pin, peer.velocity
+    q = peer.coordinates(inputs[0])
+    if verb == "mass_matrix":
+
+        def last() -> Array:  # Pinocchio computes one matrix in one place, its upper triangle only
+            upper = np.triu(peer.data.M)
+            full: Array = upper + np.triu(upper, 1).T
+            in_order: Array = full[np.ix_(back, back)]
+            return in_order
+
+        return _Contender(_looped(pin, peer.model, peer.data, q), _crba_overhead(pin), last)
+    columns = [np.asfortranarray(part.T) for part in (q, *map(peer.velocities, inputs[1:]))]
+    native, result = getattr(pin, _NATIVE[verb]), np.empty_like(columns[1])
+    return _Contender(lambda: native(1, peer.pool, *columns, result), 0.0, lambda: result.T[:, back])
+
+
+def _looped(pin: Any, model: Any, data: Any, rows: Array) -> Callable[[], object]:
+    def run() -> None:
+        crba = pin.crba
+        for q in rows:
+            crba(model, data, q)
+
+    return run
+
+
+def _crba_overhead(pin: Any, calls: int = 4096) -> float:
+    """Return what calling crba from Python in a loop over rows costs [ns a call]."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    loop = _looped(pin, model, model.createData(), np.zeros((calls, 1)))
+    return 1e9 * best({"loop": loop}, 0.2)["loop"] / calls
+
+
+def _difference(ours: Array, theirs: Array) -> float:
+    """Return the greatest difference relative to the greatest value; theirs may be the last sample alone."""
+    mine = ours if ours.shape == theirs.shape else ours[-1]
+    return float(np.abs(mine - theirs).max() / np.abs(theirs).max())
+
+
+def _singles(robot: Robot, peer: Peer | None, seconds: float, calls: int = 1000) -> Rows:
+    """Measure one call after the other from Python, µs a call."""
+    rng = np.random.default_rng(2003)
+    q, v, x = robot.random(rng), *rng.normal(size=(2, robot.nv))
+    rows: Rows = []
+    for verb in VERBS:
+        inputs = (q,) if verb == "mass_matrix" else (q, v, x)
+        contest = {"ours": _repeated(getattr(robot, verb), inputs, calls)}
+        if peer is not None:
+            places = (peer.coordinates(q[None])[0], *(peer.velocities(part[None])[0] for part in inputs[1:]))
+            contest["peer"] = _repeated(getattr(peer.pin, _SINGLE[verb]), (peer.model, peer.data, *places), calls)
+        least = {name: 1e6 * t / calls for name, t in best(contest, seconds).items()}
+        rows.append(_row(robot, verb, "single call", "µs", least["ours"], least.get("peer")))
+    return rows
+
+
+def _repeated(call: Callable[..., object], arguments: tuple[Any, ...], times: int) -> Callable[[], object]:
+    def run() -> None:
+        for _ in range(times):
+            call(*arguments)
+
+    return run
+
+
+_FRESH = """
+import sys, time, warnings
+import appell
+warnings.simplefilter("ignore")
+robot = appell.load(sys.argv[1], friction=False)
+start = time.perf_counter()
+robot.kernel(sys.argv[2])
+print(time.perf_counter() - start)
+"""
+
+
+def _compiles(name: str, robot: Robot, repeats: int) -> Rows:
+    """Measure a verb's first use in a fresh process, without and with its code in the cache, ms."""
+    rows: Rows = []
+    for verb in VERBS:
+        cold, cached = [], []
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as folder:
+                cold.append(1e3 * _fresh(name, verb, folder))
+                cached.append(1e3 * _fresh(name, verb, folder))
+        rows.append(_row(robot, verb, "compile, cold", "ms", min(cold), None))
+        rows.append(_row(robot, verb, "compile, cached", "ms", min(cached), None))
+    return rows
+
+
+def _fresh(name: str, verb: str, folder: str) -> float:
+    """Return the seconds that a verb's kernel takes in a new process with a cache folder of its own."""
+    environment = {**os.environ, "APPELL_CACHE": folder}
+    command = [sys.executable, "-c", _FRESH, name, verb]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise CompileError(f"bench: compiling {verb} in a new process failed: {run.stderr.strip().splitlines()[-1]}")
+    return float(run.stdout)
+
+
+def _row(
+    robot: Robot, verb: str, what: str, unit: str, ours: float, peer: float | None, error: float | None = None
+) -> dict[str, Any]:
+    ratio = None if peer is None else peer / ours
+    measured = {"unit": unit, "appell": ours, "pinocchio": peer, "ratio": ratio, "difference": error}
+    return {"robot": robot.name, "what": what, "verb": verb, **measured}
+
+
+def machine() -> dict[str, str | int | None]:
+    """Return what a measurement depends on, and nothing that names the machine.
+
+    >>> sorted(machine())[:3]
+    ['appell', 'cores', 'cpu']
+    """
+
+    def installed(package: str) -> str | None:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return None
+
+    versions = {name: installed(name) for name in ("appell", "numpy", "llvmlite", "pin")}
+    return {
+        "cpu": _cpu(),
+        "target": host().cpu,
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        **versions,
+    }
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _table(result: dict[str, Any]) -> Table:
+    columns = ("robot", "what", "verb", "unit", "appell", "pinocchio", "ratio", "difference")
+    rows: list[tuple[Cell, ...]] = [tuple(row[column] for column in columns) for row in result["measurements"]]
+    facts = result["machine"]
+    told = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
+    notes = (
+        "Ratio: Pinocchio's time over appell's. Batches are per sample, on one thread: rneaInParallel and "
+        "abaInParallel with one thread; crba is called from Python per sample, less what a call costs on a model of "
+        "one joint.",
+        "Difference: the greatest, relative to the greatest value. Compiling: a fresh process, tracing included.",
+        told,
+    )
+    return Table("appell against Pinocchio, one run", columns, tuple(rows), notes)

@@ -1,0 +1,126 @@
+"""What the commands share: options, printing, and errors as one line with exit code 2."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from appell.errors import AppellError, AppellWarning, InputError
+from appell.robot.load import load
+from appell.robot.robot import Robot
+
+RobotName = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A .urdf or .toml file, or a name of the catalogue such as puma560.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
+NoFriction = Annotated[
+    bool, typer.Option("--no-friction", help="Leave out joint damping, Coulomb friction and rotor inertia.")
+]
+Gravity = Annotated[
+    str | None, typer.Option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²], e.g. 0,0,-9.81.")
+]
+
+# Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
+_USAGE: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+class Group(TyperGroup):
+    """The commands, with every mistake of a user told in one line on stderr and exit code 2."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; Typer's own pages of usage and Python's tracebacks are for other mistakes."""
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+        except AppellError as error:
+            _fail(str(error))
+        except _USAGE as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                typer.echo(str(error), err=True)
+                sys.exit(2)
+            _fail(error.format_message())  # type: ignore[attr-defined]  # a ClickException
+        except typer.Abort:
+            sys.exit(130)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    typer.echo("appell: " + " ".join(message.split()), err=True)
+    sys.exit(2)
+
+
+def open_robot(name: str, no_friction: bool = False, gravity: str | None = None) -> tuple[Robot, list[str]]:
+    """Return a robot, and in words what was odd about its file."""
+    down = None if gravity is None else numbers("--gravity", gravity, 3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AppellWarning)
+        robot = load(name, friction=not no_friction, gravity=down)
+    return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
+
+
+def warn(remarks: list[str]) -> None:
+    """Print what was odd, a line each, on stderr."""
+    for remark in remarks:
+        typer.echo(f"appell: warning: {remark}", err=True)
+
+
+def numbers(option: str, text: str, size: int) -> list[float]:
+    """Return comma-separated numbers, as many as expected.
+
+    >>> numbers("-q", "0.1, -2", 2)
+    [0.1, -2.0]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        values = [float(part) for part in parts]
+    except ValueError:
+        wrong = next(part for part in parts if not _is_number(part))
+        raise InputError(f"{option}: expected numbers separated by commas, got '{wrong}' in '{text}'") from None
+    if len(values) != size:
+        raise InputError(f"{option}: expected {size} numbers separated by commas, got {len(values)} in '{text}'")
+    return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def show(*things: Any) -> None:
+    """Print tables and lines on stdout; as wide as they need where nobody looks at it through a window."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=240)
+    for thing in things:
+        console.print(thing, markup=False) if isinstance(thing, str) else console.print(thing)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON on stdout; infinities become null, which JSON has."""
+    typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def plain(value: Any) -> Any:
+    """Return a value of dictionaries, lists, text and finite numbers alone.
+
+    >>> plain({"limit": float("inf"), "axis": (0.0, 0.0, 1.0)})
+    {'limit': None, 'axis': [0.0, 0.0, 1.0]}
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not -float("inf") < value < float("inf"):
+        return None
+    return value

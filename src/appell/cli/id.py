@@ -1,0 +1,33 @@
+"""``appell id``: inverse dynamics."""
+
+from __future__ import annotations
+
+from appell.cli import samples
+from appell.cli.common import AsJson, Gravity, NoFriction, RobotName
+
+
+def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
+    robot: RobotName,
+    q: samples.Q = None,
+    v: samples.V = None,
+    a: samples.A = None,
+    source: samples.Source = None,
+    out: samples.Out = None,
+    no_friction: NoFriction = False,
+    gravity: Gravity = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute the joint forces τ that give a robot at q, v the accelerations a. Velocities and accelerations left out are zero.
+
+    A file of many samples has columns q1 q2 … (or q.<joint>), v1 …, a1 …, and t if it has times, as .csv; or arrays q, v,
+    a, t of one row a sample, as .npz. Results have the same columns and tau.
+
+    Example: appell id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0
+    """  # noqa: E501  # one sentence, as --help shows it
+    samples.run(
+        robot,
+        "inverse_dynamics",
+        {"q": q, "v": v, "a": a},
+        "tau",
+        samples.Choice(source, out, no_friction, gravity, as_json),
+    )

@@ -1,0 +1,162 @@
+"""mata2002: operation counts, single precision, the simulated PUMA; paper against ours."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import appell
+from appell.errors import InputError
+from appell.papers import mata2002, mata2002_counts, reproduce
+from appell.papers.formula import Formula, fit
+
+JOINTS = range(3, 11)
+# mata2002's own counts less what a plain trace of its corrected equations saves
+BARS = {
+    "inverse_dynamics": (Formula.of("-108", "96"), Formula.of("-102", "84")),
+    "bias": (Formula.of("-120", "96"), Formula.of("-113", "83")),
+    "mass_matrix": (Formula.of("-40", "9.5", "11.5"), Formula.of("-64", "24.5", "8.5")),
+}
+
+
+@pytest.mark.parametrize("vertical", [False, True])
+@pytest.mark.parametrize("verb", BARS)
+@pytest.mark.parametrize("n", JOINTS)
+def test_a_general_arm_takes_no_more_operations_than_the_traced_paper(verb, n, vertical):
+    count = appell.chain(n, np.random.default_rng(n), vertical=vertical).operations(verb, "gibbs")
+    products, sums = BARS[verb]
+    assert count.multiplications <= products(n)
+    assert count.additions <= sums(n)
+
+
+@pytest.mark.parametrize("verb", BARS)
+def test_what_is_compiled_takes_fewer_operations_than_what_the_paper_counts(verb):
+    for n in (3, 6, 10):
+        arm = appell.chain(n, np.random.default_rng(n))
+        compiled, plain = arm.operations(verb), arm.operations(verb, "gibbs")
+        assert compiled.multiplications < plain.multiplications
+        assert compiled.additions < plain.additions
+
+
+@pytest.mark.parametrize("verb", BARS)
+def test_counts_are_polynomials_of_the_papers_degree_for_3_to_10_joints(verb):
+    counts = mata2002_counts.counted(verb, "gibbs")
+    assert list(counts) == list(JOINTS)
+    for side, bar in enumerate(BARS[verb]):
+        formula = mata2002_counts.formula(counts, side)
+        assert formula is not None
+        assert len(formula.coefficients) == len(bar.coefficients)
+        assert formula.coefficients[-1] == bar.coefficients[-1]
+        assert all(formula(n) == counts[n][side] for n in JOINTS)
+
+
+def test_forward_dynamics_by_gibbs_takes_fewer_operations_than_the_paper():
+    count = mata2002_counts.general_arm(6).operations("forward_dynamics", "gibbs")
+    assert count.multiplications < 1042
+    assert count.additions < 905
+
+
+def test_decomposition_and_solution_count_as_linear_algebra_says():
+    rows = {row["operations"]: row for row in mata2002_counts.table3()[0].json()["rows"]}
+    assert rows["decomposition: products"]["ours, as the paper counts"] == "n³/6 + n²/2 + n/3"
+    assert rows["decomposition: sums"]["ours, as the paper counts"] == "n³/6 − n/6"
+    assert rows["solving: products"]["ours n=6"] == 36
+    assert rows["solving: sums"]["ours n=6"] == 30
+
+
+@pytest.mark.parametrize("coefficients", [("-101", "96"), ("-49", "19.5", "11.5"), ("-157", "695/6", "13", "1/6")])
+def test_a_fitted_formula_is_the_one_behind_the_counts(coefficients):
+    formula = Formula.of(*coefficients)
+    assert fit({n: int(formula(n)) for n in JOINTS}) == formula
+
+
+def test_a_count_that_is_no_polynomial_has_no_formula():
+    counts = {n: 96 * n for n in JOINTS}
+    counts[10] += 1
+    assert fit(counts) is None
+
+
+@pytest.mark.parametrize("method", ["ABA", "CRBA", "GA"])
+def test_the_methods_agree_in_double_precision(method):
+    robot = appell.load("two-link")
+    q = np.stack([np.zeros_like(mata2002.DEGREES), np.deg2rad(mata2002.DEGREES)], axis=-1)
+    exact = robot.forward_dynamics(q, np.zeros_like(q), np.zeros_like(q))
+    np.testing.assert_allclose(mata2002.accelerations(method, np.float64), exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["ABA", "CRBA", "GA"])
+def test_single_precision_stays_single_throughout(method):
+    assert mata2002.accelerations(method, np.float32).dtype == np.float32
+
+
+def _single_precision_errors(method):
+    error = mata2002.accelerations(method, np.float32)[:, 0] - mata2002.accelerations(method, np.float64)[:, 0]
+    return np.abs(error).max(), np.abs(error).mean()
+
+
+@pytest.mark.parametrize(
+    ("method", "most", "mean"), [("ABA", 1.6e-4, 3.5e-5), ("CRBA", 1.53, 0.275), ("GA", 0.78, 0.17)]
+)
+def test_single_precision_errs_by_the_order_of_the_reference(method, most, mean):
+    ours = _single_precision_errors(method)
+    np.testing.assert_array_less(np.array([most, mean]) / 4.0, ours)
+    np.testing.assert_array_less(ours, 4.0 * np.array([most, mean]))
+
+
+def test_the_reference_of_table_5(shared):
+    reference = json.loads((shared / "papers" / "reference" / "mata_ascher_two_link.json").read_text())
+    np.testing.assert_allclose(mata2002.accelerations("ABA", np.float64), reference["qdd_double"], rtol=1e-9)
+    for method, errors in reference["float32"].items():
+        ours, theirs = _single_precision_errors(method), (errors["max"][0], errors["avg"][0])
+        assert max(ours[0] / theirs[0], theirs[0] / ours[0]) < 4.0
+        assert max(ours[1] / theirs[1], theirs[1] / ours[1]) < 4.0
+
+
+def test_the_reference_of_tables_1_to_3(shared):
+    reference = json.loads((shared / "papers" / "reference" / "mata_operation_counts.json").read_text())
+    for verb, key in (("inverse_dynamics", "id_general"), ("bias", "bias_general"), ("mass_matrix", "D")):
+        for n, count in mata2002_counts.counted(verb, "gibbs").items():
+            assert count.multiplications <= reference[str(n)][key][0]
+            assert count.additions <= reference[str(n)][key][1]
+
+
+def test_the_planned_motion_is_the_integral_of_its_velocity_and_acceleration():
+    t, h = 1.7, 1e-5
+    (q0, v0, _), (_, v, a), (q1, v1, _) = (mata2002.motion(s) for s in (t - h, t, t + h))
+    np.testing.assert_allclose((q1 - q0) / (2 * h), v, rtol=1e-7)
+    np.testing.assert_allclose((v1 - v0) / (2 * h), a, rtol=1e-7)
+
+
+@pytest.mark.parametrize("formulation", ["gibbs", "composite", "articulated"])
+def test_the_simulated_puma_arrives_where_it_was_planned_to(formulation):
+    robot = appell.load("puma600")
+    _, evaluations, miss = mata2002._simulate(robot, mata2002.forward_kernel(robot, formulation))
+    assert miss < 1e-4
+    assert 500 < evaluations < 1500
+
+
+def test_the_report_holds_every_table_and_saves_as_one_page(tmp_path):
+    report = reproduce("mata2002")
+    titles = [table.title for table in report.tables]
+    assert [title.partition(".")[0] for title in titles if title.startswith("Table")] == [
+        f"Table {k}" for k in (1, 2, 3, 4, 5, 7)
+    ]
+    assert "no polynomial" not in json.dumps([t.json() for t in report.tables if "general arm" in t.title][:2])
+    assert all(row[-1] for table in report.tables for row in table.rows)  # a verdict on every row
+    page = report.save(tmp_path).read_text()
+    assert "http://" not in page
+    assert "https://" not in page
+    assert page.count("data:image/png;base64,") == len(report.figures) == 1
+    assert (tmp_path / "mata2002-figure2.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mata2002-figure2.png", "mata2002.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [("mata1902", {}, "mata2002"), ("mata2002", {"tables": ["6"]}, "no table 6"), ("mata2002", {"speed": 1}, "speed")],
+)
+def test_an_unknown_paper_or_option_is_told_with_the_known_ones(name, options, told):
+    with pytest.raises(InputError, match=told):
+        reproduce(name, **options)

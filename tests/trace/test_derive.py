@@ -1,0 +1,44 @@
+"""Derivatives of traced programs against complex steps through the same arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from appell.spatial import scalar
+from appell.trace.derive import jacobian
+from appell.trace.tape import Port, trace
+
+X = (0.7, -1.3)
+PROGRAMS = {
+    "x + y": lambda x, y: x + y,
+    "x − y": lambda x, y: x - y,
+    "x·y": lambda x, y: x * y,
+    "x·x": lambda x, y: x * x,
+    "x / y": lambda x, y: x / y,
+    "−x·y": lambda x, y: -x * y,
+    "√(x² + y²)": lambda x, y: scalar.sqrt(x * x + y * y),
+    "sin(x·y)": lambda x, y: scalar.sin(x * y),
+    "cos(x + 2)": lambda x, y: scalar.cos(x + 2.0),
+    "sign(x)·y": lambda x, y: scalar.sign(x) * y,
+    "of no input": lambda x, y: 3.0,
+    "all together": lambda x, y: scalar.sin(x) * scalar.cos(y) / (2.0 + x * y) - (x - y) * scalar.sqrt(x),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_derivative_is_that_of_the_arithmetic(name):
+    f = PROGRAMS[name]
+    tape = trace("f", lambda x: jacobian([f(*x)], x), [Port("x", (2,))], [Port("J", (1, 2))])
+    steps = [[complex(x, 1e-30 * (k == i)) for i, x in enumerate(X)] for k in range(2)]
+    np.testing.assert_allclose(tape.run(X), [np.imag(f(*step)) / 1e-30 for step in steps], rtol=1e-14, atol=1e-16)
+
+
+def test_a_derivative_that_is_zero_leaves_no_step():
+    tape = trace("f", lambda x: jacobian([x[0] * 3.0], [x[1]]), [Port("x", (2,))], [Port("J", (1, 1))])
+    assert tape.run(X) == [0.0]
+    assert len(tape.steps) == 1
+
+
+def test_no_variables_give_empty_rows():
+    assert trace("f", lambda x: (jacobian([x[0], x[1]], []), 1.0), [Port("x", (2,))], [Port("y", (1,))]).run(X) == [1.0]
