@@ -8,6 +8,9 @@ STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.installed-docs
 # The extras that demo, tests and benchmarks use: a new need adds its name here.
 EXTRAS = plot,oracle,dev
+# Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
+# an extra cannot say that.
+MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
 
 .PHONY: help install demo test lint bench docs clean
 
@@ -53,6 +56,7 @@ $(STAMP): pyproject.toml
 	    $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq pip; }
 	@echo "installing appell[$(EXTRAS)] into $(VENV); the first time takes a minute or two"
 	$(BIN)/python -m pip install -qq --editable '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install -qq --no-deps $(MJCF_FILES)
 	@touch $@
 
 $(DOCS_STAMP): $(STAMP)

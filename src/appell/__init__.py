@@ -7,6 +7,7 @@
 
 from appell.errors import AppellError, AppellWarning, CompileError, InputError, ModelError, ReadError, TraceError
 from appell.kernels.threads import threads
+from appell.papers import reproduce
 from appell.robot.load import catalogue, chain, from_dh, load
 from appell.robot.robot import Robot
 
@@ -23,6 +24,7 @@ __all__ = [
     "chain",
     "from_dh",
     "load",
+    "reproduce",
     "threads",
 ]
 

@@ -15,7 +15,7 @@ import appell
 from appell.cli import app
 from appell.papers import reproduce
 
-COMMANDS = ("info", "id", "fd", "ops", "bench", "reproduce", "cache")
+COMMANDS = ("info", "id", "fd", "ops", "bench", "compare", "reproduce", "cache")
 
 
 def run(*arguments):
@@ -245,7 +245,7 @@ def test_ops_are_the_robots_operations():
     rows = {row["formulation"]: row for row in read["rows"]}
     assert rows["gibbs"]["multiplications"] == robot.operations("inverse_dynamics", "gibbs").multiplications
     assert rows["compiled"]["additions"] == robot.operations("inverse_dynamics").additions
-    assert set(rows) == {"compiled", "gibbs", "vector", "newton-euler"}
+    assert set(rows) == {"compiled", "gibbs", "vector", "mixed", "newton-euler"}
 
 
 def test_ops_without_a_verb_lists_all_that_have_the_formulation():

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from appell.kernels.kernel import Kernel, Recipe
+from appell.kernels.kernel import Kernel
+from appell.kernels.recipe import Recipe
 from appell.kernels.target import Target
 from appell.trace.tape import Port, Tape, trace
 

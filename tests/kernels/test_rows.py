@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -54,7 +57,14 @@ def test_any_number_of_samples_has_every_result(kernel, check, rng, n, kind):
     check(kernel(q, v), q, v)
 
 
-LAYOUTS = {
+def unaligned(x):
+    raw = np.zeros(x.nbytes + 1, np.uint8)
+    moved = raw[1:].view(x.dtype).reshape(x.shape)
+    moved[:] = x
+    return moved
+
+
+LAYOUTS: dict[str, Callable[..., Any]] = {
     "Fortran": np.asfortranarray,
     "reversed rows": lambda x: x[::-1].copy()[::-1],
     "reversed columns": lambda x: x[:, ::-1].copy()[:, ::-1],
@@ -63,16 +73,9 @@ LAYOUTS = {
     "columns of a wider table": lambda x: np.pad(x, ((0, 0), (2, 5)))[:, 2 : 2 + x.shape[1]],
     "transposed": lambda x: x.T.copy().T,
     "not writeable": lambda x: np.frombuffer(x.tobytes(), x.dtype).reshape(x.shape),
-    "not aligned": lambda x: unaligned(x),
+    "not aligned": unaligned,
     "of the other byte order": lambda x: x.astype(x.dtype.newbyteorder()),
 }
-
-
-def unaligned(x):
-    raw = np.zeros(x.nbytes + 1, np.uint8)
-    moved = raw[1:].view(x.dtype).reshape(x.shape)
-    moved[:] = x
-    return moved
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,8 +131,8 @@ def test_single_and_double_together_are_double(kernel, rng):
     assert kernel(rng.normal(size=3), rng.normal(size=2).astype(np.float32))[0].dtype == np.float64
 
 
-PLACES = {
-    "contiguous": lambda shape, kind: np.empty(shape, kind),
+PLACES: dict[str, Callable[..., Any]] = {
+    "contiguous": np.empty,
     "Fortran": lambda shape, kind: np.empty(shape, kind, order="F"),
     "every other row": lambda shape, kind: np.empty((2 * shape[0], *shape[1:]), kind)[::2],
     "reversed": lambda shape, kind: np.empty(shape, kind)[::-1],
@@ -164,11 +167,13 @@ def test_an_out_that_overlaps_an_input_gets_the_result_of_the_input_as_it_was(co
     np.testing.assert_array_equal(memory[1:], expected)
 
 
-def test_an_out_that_is_an_input_gets_the_result_of_the_input_as_it_was(compiled, rng):
+@pytest.mark.parametrize("n", [1, 8, 9, 30])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[:], lambda x: x.T.T], ids=["itself", "a view", "a layout"])
+def test_an_out_that_is_an_input_gets_the_result_of_the_input_as_it_was(compiled, rng, n, view):
     kernel = compiled(lambda x: (x[1], x[2], x[0] * 2.0), {"x": (3,)}, {"y": (3,)})
-    x = rng.normal(size=(30, 3))
+    x = rng.normal(size=(n, 3))
     expected = kernel(x.copy())
-    kernel(x, out=x)
+    kernel(x, out=view(x))
     np.testing.assert_array_equal(x, expected)
 
 
@@ -225,24 +230,25 @@ def test_results_without_axes_are_numbers(compiled, rng):
 
 @pytest.fixture(scope="module")
 def huge(compiled):
-    """Return a kernel whose results are too many to gather on the stack."""
-    n = 100
-    made = compiled(lambda x: tuple(tuple(a * b for a in x) for b in x), {"x": (n,)}, {"y": (n, n)})
-    assert not gathers(made.recipe, 4, 16)
-    return made
+    """Return a kernel whose results are too many to gather on the stack: on a small stack, to compile in no time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("appell.kernels.loop.STACK_LIMIT", 64)
+        made = compiled(lambda x: tuple(tuple(a * b for a in x) for b in x), {"x": (7,)}, {"y": (7, 7)})
+        assert not gathers(made.recipe, 4, 16)
+        yield made
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layout", ["contiguous", *LAYOUTS])
 def test_a_program_of_many_results_reads_rows_of_any_layout(huge, rng, layout, kind):
-    x = rng.normal(size=(11, 100)).astype(kind)
+    x = rng.normal(size=(11, 7)).astype(kind)
     laid = x if layout == "contiguous" else LAYOUTS[layout](x)
     np.testing.assert_array_equal(huge(laid), x[:, :, None] * x[:, None, :])
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_program_of_many_results_writes_where_out_says(huge, rng, place):
-    x = rng.normal(size=(5, 100))
-    out = PLACES[place]((5, 100, 100), float)
+    x = rng.normal(size=(5, 7))
+    out = PLACES[place]((5, 7, 7), float)
     assert huge(x, out=out) is out
     np.testing.assert_array_equal(out, x[:, :, None] * x[:, None, :])

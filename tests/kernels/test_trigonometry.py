@@ -16,7 +16,7 @@ WIDE, FINE = 1500, 200
 OFFSETS = (math.pi / 2, -1.0, 0.3)
 
 
-def sine_and_cosine(x: Fraction) -> tuple[int, int]:
+def sine_and_cosine(x):
     """Return ⌊2^FINE·sin x⌋ and the cosine likewise, by reduction and Taylor series in whole numbers."""
     half_pi = pi_bits(WIDE) >> 1
     wide = x.numerator * 2**WIDE // x.denominator

@@ -11,7 +11,18 @@ import appell
 from appell.model.model import Model
 from appell.robot.verbs import VERBS
 
-PLAIN = [name for name in VERBS if name not in ("pose", "jacobian") and not name.endswith("derivatives")]
+PLAIN = [
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "coriolis_matrix",
+    "gravity",
+    "bias",
+    "regressor",
+    "gibbs",
+    "kinetic_energy",
+    "potential_energy",
+]
 
 
 def arguments(verb, q, v, a):

@@ -113,3 +113,21 @@ def redrawn(model, poses):
         joint = replace(body.joint, placement=before.then(body.joint.placement).then(pose))
         bodies.append(replace(body, joint=joint, inertia=body.inertia.moved(pose.inverse())))
     return replace(model, bodies=tuple(bodies))
+
+
+@pytest.mark.parametrize("tilt", [1e-16, 1e-13, 8e-11, 2e-10, 1e-8, 1e-5])
+def test_a_first_axis_a_hair_off_gravity_is_no_harder_than_others(tilt, rng, state, evaluate, agree):
+    arm = appell.chain(3, rng).model
+    placement = Pose(about((0.6, 0.8, 0.0), math.cos(tilt), math.sin(tilt)))
+    first = replace(arm.bodies[0], joint=replace(arm.bodies[0].joint, placement=placement))
+    model = replace(arm, bodies=(first, *arm.bodies[1:]))
+    q, v, a = state(model)
+    found, expected = (evaluate(gibbs.inverse_dynamics, each, q, v, a) for each in (lean(model), model))
+    agree(found, expected, 1e-13)
+
+
+def test_rounding_does_not_grow_along_a_long_chain(rng, state, evaluate, agree):
+    model = appell.chain(100, rng).model
+    q, v, a = state(model)
+    found, expected = (evaluate(gibbs.inverse_dynamics, each, q, v, a) for each in (lean(model), model))
+    agree(found, expected, 1e-12)

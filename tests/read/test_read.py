@@ -40,18 +40,19 @@ def test_gravity_is_three_finite_numbers(tmp_path, gravity):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("r.sdf", "unknown kind of file '.sdf'; known are '.urdf', '.xml', '.toml'"),
-        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.toml'"),
+        ("r.sdf", "unknown kind of file '.sdf'; known are '.urdf', '.xml', '.mjcf', '.toml'"),
+        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.mjcf', '.toml'"),
         ("absent.urdf", "no such file"),
         ("absent.toml", "no such file"),
         ("folder.urdf", "a folder, not a file"),
         ("nul\0.urdf", "cannot be read"),
-        ("mujoco.xml", "the file is MJCF"),
+        ("absent.xml", "no such file"),
+        ("mujoco.urdf", "the file is MJCF"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path, name, message):
     (tmp_path / "folder.urdf").mkdir()
-    (tmp_path / "mujoco.xml").write_text("<mujoco/>")
+    (tmp_path / "mujoco.urdf").write_text("<mujoco/>")
     with pytest.raises(ReadError) as caught:
         read(tmp_path / name)
     assert str(caught.value).startswith(str(tmp_path / name))

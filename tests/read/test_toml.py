@@ -87,10 +87,10 @@ def test_gravity_is_the_files_unless_given():
     assert read_toml(TREE, gravity=(0, 0, 0)).gravity == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["tree", "table"])
-def test_the_examples_of_the_page_are_robots(number):
+@pytest.mark.parametrize(("number", "count"), [(0, 1), (1, 2), (2, 4)], ids=["tree", "table", "kinds"])
+def test_the_examples_of_the_page_are_robots(number, count):
     examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert read_toml(examples[number]).nq == 1 + number
+    assert read_toml(examples[number]).nq == count
 
 
 WRONG = {

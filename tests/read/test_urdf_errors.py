@@ -70,11 +70,12 @@ WRONG = {
     "no axis xyz": ('<axis xyz="0 0 1"/>', "<axis/>", 14, "<axis> has no attribute 'xyz'"),
     "two axes": ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/>\n<axis xyz="1 0 0"/>', 15, "there are 2 elements <axis>"),
     "limits swapped": ('lower="-1"', 'lower="3"', 15, "the lower limit 3 is above the upper limit 1"),
-    "mimic": (
+    "mimic of nobody": ("<parent", "<mimic/><parent", 11, "<mimic> has no attribute 'joint'"),
+    "mimic without a number": (
         "<parent",
-        '<mimic joint="other"/><parent',
+        '<mimic joint="other" multiplier="x"/><parent',
         11,
-        "follows joint 'other' by <mimic>, which is not supported yet",
+        "expected a number, got 'x'",
     ),
     "cut off": ("</robot>\n", "", 18, "not readable as XML"),
     "two faults": ("</link>", "<x:y/></lin>", 9, "Opening and ending tag mismatch"),

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from appell.errors import AppellError, InputError
-from appell.results.files import write
+from appell.read.files import write
 from appell.results.report import Figure, Report
 from appell.results.style import figure
 from appell.results.table import Table

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,13 +19,13 @@ from appell.trace.tape import Port, trace
 X = (0.7, -1.3, 2.1)
 """Values of the three inputs: signs mixed, no two sums alike."""
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, -0.5, 3.7)
-BINARY = {
+BINARY: dict[str, Callable[..., Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
 }
-UNARY = {
+UNARY: dict[str, Callable[..., Any]] = {
     "neg": lambda a: -a,
     "sin": scalar.sin,
     "cos": scalar.cos,

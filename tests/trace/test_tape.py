@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_verification_returns_a_good_tape(tape):
     assert verify(tape) is tape
 
 
-MALFORMED = {
+MALFORMED: dict[str, dict[str, Any]] = {
     "an input among the steps": {"steps": (Step(Op.INPUT, ()),), "results": (2,)},
     "MUL takes 2 values, got 1": {"steps": (Step(Op.MUL, (0,)),), "results": (2,)},
     "NEG takes 1 values, got 2": {"steps": (Step(Op.NEG, (0, 1)),), "results": (2,)},

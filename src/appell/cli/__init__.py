@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from appell import __version__
-from appell.cli import bench, cache, fd, id, info, ops, reproduce
+from appell.cli import bench, cache, compare, fd, id, info, ops, reproduce
 from appell.cli.common import Group
 
 app = typer.Typer(
@@ -46,6 +46,7 @@ for _name, _module in {
     "fd": fd,
     "ops": ops,
     "bench": bench,
+    "compare": compare,
     "reproduce": reproduce,
     "cache": cache,
 }.items():

@@ -24,7 +24,7 @@ from appell.cli.peers import Peer, pinocchio, ur5
 from appell.errors import CompileError, InputError
 from appell.kernels.target import host
 from appell.kernels.threads import threads
-from appell.results.files import write
+from appell.read.files import write
 from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
 

@@ -25,6 +25,8 @@ NoFriction = Annotated[
 Gravity = Annotated[
     str | None, typer.Option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²], e.g. 0,0,-9.81.")
 ]
+Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
+Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
 # Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
 _USAGE: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -55,12 +57,19 @@ def _fail(message: str) -> None:
     sys.exit(2)
 
 
-def open_robot(name: str, no_friction: bool = False, gravity: str | None = None) -> tuple[Robot, list[str]]:
+def open_robot(
+    name: str,
+    no_friction: bool = False,
+    gravity: str | None = None,
+    *,
+    floating: bool = False,
+    mimic: bool = False,
+) -> tuple[Robot, list[str]]:
     """Return a robot, and in words what was odd about its file."""
     down = None if gravity is None else numbers("--gravity", gravity, 3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AppellWarning)
-        robot = load(name, friction=not no_friction, gravity=down)
+        robot = load(name, floating=floating, friction=not no_friction, mimic=mimic, gravity=down)
     return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
 

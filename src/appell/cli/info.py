@@ -5,37 +5,47 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from appell.cli.common import AsJson, Gravity, NoFriction, RobotName, open_robot, show, show_json
-from appell.model.model import WORLD
-from appell.results.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from appell.cli.common import AsJson, Floating, Gravity, Mimic, NoFriction, RobotName, open_robot, show, show_json
+from appell.cli.remarks import remarks
+from appell.model.model import WORLD, Model
+from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
 
 
 def command(
-    robot: RobotName, no_friction: NoFriction = False, gravity: Gravity = None, as_json: AsJson = False
+    robot: RobotName,
+    floating: Floating = False,
+    mimic: Mimic = False,
+    no_friction: NoFriction = False,
+    gravity: Gravity = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Show a robot: joints, bodies, frames, and what is odd about its file.
+    """Show a robot: its tree, joints, limits, bodies, frames, and what is odd about it.
 
     Example: appell info puma560
     """
-    loaded, remarks = open_robot(robot, no_friction, gravity)
-    told = describe(loaded, remarks)
+    loaded, told_by_reader = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic)
+    found = [*told_by_reader, *remarks(loaded)]
+    told = describe(loaded, found)
     if as_json:
         show_json(told)
         return
     show(f"{told['name']}: {told['nq']} coordinates, {told['nv']} velocities, {told['mass']:.6g} kg that move")
     show(f"gravity {_vector(told['gravity'])} m/s²", "")
-    show(_joints(told), _bodies(told))
+    show(_tree(loaded.model), "", _joints(told), _bodies(told))
     show(f"frames: {', '.join(told['frames']) or 'none'}")
-    show("", f"warnings: {len(remarks) or 'none'}", *(f"  {k}. {remark}" for k, remark in enumerate(remarks, 1)))
+    show("", f"warnings: {len(found) or 'none'}", *(f"  {k}. {remark}" for k, remark in enumerate(found, 1)))
 
 
-def describe(robot: Robot, remarks: list[str]) -> dict[str, Any]:
+def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
     """Return what there is to say about a robot as plain values."""
     model = robot.model
     joints, bodies = [], []
     for body in model.bodies:
-        joint, limits = body.joint, body.joint.limits
+        joint, limits, mimic = body.joint, body.joint.limits, body.joint.mimic
         parent = "world" if body.parent == WORLD else model.bodies[body.parent].name
         joints.append(
             {
@@ -51,6 +61,7 @@ def describe(robot: Robot, remarks: list[str]) -> dict[str, Any]:
                 "damping": joint.damping,
                 "friction": joint.friction,
                 "armature": joint.armature,
+                "mimic": mimic and {"joint": mimic.joint, "multiplier": mimic.multiplier, "offset": mimic.offset},
             }
         )
         inertia = body.inertia
@@ -63,24 +74,51 @@ def describe(robot: Robot, remarks: list[str]) -> dict[str, Any]:
         "nv": robot.nv,
         "mass": math.fsum(body["mass"] for body in bodies),
         "gravity": model.gravity,
+        "base": {"name": model.base.name, "mass": model.base.inertia.mass},
+        "is_coupled": model.is_coupled,
         "joints": joints,
         "bodies": bodies,
         "frames": robot.frame_names,
-        "warnings": remarks,
+        "warnings": found,
     }
 
 
+def _tree(model: Model) -> Tree:
+    """Return the bodies as they hang from each other, each with its joint and mass."""
+    base = f"{model.base.name}, fixed to the world" if model.base.name != "world" else "world"
+    branches = {WORLD: Tree(Text(base))}
+    for i, body in enumerate(model.bodies):
+        joint = body.joint
+        label = Text.assemble((body.name, "bold"), f"  {body.inertia.mass:.4g} kg  by {joint.name}, {joint.kind}")
+        if joint.mimic is not None:
+            label.append(f", {'follows' if model.is_coupled else 'could follow'} {joint.mimic.joint}")
+        branches[i] = branches[body.parent].add(label)
+    return branches[WORLD]
+
+
 def _joints(told: dict[str, Any]) -> Table:
-    rows = []
-    for k, joint in enumerate(told["joints"]):
+    rows: list[tuple[Cell, ...]] = []
+    for joint in told["joints"]:
+        is_bound = told["is_coupled"] and joint["mimic"]
+        place = None if is_bound else sum(row[0] is not None for row in rows)
         span = f"{_bound(joint['lower'])} … {_bound(joint['upper'])}"
         most = f"{_bound(joint['velocity'])}, {_bound(joint['effort'])}"
         friction = (joint["damping"], joint["friction"], joint["armature"])
         where = f"{joint['parent']} → {joint['child']}"
-        rows.append((k, joint["name"], joint["kind"], _vector(joint["axis"]), where, span, most, *friction))
+        follows = _followed(joint["mimic"])
+        rows.append(
+            (place, joint["name"], joint["kind"], _vector(joint["axis"]), where, span, most, *friction, follows)
+        )
     columns = ("", "joint", "kind", "axis", "between", "limits", "speed, effort", "damping", "friction", "armature")
     units = "rad, N·m and seconds for turning joints, m, N and seconds for sliding ones; axes in the joint's frame"
-    return Table("Joints, in the order of q and v", columns, tuple(rows), (units,))
+    if not any(joint["mimic"] for joint in told["joints"]):
+        return Table("Joints, in the order of q and v", columns, tuple(row[:-1] for row in rows), (units,))
+    binding = "a joint without a number follows another" if told["is_coupled"] else "joints that follow are not bound"
+    return Table("Joints, in the order of q and v", (*columns, "follows"), tuple(rows), (units, binding))
+
+
+def _followed(mimic: dict[str, Any] | None) -> str | None:
+    return None if mimic is None else f"{mimic['multiplier']:.4g} · {mimic['joint']} + {mimic['offset']:.4g}"
 
 
 def _bodies(told: dict[str, Any]) -> Table:

@@ -8,7 +8,7 @@ import typer
 
 from appell.cli.common import AsJson, NoFriction, RobotName, open_robot, show, show_json, warn
 from appell.results.table import Cell, Table
-from appell.robot.verbs import VERBS
+from appell.robot.verbs import FRAMED, VERBS
 
 VerbName = Annotated[str | None, typer.Argument(metavar="[VERB]", help="Such as inverse_dynamics; all if left out.")]
 FormulationName = Annotated[
@@ -30,7 +30,7 @@ def command(
     Example: appell ops puma560 inverse_dynamics --formulation gibbs
     """
     loaded, remarks = open_robot(robot, no_friction)
-    verbs = [verb] if verb else [name for name in VERBS if name not in ("pose", "jacobian")]
+    verbs = [verb] if verb else [name for name in VERBS if name not in FRAMED]
     rows: list[tuple[Cell, ...]] = []
     for name in verbs:
         known = list(VERBS[name].formulations) if name in VERBS else []

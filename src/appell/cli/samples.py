@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from appell.cli.common import numbers, open_robot, show, show_json, warn
 from appell.errors import InputError
-from appell.results.files import write
+from appell.read.files import write
 from appell.results.table import Table
 from appell.robot.robot import Robot
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.trace.tape import Tape
+from appell.kernels.loop import HasPorts
 
 _TYPE, _DATA, _NDIM, _SHAPE, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
 """Byte offsets in an array object on a 64-bit machine."""
@@ -53,7 +53,7 @@ def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
     return len(tape_outputs) == 1 and bool(tape_outputs[0].shape) and all(len(port.shape) == 1 for port in tape_inputs)
 
 
-def text(tape: Tape, lanes: int) -> str:
+def text(tape: HasPorts, lanes: int) -> str:
     """Return the LLVM text of `@direct`, the C function, and of `@context`, the addresses it is given at loading."""
     n = len(tape.inputs)
     output = tape.outputs[0]

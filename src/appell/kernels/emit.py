@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appell.errors import CompileError
-from appell.kernels import direct
-from appell.kernels.loop import HasPorts, loop
 from appell.kernels.target import Target
 from appell.kernels.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.writer import DOUBLE, Real, Writer, splat
@@ -39,34 +37,12 @@ LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 
 
-def module(tape: Tape, real: Real, target: Target) -> str:
-    """Return the text of an LLVM module that defines `@loop` for a tape."""
-    lanes = target.lanes(real.size)
-    root = f"@llvm.sqrt.v{lanes}f{8 * real.size}"
-    vector = f"<{lanes} x {real.name}>"
-    parts = [
-        _rows(tape, real, lanes, target),
-        loop(tape, real.name, real.size, lanes),
-        direct.text(tape, lanes) if has_direct(tape, real) else "",
-        exact_reduction() if _angles(tape) else "",
-        f"declare {vector} @llvm.sqrt({vector})",
-        '!0 = !{!"branch_weights", i32 1, i32 1000000}',
-        "!1 = !{}",
-    ]
-    return "\n".join(parts).replace("@llvm.sqrt(", f"{root}(")
-
-
-def has_direct(tape: HasPorts, real: Real) -> bool:
-    """Return whether a module of these ports and type defines `@direct`."""
-    return real is DOUBLE and direct.takes(tape.inputs, tape.outputs)
-
-
 def _ports(tape: Tape) -> list[tuple[str, int, int]]:
     """Return (name, scalars, dimensions) of every argument, inputs first."""
     return [(f"p{k}", port.size, len(port.shape)) for k, port in enumerate((*tape.inputs, *tape.outputs))]
 
 
-def _angles(tape: Tape) -> list[int]:
+def angles(tape: Tape) -> list[int]:
     """Return the inputs that are angles and nothing else: each way from them leads through sums to a sine or cosine."""
     uses: list[list[int]] = [[] for _ in range(tape.n_inputs + len(tape.steps))]
     for i, step in enumerate(tape.steps, start=tape.n_inputs):
@@ -91,7 +67,7 @@ def _offset(tape: Tape, position: int) -> tuple[int, float]:
     return position, 0.0
 
 
-def _rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
+def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     """Return @rows(pointers, strides, first row's lanes, count): the tape over `count` vectors of rows."""
     w = Writer(real, lanes)
     ports = _ports(tape)
@@ -105,22 +81,22 @@ def _rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     # the last vector of a run is moved back so that it ends on the last row
     w.do("%start0 = mul i64 %i, " + str(lanes))
     w.do("%start = call i64 @llvm.umin.i64(i64 %start0, i64 %last)")
-    rows: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for name, _, _ in ports:
         w.do(f"%{name}_at = mul i64 %start, %{name}_step")
         w.do(f"%{name}_base = getelementptr i8, ptr %{name}, i64 %{name}_at")
-        rows[name] = []
+        places[name] = []
         for lane in range(lanes):
             w.do(f"%{name}_row{lane} = getelementptr i8, ptr %{name}_base, i64 %{name}_lane{lane}")
-            rows[name].append(f"%{name}_row{lane}")
+            places[name].append(f"%{name}_row{lane}")
     values: list[str] = []
     for (name, size, _), _port in zip(ports, tape.inputs, strict=False):
-        values += _load(w, rows[name], size)
-    values = _reduced(w, values, _angles(tape))
-    _compute(w, tape, values, fused=target.has_fma)
+        values += _load(w, places[name], size)
+    values = reduced(w, values, angles(tape))
+    compute(w, tape, values, fused=target.has_fma)
     results = _poisoned(w, tape, values)
     for name, size, _ in ports[len(tape.inputs) :]:
-        _store(w, rows[name], results[:size])
+        _store(w, places[name], results[:size])
         results = results[size:]
     w.do("br label %done")
     w.do("done:")
@@ -132,7 +108,8 @@ def _rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     lane_arguments = ", ".join(f"i64 %row{lane}" for lane in range(lanes))
     arguments = f"{signature}, {lane_arguments}, i64 %last, i64 %count, ptr noalias %k"
     head = f"define internal void @rows({arguments}) noinline{_tuning(tape, target)} {{\nentry:\n"
-    return head + "\n".join(w.lines) + "\n}\n\ndeclare i64 @llvm.umin.i64(i64, i64)\n" + w.table()
+    far = exact_reduction() if angles(tape) else ""
+    return head + "\n".join(w.lines) + "\n}\n\ndeclare i64 @llvm.umin.i64(i64, i64)\n" + w.table() + far
 
 
 def _tuning(tape: Tape, target: Target) -> str:
@@ -143,7 +120,7 @@ def _tuning(tape: Tape, target: Target) -> str:
     return ' "tune-cpu"="skylake"' if len(tape.steps) > LONG and "+avx2" in target.features else ""
 
 
-def _compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
+def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
     """Append the tape's steps; `values` grows by one name per step."""
     early = _early(tape)
     known: dict[int, str] = {}
@@ -226,28 +203,30 @@ def _poisoned(w: Writer, tape: Tape, values: list[str]) -> list[str]:
     return [w.emit(f"fadd {w.vector} {r}, {poison}") for r in results] if poison else results
 
 
-def _reduced(w: Writer, values: list[str], angles: list[int]) -> list[str]:
-    """Append the branch to the exact reduction, taken when the squared angles of any lane sum to beyond the bound."""
+def reduced(w: Writer, values: list[str], angles: list[int], here: str = "body") -> list[str]:
+    """Append the branch to the exact reduction, taken when the angles of any lane sum to beyond the bound."""
     if not angles:
         return values
-    total = w.emit(f"fmul {w.vector} {values[angles[0]]}, {values[angles[0]]}")
-    for i in angles[1:]:
-        square = w.emit(f"fmul contract {w.vector} {values[i]}, {values[i]}")
-        total = w.emit(f"fadd contract {w.vector} {total}, {square}")
+    bits = w.integers
+    positive = f"splat ({w.real.integer} {2 ** (8 * w.real.size - 1) - 1})"
+    total = ""
+    for i in angles:
+        cleared = w.emit(f"and {bits} {w.emit(f'bitcast {w.vector} {values[i]} to {bits}')}, {positive}")
+        size = w.emit(f"bitcast {bits} {cleared} to {w.vector}")
+        total = w.emit(f"fadd {w.vector} {total}, {size}") if total else size
     # compared as integers: the same order for positive numbers, and quiet on not-a-number
-    bits = f"<{w.lanes} x {w.real.integer}>"
-    bound = w.emit(f"bitcast {w.vector} {splat(LARGEST_FAST_ANGLE**2, w.real)} to {bits}")
+    bound = w.emit(f"bitcast {w.vector} {splat(LARGEST_FAST_ANGLE, w.real)} to {bits}")
     beyond = w.emit(f"icmp sgt {bits} {w.emit(f'bitcast {w.vector} {total} to {bits}')}, {bound}")
     mask = w.emit(f"bitcast <{w.lanes} x i1> {beyond} to i{w.lanes}")
     any_lane = w.emit(f"icmp ne i{w.lanes} {mask}, 0")
-    w.do(f"br i1 {any_lane}, label %far, label %near, !prof !0")
-    w.do("far:")
-    reduced = {i: _reduce_lanes(w, values[i]) for i in angles}
-    w.do("br label %near")
-    w.do("near:")
+    w.do(f"br i1 {any_lane}, label %{here}_far, label %{here}_near, !prof !0")
+    w.do(f"{here}_far:")
+    exact = {i: _reduce_lanes(w, values[i]) for i in angles}
+    w.do(f"br label %{here}_near")
+    w.do(f"{here}_near:")
     result = list(values)
     for i in angles:
-        result[i] = w.emit(f"phi {w.vector} [ {values[i]}, %body ], [ {reduced[i]}, %far ]")
+        result[i] = w.emit(f"phi {w.vector} [ {values[i]}, %{here} ], [ {exact[i]}, %{here}_far ]")
     return result
 
 

@@ -1,14 +1,12 @@
 """Kernels: a program compiled to native code and called with arrays.
 
-A :class:`Recipe` says what a program is without making it: its ports and a text that determines it. If the cache holds
-code under that text, neither tracing nor compiling takes place.
+If the cache holds code under a recipe's text, neither tracing nor compiling takes place.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -16,28 +14,19 @@ import numpy as np
 
 from appell.errors import CompileError
 from appell.kernels import cache, direct
-from appell.kernels.emit import has_direct, module
 from appell.kernels.gufunc import LOOP, Gufunc
 from appell.kernels.loop import gathers
+from appell.kernels.module import has_direct, module
+from appell.kernels.recipe import Recipe
+from appell.kernels.rolled import Rolled
 from appell.kernels.target import Target, host
 from appell.kernels.threads import pool, share
 from appell.kernels.writer import DOUBLE, SINGLE, Real
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Tape
 from appell.trace.verify import verify
 
 SPLIT = 1 << 24
 """Operations times samples below which starting threads costs more than it saves."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A program to be: its name, ports, the text that determines it, and how to make its tape."""
-
-    name: str
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    fingerprint: str
-    make: Callable[[], Tape]
 
 
 class Kernel:
@@ -48,7 +37,7 @@ class Kernel:
 
     def __init__(self, recipe: Recipe, target: Target | None = None) -> None:
         self.recipe, self._target = recipe, target or host()
-        self._tape: Tape | None = None
+        self._tape: Tape | Rolled | None = None
         self._engines: list[Any] = []
         self._directs: list[direct.Direct] = []
         self._core = [len(port.shape) for port in recipe.inputs]
@@ -59,10 +48,11 @@ class Kernel:
         self.call = self._gufunc.call
 
     @property
-    def tape(self) -> Tape:
-        """Return the verified tape, made on first use."""
+    def tape(self) -> Tape | Rolled:
+        """Return the verified program, made on first use."""
         if self._tape is None:
-            self._tape = verify(self.recipe.make())
+            made = self.recipe.make()
+            self._tape = made.verified() if isinstance(made, Rolled) else verify(made)
         return self._tape
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
@@ -76,6 +66,8 @@ class Kernel:
         return self.call(*arrays)
 
     def _into(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        # NumPy lets a result lie exactly on its input; the last vector would read rows again that are written by then
+        arrays = tuple(np.array(x) if any(_overlap(x, place) for place in _several(out)) else x for x in arrays)
         if not self._copies:
             return self.call(*arrays, out=out)
         results = self.call(*arrays)
@@ -140,7 +132,7 @@ class Kernel:
         LOOP(address)(*arguments)
 
 
-def object_code(tape: Tape, real: Real, target: Target) -> bytes:
+def object_code(tape: Tape | Rolled, real: Real, target: Target) -> bytes:
     """Return the native code of a tape's loop as an object file."""
     try:
         parsed = llvm.parse_assembly(module(tape, real, target))
@@ -152,3 +144,7 @@ def object_code(tape: Tape, real: Real, target: Target) -> bytes:
 
 def _several(x: Any) -> Sequence[Any]:
     return x if isinstance(x, tuple) else (x,)
+
+
+def _overlap(x: Any, place: Any) -> bool:
+    return isinstance(x, np.ndarray) and isinstance(place, np.ndarray) and np.may_share_memory(x, place)

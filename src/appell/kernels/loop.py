@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Port
 
 STACK_LIMIT = 1 << 18
 """Bytes of stack a kernel may use for gathered rows; a larger program must be given rows that lie side by side."""
@@ -33,7 +33,7 @@ def gathers(tape: HasPorts, size: int, lanes: int) -> bool:
     return lanes * size * sum(port.size for port in (*tape.inputs, *tape.outputs)) <= STACK_LIMIT
 
 
-def loop(tape: Tape, real: str, size: int, lanes: int) -> str:
+def loop(tape: HasPorts, real: str, size: int, lanes: int) -> str:
     """Return the LLVM text of `@loop` and its helper."""
     ports = (*tape.inputs, *tape.outputs)
     lines = ["%n = load i64, ptr %dims", "%some = icmp ne i64 %n, 0", "br i1 %some, label %setup, label %end", "setup:"]
@@ -78,7 +78,7 @@ def _fetch(name: str, kind: str, table: str, index: int) -> list[str]:
     return [f"%{name}_slot = getelementptr i64, ptr {table}, i64 {index}", f"%{name} = load {kind}, ptr %{name}_slot"]
 
 
-def _gathered(tape: Tape, real: str, size: int, lanes: int, strides: list[tuple[str, str]]) -> list[str]:
+def _gathered(tape: HasPorts, real: str, size: int, lanes: int, strides: list[tuple[str, str]]) -> list[str]:
     ports = (*tape.inputs, *tape.outputs)
     if not gathers(tape, size, lanes):
         return ["gathered:", "call void @llvm.trap()", "unreachable"]

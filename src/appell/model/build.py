@@ -11,11 +11,15 @@ import numpy as np
 
 from appell.errors import AppellWarning, ReadError
 from appell.model.joints import KINDS
-from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model
+from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model, Z
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import normalized
 from appell.spatial.scalar import Vector
+from appell.spatial.vector import cross
+
+WITHOUT_AXIS = ("ball", "free")
+"""Kinds that move alike in all directions; what a file says of their axis means nothing."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,17 @@ class Link:
 
 @dataclass(frozen=True)
 class Connection:
-    """A joint as a file gives it, between two links by name; kind "fixed" is allowed here and merged away."""
+    """A joint as a file gives it, between two links by name.
+
+    Two kinds are allowed here that no model has: "fixed" is merged away, and "universal", which turns about `axis` and
+    then about `axis2`, becomes two revolute joints ``name/1`` and ``name/2`` around a link ``name/cross`` without mass.
+    """
 
     joint: Joint
     parent: str
     child: str
     line: int | None = None
+    axis2: Vector | None = None
 
 
 def build(
@@ -53,6 +62,7 @@ def build(
         When names repeat or are missing, when the links form a cycle, two trees or none, or when a number cannot be
         that of a rigid body; the message names the file and the line.
     """
+    links, connections = _with_crosses(links, connections, source)
     _check_names(links, connections, source)
     root = _root(links, connections, source)
     below: dict[str, list[Connection]] = {link.name: [] for link in links}
@@ -71,12 +81,12 @@ def build(
     while stack:
         name_here, carrier, body, pose = stack.pop()
         if carrier is not None:
-            frames.append(Frame(carrier.joint.name, body, pose))
             if carrier.joint.kind != "fixed":
-                joint = replace(carrier.joint, axis=normalized(carrier.joint.axis), placement=pose)
+                joint = replace(carrier.joint, axis=_unit_axis(carrier.joint), placement=pose)
                 bodies.append(Body(name_here, body, joint, Inertia()))
                 body, pose = len(bodies) - 1, Pose()
-                frames[-1] = Frame(joint.name, body, pose)
+            if carrier.joint.name not in by_name:  # a name that a link has too is the link's frame
+                frames.append(Frame(carrier.joint.name, body, pose))
         frames.append(Frame(name_here, body, pose))
         if body != WORLD:
             merged = bodies[body].inertia.plus(by_name[name_here].inertia.moved(pose))
@@ -85,6 +95,42 @@ def build(
             base = base.plus(by_name[name_here].inertia.moved(pose))
         stack.extend((c.child, c, body, pose.then(c.joint.placement)) for c in reversed(below[name_here]))
     return Model(name, tuple(bodies), tuple(frames), gravity, source, Base(root, base))
+
+
+def _with_crosses(links: list[Link], connections: list[Connection], source: str) -> tuple[list[Link], list[Connection]]:
+    """Return links and connections with every universal joint in two, and the cross between."""
+    crosses, halves = [], []
+    for connection in connections:
+        joint, line = connection.joint, connection.line
+        if joint.kind != "universal":
+            halves.append(connection)
+            continue
+        _check_universal(connection, source)
+        middle, axis2 = f"{joint.name}/cross", connection.axis2 or Z
+        first = replace(joint, name=f"{joint.name}/1", kind="revolute")
+        second = replace(joint, name=f"{joint.name}/2", kind="revolute", axis=axis2, placement=Pose())
+        crosses.append(Link(middle, line=line))
+        halves.append(Connection(first, connection.parent, middle, line))
+        halves.append(Connection(second, middle, connection.child, line))
+    return [*links, *crosses], halves
+
+
+def _check_universal(connection: Connection, source: str) -> None:
+    joint, axis, axis2 = connection.joint, connection.joint.axis, connection.axis2
+    if axis2 is None:
+        raise ReadError(f"joint '{joint.name}' is universal; give its second axis", source, connection.line)
+    size = math.hypot(*axis) * math.hypot(*axis2)
+    if math.hypot(*cross(axis, axis2)) <= 1e-9 * size:
+        raise ReadError(
+            f"joint '{joint.name}' has two axes that are parallel or of zero length; give two directions, "
+            "or make it revolute",
+            source,
+            connection.line,
+        )
+
+
+def _unit_axis(joint: Joint) -> Vector:
+    return Z if joint.kind in WITHOUT_AXIS else normalized(joint.axis)
 
 
 def _check_names(links: list[Link], connections: list[Connection], source: str) -> None:
@@ -154,9 +200,15 @@ def _check_joint(connection: Connection, source: str) -> None:
             source,
             connection.line,
         )
-    if joint.kind != "fixed" and not math.hypot(*joint.axis) > 1e-9:
+    if joint.kind not in ("fixed", *WITHOUT_AXIS) and not math.hypot(*joint.axis) > 1e-9:
         raise ReadError(
             f"joint '{joint.name}' has an axis of zero length; give it a direction", source, connection.line
+        )
+    if joint.offset and joint.kind != "fixed" and joint.type.nq > 1:
+        raise ReadError(
+            f"joint '{joint.name}' is {joint.kind} and has an offset; only joints of one coordinate have one",
+            source,
+            connection.line,
         )
     for what in ("damping", "friction", "armature"):
         if getattr(joint, what) < 0:

@@ -37,13 +37,24 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Mimic:
+    """What a joint follows: q = multiplier·q of another joint + offset; `line` is where the file says so."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+    line: int | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Joint:
     """A moving joint.
 
     `placement` is the joint frame in the parent body's frame; the child's frame coincides with the joint frame where
     q + offset = 0 (only joints of one coordinate have an offset). `pitch` [m/rad] is the advance of a helical joint.
     `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the joint) act on
-    the joint's own velocity and acceleration.
+    the joint's own velocity and acceleration. `mimic` is remembered; it binds in a coupled model alone
+    (:mod:`appell.model.mimic`).
     """
 
     name: str
@@ -56,6 +67,7 @@ class Joint:
     friction: float = 0.0
     armature: float = 0.0
     pitch: float = 0.0
+    mimic: Mimic | None = None
 
     @property
     def type(self) -> Kind:
@@ -119,6 +131,8 @@ class Model:
     base: Base = field(default_factory=Base)
     late: frozenset[int] = frozenset()
     """Bodies whose turn about z the working frames leave out: bundles of parallel axes in a lean model."""
+    is_coupled: bool = False
+    """Whether joints with a mimic follow their source; nq, nv and the slices count every joint of the tree even so."""
 
     @cached_property
     def nq(self) -> int:
@@ -139,6 +153,18 @@ class Model:
     def v_slices(self) -> tuple[slice, ...]:
         """Return, per body, where its joint's velocities stand in v."""
         return tuple(_slices(body.joint.type.nv for body in self.bodies))
+
+    @cached_property
+    def independent(self) -> Model:
+        """Return the model whose joints are the robot's coordinates: without the followers of a coupled one."""
+        if not self.is_coupled:
+            return self
+        return replace(self, bodies=tuple(b for b in self.bodies if b.joint.mimic is None), is_coupled=False)
+
+    @cached_property
+    def whole(self) -> Model:
+        """Return the model with every joint moving by itself."""
+        return replace(self, is_coupled=False) if self.is_coupled else self
 
     def velocities(self, body: int) -> range:
         """Return the indices of a body's joint in v."""

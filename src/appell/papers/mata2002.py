@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.kernel import Kernel, Recipe
+from appell.kernels.kernel import Kernel
+from appell.kernels.recipe import Recipe
 from appell.papers import mata2002_counts as counts
 from appell.results.report import Figure, Report
 from appell.results.style import COLOURS, figure

@@ -1,4 +1,4 @@
-"""Files and tables to models: URDF, appell's own TOML, Denavit–Hartenberg tables; file and line in every error."""
+"""Files and tables to models: URDF, MJCF, appell's own TOML, Denavit–Hartenberg tables; errors name file and line."""
 
 from __future__ import annotations
 
@@ -10,17 +10,30 @@ from appell.errors import InputError, ReadError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.dh import from_dh
+from appell.read.mjcf import read_mjcf
 from appell.read.toml import read_toml
 from appell.read.urdf import read_urdf
+from appell.read.xml import outermost
 
-__all__ = ["READERS", "from_dh", "read", "read_toml", "read_urdf"]
+__all__ = ["READERS", "from_dh", "read", "read_mjcf", "read_toml", "read_urdf"]
 
-READERS: dict[str, Callable[..., Model]] = {".urdf": read_urdf, ".xml": read_urdf, ".toml": read_toml}
-"""What reads a file, by the end of its name; an .xml is a URDF where its outermost element is <robot>."""
+
+def _read_xml(path: Path, *, gravity: Sequence[float] | None = None) -> Model:
+    reader = read_mjcf if outermost(path) == "mujoco" else read_urdf
+    return reader(path, gravity=gravity)
+
+
+READERS: dict[str, Callable[..., Model]] = {
+    ".urdf": read_urdf,
+    ".xml": _read_xml,
+    ".mjcf": read_mjcf,
+    ".toml": read_toml,
+}
+"""What reads a file, by the end of its name; an .xml is MJCF where its outermost element is <mujoco>, else URDF."""
 
 
 def read(path: str | os.PathLike[str], *, gravity: Sequence[float] | None = None) -> Model:
-    """Return the model of a robot's file, by the end of its name: .urdf, .xml (URDF) or .toml.
+    """Return the model of a robot's file, by the end of its name: .urdf, .mjcf, .xml (MJCF or URDF) or .toml.
 
     Parameters
     ----------
@@ -42,7 +55,7 @@ def read(path: str | os.PathLike[str], *, gravity: Sequence[float] | None = None
     >>> read("robot.step")
     Traceback (most recent call last):
     ...
-    appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.toml'
+    appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.toml'
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"expected a path, got {type(path).__name__}")

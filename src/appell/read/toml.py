@@ -20,13 +20,16 @@ angle is a number of radians or text such as ``"90 deg"``::
 
     [[joints]]
     name = "hinge"                          # required
-    kind = "revolute"                       # required; "fixed" joins two links into one body
+    kind = "revolute"                       # required; see KINDS, and "universal"; "fixed" makes two links one body
     parent = "base"                         # required
     child = "rod"                           # required
     axis = [0.0, 1.0, 0.0]                  # [0, 0, 1] where absent
     origin = { xyz = [0.0, 0.0, 1.0], rpy = ["90 deg", 0.0, 0.0] }
     limits = { lower = "-170 deg", upper = "170 deg", velocity = 3.0, effort = 50.0 }
     offset = 0.0                            # added to q
+    pitch = 0.0                             # advance per radian [m] where helical
+    # axis2 = [0.0, 0.0, 1.0]               # the second axis where universal, required there
+    mimic = { joint = "knee", multiplier = 1.0, offset = 0.0 }  # what it follows if loaded with mimic=True
     damping = 0.1
     friction = 0.0
     armature = 0.0
@@ -55,7 +58,7 @@ from collections.abc import Mapping, Sequence
 from appell.errors import ReadError
 from appell.model.build import Connection, Link, build, listed
 from appell.model.joints import KINDS
-from appell.model.model import GRAVITY, Joint, Limits, Model
+from appell.model.model import GRAVITY, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.values import (
@@ -80,7 +83,9 @@ from appell.spatial.vector import ZERO
 TREE_KEYS = ("links", "joints")
 TOP_KEYS = ("name", "gravity", "source", "notes", *TREE_KEYS, "dh")
 LINK_KEYS = ("name", *INERTIA_KEYS)
-JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", *LOSS_KEYS)
+JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
+OWN_KEYS = {"helical": "pitch", "universal": "axis2"}
+"""The key that one kind of joint has and needs."""
 
 
 def read_toml(
@@ -181,11 +186,14 @@ def _link(value: object, place: Place) -> Link:
 
 def _connection(value: object, place: Place) -> Connection:
     entries = table(value, place)
-    check_keys(entries, JOINT_KEYS, place)
     kind = _name(entries, "kind", place)
-    if kind != "fixed" and kind not in KINDS:
-        raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed([*KINDS, 'fixed'])}")
-    turns = kind != "fixed" and KINDS[kind].turns
+    known = [*KINDS, "universal", "fixed"]
+    if kind not in known:
+        raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(known)}")
+    check_keys(entries, (*JOINT_KEYS, OWN_KEYS[kind]) if kind in OWN_KEYS else JOINT_KEYS, place)
+    if kind in OWN_KEYS and OWN_KEYS[kind] not in entries:
+        raise place.error(f"a {kind} joint needs '{OWN_KEYS[kind]}'; add it")
+    turns = kind == "universal" or (kind in KINDS and KINDS[kind].turns)
     damping, friction, armature = (number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS)
     joint = Joint(
         _name(entries, "name", place),
@@ -197,8 +205,24 @@ def _connection(value: object, place: Place) -> Connection:
         damping=damping,
         friction=friction,
         armature=armature,
+        pitch=number(entries.get("pitch", 0.0), place.at("pitch")),
+        mimic=_mimic(entries["mimic"], turns, place.at("mimic")) if "mimic" in entries else None,
     )
-    return Connection(joint, _name(entries, "parent", place), _name(entries, "child", place))
+    axis2 = direction(vector(entries["axis2"], place.at("axis2"))) if "axis2" in entries else None
+    for key in ("offset", "mimic"):
+        if kind == "universal" and key in entries:
+            raise place.at(key).error("a universal joint has two coordinates; write two revolute joints")
+    return Connection(joint, _name(entries, "parent", place), _name(entries, "child", place), axis2=axis2)
+
+
+def _mimic(value: object, turns: bool, place: Place) -> Mimic:
+    entries = table(value, place)
+    check_keys(entries, ("joint", "multiplier", "offset"), place)
+    return Mimic(
+        _name(entries, "joint", place),
+        number(entries.get("multiplier", 1.0), place.at("multiplier")),
+        (angle if turns else number)(entries.get("offset", 0.0), place.at("offset")),
+    )
 
 
 def _name(entries: Mapping[str, object], key: str, place: Place) -> str:

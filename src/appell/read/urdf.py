@@ -1,13 +1,15 @@
 """URDF files: links, joints and inertias out of XML, with file and line in every error.
 
 What a URDF says of dynamics is read: links with their `<inertial>`, joints with `<origin>`, `<axis>`, `<limit>` and
-`<dynamics>`. Shapes, materials, sensors, transmissions and the settings of simulators are passed over. Two places where
-the format leaves room:
+`<dynamics>` and `<mimic>`. Shapes, materials, sensors, transmissions and the settings of simulators are passed over.
+Places where the format leaves room:
 
 - A joint's rotor inertia has no tag of its own in URDF. The attribute `armature` [kg·m², or kg where the joint slides]
   of `<dynamics>` is read, as in ``<dynamics damping="0.1" armature="0.02"/>``.
 - A `<limit>` with neither `lower` nor `upper` leaves the position free; with one of them, the other is 0 as the format
-  says. A continuous joint has no position limits, whatever its `<limit>` holds.
+  says. A continuous, planar or floating joint has no position limits, whatever its `<limit>` holds. A bound of 1e300 or
+  more is none: readers that want a finite number have no other word for it.
+- A planar joint moves in the plane at right angles to its `<axis>`. A fixed joint with a `<mimic>` is fixed.
 """
 
 from __future__ import annotations
@@ -19,8 +21,7 @@ from dataclasses import replace
 
 from appell.errors import ReadError
 from appell.model.build import Connection, Link, build, listed
-from appell.model.joints import KINDS
-from appell.model.model import Joint, Limits, Model
+from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.place import Contents, Place, contents
 from appell.read.values import direction, gravity_vector, number, ordered, pose
 from appell.read.xml import (
@@ -40,10 +41,21 @@ from appell.spatial.pose import Pose
 from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
 
-KIND_NAMES = {"floating": "free"}
-"""What URDF calls otherwise than appell does."""
+KINDS_BY_NAME = {
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+}
+"""What URDF calls the joints it knows, and what appell does."""
 
-URDF_NAMES = {kind: name for name, kind in KIND_NAMES.items()}
+ENDLESS = ("continuous", "planar", "free")
+"""Kinds without limits of position in URDF."""
+
+UNBOUNDED = 1e300
+"""A bound from here on is none."""
 
 
 def read_urdf(
@@ -95,7 +107,7 @@ def _robot(given: Contents) -> Element:
     root = document(given)
     if tag(root) == "mujoco":
         raise ReadError(
-            "the file is MJCF (<mujoco>), which is not supported yet; give a URDF", given.source, line_of(root)
+            "the file is MJCF (<mujoco>), not URDF; give it the ending .xml or .mjcf", given.source, line_of(root)
         )
     if tag(root) != "robot":
         raise ReadError(f"expected <robot> as the outermost element, got <{tag(root)}>", given.source, line_of(root))
@@ -114,7 +126,10 @@ def _number(element: Element, name: str, owner: Place) -> float:
 
 def _bound(element: Element, name: str, owner: Place, default: float = 0.0) -> float:
     """Return a number that may be absent or infinite, as limits may."""
-    return default if element.get(name) is None else floats(element, name, 1, owner)[0]
+    if element.get(name) is None:
+        return default
+    bound = floats(element, name, 1, owner)[0]
+    return math.copysign(math.inf, bound) if abs(bound) >= UNBOUNDED else bound
 
 
 def _origin(parent: Element, owner: Place) -> Pose:
@@ -148,7 +163,6 @@ def _connection(element: Element, source: str) -> Connection:
     owner = Place(source, line_of(element), f"joint '{name}'")
     parent, carried = (attribute(required(element, key, owner), "link", owner) for key in ("parent", "child"))
     kind = _kind(element, owner)
-    _refuse_mimic(element, owner)
     joint = Joint(name, kind, placement=_origin(element, owner))
     if kind != "fixed":
         joint = _moving(joint, element, owner)
@@ -157,24 +171,24 @@ def _connection(element: Element, source: str) -> Connection:
 
 def _kind(element: Element, owner: Place) -> str:
     given = attribute(element, "type", owner)
-    kind = KIND_NAMES.get(given, given)
-    if kind != "fixed" and kind not in KINDS:
-        known = [URDF_NAMES.get(kind, kind) for kind in [*KINDS, "fixed"]]
-        raise owner.error(f"unknown type '{given}'; known types: {listed(known)}")
-    return kind
+    if given not in KINDS_BY_NAME:
+        raise owner.error(f"unknown type '{given}'; known types: {listed(KINDS_BY_NAME)}")
+    return KINDS_BY_NAME[given]
 
 
-def _refuse_mimic(element: Element, owner: Place) -> None:
+def _mimic(element: Element, owner: Place) -> Mimic | None:
     mimic = child(element, "mimic", owner)
-    if mimic is not None:
-        raise replace(owner, line=line_of(mimic)).error(
-            f"it follows joint '{mimic.get('joint')}' by <mimic>, which is not supported yet; "
-            "remove <mimic> to move it by itself, or make the joint fixed"
-        )
+    if mimic is None:
+        return None
+    multiplier, offset = (
+        default if mimic.get(key) is None else _number(mimic, key, owner)
+        for key, default in (("multiplier", 1.0), ("offset", 0.0))
+    )
+    return Mimic(attribute(mimic, "joint", owner), multiplier, offset, line_of(mimic))
 
 
 def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
-    """Return the joint with what only a moving one has: axis, limits and losses."""
+    """Return the joint with what only a moving one has: axis, limits, losses and whom it follows."""
     axis, dynamics = child(element, "axis", owner), child(element, "dynamics", owner)
     damping, friction, armature = (
         0.0 if dynamics is None or dynamics.get(key) is None else _number(dynamics, key, owner)
@@ -187,6 +201,7 @@ def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
         damping=damping,
         friction=friction,
         armature=armature,
+        mimic=_mimic(element, owner),
     )
 
 
@@ -194,7 +209,7 @@ def _limits(kind: str, limit: Element | None, owner: Place) -> Limits:
     if limit is None:
         return Limits()
     velocity, effort = (_bound(limit, key, owner, default=math.inf) for key in ("velocity", "effort"))
-    if kind == "continuous" or (limit.get("lower") is None and limit.get("upper") is None):
+    if kind in ENDLESS or (limit.get("lower") is None and limit.get("upper") is None):
         return Limits(velocity=velocity, effort=effort)
     lower, upper = (_bound(limit, key, owner) for key in ("lower", "upper"))
     return ordered(Limits(lower, upper, velocity, effort), place_of(limit, "lower", owner))

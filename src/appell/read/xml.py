@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from lxml import etree
@@ -34,6 +35,18 @@ def document(given: Contents) -> Element:
         if element.prefix == "xacro" or element.tag.startswith("xacro:"):
             raise ReadError(f"<xacro:{tag(element)}> is a xacro macro; {XACRO}", source, line_of(element))
     return root
+
+
+def outermost(path: Path) -> str:
+    """Return the name of a file's outermost element, "" where there is none; faults are its reader's to name."""
+    try:
+        with path.open("rb") as file:
+            starts: Any = etree.iterparse(
+                file, events=("start",), resolve_entities=False, no_network=True, recover=True
+            )
+            return next((tag(element) for _, element in starts), "")
+    except (OSError, ValueError, etree.XMLSyntaxError):
+        return ""
 
 
 def _parse(given: Contents) -> Element:

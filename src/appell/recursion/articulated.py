@@ -11,6 +11,7 @@ other, which for a joint of several velocities is the block elimination without 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from appell.model.joints import Column
@@ -73,44 +74,61 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
     chain = links(model, q)
     speeds, own = velocities(model, chain, v), joint_motions(model, v)
     friction = joint_forces(model, v, (0.0,) * model.nv)
-    drift = [_drift(speed, joint) for speed, joint in zip(speeds, own, strict=True)]
+    drifts = [drift(speed, joint) for speed, joint in zip(speeds, own, strict=True)]
     pivots: list[list[Pivot]] = [[] for _ in model.bodies]
 
     def elimination(i: int, below: list[tuple[int, Articulated]]) -> Articulated:
-        body = _rigid(chain[i].inertia, speeds[i].angular, speeds[i].linear)
+        body = rigid(chain[i].inertia, speeds[i])
         for child, reduced in below:
-            body = _joined(body, _moved_up(chain[child], reduced))
-        indices = model.velocities(i)
-        for k, column in reversed(list(zip(indices, model.bodies[i].joint.columns, strict=True))):
-            body, pivot = _eliminate(body, column, tau[k] - friction[k], model.bodies[i].joint.armature)
-            pivots[i].insert(0, pivot)
-        return body._replace(bias=_pair_add(body.bias, body.times(drift[i])))
+            body = joined(body, moved_up(chain[child], reduced))
+        joint, efforts = model.bodies[i].joint, tuple(tau[k] - friction[k] for k in model.velocities(i))
+        body, pivots[i] = eliminated(body, joint.columns, efforts, joint.armature, drifts[i])
+        return body
 
     inward(model, elimination)
     result: list[Scalar] = []
 
     def motion(i: int, parent: Pair) -> Pair:
-        link = chain[i]
-        linear = link.down(add(parent.linear, cross(parent.angular, link.position)))
-        moving = _pair_add(Pair(linear, link.down(parent.angular)), drift[i])
-        for column, push, inverse, rest in pivots[i]:
-            rate = (rest - dot(push.linear, moving.linear) - dot(push.angular, moving.angular)) * inverse
-            result.append(rate)
-            moving = _pair_add(moving, Pair(scale(rate, column.linear), scale(rate, column.angular)))
+        moving, rates = advanced(chain[i], parent, drifts[i], pivots[i])
+        result.extend(rates)
         return moving
 
     outward(model, Pair(negate(model.gravity), ZERO), motion)
     return tuple(result)
 
 
-def _drift(speed: tuple[Vector, Vector], joint: tuple[Vector, Vector]) -> Pair:
+def eliminated(
+    body: Articulated, columns: Sequence[Column], efforts: Scalars, armature: Scalar, bias: Pair
+) -> tuple[Articulated, list[Pivot]]:
+    """Return what a body's parent feels of it through its joint, and the pivots of the joint's columns."""
+    pivots: list[Pivot] = []
+    for column, effort in reversed(list(zip(columns, efforts, strict=True))):
+        body, pivot = _eliminate(body, column, effort, armature)
+        pivots.insert(0, pivot)
+    return body._replace(bias=_pair_add(body.bias, body.times(bias))), pivots
+
+
+def advanced(link: Link, parent: Pair, bias: Pair, pivots: list[Pivot]) -> tuple[Pair, list[Scalar]]:
+    """Return a body's acceleration and its joint's, from its parent's acceleration."""
+    linear = link.down(add(parent.linear, cross(parent.angular, link.position)))
+    moving = _pair_add(Pair(linear, link.down(parent.angular)), bias)
+    rates = []
+    for column, push, inverse, rest in pivots:
+        rate = (rest - dot(push.linear, moving.linear) - dot(push.angular, moving.angular)) * inverse
+        rates.append(rate)
+        moving = _pair_add(moving, Pair(scale(rate, column.linear), scale(rate, column.angular)))
+    return moving, rates
+
+
+def drift(speed: tuple[Vector, Vector], joint: tuple[Vector, Vector]) -> Pair:
     """Return V × (S v): the acceleration a body has although no joint accelerates."""
     (w, u), (wj, uj) = speed, joint
     return Pair(add(cross(w, uj), cross(u, wj)), cross(w, wj))
 
 
-def _rigid(inertia: Inertia, w: Vector, u: Vector) -> Articulated:
+def rigid(inertia: Inertia, speed: tuple[Vector, Vector]) -> Articulated:
     """Return a rigid body before anything is joined to it; its bias is the gyroscopic force V ×* I V."""
+    w, u = speed
     m, h, tensor = inertia.mass, inertia.first, inertia.tensor
     eye: Matrix = ((m, 0.0, 0.0), (0.0, m, 0.0), (0.0, 0.0, m))
     momentum = Pair(add(scale(m, u), cross(w, h)), add(matvec(tensor, w), cross(h, u)))
@@ -119,7 +137,7 @@ def _rigid(inertia: Inertia, w: Vector, u: Vector) -> Articulated:
     return Articulated(eye, transpose(skew(h)), tensor, Pair(force, moment))
 
 
-def _eliminate(body: Articulated, column: Column, tau: Scalar, armature: float) -> tuple[Articulated, Pivot]:
+def _eliminate(body: Articulated, column: Column, tau: Scalar, armature: Scalar) -> tuple[Articulated, Pivot]:
     push = body.times(Pair(column.linear, column.angular))
     inverse = 1.0 / (dot(column.linear, push.linear) + dot(column.angular, push.angular) + armature)
     rest = tau - dot(column.linear, body.bias.linear) - dot(column.angular, body.bias.angular)
@@ -134,7 +152,7 @@ def _eliminate(body: Articulated, column: Column, tau: Scalar, armature: float) 
     return reduced, Pivot(column, push, inverse, rest)
 
 
-def _moved_up(link: Link, body: Articulated) -> Articulated:
+def moved_up(link: Link, body: Articulated) -> Articulated:
     """Return an articulated body of a child's frame in its parent's: X* I_A X for the rotation, then for the shift."""
     linear, angular = link.up_symmetric(body.linear), link.up_symmetric(body.angular)
     mixed = link.up_tensor(body.mixed)
@@ -151,7 +169,8 @@ def _mirrored(m: Matrix) -> Matrix:
     return (m[0], (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
 
 
-def _joined(a: Articulated, b: Articulated) -> Articulated:
+def joined(a: Articulated, b: Articulated) -> Articulated:
+    """Return two bodies as one, both given in one frame."""
     return Articulated(
         madd(a.linear, b.linear), madd(a.mixed, b.mixed), madd(a.angular, b.angular), _pair_add(a.bias, b.bias)
     )

@@ -58,12 +58,13 @@ def accelerations(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> li
     speeds, rates = joint_motions(model, v), joint_motions(model, a)
 
     def step(i: int, parent: Acceleration) -> Acceleration:
-        return _accelerate(chain[i], speeds[i], rates[i], parent)
+        return accelerate(chain[i], speeds[i], rates[i], parent)
 
     return outward(model, Acceleration(ZERO, ZERO, NULL, negate(model.gravity)), step)
 
 
-def _accelerate(link: Link, speed: JointMotion, rate: JointMotion, parent: Acceleration) -> Acceleration:
+def accelerate(link: Link, speed: JointMotion, rate: JointMotion, parent: Acceleration) -> Acceleration:
+    """Return the motion of a body from its parent's and its joint's (mata2002 4.1, step 1)."""
     carried = link.down(parent.omega)
     omega = add(carried, speed.angular)
     # ω̇ = Rᵀω̇_p + Σw a + Rᵀω_p × Σw v
@@ -101,15 +102,20 @@ def axial_product(o: Matrix, s: Matrix) -> Vector:
     )
 
 
+def carried(link: Link, load: Load) -> Load:
+    """Return a body's load in its parent's frame and about its parent's origin: Rφ, Rχ + p × Rφ."""
+    force = link.up(load.force)
+    return Load(force, add(link.up(load.moment), cross(link.position, force)))
+
+
 def transmit(model: Model, chain: list[Link], loads: list[Load], extra: Scalars) -> Scalars:
     """Return the generalised forces that balance a load on every body, Eqs. (3) and (4), plus `extra`."""
 
     def step(i: int, below: list[tuple[int, Load]]) -> Load:
         force, moment = loads[i]
-        for child, (phi, chi) in below:
-            pushed = chain[child].up(phi)
-            force = add(force, pushed)
-            moment = add(add(moment, chain[child].up(chi)), cross(chain[child].position, pushed))
+        for child, load in below:
+            passed = carried(chain[child], load)
+            force, moment = add(force, passed.force), add(moment, passed.moment)
         return Load(force, moment)
 
     totals = inward(model, step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appell.model.model import Model
 from appell.recursion.kinematics import Scalars
-from appell.spatial.scalar import sign
+from appell.spatial.scalar import Scalar, sign
 
 
 def joint_forces(model: Model, v: Scalars, a: Scalars) -> Scalars:
@@ -13,6 +13,10 @@ def joint_forces(model: Model, v: Scalars, a: Scalars) -> Scalars:
     for body, where in zip(model.bodies, model.v_slices, strict=True):
         joint = body.joint
         for speed, rate in zip(v[where], a[where], strict=True):
-            force = joint.armature * rate + joint.damping * speed
-            result.append(force + joint.friction * sign(speed) if joint.friction else force)
+            result.append(joint_force(joint.armature, joint.damping, joint.friction, speed, rate))
     return tuple(result)
+
+
+def joint_force(armature: Scalar, damping: Scalar, friction: Scalar, speed: Scalar, rate: Scalar) -> Scalar:
+    """Return what one velocity of a joint resists with."""
+    return armature * rate + damping * speed + friction * sign(speed)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appell.results.files import write
+from appell.read.files import write
 from appell.results.style import png
 from appell.results.table import Table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,22 @@ class Table:
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.notes)}
 
+    def markdown(self) -> str:
+        """Return the table as Markdown, columns of numbers to the right.
+
+        >>> print(Table("Counts", ("what", "n"), (("additions", 402),)).markdown())
+        ## Counts
+        <BLANKLINE>
+        | what | n |
+        |---|--:|
+        | additions | 402 |
+        <BLANKLINE>
+        """
+        rules = ("--:" if self._is_numeric(k) else "---" for k in range(len(self.columns)))
+        lines = [_line(self.columns), f"|{'|'.join(rules)}|", *(_line(map(text, row)) for row in self.rows)]
+        notes = [f"\n{note}" for note in self.notes]
+        return "\n".join([f"## {self.title}\n", *lines, *notes, ""])
+
     def html(self) -> str:
         """Return the table as an HTML element."""
         head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
@@ -83,6 +100,10 @@ def text(cell: Cell) -> str:
     if cell is None:
         return "–"
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
 def _td(cell: Cell) -> str:

@@ -5,11 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.kernel import Recipe
+from appell.kernels.recipe import Recipe
 from appell.model.joints import QUATERNION
 from appell.model.model import Model
+
+
+def numbers(robot: str, name: str, shape: tuple[int, ...], argument: Any) -> NDArray[Any]:
+    """Return an argument as an array of real numbers whose last axes have a shape; raise what is wrong if not."""
+    try:
+        array = np.asarray(argument)
+    except ValueError:
+        raise InputError(f"{name}: expected an array of numbers, got a ragged list for robot '{robot}'") from None
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name}: expected real numbers, got {array.dtype} for robot '{robot}'")
+    if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+        expected = ", ".join(map(str, shape))
+        got = f"(..., {array.shape[-1]})" if array.ndim else "a single number"
+        raise InputError(f"{name}: expected (..., {expected}), got {got} for robot '{robot}'")
+    return array
 
 
 def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
@@ -17,15 +33,9 @@ def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, er
     leading = []
     for port, argument in zip(recipe.inputs, arguments, strict=True):
         try:
-            array = np.asarray(argument)
-        except ValueError:
-            return InputError(f"{port.name}: expected an array of numbers, got a ragged list for robot '{robot}'")
-        if array.dtype.kind not in "fiub":
-            return InputError(f"{port.name}: expected real numbers, got {array.dtype} for robot '{robot}'")
-        if array.ndim < len(port.shape) or array.shape[array.ndim - len(port.shape) :] != port.shape:
-            size = port.shape[0] if port.shape else "?"
-            got = f"(..., {array.shape[-1]})" if array.ndim else "a single number"
-            return InputError(f"{port.name}: expected (..., {size}), got {got} for robot '{robot}'")
+            array = numbers(robot, port.name, port.shape, argument)
+        except InputError as misfit:
+            return misfit
         leading.append((port.name, array.shape[: array.ndim - len(port.shape)]))
     try:
         shape = np.broadcast_shapes(*(axes for _, axes in leading))

@@ -10,6 +10,7 @@ from typing import Any
 
 from appell.model.model import Joint, Model
 from appell.recursion import forward, gibbs, inertia_matrix
+from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_matrix
 from appell.recursion.kinematics import Scalars
 from appell.spatial.rotation import from_quaternion
 from appell.spatial.scalar import cos, sin
@@ -27,16 +28,17 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Blocks
 
 def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Blocks:
     """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹."""
-    parents = forward.velocity_parents(model)
-    lower, inverse = forward.factorise(inertia_matrix.mass_matrix_composite(model, q), parents)
+    parents, tree, tree_q, tree_v = forward.velocity_parents(model), model.whole, expand_q(model, q), expand_v(model, v)
+    matrix = reduce_matrix(model, inertia_matrix.mass_matrix_composite(tree, tree_q))
+    lower, inverse = forward.factorise(matrix, parents)
 
     def solve(right: Scalars) -> Scalars:
         return forward.solve_factorised(lower, inverse, parents, right)
 
-    bias = gibbs.bias(model, q, v)
+    bias = reduce(model, gibbs.bias(tree, tree_q, tree_v))
     a = solve(tuple(t - b for t, b in zip(tau, bias, strict=True)))
-    by_q, by_v = _by_state(model, q, v, a)
-    n = range(model.nv)
+    by_q, by_v = (reduce_matrix(model, x) for x in _by_state(tree, tree_q, tree_v, expand_v(model, a)))
+    n = range(model.independent.nv)
     inverted = [solve(tuple(float(i == j) for i in n)) for j in n]
     return _solved(solve, by_q), _solved(solve, by_v), _transposed(inverted)
 

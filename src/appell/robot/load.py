@@ -14,6 +14,7 @@ from appell.catalogue import names
 from appell.catalogue import read as _from_catalogue
 from appell.errors import InputError
 from appell.model.build import listed
+from appell.model.mimic import coupled
 from appell.read import from_dh as _from_dh
 from appell.read import read
 from appell.robot.robot import Robot
@@ -24,6 +25,7 @@ def load(
     *,
     floating: bool = False,
     friction: bool = True,
+    mimic: bool = False,
     gravity: Sequence[float] | None = None,
 ) -> Robot:
     """Return the robot of a file or of the catalogue.
@@ -31,18 +33,24 @@ def load(
     Parameters
     ----------
     source
-        A ``.urdf`` or ``.toml`` file, or a name from :func:`appell.catalogue`, such as "puma600".
+        A ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, or a name from :func:`appell.catalogue`, such as
+        "puma600".
     floating
         True sets the base free: a first joint "root" of six velocities.
     friction
         False leaves out joint damping, Coulomb friction and rotor inertia.
+    mimic
+        What becomes of joints that the file, of whatever format, lets follow another by q = multiplier·q' + offset.
+        False, the default, moves each by itself, as Pinocchio's default does: nq and nv count them. True binds them:
+        nq, nv, ``joint_names`` and all verbs are of the independent joints, whose forces move the followers too.
     gravity
         Acceleration of gravity in world axes [m/s²]; the file's own, or (0, 0, −9.81), when not given.
 
     Raises
     ------
     ReadError
-        When the file does not describe a robot; the message names the file and the line.
+        When the file does not describe a robot, or a joint cannot follow as the file says (``mimic=True``); the
+        message names the file and the line.
 
     >>> import appell
     >>> appell.load("puma600")
@@ -55,6 +63,7 @@ def load(
         raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(names())}")
     else:
         model = read(place, gravity=gravity)
+    model = coupled(model) if mimic else model
     model = model.floating() if floating else model
     return Robot(model if friction else model.without_friction())
 

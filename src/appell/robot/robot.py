@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
-from appell.kernels.kernel import Kernel, Recipe
+from appell.kernels.recipe import Recipe
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
+from appell.read.save import save
+from appell.recursion import momentum as _momentum
 from appell.recursion import regressor as _regressor
-from appell.robot.arguments import check_quaternions, explain, has_quaternions
+from appell.robot.arguments import check_quaternions, explain, has_quaternions, numbers
+from appell.robot.compile import AnyKernel, kernel, recipe
 from appell.robot.verbs import VERBS, operations
 from appell.trace.count import Count
 
 Array = NDArray[Any]
+Wrenches = Mapping[str, ArrayLike]
 
 
 class Robot:
@@ -38,7 +43,7 @@ class Robot:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._kernels: dict[tuple[str, str | None], Kernel] = {}
+        self._kernels: dict[tuple[str, str | None], AnyKernel] = {}
         self._calls: dict[tuple[str, str | None], Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
@@ -54,17 +59,17 @@ class Robot:
     @cached_property
     def nq(self) -> int:
         """Return the number of coordinates q."""
-        return self.model.nq
+        return self.model.independent.nq
 
     @cached_property
     def nv(self) -> int:
         """Return the number of velocities v."""
-        return self.model.nv
+        return self.model.independent.nv
 
     @cached_property
     def joint_names(self) -> list[str]:
-        """Return the moving joints in the order of q and v."""
-        return [body.joint.name for body in self.model.bodies]
+        """Return the moving joints in the order of q and v, without those that follow another (``mimic=True``)."""
+        return [body.joint.name for body in self.model.independent.bodies]
 
     @cached_property
     def link_names(self) -> list[str]:
@@ -91,6 +96,20 @@ class Robot:
         values.flags.writeable = False
         return values
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the robot to a ``.urdf`` or ``.toml`` file, whose numbers load back to their last digits.
+
+        What the robot is, is saved: a free base as a joint "root", followers with their ``mimic`` (load them with
+        ``mimic=True`` to bind them again), fixed links as frames, their mass in the body that carries them. URDF has
+        no gravity, and no ball, helical or cylindrical joints; toml has all.
+
+        >>> import appell, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     appell.load(appell.load("puma600").save(folder + "/copy.toml"))
+        <Robot 'puma600': 6 bodies, nq 6, nv 6>
+        """
+        return save(self.model, path)
+
     # Configurations
 
     def neutral(self) -> Array:
@@ -100,7 +119,7 @@ class Robot:
         >>> appell.load("two-link").neutral()
         array([0., 0.])
         """
-        return manifold.neutral(self.model)
+        return manifold.neutral(self.model.independent)
 
     def random(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> Array:
         """Return random configurations within the joints' limits; ±π, or ±1 m, where a joint has none.
@@ -110,20 +129,20 @@ class Robot:
         (3, 2)
         """
         shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
-        return manifold.random(self.model, rng, shape)
+        return manifold.random(self.model.independent, rng, shape)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
         """Return the configuration reached from q by the motion dv (velocity times time), quaternions normalised."""
         start = self._sized("q", q, self.nq)
-        check_quaternions(self.name, self.model, start)
-        return manifold.integrate(self.model, start, self._sized("dv", dv, self.nv))
+        check_quaternions(self.name, self.model.independent, start)
+        return manifold.integrate(self.model.independent, start, self._sized("dv", dv, self.nv))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Return the motion that leads from q0 to q1: ``integrate(q0, difference(q0, q1)) = q1``."""
         ends = self._sized("q0", q0, self.nq), self._sized("q1", q1, self.nq)
         for q in ends:
-            check_quaternions(self.name, self.model, q)
-        return manifold.difference(self.model, *ends)
+            check_quaternions(self.name, self.model.independent, q)
+        return manifold.difference(self.model.independent, *ends)
 
     def reorder(self, names: Sequence[str]) -> Array:
         """Return the indices that bring an array in the order of `names` into this robot's order.
@@ -144,19 +163,38 @@ class Robot:
 
     # Dynamics
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> Array:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, wrenches: Wrenches | None = None, out: Any = None
+    ) -> Array:
         """Return the joint forces τ = M(q)·a + C(q, v)·v + G(q) + friction, the gradient ∂S/∂a of the Gibbs function.
+
+        `wrenches` are forces and moments on frames, by name, each (..., 6) with the force first, in world axes and
+        about the frame's origin: what they do, the joints need not, τ = … − Σ Jᵀw.
 
         >>> import appell
         >>> robot = appell.load("puma560")
         >>> robot.inverse_dynamics([0.0] * 6, [0.0] * 6, [0.0] * 6).round(2)[1:3]
         array([37.48,  0.25])
         """
-        return self._call("inverse_dynamics", (q, v, a), out)
+        if wrenches is None:
+            return self._call("inverse_dynamics", (q, v, a), out)
+        tau = self._call("inverse_dynamics", (q, v, a), None)
+        result: Array = np.subtract(tau, self._wrench_forces(q, wrenches), out=out)
+        return result
 
-    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, out: Any = None) -> Array:
-        """Return the accelerations a under joint forces τ."""
+    def forward_dynamics(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, wrenches: Wrenches | None = None, out: Any = None
+    ) -> Array:
+        """Return the accelerations a under joint forces τ, and `wrenches` as :meth:`inverse_dynamics` takes them."""
+        if wrenches is not None:
+            tau = self._sized("tau", tau, self.nv) + self._wrench_forces(q, wrenches)
         return self._call("forward_dynamics", (q, v, tau), out)
+
+    def _wrench_forces(self, q: ArrayLike, wrenches: Wrenches) -> Array:
+        total: Array = np.zeros(self.nv)
+        for frame, wrench in wrenches.items():
+            total = total + self._call("wrench_forces", (q, wrench), None, self._frame(frame))
+        return total
 
     def mass_matrix(self, q: ArrayLike, *, out: Any = None) -> Array:
         """Return the inertia matrix M(q) = ∂²S/∂a², rotor inertias included."""
@@ -198,6 +236,31 @@ class Robot:
         """Return the 6×nv matrix from v to a frame's velocity, linear part first, in world axes."""
         return self._call("jacobian", (q,), out, self._frame(frame))
 
+    def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, *, out: Any = None) -> Array:
+        """Return a frame's velocity (..., 6), linear part first, in world axes."""
+        return self._call("velocity", (q, v), out, self._frame(frame))
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, *, out: Any = None) -> Array:
+        """Return a frame's classical acceleration (..., 6), linear part first, in world axes, gravity left out."""
+        return self._call("acceleration", (q, v, a), out, self._frame(frame))
+
+    @cached_property
+    def total_mass(self) -> float:
+        """Return the mass of all moving bodies [kg]."""
+        return _momentum.total_mass(self.model)
+
+    def centre_of_mass(self, q: ArrayLike, *, out: Any = None) -> Array:
+        """Return the mass centre of all moving bodies in the world [m]."""
+        return self._call("centre_of_mass", (q,), out)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> Array:
+        """Return the linear momentum, then the angular momentum about the mass centre, in world axes."""
+        return self._call("momentum", (q, v), out)
+
+    def momentum_matrix(self, q: ArrayLike, *, out: Any = None) -> Array:
+        """Return the 6×nv matrix from v to :meth:`momentum`."""
+        return self._call("momentum_matrix", (q,), out)
+
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
         """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a."""
         by_q, by_v, by_a = self._call("inverse_dynamics_derivatives", (q, v, a), None)
@@ -218,25 +281,20 @@ class Robot:
 
         >>> import appell
         >>> print(appell.load("puma560", friction=False).operations("inverse_dynamics"))
-        209 M, 183 A
+        189 M, 148 A
         """
         return operations(self.model, verb, formulation)
 
-    def kernel(self, verb: str, frame: str | None = None) -> Kernel:
+    def kernel(self, verb: str, frame: str | None = None) -> AnyKernel:
         """Return the compiled kernel of a verb, compiling it now if need be."""
         key = (verb, frame)
         if key not in self._kernels:
-            self._kernels[key] = Kernel(self.recipe(verb, frame))
+            self._kernels[key] = kernel(self.model, verb, frame)
         return self._kernels[key]
 
     def recipe(self, verb: str, frame: str | None = None) -> Recipe:
         """Return what determines the kernel of a verb."""
-        what = VERBS[verb]
-        inputs, outputs = what.ports(self.model)
-        fingerprint = repr(
-            (replace(self.model, name="", source="", frames=()), frame and self.model.frame_index[frame])
-        )
-        return Recipe(verb, inputs, outputs, fingerprint, lambda: what.tape(self.model, frame=frame))
+        return recipe(self.model, verb, frame)
 
     def _call(self, verb: str, arguments: tuple[Any, ...], out: Any, frame: str | None = None) -> Array:
         call = self._calls.get((verb, frame)) or self._callable(verb, frame)
@@ -245,22 +303,22 @@ class Robot:
 
     def _callable(self, verb: str, frame: str | None) -> Callable[..., Any]:
         """Return the callable of a verb: its kernel with errors in words, the short way for one sample before it."""
-        kernel, count = self.kernel(verb, frame), len(VERBS[verb].inputs)
+        compiled, count = self.kernel(verb, frame), len(VERBS[verb].inputs)
 
         def general(*arguments: Any) -> Any:
             out = arguments[count] if len(arguments) > count else None
             try:
-                return kernel(*arguments[:count], out=out)
+                return compiled(*arguments[:count], out=out)
             except (ValueError, TypeError) as error:
-                raise explain(self.name, kernel.recipe, arguments[:count], out, error) from None
+                raise explain(self.name, compiled.recipe, arguments[:count], out, error) from None
 
-        call = kernel.direct(general)
-        self._calls[verb, frame] = self._guarded(call) if has_quaternions(self.model) else call
+        call = compiled.direct(general)
+        self._calls[verb, frame] = self._guarded(call) if has_quaternions(self.model.independent) else call
         return self._calls[verb, frame]
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def guarded(q: Any, *others: Any) -> Any:
-            check_quaternions(self.name, self.model, q)
+            check_quaternions(self.name, self.model.independent, q)
             return call(q, *others)
 
         return guarded
@@ -273,7 +331,4 @@ class Robot:
         return frame
 
     def _sized(self, name: str, x: ArrayLike, size: int) -> Array:
-        array = np.asarray(x, dtype=float)
-        if array.ndim == 0 or array.shape[-1] != size:
-            raise InputError(f"{name}: expected (..., {size}), got {array.shape} for robot '{self.name}'")
-        return array
+        return numbers(self.name, name, (size,), x).astype(float, copy=False)

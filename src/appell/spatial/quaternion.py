@@ -37,7 +37,8 @@ def conjugate(a: Array) -> Array:
 
 def normalized(a: Array) -> Array:
     """Return a / ‖a‖."""
-    return np.divide(a, np.linalg.norm(a, axis=-1, keepdims=True))
+    result: Array = np.divide(a, np.linalg.norm(a, axis=-1, keepdims=True))
+    return result
 
 
 def rotate(a: Array, vector: Array) -> Array:
@@ -64,7 +65,7 @@ def exponential(delta: Array) -> Array:
 def logarithm(a: Array) -> Array:
     """Return the δ with ‖δ‖ ≤ π whose exponential is a.
 
-    >>> logarithm(np.array([0.0, 0.0, 0.0, -1.0]))
+    >>> logarithm(np.array([0.0, 0.0, 0.0, 1.0]))
     array([0., 0., 0.])
     """
     a = np.where(a[..., 3:] < 0.0, -a, a)
@@ -73,7 +74,8 @@ def logarithm(a: Array) -> Array:
     small = sine < _SMALL
     safe = np.where(small, 1.0, sine)
     ratio = np.where(small, 2.0 / w * (1.0 - (sine / w) ** 2 / 3.0), 2.0 * np.arctan2(sine, w) / safe)
-    return np.multiply(ratio, axis)
+    result: Array = np.multiply(ratio, axis)
+    return result
 
 
 def left_jacobian(delta: Array, vector: Array) -> Array:
@@ -84,7 +86,8 @@ def left_jacobian(delta: Array, vector: Array) -> Array:
     b = np.where(small, 0.5 - angle**2 / 24.0, (1.0 - np.cos(angle)) / safe**2)
     c = np.where(small, 1.0 / 6.0 - angle**2 / 120.0, (angle - np.sin(angle)) / safe**3)
     turned = np.cross(delta, vector)
-    return np.add(vector + b * turned, c * np.cross(delta, turned))
+    result: Array = np.add(vector + b * turned, c * np.cross(delta, turned))
+    return result
 
 
 def left_jacobian_inverse(delta: Array, vector: Array) -> Array:
@@ -96,4 +99,5 @@ def left_jacobian_inverse(delta: Array, vector: Array) -> Array:
     tangent = np.where(small, 1.0, np.tan(np.where(small, 1.0, half)))
     c = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - half / tangent) / safe**2)
     turned = np.cross(delta, vector)
-    return np.add(vector - 0.5 * turned, c * np.cross(delta, turned))
+    result: Array = np.add(vector - 0.5 * turned, c * np.cross(delta, turned))
+    return result

@@ -1,0 +1,201 @@
+"""How far a robot is from Pinocchio's numbers, in random states.
+
+Nothing is compiled for it: the recursions that would be traced run on arrays, one number a state, on the same lean
+model. What tracing and native code add to that is the business of the tests of laws.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.cli.remarks import entangled
+from appell.errors import AppellError, AppellWarning
+from appell.model.build import listed
+from appell.model.lean import lean
+from appell.model.model import ROOT, Model
+from appell.recursion.forward import weightless
+from appell.robot.load import load
+from appell.robot.robot import Robot
+from appell.robot.verbs import VERBS
+from appell.trace.tape import flatten
+
+Array = NDArray[Any]
+
+QUANTITIES = ("tau", "M", "C v", "gravity", "Y pi", "poses", "Jacobians", "residual")
+"""What is compared, in the order of the table; the residual is that of forward dynamics, M·a + bias − tau."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One robot against Pinocchio: the worst relative error of each quantity, or why there is none."""
+
+    path: Path
+    is_floating: bool
+    nq: int | None = None
+    nv: int | None = None
+    errors: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+    is_refused: bool = False
+
+    @property
+    def worst(self) -> float:
+        """Return the largest error; what is no number counts as infinite."""
+        return max((x if np.isfinite(x) else np.inf for x in self.errors.values()), default=0.0)
+
+
+@dataclass(frozen=True)
+class States:
+    """A robot with us and with Pinocchio, and the same random states in both orders."""
+
+    pin: Any
+    model: Any
+    robot: Robot
+    order: list[int]
+    """Where our velocities stand among Pinocchio's."""
+    ours: dict[str, Array]
+    theirs: dict[str, Array]
+
+    def peer(self, reference: Callable[..., Any], *names: str) -> Array:
+        """Return a function of Pinocchio's in every state, in Pinocchio's order."""
+        data = self.model.createData()
+        samples = zip(*(self.theirs[name] for name in names), strict=True)
+        return np.array([np.array(reference(self.model, data, *sample)) for sample in samples])
+
+    def ask(self, verb: str, frame: str | None = None) -> Array:
+        """Return our result of a verb in every state."""
+        return on_arrays(self.robot.model, verb, [self.ours[name] for name in VERBS[verb].inputs], frame)
+
+
+def on_arrays(model: Model, verb: str, arguments: list[Array], frame: str | None = None) -> Array:
+    """Return a verb's result for arrays (states, n), by its recursion and without compiling.
+
+    >>> robot = load("two-link")
+    >>> on_arrays(robot.model, "mass_matrix", [np.zeros((5, 2))]).shape
+    (5, 2, 2)
+    """
+    what = VERBS[verb]
+    formulation = what.formulations.get("composite") or next(iter(what.formulations.values()))
+    traced = lean(model) if what.is_lean else model
+    extra = () if frame is None else (frame,)
+    results = list(flatten(formulation(traced, *(tuple(x.T) for x in arguments), *extra)))
+    (port,) = what.ports(model)[1]
+    count = len(arguments[0])
+    columns = [np.broadcast_to(np.asarray(x, dtype=float), (count,)) for x in results]
+    return np.stack(columns, axis=-1).reshape((count, *port.shape)) if columns else np.zeros((count, *port.shape))
+
+
+def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: int | None = None) -> Agreement:
+    """Return how one file, on a fixed or a free base, compares; `most` bounds the number of links looked at."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AppellWarning)  # of inertias that no body has: both libraries use them
+        try:
+            robot = load(path, floating=is_floating, friction=False)
+        except AppellError as error:
+            reason = str(error).removeprefix(str(path)).lstrip(":")
+            return Agreement(path, is_floating, note=f"refused, line {reason}", is_refused=True)
+    if not robot.nv:
+        return Agreement(path, is_floating, robot.nq, robot.nv, note="no moving joint")
+    try:
+        model = pin.buildModelFromUrdf(str(path), *([pin.JointModelFreeFlyer()] if is_floating else []))
+    except (ValueError, RuntimeError) as error:
+        return Agreement(path, is_floating, robot.nq, robot.nv, note=f"Pinocchio: {error}", is_refused=True)
+    states = random_states(pin, model, robot, samples, np.random.default_rng(2018))
+    idle, knot = weightless(robot.model), entangled(robot)
+    note = f"M is singular: {listed(idle or knot, 3)} {'move nothing' if idle else 'move nothing together'}"
+    return Agreement(
+        path, is_floating, robot.nq, robot.nv, errors(states, not (idle or knot), most), note if idle or knot else ""
+    )
+
+
+def random_states(pin: Any, model: Any, robot: Robot, samples: int, rng: np.random.Generator) -> States:
+    """Return random states of a robot, mapped by the names of joints to Pinocchio's order and coordinates."""
+    model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
+    model.armature = np.zeros(model.nv)
+    q, v, a = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
+    their_q: Array = np.tile(pin.neutral(model), (samples, 1))
+    order: list[int] = []
+    for body, where in zip(robot.model.bodies, robot.model.q_slices, strict=True):
+        joint = model.joints[model.getJointId("root_joint" if body.joint.name == ROOT else body.joint.name)]
+        own = q[:, where]
+        if joint.nq == own.shape[1] + 1:  # Pinocchio keeps cosine and sine of an angle without bounds
+            own = np.column_stack([own[:, :-1], np.cos(own[:, -1]), np.sin(own[:, -1])])
+        their_q[:, joint.idx_q : joint.idx_q + joint.nq] = own
+        order += range(joint.idx_v, joint.idx_v + joint.nv)
+    back = np.argsort(order)
+    states = States(
+        pin, model, robot, order, {"q": q, "v": v, "a": a}, {"q": their_q, "v": v[:, back], "a": a[:, back]}
+    )
+    states.theirs["tau"] = states.peer(pin.rnea, "q", "v", "a")
+    states.ours["tau"] = states.theirs["tau"][:, order]
+    return states
+
+
+def errors(states: States, has_inverse: bool, most: int | None) -> dict[str, float]:
+    """Return the worst error of each quantity, relative to its largest entry in all states.
+
+    C·v and gravity may vanish; they are parts of tau, and their errors relative to the largest torque.
+    """
+    pin, order, tau, v = states.pin, states.order, states.ours["tau"], states.ours["v"]
+    torque = float(np.abs(tau).max())
+    matrices = states.peer(lambda m, d, q: _full(pin.crba(m, d, q)), "q")
+    coriolis = states.peer(lambda m, d, q, v: np.atleast_2d(pin.computeCoriolisMatrix(m, d, q, v)) @ v, "q", "v")[
+        :, order
+    ]
+    gravity = states.peer(pin.computeGeneralizedGravity, "q")[:, order]
+    found = {
+        "tau": _relative(states.ask("inverse_dynamics"), tau),
+        "M": _relative(states.ask("mass_matrix"), matrices[:, order][:, :, order]),
+        "C v": _relative(np.einsum("sij,sj->si", states.ask("coriolis_matrix"), v), coriolis, torque),
+        "gravity": _relative(states.ask("gravity"), gravity, torque),
+        "Y pi": _relative(states.ask("regressor") @ states.robot.parameters, tau),
+        **_of_frames(states, most),
+    }
+    if has_inverse:
+        a = states.ask("forward_dynamics")[:, np.argsort(order)]
+        bias = states.peer(pin.nonLinearEffects, "q", "v")
+        found["residual"] = _relative(np.einsum("sij,sj->si", matrices, a) + bias, states.theirs["tau"])
+    return found
+
+
+def _of_frames(states: States, most: int | None) -> dict[str, float]:
+    """Return the errors of pose and Jacobian over all links of the file, or over so many of them."""
+    pin, frames = states.pin, states.model.frames
+    known = states.robot.model.frame_index
+    found = [(f.name, k) for k, f in enumerate(frames) if f.type == pin.FrameType.BODY and f.name in known]
+    links = dict(found if most is None else found[:: -(-len(found) // most) or 1])
+
+    def poses(model: Any, data: Any, q: Array) -> list[Array]:
+        pin.framesForwardKinematics(model, data, q)
+        return [data.oMf[index].homogeneous.copy() for index in links.values()]
+
+    def jacobians(model: Any, data: Any, q: Array) -> list[Array]:
+        pin.computeJointJacobians(model, data, q)
+        pin.updateFramePlacements(model, data)
+        axes = pin.LOCAL_WORLD_ALIGNED
+        # Pinocchio's binding makes a vector of a matrix of one column
+        found = (pin.getFrameJacobian(model, data, index, axes) for index in links.values())
+        return [np.reshape(matrix, (6, model.nv)).copy() for matrix in found]
+
+    if not links:
+        return {}
+    ours = np.stack([states.ask("pose", name) for name in links], axis=1)
+    poses_off = _relative(ours, states.peer(poses, "q"))
+    ours = np.stack([states.ask("jacobian", name) for name in links], axis=1)
+    return {"poses": poses_off, "Jacobians": _relative(ours, states.peer(jacobians, "q")[..., states.order])}
+
+
+def _relative(x: Array, y: Array, size: float = 0.0) -> float:
+    return float(np.abs(x - y).max() / (max(float(np.abs(y).max()), size) or 1.0))
+
+
+def _full(upper: Array) -> Array:
+    square = np.triu(np.atleast_2d(upper))
+    full: Array = square + np.triu(square, 1).T
+    return full

@@ -1,0 +1,160 @@
+"""MuJoCo's compiler and what it makes of a file: the compiled model, the names in it, the flags that switch parts off.
+
+The mujoco package is an extra, so it is imported when the first MJCF file is read, and passed on as `mujoco`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import ReadError
+from appell.read.place import Contents
+from appell.spatial.scalar import Vector
+from appell.spatial.vector import ZERO
+
+REMEDY = "pip install 'appell[mjcf]'"
+
+FREE, BALL, SLIDE, HINGE = range(4)
+"""The values of mjtJoint."""
+
+
+def import_mujoco(source: str) -> Any:
+    """Return the mujoco package; `source` is what the error calls the file where there is none."""
+    try:
+        return importlib.import_module("mujoco")
+    except ImportError:
+        raise ReadError(f"MJCF is read by the mujoco package, which is not installed; {REMEDY}", source) from None
+
+
+def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[str]) -> tuple[Any, list[str]]:
+    """Return the compiled model and what mujoco remarked on the way, which it would else write to a file."""
+    remarks: list[str] = []
+    listener = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(remarks.append)
+    try:
+        if given.is_text:
+            return mujoco.MjModel.from_xml_string(given.data.decode("utf-8", "replace").lstrip("\ufeff")), remarks
+        return mujoco.MjModel.from_xml_path(os.fspath(path_or_text)), remarks
+    except ValueError as error:
+        said = " ".join(str(error).split())
+        line = re.search(r"\bline (?:number=)?(\d+)", said, re.IGNORECASE)
+        # In a file with includes mujoco does not say which of them the line is in.
+        is_here = line is not None and b"<include" not in given.data
+        raise ReadError(f"mujoco: {said}", given.source, int(line[1]) if line and is_here else None) from None
+    finally:
+        mujoco.set_mju_user_warning(listener)
+
+
+def is_off(mujoco: Any, compiled: Any, *flags: str) -> bool:
+    """Return whether ``<option><flag>`` disables any of these; flags that this mujoco does not have are not set."""
+    bits = (getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0) for flag in flags)
+    return any(compiled.opt.disableflags & int(bit) for bit in bits)
+
+
+def gravity_of(mujoco: Any, compiled: Any) -> Vector:
+    """Return gravity in world axes [m/s²], none where its flag disables it."""
+    if is_off(mujoco, compiled, "GRAVITY"):
+        return ZERO
+    return vector(compiled.opt.gravity)
+
+
+def actuator_sums(mujoco: Any, compiled: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return per velocity the damping and the armature of the actuators on hinges and slides, through their gears."""
+    damping, armature = np.zeros(compiled.nv), np.zeros(compiled.nv)
+    for i in range(len(compiled.actuator_trntype)):
+        if is_on_axis(mujoco, compiled, i):
+            dof = compiled.jnt_dofadr[compiled.actuator_trnid[i, 0]]
+            for total, what in ((damping, "damping"), (armature, "armature")):
+                total[dof] += compiled.actuator_gear[i, 0] ** 2 * own(compiled, f"actuator_{what}", i)
+    return damping, armature
+
+
+def own(compiled: Any, name: str, i: int) -> Any:
+    """Return an entry of an array that older releases of mujoco do not have, 0 there."""
+    array = getattr(compiled, name, None)
+    return 0.0 if array is None else array[i]
+
+
+def vector(values: Any) -> Vector:
+    """Return three numbers of a compiled model without negative zeros."""
+    x, y, z = (value + 0.0 for value in values.tolist())
+    return (x, y, z)
+
+
+def joints_of(compiled: Any, i: int) -> range:
+    """Return the joints of a body."""
+    first = int(compiled.body_jntadr[i])
+    return range(first, first + int(compiled.body_jntnum[i]))
+
+
+def anchor_of(compiled: Any, j: int) -> Vector:
+    """Return the point of the body's frame that a joint turns about; the origin for joints that turn about none."""
+    return vector(compiled.jnt_pos[j]) if compiled.jnt_type[j] in (BALL, HINGE) else ZERO
+
+
+def is_on_axis(mujoco: Any, compiled: Any, i: int) -> bool:
+    """Return whether an actuator drives a hinge or a slide."""
+    on_joint = word(mujoco.mjtTrn, compiled.actuator_trntype[i]) in ("joint", "jointinparent")
+    return bool(on_joint and compiled.jnt_type[compiled.actuator_trnid[i, 0]] not in (FREE, BALL))
+
+
+def word(enumeration: Any, value: Any) -> str:
+    """Return the MJCF word of a value: "muscle" of mjDYN_MUSCLE."""
+    return str(enumeration(int(value)).name).split("_", 1)[1].lower()
+
+
+@dataclass(frozen=True)
+class Names:
+    """A name for each body, joint and site of the compiled model, and for each joint the link it carries."""
+
+    bodies: list[str]
+    joints: list[str]
+    sites: list[str]
+    links: list[str]
+
+
+def names_of(mujoco: Any, compiled: Any) -> Names:
+    """Return the names of the file, and made-up ones where it has none: ``body3``, ``body3_joint``, ``site0``."""
+
+    def given(kind: Any, count: int) -> list[str]:
+        return [mujoco.mj_id2name(compiled, kind, i) or "" for i in range(count)]
+
+    body_of = compiled.jnt_bodyid.tolist()
+    bodies = _filled(given(mujoco.mjtObj.mjOBJ_BODY, compiled.nbody), lambda i: f"body{i}")
+    joints = _filled(given(mujoco.mjtObj.mjOBJ_JOINT, compiled.njnt), lambda j: f"{bodies[body_of[j]]}_joint")
+    sites = _filled(given(mujoco.mjtObj.mjOBJ_SITE, compiled.nsite), lambda k: f"site{k}")
+    # the last joint of a body carries the body itself, if their frames are the same
+    last = set((compiled.body_jntadr + compiled.body_jntnum - 1).tolist())
+    is_own = [j in last and not any(anchor_of(compiled, j)) for j in range(compiled.njnt)]
+    carried = [bodies[body] if own else "" for body, own in zip(body_of, is_own, strict=True)]
+    return Names(bodies, joints, sites, _filled(carried, lambda j: f"{bodies[body_of[j]]}_{joints[j]}", bodies))
+
+
+def _filled(names: list[str], proposal: Callable[[int], str], others: Sequence[str] = ()) -> list[str]:
+    """Return the names with the empty ones filled in, each unlike any other."""
+    taken = {*names, *others}
+    result = []
+    for i, name in enumerate(names):
+        result.append(name or fresh(proposal(i), taken))
+        taken.add(result[-1])
+    return result
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """Return the name, or the name with the first number that makes it new.
+
+    >>> fresh("leg", {"leg", "leg2"})
+    'leg3'
+    """
+    number, result = 2, name
+    while result in taken:
+        result, number = f"{name}{number}", number + 1
+    return result

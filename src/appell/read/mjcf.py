@@ -1,0 +1,273 @@
+"""MJCF files, through the mujoco package: its compiler resolves defaults, classes, includes, frames and shapes.
+
+What is read is the compiled model, an `mjModel`: bodies with their inertia, joints, sites and gravity. A body of MuJoCo
+may move by several joints in a row, each about an anchor of its own:
+
+    X_PB(q) = X_PB(0) · Πₖ T(pₖ)·Jₖ(qₖ)·T(−pₖ),      T(p): a shift by p; pₖ: the anchor of joint k, in the body's frame
+
+So every joint gets a link of its own with its frame at the anchor, all but the last without mass. The last one is the
+body where its anchor is the body's origin; elsewhere the body is a frame on it, at T(−p). A body without joints is a
+frame on the one that carries it. A joint that ``<equality>`` ties to another by a line follows it, as a mimic joint
+does. What a tree of rigid bodies cannot hold is named in one warning, see :mod:`appell.read.unread`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from appell.errors import AppellWarning
+from appell.model.build import Connection, Link, build
+from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model
+from appell.read.compiled import (
+    BALL,
+    FREE,
+    SLIDE,
+    Names,
+    actuator_sums,
+    anchor_of,
+    compile_mjcf,
+    fresh,
+    gravity_of,
+    import_mujoco,
+    is_off,
+    joints_of,
+    names_of,
+    vector,
+)
+from appell.read.place import Contents, contents
+from appell.read.unread import unread
+from appell.read.values import ROUNDING, direction, gravity_vector
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.rotation import from_quaternion
+from appell.spatial.scalar import Matrix, Vector
+from appell.spatial.vector import ZERO, sub
+
+UNNAMED = "MuJoCo Model"
+"""What MuJoCo calls a model without a name."""
+
+
+def read_mjcf(
+    path_or_text: str | os.PathLike[str], *, gravity: Sequence[float] | None = None, source: str | None = None
+) -> Model:
+    """Return the model of an MJCF file, or of MJCF text.
+
+    Joints keep their names and MuJoCo's order; those without a name get one: ``body3_joint``. Every body and every site
+    is a frame; a link that is not one of the file's bodies is called after body and joint.
+
+    Parameters
+    ----------
+    path_or_text
+        A path, or the text itself: a string that begins with ``<``.
+    gravity
+        Gravity in world axes [m/s²]; that of ``<option gravity>`` unless given.
+    source
+        What errors call the file; its path unless given.
+
+    Raises
+    ------
+    ReadError
+        When mujoco is not installed, or does not compile the file; the message has mujoco's own words.
+
+    Warns
+    -----
+    AppellWarning
+        Once, naming everything in the file that acts on the motion and is left out: tendons, springs, contacts, …
+
+    Examples
+    --------
+    >>> model = read_mjcf('''
+    ... <mujoco model="pendulum"><worldbody>
+    ...   <body name="rod" pos="0 0 1">
+    ...     <joint name="hinge" axis="0 1 0" pos="0 0 0.5" damping="0.1"/>
+    ...     <inertial pos="0 0 0" mass="2" diaginertia="0.1 0.1 0.01"/>
+    ...   </body>
+    ... </worldbody></mujoco>''')
+    >>> model.bodies[0].joint.name, model.bodies[0].inertia.centre
+    ('hinge', (0.0, 0.0, -0.5))
+    """
+    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"))
+    if source is not None:
+        given = given._replace(source=source)
+    mujoco = import_mujoco(given.source)
+    compiled, remarks = compile_mjcf(mujoco, given, path_or_text)
+    names, ties = names_of(mujoco, compiled), _ties(mujoco, compiled)
+    tree = _tree(mujoco, compiled, names, ties)
+    _warn(given.source, unread(mujoco, compiled, ties), remarks)
+    model = build(
+        _title(compiled, given),
+        [Link(name, inertia) for name, inertia in tree.moments.items()],
+        tree.connections,
+        gravity=gravity_vector(gravity, gravity_of(mujoco, compiled)),
+        source=given.source,
+    )
+    return replace(model, frames=_frames(compiled, names, tree, model))
+
+
+def _title(compiled: Any, given: Contents) -> str:
+    name = bytes(compiled.names).split(b"\0", 1)[0].decode("utf-8", "replace").strip()
+    if name and name != UNNAMED:
+        return name
+    return "robot" if given.is_text else Path(given.source).stem
+
+
+def _warn(source: str, left_out: list[str], remarks: list[str]) -> None:
+    said = [f"not represented and left out: {', '.join(left_out)}"] if left_out else []
+    said += [f"mujoco: {' '.join(remark.split())}" for remark in dict.fromkeys(remarks)]
+    if said:
+        warnings.warn(f"{source}: {'; '.join(said)}", AppellWarning, stacklevel=3)
+
+
+# Bodies and joints
+
+
+@dataclass
+class _Tree:
+    """Links with their inertia, the joints between them, and per MuJoCo body where it is: a link and a pose in it."""
+
+    moments: dict[str, Inertia] = field(default_factory=dict)
+    connections: list[Connection] = field(default_factory=list)
+    mounts: list[tuple[str, Pose]] = field(default_factory=list)
+
+
+def _tree(mujoco: Any, compiled: Any, names: Names, ties: dict[int, int]) -> _Tree:
+    tree = _Tree({names.bodies[0]: Inertia()}, [], [(names.bodies[0], Pose())])
+    losses = _losses(mujoco, compiled)
+    mimics = {joint: _mimic(compiled, names, tie) for tie, joint in ties.items()}
+    for i in range(1, compiled.nbody):
+        link, above = tree.mounts[compiled.body_parentid[i]]
+        pose = above.then(_pose(compiled.body_pos[i], compiled.body_quat[i]))
+        for j in joints_of(compiled, i):
+            anchor = anchor_of(compiled, j)
+            # a free joint's coordinates are those of the body's frame in the world
+            placement = Pose() if compiled.jnt_type[j] == FREE else pose.then(Pose(position=anchor))
+            joint = replace(_joint(compiled, j, losses), name=names.joints[j], placement=placement, mimic=mimics.get(j))
+            tree.connections.append(Connection(joint, link, names.links[j]))
+            link, pose = names.links[j], Pose(position=sub(ZERO, anchor))
+            tree.moments[link] = Inertia()
+        tree.mounts.append((link, pose))
+        tree.moments[link] = tree.moments[link].plus(_inertia(compiled, i).moved(pose))
+    return tree
+
+
+def _losses(mujoco: Any, compiled: Any) -> list[dict[str, float]]:
+    """Return damping, friction and armature per velocity, those of the actuators on its joint included."""
+    damping, armature = actuator_sums(mujoco, compiled)
+    damping = damping * 0.0 if is_off(mujoco, compiled, "PASSIVE", "DAMPER") else damping + compiled.dof_damping
+    friction = compiled.dof_frictionloss
+    friction = friction * 0.0 if is_off(mujoco, compiled, "CONSTRAINT", "FRICTIONLOSS") else friction
+    armature = armature + compiled.dof_armature
+    columns = zip(damping.tolist(), friction.tolist(), armature.tolist(), strict=True)
+    return [dict(zip(("damping", "friction", "armature"), column, strict=True)) for column in columns]
+
+
+def _joint(compiled: Any, j: int, losses: list[dict[str, float]]) -> Joint:
+    kind, loss = int(compiled.jnt_type[j]), losses[compiled.jnt_dofadr[j]]
+    if kind in (FREE, BALL):
+        return Joint("", "free" if kind == FREE else "ball", **loss)
+    is_limited = bool(compiled.jnt_limited[j])
+    lower, upper = compiled.jnt_range[j].tolist() if is_limited else (-math.inf, math.inf)
+    effort = float(abs(compiled.jnt_actfrcrange[j]).max()) if compiled.jnt_actfrclimited[j] else math.inf
+    return Joint(
+        "",
+        "prismatic" if kind == SLIDE else "revolute" if is_limited else "continuous",
+        axis=direction(vector(compiled.jnt_axis[j])),
+        offset=0.0 - float(compiled.qpos0[compiled.jnt_qposadr[j]]),  # the file's pose is that of q = ref
+        limits=Limits(lower, upper, effort=effort),
+        **loss,
+    )
+
+
+def _ties(mujoco: Any, compiled: Any) -> dict[int, int]:
+    """Return the equality constraints by which one hinge or slide follows another, and the follower of each.
+
+    They are those with q₁ − ref₁ = c₀ + c₁·(q₂ − ref₂); not a second one of a joint, nor one that would close a circle.
+    """
+    ties: dict[int, int] = {}
+    followed: dict[int, int] = {}
+    if is_off(mujoco, compiled, "CONSTRAINT", "EQUALITY"):
+        return ties
+    for i in range(compiled.neq):
+        follower, leader = int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])
+        is_tie = compiled.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT and compiled.eq_active0[i] and leader >= 0
+        if not is_tie or compiled.eq_data[i, 2:5].any() or follower in followed:
+            continue
+        if {FREE, BALL} & {int(compiled.jnt_type[j]) for j in (follower, leader)}:
+            continue
+        last = leader
+        while last in followed:
+            last = followed[last]
+        if last != follower:
+            ties[i], followed[follower] = follower, leader
+    return ties
+
+
+def _mimic(compiled: Any, names: Names, tie: int) -> Mimic:
+    follower, leader = (int(ids[tie]) for ids in (compiled.eq_obj1id, compiled.eq_obj2id))
+    start, slope = compiled.eq_data[tie, :2].tolist()
+    own, other = (float(compiled.qpos0[compiled.jnt_qposadr[j]]) for j in (follower, leader))
+    return Mimic(names.joints[leader], slope, own + start - slope * other)
+
+
+def _inertia(compiled: Any, i: int) -> Inertia:
+    xx, yy, zz = compiled.body_inertia[i].tolist()
+    principal = Inertia.from_centre(
+        float(compiled.body_mass[i]), ZERO, ((xx, 0.0, 0.0), (0.0, yy, 0.0), (0.0, 0.0, zz))
+    )
+    return principal.moved(_pose(compiled.body_ipos[i], compiled.body_iquat[i]))
+
+
+def _frames(compiled: Any, names: Names, tree: _Tree, model: Model) -> tuple[Frame, ...]:
+    """Return joints, links, bodies and sites as frames, body by body; a name that two of them have is the body's."""
+    index = {body.name: i for i, body in enumerate(model.bodies)}
+    of_bodies = {*names.bodies, *names.links}
+    of_both = {*of_bodies, *names.joints}
+    taken = {*of_both, *names.sites}
+    sites: list[list[int]] = [[] for _ in names.bodies]
+    for k, i in enumerate(compiled.site_bodyid.tolist()):
+        sites[i].append(k)
+    frames: list[Frame] = []
+
+    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose) -> None:
+        if name in others:
+            name = fresh(name + suffix, taken)
+            taken.add(name)
+        frames.append(Frame(name, index.get(link, WORLD), pose))
+
+    for i, (link, pose) in enumerate(tree.mounts):
+        for j in joints_of(compiled, i):
+            add(names.joints[j], "_joint", of_bodies, names.links[j], Pose())
+            if names.links[j] != names.bodies[i]:
+                add(names.links[j], "", set(), names.links[j], Pose())
+        add(names.bodies[i], "", set(), link, pose)
+        for k in sites[i]:
+            there = pose.then(_pose(compiled.site_pos[k], compiled.site_quat[k]))
+            add(names.sites[k], "_site", of_both, link, there)
+    return tuple(frames)
+
+
+# Numbers
+
+
+def _pose(position: Any, quaternion: Any) -> Pose:
+    return Pose(_rotation(quaternion), vector(position))
+
+
+def _rotation(quaternion: Any) -> Matrix:
+    """Return the rotation of a quaternion w x y z, exact where it is one of quarter turns but for rounding."""
+    values = quaternion.tolist()
+    size = math.hypot(*values)
+    w, x, y, z = (value / size for value in values)
+    a, b, c = from_quaternion(x, y, z, w)
+    return (_exact(a), _exact(b), _exact(c))
+
+
+def _exact(row: Vector) -> Vector:
+    x, y, z = (float(round(entry)) + 0.0 if abs(entry - round(entry)) < ROUNDING else entry for entry in row)
+    return (x, y, z)

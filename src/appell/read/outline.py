@@ -1,0 +1,108 @@
+"""A model as links and joints again, the way a file lists them: what the writers of URDF and toml share.
+
+Merged links come back as frames: a link without mass, fixed to the body that carries it. Its mass stays in the body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from typing import NamedTuple
+
+from appell.model.build import Connection, Link
+from appell.model.model import WORLD, Joint, Model
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Matrix, Vector
+
+
+class Outline(NamedTuple):
+    """Links, the root first, and the joints between them; every joint stands behind its parent's."""
+
+    links: list[Link]
+    connections: list[Connection]
+
+
+def outline(model: Model) -> Outline:
+    """Return the links and joints that :func:`appell.model.build.build` makes the same model of.
+
+    >>> from appell.catalogue import read
+    >>> [connection.joint.name for connection in outline(read("two-link")).connections][:2]
+    ['joint1', 'joint2']
+    """
+    taken = {frame.name for frame in model.frames} | {body.name for body in model.bodies}
+    root = model.base.name
+    if root in {body.name for body in model.bodies}:  # a free base keeps its name, and what it moves against needs one
+        root = _unused(root, taken)
+    names = {WORLD: root, **{i: body.name for i, body in enumerate(model.bodies)}}
+    links = [Link(root, model.base.inertia), *(Link(body.name, body.inertia) for body in model.bodies)]
+    connections = [Connection(body.joint, names[body.parent], body.name) for body in model.bodies]
+    places = _places(model)
+    for joint, link, place in _fixed(model):
+        frame = model.frames[place]
+        links.append(Link(link))
+        connections.append(Connection(Joint(joint, "fixed", placement=frame.placement), names[frame.body], link))
+        places.append(place)
+    # in the order of the frames, which is depth first as joints are
+    order = sorted(range(len(places)), key=lambda k: (places[k], k))
+    return Outline(links, [connections[k] for k in order])
+
+
+def _places(model: Model) -> list[int]:
+    """Return where among the frames each body comes first; a body without a frame stands behind the one before it."""
+    first: dict[int, int] = {}
+    for k, frame in enumerate(model.frames):
+        first.setdefault(frame.body, k)
+    places: list[int] = []
+    for i in range(len(model.bodies)):
+        places.append(first.get(i, places[-1] if places else -1))
+    return places
+
+
+def _fixed(model: Model) -> Iterator[tuple[str, str, int]]:
+    """Yield joint, link and place among the frames of what is fixed.
+
+    Joint and link of one weld stand in a row. A frame that stands alone becomes a link with a joint of its own name,
+    which :func:`appell.model.build.build` makes one frame of again.
+    """
+    own = {(body.name, i) for i, body in enumerate(model.bodies)} | {(model.base.name, WORLD)}
+    own |= {(body.joint.name, i) for i, body in enumerate(model.bodies)}
+    frames = [(k, f) for k, f in enumerate(model.frames) if (f.name, f.body) not in own or f.placement != Pose()]
+    moving = {body.joint.name for body in model.bodies}
+    at = 0
+    while at < len(frames):
+        k, first = frames[at]
+        second = frames[at + 1][1] if at + 1 < len(frames) else None
+        if second is not None and (second.body, second.placement) == (first.body, first.placement):
+            yield first.name, second.name, k
+            at += 2
+        else:
+            yield _unused(first.name, moving), first.name, k
+            at += 1
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    return next(new for k in count() if (new := f"{name}_{k}" if k else name) not in taken)
+
+
+def without_offset(joint: Joint) -> Joint:
+    """Return the same joint with its offset moved into its placement, for formats that have none."""
+    if not joint.offset:
+        return joint
+    return replace(joint, placement=joint.placement.then(joint.pose((0.0,))), offset=0.0)
+
+
+def roll_pitch_yaw(r: Matrix) -> Vector:
+    """Return the angles of Rz(yaw)·Ry(pitch)·Rx(roll), exact to rounding also where pitch is near ±90°.
+
+    >>> from appell.read.values import rotation
+    >>> roll_pitch_yaw(rotation((0.1, 0.2, 0.3))) == (0.1, 0.2, 0.3)
+    True
+    """
+    pitch = math.atan2(-r[2][0], math.hypot(r[0][0], r[1][0]))
+    yaw = math.atan2(r[1][0], r[0][0])
+    # of Rz(−yaw)·R, so that roll makes up for what rounding left undecided in yaw
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
+    return (roll + 0.0, pitch + 0.0, yaw + 0.0)

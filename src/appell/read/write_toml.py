@@ -1,0 +1,72 @@
+"""Models to files of appell's own format."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from appell.model.build import Connection, Link
+from appell.model.model import Limits, Model
+from appell.read.outline import outline, roll_pitch_yaw
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+
+
+def toml_text(model: Model) -> str:
+    """Return a model as the text of a toml file, numbers to their last digit.
+
+    Examples
+    --------
+    >>> from appell.catalogue import read
+    >>> print(toml_text(read("two-link")).splitlines()[0])
+    name = "two-link"
+    """
+    links, connections = outline(model)
+    lines = [f"name = {_value(model.name)}", f"gravity = {_value(model.gravity)}"]
+    for link in links:
+        lines += ["", "[[links]]", *_entries(_link(link))]
+    for connection in connections:
+        lines += ["", "[[joints]]", *_entries(_joint(connection))]
+    return "\n".join(lines) + "\n"
+
+
+def _link(link: Link) -> dict[str, Any]:
+    own = {} if link.inertia == Inertia() else {"parameters": link.inertia.parameters}
+    return {"name": link.name, **own}
+
+
+def _joint(connection: Connection) -> dict[str, Any]:
+    joint = connection.joint
+    told: dict[str, Any] = {"name": joint.name, "kind": joint.kind}
+    told |= {"parent": connection.parent, "child": connection.child}
+    if joint.placement != Pose():
+        told["origin"] = {"xyz": joint.placement.position, "rpy": roll_pitch_yaw(joint.placement.rotation)}
+    if joint.kind == "fixed":
+        return told
+    told["axis"] = joint.axis
+    if joint.limits != Limits():
+        given = {key: getattr(joint.limits, key) for key in ("lower", "upper", "velocity", "effort")}
+        told["limits"] = {key: x for key, x in given.items() if math.isfinite(x)}
+    if joint.kind == "helical":
+        told["pitch"] = joint.pitch
+    if joint.mimic is not None:
+        relation = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
+        told["mimic"] = {"joint": joint.mimic.joint, **relation}
+    own = {key: getattr(joint, key) for key in ("offset", "damping", "friction", "armature")}
+    return told | {key: x for key, x in own.items() if x}
+
+
+def _entries(table: dict[str, Any]) -> list[str]:
+    return [f"{key} = {_value(value)}" for key, value in table.items()]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, which asks for one more
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, dict):
+        return "{ " + ", ".join(_entries(value)) + " }"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(float(value))

@@ -1,0 +1,86 @@
+"""Sums over all bodies: mass, mass centre, momentum and the matrix that takes v to it; and the motion of frames.
+
+Momentum is linear first, then angular about the mass centre, both in world axes (the "centroidal" momentum).
+"""
+
+from __future__ import annotations
+
+from appell.model.model import WORLD, Model
+from appell.recursion.gibbs import accelerations
+from appell.recursion.inertia_matrix import Rows, composite_bodies, unit_momentum
+from appell.recursion.kinematics import Scalars, jacobian, links, velocities, world_poses
+from appell.spatial.scalar import Scalar, Vector
+from appell.spatial.vector import ZERO, add, cross, matvec, scale, sub
+
+
+def total_mass(model: Model) -> float:
+    """Return the mass of all moving bodies [kg]."""
+    return float(sum(body.inertia.mass for body in model.bodies))
+
+
+def centre_of_mass(model: Model, q: Scalars) -> Vector:
+    """Return Σ (m p + R h) / Σ m in the world."""
+    first: Vector = ZERO
+    for body, pose in zip(model.bodies, world_poses(model, q), strict=True):
+        first = add(first, add(scale(body.inertia.mass, pose.position), matvec(pose.rotation, body.inertia.first)))
+    mass = total_mass(model)
+    return scale(1.0 / mass, first) if mass else ZERO
+
+
+def momentum_matrix(model: Model, q: Scalars) -> Rows:
+    """Return A, 6×nv, with A·v the momentum: per velocity the composite body's own, seen from the mass centre."""
+    poses, whole = world_poses(model, q), composite_bodies(model, links(model, q))
+    centre = centre_of_mass(model, q)
+    columns: list[Scalars] = []
+    for i, body in enumerate(model.bodies):
+        rotation, origin = poses[i]
+        for column in body.joint.columns:
+            own = unit_momentum(whole[i], column)
+            linear = matvec(rotation, own.force)
+            angular = add(matvec(rotation, own.moment), cross(sub(origin, centre), linear))
+            columns.append((*linear, *angular))
+    return tuple(zip(*columns, strict=True)) if columns else ((),) * 6
+
+
+def momentum(model: Model, q: Scalars, v: Scalars) -> Scalars:
+    """Return the linear momentum and the angular momentum about the mass centre."""
+    linear, angular = ZERO, ZERO
+    centre = centre_of_mass(model, q)
+    moving = velocities(model, links(model, q), v)
+    for body, pose, (omega, speed) in zip(model.bodies, world_poses(model, q), moving, strict=True):
+        inertia = body.inertia
+        own = matvec(pose.rotation, add(scale(inertia.mass, speed), cross(omega, inertia.first)))
+        spin = add(matvec(inertia.tensor, omega), cross(inertia.first, speed))
+        linear = add(linear, own)
+        angular = add(angular, add(matvec(pose.rotation, spin), cross(sub(pose.position, centre), own)))
+    return (*linear, *angular)
+
+
+def velocity(model: Model, q: Scalars, v: Scalars, frame: str) -> Scalars:
+    """Return a frame's velocity, linear first, in world axes."""
+    body, placement = model.frame_index[frame].body, model.frame_index[frame].placement
+    if body == WORLD:
+        return (0.0,) * 6
+    rotation = world_poses(model, q)[body].rotation
+    omega, speed = velocities(model, links(model, q), v)[body]
+    return (*matvec(rotation, add(speed, cross(omega, placement.position))), *matvec(rotation, omega))
+
+
+def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -> Scalars:
+    """Return a frame's classical acceleration: second derivative of its position, then of its angle, in world axes."""
+    body, placement = model.frame_index[frame].body, model.frame_index[frame].placement
+    if body == WORLD:
+        return (0.0,) * 6
+    rotation = world_poses(model, q)[body].rotation
+    motion = accelerations(model, links(model, q), v, a)[body]
+    linear = matvec(rotation, add(motion.origin, matvec(motion.tensor, placement.position)))
+    return (*add(linear, model.gravity), *matvec(rotation, motion.alpha))
+
+
+def wrench_forces(model: Model, q: Scalars, wrench: Scalars, frame: str) -> Scalars:
+    """Return Jᵀ·w: the joint forces that a force and a moment on a frame, linear first in world axes, amount to."""
+    rows = jacobian(model, q, frame)
+    forces: list[Scalar] = [0.0] * model.nv
+    for row, w in zip(rows, wrench, strict=True):
+        forces = [force + entry * w for force, entry in zip(forces, row, strict=True)]
+    return tuple(forces)
