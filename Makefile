@@ -23,7 +23,7 @@ install: $(STAMP)
 
 ## demo     reproduce the papers: prints paper against ours, writes a report with plots to out/
 demo: $(STAMP)
-	$(BIN)/appell reproduce mata2002
+	$(BIN)/appell reproduce all
 
 ## test     run every test
 test: $(STAMP)

@@ -134,7 +134,7 @@ def _others() -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, (shown, products, sums) in PUBLISHED.items():
         robot = load(name, friction=False)
-        general = _with_general_links(robot)
+        general = with_general_links(robot)
         built = general.operations("inverse_dynamics")
         rows.append(
             (
@@ -165,7 +165,7 @@ def _others() -> Table:
     )
 
 
-def _with_general_links(robot: Robot) -> Robot:
+def with_general_links(robot: Robot) -> Robot:
     """Return a robot of the same geometry whose every link has a general inertia."""
     links = general_arm(robot.nv).model.bodies
     bodies = (replace(b, inertia=link.inertia) for b, link in zip(robot.model.bodies, links, strict=True))

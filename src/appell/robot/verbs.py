@@ -108,6 +108,10 @@ class Verb:
                 raise InputError(f"{self.name}: no formulation '{formulation}'; known: {listed(known)}")
             return self._trace(model, self.formulations[formulation], frame)
         names = [name for name in self.candidates if name in known] or list(known[:1])
+        if len(model.bodies) > COMPETING and len(names) > 1:
+            names = names[
+                1:
+            ]  # the Hessian form never beat composite bodies on a large robot, and tracing it takes long
         first, *others = variants(model) if self.is_lean else (model,)
         tapes = {name: self._trace(first, self.formulations[name], frame) for name in names}
         best = min(names, key=lambda name: _cost(tapes[name]))
