@@ -288,3 +288,16 @@ def test_bench_measures_and_names_no_machine(tmp_path):
     differences = [row["difference"] for row in read["measurements"] if row["difference"] is not None]
     assert all(difference < 1e-9 for difference in differences)
     assert str(Path.home()) not in out.read_text()
+
+
+def test_id_of_a_floating_robot_names_every_number() -> None:
+    """Coordinates and velocities differ in number: two tables, numbered names, and the weight on the base."""
+    q = "0,0,0,0,0,0,1" + ",0" * 6
+    result = run("id", "puma560", "--floating", "-q", q, "--json")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.output)
+    assert len(answer["q"]) == 13
+    assert len(answer["tau"]) == 12
+    table = run("id", "puma560", "--floating", "-q", q)
+    assert "root.7" in table.output
+    assert "root.6" in table.output

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appell.cli import samples
-from appell.cli.common import AsJson, Gravity, NoFriction, RobotName
+from appell.cli.common import AsJson, Floating, Gravity, Mimic, NoFriction, RobotName
 
 
 def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
@@ -13,6 +13,8 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     tau: samples.Tau = None,
     source: samples.Source = None,
     out: samples.Out = None,
+    floating: Floating = False,
+    mimic: Mimic = False,
     no_friction: NoFriction = False,
     gravity: Gravity = None,
     as_json: AsJson = False,
@@ -28,5 +30,5 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
         "forward_dynamics",
         {"q": q, "v": v, "tau": tau},
         "a",
-        samples.Choice(source, out, no_friction, gravity, as_json),
+        samples.Choice(source, out, no_friction, gravity, as_json, floating, mimic),
     )

@@ -43,11 +43,13 @@ class Choice:
     no_friction: bool
     gravity: str | None
     as_json: bool
+    floating: bool
+    mimic: bool
 
 
 def run(name: str, verb: str, given: dict[str, str | None], result: str, choice: Choice) -> None:
     """Evaluate a verb on the samples of the command line or of a file, and print or write what comes."""
-    robot, remarks = open_robot(name, choice.no_friction, choice.gravity)
+    robot, remarks = open_robot(name, choice.no_friction, choice.gravity, floating=choice.floating, mimic=choice.mimic)
     if choice.out is not None and choice.out.suffix.lower() not in (".csv", ".npz"):
         raise InputError(f"--out: {choice.out}: expected a file named .csv or .npz")
     written = {kind: text for kind, text in given.items() if text is not None}
@@ -58,8 +60,8 @@ def run(name: str, verb: str, given: dict[str, str | None], result: str, choice:
     else:
         if "q" not in written:
             raise InputError(f"-q: expected {robot.nq} numbers separated by commas, or a file by --in")
-        arrays = {k: np.array([numbers(_option(k), text, robot.nv)]) for k, text in written.items()}
-    zeros = np.zeros_like(arrays["q"])
+        arrays = {k: np.array([numbers(_option(k), text, len(labels(robot, k)))]) for k, text in written.items()}
+    zeros = np.zeros((len(arrays["q"]), robot.nv))
     inputs = {kind: arrays.get(kind, zeros) for kind in given}
     times = {TIME: arrays[TIME]} if TIME in arrays else {}
     everything = {**times, **inputs, result: getattr(robot, verb)(*inputs.values())}
@@ -79,8 +81,20 @@ def run(name: str, verb: str, given: dict[str, str | None], result: str, choice:
     elif choice.out is None and choice.source is not None:
         typer.echo(_csv(everything, robot), nl=False)
     elif choice.out is None:
-        rows = zip(robot.joint_names, *(x[0].tolist() for x in everything.values()), strict=True)
-        show(Table(f"{verb.replace('_', ' ').capitalize()}, {robot.name}", ("joint", *everything), tuple(rows)))
+        title = f"{verb.replace('_', ' ').capitalize()}, {robot.name}"
+        together = [tuple(everything)] if labels(robot, "q") == labels(robot, "v") else [("q",), tuple(everything)[1:]]
+        for kinds in together:
+            columns = (everything[kind][0].tolist() for kind in kinds)
+            show(Table(title, ("joint", *kinds), tuple(zip(labels(robot, kinds[0]), *columns, strict=True))))
+
+
+def labels(robot: Robot, kind: str) -> list[str]:
+    """Return a name for each number of q, or of v, a or τ: the joint's, numbered where the joint has several."""
+    names: list[str] = []
+    for joint in (body.joint for body in robot.model.independent.bodies):
+        count = joint.type.nq if kind == "q" else joint.type.nv
+        names += [joint.name] if count == 1 else [f"{joint.name}.{k + 1}" for k in range(count)]
+    return names
 
 
 def _option(kind: str) -> str:
@@ -135,7 +149,8 @@ def _places(path: Path, header: Sequence[str], robot: Robot) -> dict[str, Any]:
     left = set(header)
     places: dict[str, Any] = {}
     for kind in KINDS:
-        for names in ([f"{kind}{k + 1}" for k in range(robot.nv)], [f"{kind}.{name}" for name in robot.joint_names]):
+        own = labels(robot, kind)
+        for names in ([f"{kind}{k + 1}" for k in range(len(own))], [f"{kind}.{name}" for name in own]):
             missing = [name for name in names if name not in left]
             if len(missing) == len(names):
                 continue
@@ -165,15 +180,15 @@ def _read_npz(path: Path, robot: Robot) -> dict[str, Array]:
     rows = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
     n = rows.get("q", 0)
     for name, array in arrays.items():
-        expected = (n,) if name == TIME else (n, robot.nv)
+        expected = (n,) if name == TIME else (n, len(labels(robot, name)))
         if array.shape != expected or not n:
-            wanted = "(samples,)" if name == TIME else f"(samples, {robot.nv})"
+            wanted = "(samples,)" if name == TIME else f"(samples, {len(labels(robot, name))})"
             raise InputError(f"{path}: {name}: expected shape {wanted}, one row a sample of q, got {array.shape}")
     return arrays
 
 
 def _csv(arrays: dict[str, Array], robot: Robot) -> str:
-    names = [[kind] if kind == TIME else [f"{kind}.{name}" for name in robot.joint_names] for kind in arrays]
+    names = [[kind] if kind == TIME else [f"{kind}.{name}" for name in labels(robot, kind)] for kind in arrays]
     columns = np.column_stack(list(arrays.values()))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import CompileError
-from appell.kernels.recipe import Recipe
+from appell.kernels.recipe import Recipe, delivered
 from appell.kernels.rolled import Rolled
 
 
@@ -33,11 +33,7 @@ class ConstantKernel:
             block = np.array(self._values[start : start + port.size]).reshape(port.shape)
             results.append(np.broadcast_to(block, leading + port.shape).copy())
             start += port.size
-        if out is not None:
-            for place, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
-                np.copyto(place, result)
-            return out
-        return tuple(results) if len(results) > 1 else results[0]
+        return delivered(results, out)
 
     def direct(self, general: Any) -> Any:
         """Return the general callable: there is no shorter way."""

@@ -1,12 +1,8 @@
-"""From a tape to the text of an LLVM module: one NumPy generalised-ufunc loop per scalar type.
+"""From a tape to LLVM's instructions.
 
 Every value of the tape is a vector with one sample in each lane, so the code is the tape, instruction by instruction.
-The table :data:`CODE` is the whole instruction selection. Around it:
-
-- `@loop` (:mod:`appell.kernels.loop`) is what NumPy calls; it hands runs of rows to `@rows`.
-- `@rows` runs the tape. Lane j reads row min(j, rows − 1), so fewer samples than lanes need no other code, and the last
-  vector of a long run simply starts early enough to end on the last row.
-- Angles beyond the fast range branch, once per vector, to an exact reduction.
+The table :data:`CODE` is the whole instruction selection. Sines come first, several in lockstep; angles beyond their
+fast range branch, once per vector, to an exact reduction.
 """
 
 from __future__ import annotations
@@ -14,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appell.errors import CompileError
+from appell.kernels.run import close_run, open_run
 from appell.kernels.target import Target
 from appell.kernels.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.writer import DOUBLE, Real, Writer, splat
@@ -35,11 +32,6 @@ TRIGONOMETRIC = (Op.SIN, Op.COS)
 SUMS = (Op.ADD, Op.SUB, Op.NEG)
 LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
-
-
-def _ports(tape: Tape) -> list[tuple[str, int, int]]:
-    """Return (name, scalars, dimensions) of every argument, inputs first."""
-    return [(f"p{k}", port.size, len(port.shape)) for k, port in enumerate((*tape.inputs, *tape.outputs))]
 
 
 def angles(tape: Tape) -> list[int]:
@@ -68,48 +60,21 @@ def _offset(tape: Tape, position: int) -> tuple[int, float]:
 
 
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
-    """Return @rows(pointers, strides, first row's lanes, count): the tape over `count` vectors of rows."""
+    """Return the LLVM text of `@rows`: the tape, on one vector of rows after the other."""
     w = Writer(real, lanes)
-    ports = _ports(tape)
-    signature = ", ".join(f"ptr noalias %{name}, i64 %{name}_step" for name, _, _ in ports)
-    for name, _, _ in ports:
-        for lane in range(lanes):
-            w.do(f"%{name}_lane{lane} = mul i64 %{name}_step, %row{lane}")
-    w.do("br label %body")
-    w.do("body:")
-    w.do("%i = phi i64 [ 0, %entry ], [ %next, %done ]")
-    # the last vector of a run is moved back so that it ends on the last row
-    w.do("%start0 = mul i64 %i, " + str(lanes))
-    w.do("%start = call i64 @llvm.umin.i64(i64 %start0, i64 %last)")
-    places: dict[str, list[str]] = {}
-    for name, _, _ in ports:
-        w.do(f"%{name}_at = mul i64 %start, %{name}_step")
-        w.do(f"%{name}_base = getelementptr i8, ptr %{name}, i64 %{name}_at")
-        places[name] = []
-        for lane in range(lanes):
-            w.do(f"%{name}_row{lane} = getelementptr i8, ptr %{name}_base, i64 %{name}_lane{lane}")
-            places[name].append(f"%{name}_row{lane}")
+    ports = (*tape.inputs, *tape.outputs)
+    places = open_run(w, len(ports))
     values: list[str] = []
-    for (name, size, _), _port in zip(ports, tape.inputs, strict=False):
-        values += _load(w, places[name], size)
+    for k, port in enumerate(tape.inputs):
+        values += _load(w, places[k], port.size)
     values = reduced(w, values, angles(tape))
     compute(w, tape, values, fused=target.has_fma)
     results = _poisoned(w, tape, values)
-    for name, size, _ in ports[len(tape.inputs) :]:
-        _store(w, places[name], results[:size])
-        results = results[size:]
-    w.do("br label %done")
-    w.do("done:")
-    w.do("%next = add i64 %i, 1")
-    w.do("%more = icmp ult i64 %next, %count")
-    w.do("br i1 %more, label %body, label %end")
-    w.do("end:")
-    w.do("ret void")
-    lane_arguments = ", ".join(f"i64 %row{lane}" for lane in range(lanes))
-    arguments = f"{signature}, {lane_arguments}, i64 %last, i64 %count, ptr noalias %k"
-    head = f"define internal void @rows({arguments}) noinline{_tuning(tape, target)} {{\nentry:\n"
-    far = exact_reduction() if angles(tape) else ""
-    return head + "\n".join(w.lines) + "\n}\n\ndeclare i64 @llvm.umin.i64(i64, i64)\n" + w.table() + far
+    for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
+        _store(w, places[k], results[: port.size])
+        results = results[port.size :]
+    text = close_run(w, len(ports), attributes=_tuning(tape, target))
+    return text + (exact_reduction() if angles(tape) else "")
 
 
 def _tuning(tape: Tape, target: Target) -> str:

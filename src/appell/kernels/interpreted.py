@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.kernels.recipe import Recipe
+from appell.kernels.recipe import Recipe, delivered
 from appell.trace.tape import flatten
 
 
@@ -32,11 +32,7 @@ class InterpretedKernel:
             block = np.stack(flat[start : start + port.size], axis=-1).reshape(leading + port.shape)
             results.append(block.astype(np.float32) if single else block)
             start += port.size
-        if out is not None:
-            for place, result in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
-                np.copyto(place, result)
-            return out
-        return tuple(results) if len(results) > 1 else results[0]
+        return delivered(results, out)
 
     def direct(self, general: Any) -> Any:
         """Return the general callable: there is no shorter way."""

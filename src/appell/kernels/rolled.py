@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from appell.kernels.emit import angles, compute, reduced
+from appell.kernels.run import close_run, open_run
 from appell.kernels.target import Target
 from appell.kernels.trigonometry import exact_reduction
 from appell.kernels.writer import Real, Writer, literal
@@ -82,46 +83,21 @@ class Rolled:
 def rows(program: Rolled, real: Real, lanes: int, target: Target) -> str:
     """Return the LLVM text of `@rows` for a rolled program, with its tables."""
     w = Writer(real, lanes)
-    ports = [f"p{k}" for k in range(len(program.inputs) + len(program.outputs))]
-    size = lanes * real.size
-    for name in ports:
-        for lane in range(lanes):
-            w.do(f"%{name}_lane{lane} = mul i64 %{name}_step, %row{lane}")
+    ports, size = len(program.inputs) + len(program.outputs), lanes * real.size
     w.do(f"%scratch = call ptr @malloc(i64 {(len(program.items) + 1) * program.width * size})")
     for field, values in program.base.items():
         for j, value in enumerate(values):
             at = w.emit(f"getelementptr i8, ptr %scratch, i64 {(program.place(field) + j) * size}")
             w.do(f"store {w.vector} {w.constant(value)}, ptr {at}, align {real.size}")
-    w.do("br label %body")
-    w.do("body:")
-    w.do("%i = phi i64 [ 0, %entry ], [ %next, %done ]")
-    w.do(f"%start0 = mul i64 %i, {lanes}")
-    w.do("%start = call i64 @llvm.umin.i64(i64 %start0, i64 %last)")
-    for name in ports:
-        w.do(f"%{name}_at = mul i64 %start, %{name}_step")
-        w.do(f"%{name}_base = getelementptr i8, ptr %{name}, i64 %{name}_at")
-        for lane in range(lanes):
-            w.do(f"%{name}_row{lane} = getelementptr i8, ptr %{name}_base, i64 %{name}_lane{lane}")
+    open_run(w, ports)
     w.do("br label %pass0")
     for p, sweep in enumerate(program.passes):
         _sweep(w, program, p, sweep, target)
     w.do(f"pass{len(program.passes)}:")
-    w.do("br label %done")
-    w.do("done:")
-    w.do("%next = add i64 %i, 1")
-    w.do("%more = icmp ult i64 %next, %count")
-    w.do("br i1 %more, label %body, label %end")
-    w.do("end:")
-    w.do("call void @free(ptr %scratch)")
-    w.do("ret void")
-    signature = ", ".join(f"ptr noalias %{name}, i64 %{name}_step" for name in ports)
-    lane_arguments = ", ".join(f"i64 %row{lane}" for lane in range(lanes))
-    head = (
-        f"define internal void @rows({signature}, {lane_arguments}, i64 %last, i64 %count, ptr noalias %k) noinline {{"
-    )
+    text = close_run(w, ports, last=("call void @free(ptr %scratch)",))
     far = exact_reduction() if any(angles(tape) for tapes in program.steps for tape in tapes) else ""
-    declarations = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\ndeclare i64 @llvm.umin.i64(i64, i64)\n"
-    return "\n".join([head, "entry:", *w.lines, "}", declarations, w.table(), _tables(program, real, size), far])
+    declarations = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
+    return "\n".join([text, declarations, _tables(program, real, size), far])
 
 
 def _sweep(w: Writer, program: Rolled, p: int, sweep: Pass, target: Target) -> None:

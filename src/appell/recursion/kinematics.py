@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from appell.model.joints import Column
 from appell.model.model import WORLD, Model, Z
 from appell.recursion.sweep import outward
 from appell.spatial.inertia import Inertia
@@ -134,14 +135,18 @@ def _continues(model: Model, i: int) -> bool:
 
 def joint_motions(model: Model, x: Scalars) -> list[JointMotion]:
     """Return what each joint contributes for joint velocities (or accelerations) x."""
-    result = []
-    for body, where in zip(model.bodies, model.v_slices, strict=True):
-        angular, linear = ZERO, ZERO
-        for column, rate in zip(body.joint.columns, x[where], strict=True):
-            angular = add(angular, scale(rate, column.angular))
-            linear = add(linear, scale(rate, column.linear))
-        result.append(JointMotion(angular, linear))
-    return result
+    return [
+        joint_motion(body.joint.columns, x[where]) for body, where in zip(model.bodies, model.v_slices, strict=True)
+    ]
+
+
+def joint_motion(columns: tuple[Column, ...], x: Scalars) -> JointMotion:
+    """Return what one joint contributes."""
+    angular, linear = ZERO, ZERO
+    for column, rate in zip(columns, x, strict=True):
+        angular = add(angular, scale(rate, column.angular))
+        linear = add(linear, scale(rate, column.linear))
+    return JointMotion(angular, linear)
 
 
 def velocities(model: Model, chain: list[Link], v: Scalars) -> list[Velocity]:

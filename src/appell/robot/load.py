@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ import numpy as np
 from appell.catalogue import chain as _chain
 from appell.catalogue import names
 from appell.catalogue import read as _from_catalogue
-from appell.errors import InputError
+from appell.errors import AppellWarning, InputError
 from appell.model.build import listed
 from appell.model.mimic import coupled
 from appell.read import from_dh as _from_dh
 from appell.read import read
 from appell.robot.robot import Robot
+
+MJCF = (".xml", ".mjcf")
+"""Files whose equalities of joints MuJoCo enforces, so that leaving them loose is worth a word."""
 
 
 def load(
@@ -63,6 +67,13 @@ def load(
         raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(names())}")
     else:
         model = read(place, gravity=gravity)
+    loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
+    if loose and not mimic and Path(place).suffix.lower() in MJCF:
+        warnings.warn(
+            f"{place}: equalities of joints are not enforced ({listed(loose)}); load with mimic=True to bind them",
+            AppellWarning,
+            stacklevel=2,
+        )
     model = coupled(model) if mimic else model
     model = model.floating() if floating else model
     return Robot(model if friction else model.without_friction())

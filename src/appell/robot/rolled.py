@@ -18,12 +18,12 @@ from appell.recursion import articulated
 from appell.recursion.articulated import Articulated, Pair, Pivot
 from appell.recursion.gibbs import Acceleration, Load, accelerate, acceleration_tensor, carried, inertial_load
 from appell.recursion.joint_forces import joint_force
-from appell.recursion.kinematics import JointMotion, Link, Scalars, Velocity
+from appell.recursion.kinematics import JointMotion, Link, Scalars, Velocity, joint_motion
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
 from appell.spatial.scalar import Matrix
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, negate, scale
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, negate
 from appell.trace.tape import Port, Tape, flatten, trace
 
 LONG = 80
@@ -112,11 +112,7 @@ class _Body:
 
     def motion(self, x: Scalars) -> JointMotion:
         """Return what the joint adds for velocities or accelerations x."""
-        angular, linear = ZERO, ZERO
-        for column, rate in zip(self.joint.columns, x, strict=True):
-            angular = add(angular, scale(rate, column.angular))
-            linear = add(linear, scale(rate, column.linear))
-        return JointMotion(angular, linear)
+        return joint_motion(self.joint.columns, x)
 
     def pose(self, q: Scalars) -> Pose:
         """Return the joint's pose at q."""
