@@ -109,9 +109,8 @@ class Verb:
             return self._trace(model, self.formulations[formulation], frame)
         names = [name for name in self.candidates if name in known] or list(known[:1])
         if len(model.bodies) > COMPETING and len(names) > 1:
-            names = names[
-                1:
-            ]  # the Hessian form never beat composite bodies on a large robot, and tracing it takes long
+            # on large robots the later forms win, and tracing takes long
+            names = names[-1:] if len(model.bodies) > 2 * COMPETING else names[1:]
         first, *others = variants(model) if self.is_lean else (model,)
         tapes = {name: self._trace(first, self.formulations[name], frame) for name in names}
         best = min(names, key=lambda name: _cost(tapes[name]))
@@ -142,13 +141,17 @@ def variants(model: Model) -> tuple[Model, ...]:
     """Return models of the same dynamics that compete to be compiled: lean, lean without bundles, as filed.
 
     Which takes the fewest operations depends on the robot: rods in a plane, for one, are leanest in their own frames.
-    A large robot is traced once only.
+    Of a large robot only one is traced by every formulation: lean, with its bundles if those spare work.
     """
     slim = lean(model)
-    if len(model.bodies) > COMPETING:
-        return (slim,)
     plain = replace(slim, late=frozenset())
-    return (slim, plain, model) if slim.late else (slim, model)
+    if len(model.bodies) <= COMPETING:
+        return (slim, plain, model) if slim.late else (slim, model)
+    return (min((slim, plain), key=_inverse_cost),) if slim.late else (slim,)
+
+
+def _inverse_cost(model: Model) -> int:
+    return _cost(VERBS["inverse_dynamics"]._trace(model, gibbs.inverse_dynamics, None))
 
 
 def _cost(tape: Tape) -> int:
