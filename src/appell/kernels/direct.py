@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib
 import platform
 import struct
 import sysconfig
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.kernels.gufunc import c_functions
 from appell.kernels.loop import HasPorts
 
 _TYPE, _DATA, _NDIM, _SHAPE, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
@@ -143,9 +143,6 @@ class Direct:
 @functools.cache
 def _addresses() -> tuple[int | None, ...]:
     """Return the addresses of the array type, of the double type, of PyArray_New and of PyObject_Vectorcall."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    capsule = importlib.import_module("numpy._core.multiarray")._ARRAY_API  # where NumPy publishes its C functions
-    table = ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    table = c_functions("numpy._core.multiarray", "_ARRAY_API")
     vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], vectorcall

@@ -67,14 +67,15 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     values: list[str] = []
     for k, port in enumerate(tape.inputs):
         values += _load(w, places[k], port.size)
-    values = reduced(w, values, angles(tape))
+    turning = angles(tape)
+    values = reduced(w, values, turning)
     compute(w, tape, values, fused=target.has_fma)
     results = _poisoned(w, tape, values)
     for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
         _store(w, places[k], results[: port.size])
         results = results[port.size :]
     text = close_run(w, len(ports), attributes=_tuning(tape, target))
-    return text + (exact_reduction() if angles(tape) else "")
+    return text + (exact_reduction() if turning else "")
 
 
 def _tuning(tape: Tape, target: Target) -> str:
@@ -87,11 +88,10 @@ def _tuning(tape: Tape, target: Target) -> str:
 
 def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
     """Append the tape's steps; `values` grows by one name per step."""
-    early = _early(tape)
-    known: dict[int, str] = {}
-    for i in early:
-        known[i] = _value(w, tape, i, {**dict(enumerate(values)), **known})
-    trigonometry = _trigonometry(w, tape, {**dict(enumerate(values)), **known}, fused=fused)
+    known = dict(enumerate(values))
+    for i in _early(tape):
+        known[i] = _value(w, tape, i, known)
+    trigonometry = _trigonometry(w, tape, known, fused=fused)
     for i, step in enumerate(tape.steps, start=tape.n_inputs):
         if i in known:
             values.append(known[i])

@@ -69,9 +69,7 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
 
 @functools.cache
 def _maker() -> Any:
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(get(_capsule(), None), ctypes.POINTER(ctypes.c_void_p))
+    table = c_functions("numpy._core.umath", "_UFUNC_API")
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object,
         ctypes.c_void_p,
@@ -86,6 +84,8 @@ def _maker() -> Any:
     return prototype(table[_MAKE])
 
 
-def _capsule() -> Any:
-    """Return where NumPy publishes the C functions of ufuncs."""
-    return importlib.import_module("numpy._core.umath")._UFUNC_API
+def c_functions(module: str, capsule: str) -> Any:
+    """Return the table of C functions that a module of NumPy publishes in a capsule."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.cast(get(getattr(importlib.import_module(module), capsule), None), ctypes.POINTER(ctypes.c_void_p))

@@ -17,7 +17,7 @@ from appell.kernels import cache, direct
 from appell.kernels.gufunc import LOOP, Gufunc
 from appell.kernels.loop import gathers
 from appell.kernels.module import has_direct, module
-from appell.kernels.recipe import Recipe
+from appell.kernels.recipe import Recipe, delivered
 from appell.kernels.rolled import Rolled
 from appell.kernels.target import Target, host
 from appell.kernels.threads import pool, share
@@ -70,10 +70,7 @@ class Kernel:
         arrays = tuple(np.array(x) if any(_overlap(x, place) for place in _several(out)) else x for x in arrays)
         if not self._copies:
             return self.call(*arrays, out=out)
-        results = self.call(*arrays)
-        for place, result in zip(_several(out), _several(results), strict=True):
-            np.copyto(place, result)
-        return out
+        return delivered(list(_several(self.call(*arrays))), out)
 
     def _shared(self, arrays: tuple[Any, ...]) -> Any:
         """Evaluate a large batch on several threads; anything unusual goes to NumPy as it is."""
@@ -88,7 +85,7 @@ class Kernel:
         kind = np.float32 if single else np.float64
         outputs = tuple(np.empty(shape + port.shape, kind) for port in self.recipe.outputs)
         share(self.call, given, self._core, outputs)
-        return outputs if len(outputs) > 1 else outputs[0]
+        return delivered(list(outputs), None)
 
     @property
     def _size(self) -> int:

@@ -20,9 +20,6 @@ from appell.kernels.writer import Real, Writer, literal
 from appell.trace.tape import Port, Tape
 from appell.trace.verify import verify
 
-BASE = 0
-"""The scratch place of what has no parent; items follow it in order."""
-
 
 class Pass(NamedTuple):
     """One sweep: which fields a step reads of itself and of its parent, writes, and adds to its parent.

@@ -12,7 +12,7 @@ from appell.errors import InputError
 from appell.kernels.constant import ConstantKernel
 from appell.kernels.interpreted import InterpretedKernel
 from appell.kernels.kernel import Kernel
-from appell.kernels.recipe import Recipe
+from appell.kernels.recipe import Recipe, delivered
 from appell.model.model import Model
 from appell.robot import rolled
 from appell.robot.verbs import VERBS
@@ -66,11 +66,7 @@ class _ByColumns:
         unit = np.eye(n, dtype=given.dtype if given.dtype == np.float32 else float)
         weight = self._gravity(given)[..., None, :]
         columns = self._inverse(given[..., None, :], np.zeros(n, dtype=unit.dtype), unit) - weight
-        matrix = 0.5 * (columns + np.swapaxes(columns, -1, -2))
-        if out is None:
-            return matrix
-        np.copyto(out, matrix)
-        return out
+        return delivered([0.5 * (columns + np.swapaxes(columns, -1, -2))], out)
 
     def direct(self, general: Any) -> Any:
         """Return the general callable: there is no shorter way."""
