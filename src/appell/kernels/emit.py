@@ -7,15 +7,18 @@ fast range branch, once per vector, to an exact reduction.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import replace
 
 from appell.errors import CompileError
+from appell.kernels.plan import SUMS, TRIGONOMETRIC, offset, plain_sums
 from appell.kernels.run import close_run, open_run
 from appell.kernels.target import Target
 from appell.kernels.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.writer import DOUBLE, Real, Writer, splat
 from appell.trace.expr import Op
-from appell.trace.tape import Tape
+from appell.trace.tape import Step, Tape
 
 CODE = {
     Op.ADD: "fadd contract {T} {0}, {1}",
@@ -26,10 +29,6 @@ CODE = {
     Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
 }
 """Operations that are one instruction; sine, cosine and sign are short sequences below."""
-LONG = 2000
-"""Steps from which compile time counts for more than the last percent of speed."""
-TRIGONOMETRIC = (Op.SIN, Op.COS)
-SUMS = (Op.ADD, Op.SUB, Op.NEG)
 LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 
@@ -49,41 +48,24 @@ def angles(tape: Tape) -> list[int]:
     return [i for i in range(tape.n_inputs) if angular[i]]
 
 
-def _offset(tape: Tape, position: int) -> tuple[int, float]:
-    """Return x and c for a value x + c with c constant, else the value itself and 0."""
-    step = tape.steps[position - tape.n_inputs] if position >= tape.n_inputs else None
-    if step is not None and step.op is Op.ADD:
-        last = step.args[1] - tape.n_inputs
-        if last >= 0 and tape.steps[last].op is Op.CONST:
-            return step.args[0], tape.steps[last].value
-    return position, 0.0
-
-
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     """Return the LLVM text of `@rows`: the tape, on one vector of rows after the other."""
     w = Writer(real, lanes)
+    tape = poisoned(tape)
     ports = (*tape.inputs, *tape.outputs)
     places = open_run(w, len(ports))
     values: list[str] = []
     for k, port in enumerate(tape.inputs):
-        values += _load(w, places[k], port.size)
+        values += load(w, places[k], range(port.size))
     turning = angles(tape)
     values = reduced(w, values, turning)
     compute(w, tape, values, fused=target.has_fma)
-    results = _poisoned(w, tape, values)
+    results = [values[i] for i in tape.results]
     for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
-        _store(w, places[k], results[: port.size])
+        store(w, places[k], dict(enumerate(results[: port.size])))
         results = results[port.size :]
-    text = close_run(w, len(ports), attributes=_tuning(tape, target))
+    text = close_run(w, len(ports))
     return text + (exact_reduction() if turning else "")
-
-
-def _tuning(tape: Tape, target: Target) -> str:
-    """Return the attribute that spares a long tape the scheduling pass after register allocation.
-
-    LLVM runs it for AMD's models; its time grows with the square of the length, and long tapes run no faster for it.
-    """
-    return ' "tune-cpu"="skylake"' if len(tape.steps) > LONG and "+avx2" in target.features else ""
 
 
 def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
@@ -107,22 +89,25 @@ def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
 def _value(w: Writer, tape: Tape, position: int, values: Sequence[str] | dict[int, str]) -> str:
     """Append one step that is no sine or cosine; return its value's name."""
     step = tape.steps[position - tape.n_inputs]
+    return operation(w, tape, step, [values[i] for i in step.args])
+
+
+def operation(w: Writer, tape: Tape, step: Step, arguments: list[str]) -> str:
+    """Append an operation that is no sine or cosine on some values; return the result's name."""
     if step.op is Op.CONST:
         return w.constant(step.value)
     if step.op is Op.SIGN:
-        return _sign(w, values[step.args[0]])
+        return _sign(w, arguments[0])
     if step.op not in CODE:
         raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
-    return w.emit(CODE[step.op].format(*(values[i] for i in step.args), T=w.vector))
+    return w.emit(CODE[step.op].format(*arguments, T=w.vector))
 
 
 def _early(tape: Tape) -> list[int]:
     """Return the steps that only sum inputs and constants on the way to an angle; they come before everything else."""
-    plain = [True] * tape.n_inputs
-    for step in tape.steps:
-        plain.append(step.op is Op.CONST or (step.op in SUMS and all(plain[j] for j in step.args)))
+    plain = plain_sums(tape)
     wanted: set[int] = set()
-    pending = [_offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC]
+    pending = [offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC]
     while pending:
         i = pending.pop()
         if i >= tape.n_inputs and plain[i] and i not in wanted:
@@ -133,8 +118,8 @@ def _early(tape: Tape) -> list[int]:
 
 def _trigonometry(w: Writer, tape: Tape, values: dict[int, str], *, fused: bool) -> dict[int, tuple[str, str]]:
     """Append sine and cosine of every angle whose value is known by now, a few in lockstep."""
-    wanted = {step.args[0]: _offset(tape, step.args[0]) for step in tape.steps if step.op in TRIGONOMETRIC}
-    ready = [(at, Angle(values[source], offset)) for at, (source, offset) in wanted.items() if source in values]
+    wanted = {step.args[0]: offset(tape, step.args[0]) for step in tape.steps if step.op in TRIGONOMETRIC}
+    ready = [(at, Angle(values[source], more)) for at, (source, more) in wanted.items() if source in values]
     result: dict[int, tuple[str, str]] = {}
     for k in range(0, len(ready), LOCKSTEP):
         group = ready[k : k + LOCKSTEP]
@@ -156,20 +141,31 @@ def _sign(w: Writer, x: str) -> str:
     return w.emit(f"select {flags} {both}, {w.vector} {unit}, {w.vector} {x}")
 
 
-def _poisoned(w: Writer, tape: Tape, values: list[str]) -> list[str]:
-    """Return the results, with x − x of every input that no step reads added: not-a-number in, not-a-number out."""
+def poisoned(tape: Tape) -> Tape:
+    """Return the tape with x − x of every input that no step reads added to its results: not-a-number in and out."""
     read = {i for step in tape.steps for i in step.args}.union(tape.results)
-    results = [values[i] for i in tape.results]
-    poison = ""
-    for i in range(tape.n_inputs):
-        if i not in read:
-            nothing = w.emit(f"fsub {w.vector} {values[i]}, {values[i]}")
-            poison = w.emit(f"fadd {w.vector} {poison}, {nothing}") if poison else nothing
-    return [w.emit(f"fadd {w.vector} {r}, {poison}") for r in results] if poison else results
+    unread = [i for i in range(tape.n_inputs) if i not in read]
+    if not unread:
+        return tape
+    steps = list(tape.steps)
+
+    def position(step: Step) -> int:
+        steps.append(step)
+        return tape.n_inputs + len(steps) - 1
+
+    nothing = [position(Step(Op.SUB, (i, i))) for i in unread]
+    poison = functools.reduce(lambda a, b: position(Step(Op.ADD, (a, b))), nothing)
+    results = tuple(position(Step(Op.ADD, (r, poison))) for r in tape.results)
+    return replace(tape, steps=tuple(steps), results=results)
 
 
-def reduced(w: Writer, values: list[str], angles: list[int], here: str = "body") -> list[str]:
-    """Append the branch to the exact reduction, taken when the angles of any lane sum to beyond the bound."""
+def reduced(
+    w: Writer, values: list[str], angles: list[int], here: str = "body", *, lanewise: bool = False
+) -> list[str]:
+    """Append the branch to the exact reduction, taken when the angles of any lane sum to beyond the bound.
+
+    All lanes take part in it, to the same numbers within rounding; `lanewise` keeps the others to the last bit.
+    """
     if not angles:
         return values
     bits = w.integers
@@ -187,6 +183,9 @@ def reduced(w: Writer, values: list[str], angles: list[int], here: str = "body")
     w.do(f"br i1 {any_lane}, label %{here}_far, label %{here}_near, !prof !0")
     w.do(f"{here}_far:")
     exact = {i: _reduce_lanes(w, values[i]) for i in angles}
+    if lanewise:
+        own = f"select <{w.lanes} x i1> {beyond}, {w.vector}"
+        exact = {i: w.emit(f"{own} {exact[i]}, {w.vector} {values[i]}") for i in angles}
     w.do(f"br label %{here}_near")
     w.do(f"{here}_near:")
     result = list(values)
@@ -206,21 +205,26 @@ def _reduce_lanes(w: Writer, vector: str) -> str:
     return result
 
 
-def _load(w: Writer, rows: list[str], size: int) -> list[str]:
-    """Append loads of `size` side-by-side numbers of each lane's row; return one vector per number.
+def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
+    """Append loads of some numbers, in rising order, of each lane's row; return one vector per number.
 
-    Pairs of numbers are loaded as one and the lanes woven from them, half the loads of a number at a time.
+    Neighbours are loaded as one and the lanes woven from them, half the loads of a number at a time.
     """
     values: list[str] = []
-    for k in range(0, size - 1, 2):
-        pairs = [_element(w, row, k, 2) for row in rows]
-        values += _weave(w, pairs)
-    if size % 2:
-        result = "poison"
-        for lane, row in enumerate(rows):
-            x = w.emit(f"load {w.real.name}, ptr {_address(w, row, size - 1)}, align {w.real.size}, !invariant.load !1")
-            result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
-        values.append(result)
+    k = 0
+    while k < len(wanted):
+        if k + 1 < len(wanted) and wanted[k + 1] == wanted[k] + 1:
+            pairs = [_element(w, row, wanted[k], 2) for row in rows]
+            values += _weave(w, pairs)
+            k += 2
+        else:
+            result = "poison"
+            for lane, row in enumerate(rows):
+                at = _address(w, row, wanted[k])
+                x = w.emit(f"load {w.real.name}, ptr {at}, align {w.real.size}, !invariant.load !1")
+                result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
+            values.append(result)
+            k += 1
     return values
 
 
@@ -256,18 +260,20 @@ def _join(w: Writer, parts: list[str]) -> str:
     return parts[0]
 
 
-def _store(w: Writer, rows: list[str], values: list[str]) -> None:
-    """Append stores of one vector per number to each lane's row, pairs at a time."""
+def store(w: Writer, rows: list[str], values: dict[int, str]) -> None:
+    """Append stores of vectors to their places in each lane's row, neighbours together."""
     lanes, name = w.lanes, w.real.name
-    for k in range(0, len(values) - 1, 2):
-        a, b = values[k], values[k + 1]
-        firsts = [x for j in range(0, lanes, 2) for x in (j, lanes + j)]
-        woven = [w.shuffle(a, b, lanes, firsts), w.shuffle(a, b, lanes, [x + 1 for x in firsts])]
+    left = dict(values)
+    for k in values:
+        if k in left and k + 1 in left:
+            a, b = left.pop(k), left.pop(k + 1)
+            firsts = [x for j in range(0, lanes, 2) for x in (j, lanes + j)]
+            woven = [w.shuffle(a, b, lanes, firsts), w.shuffle(a, b, lanes, [x + 1 for x in firsts])]
+            for lane, row in enumerate(rows):
+                at = 2 * (lane // 2)
+                pair = w.shuffle(woven[lane % 2], "poison", lanes, [at, at + 1]) if lanes > 2 else woven[lane % 2]
+                w.do(f"store <2 x {name}> {pair}, ptr {_address(w, row, k)}, align {w.real.size}")
+    for k, value in left.items():
         for lane, row in enumerate(rows):
-            at = 2 * (lane // 2)
-            pair = w.shuffle(woven[lane % 2], "poison", lanes, [at, at + 1]) if lanes > 2 else woven[lane % 2]
-            w.do(f"store <2 x {name}> {pair}, ptr {_address(w, row, k)}, align {w.real.size}")
-    if len(values) % 2:
-        for lane, row in enumerate(rows):
-            x = w.emit(f"extractelement {w.vector} {values[-1]}, i32 {lane}")
-            w.do(f"store {name} {x}, ptr {_address(w, row, len(values) - 1)}, align {w.real.size}")
+            x = w.emit(f"extractelement {w.vector} {value}, i32 {lane}")
+            w.do(f"store {name} {x}, ptr {_address(w, row, k)}, align {w.real.size}")

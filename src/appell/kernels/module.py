@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appell.kernels import direct, emit, rolled
+from appell.kernels import direct, emit, planned, rolled
 from appell.kernels.loop import HasPorts, loop
 from appell.kernels.rolled import Rolled
 from appell.kernels.target import Target
@@ -18,7 +18,7 @@ def module(program: Tape | Rolled, real: Real, target: Target) -> str:
     parts = [
         rolled.rows(program, real, lanes, target)
         if isinstance(program, Rolled)
-        else emit.rows(program, real, lanes, target),
+        else (planned if len(program.steps) > planned.LONG else emit).rows(program, real, lanes, target),
         loop(program, real.name, real.size, lanes),
         direct.text(program, lanes) if has_direct(program, real) else "",
         f"declare {vector} @llvm.sqrt({vector})",

@@ -29,7 +29,7 @@ def open_run(w: Writer, ports: int) -> dict[int, list[str]]:
     return places
 
 
-def close_run(w: Writer, ports: int, *, last: tuple[str, ...] = (), attributes: str = "") -> str:
+def close_run(w: Writer, ports: int, *, last: tuple[str, ...] = ()) -> str:
     """Append the end of the loop and `last` before the return; return the text of the function and its table."""
     w.do("br label %done")
     w.do("done:")
@@ -43,5 +43,5 @@ def close_run(w: Writer, ports: int, *, last: tuple[str, ...] = (), attributes: 
     rows = ", ".join(f"ptr noalias %p{k}, i64 %p{k}_step" for k in range(ports))
     lanes = ", ".join(f"i64 %row{lane}" for lane in range(w.lanes))
     arguments = f"{rows}, {lanes}, i64 %last, i64 %count, ptr noalias %k"
-    head = f"define internal void @rows({arguments}) noinline{attributes} {{\nentry:\n"
+    head = f"define internal void @rows({arguments}) noinline {{\nentry:\n"
     return head + "\n".join(w.lines) + "\n}\n\ndeclare i64 @llvm.umin.i64(i64, i64)\n" + w.table()

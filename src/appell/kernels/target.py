@@ -29,6 +29,11 @@ class Target:
         return 512 if "avx512f" in on else 256 if "avx2" in on else 128
 
     @property
+    def registers(self) -> int:
+        """Return how many vectors the processor holds."""
+        return 32 if self.bits == 512 or "+neon" in self.features.split(",") else 16  # bits
+
+    @property
     def has_fma(self) -> bool:
         """Return whether a product and a sum are one instruction with one rounding."""
         return "+fma" in self.features.split(",") or "+neon" in self.features.split(",")

@@ -69,12 +69,12 @@ class Writer:
         place = self.emit(f"getelementptr inbounds i8, ptr %k, i64 {index * size}")
         return self.emit(f"load {self.vector}, ptr {place}, align {size}, !invariant.load !1")
 
-    def table(self) -> str:
+    def table(self, name: str = "constants") -> str:
         """Return the definition of the table that :meth:`constant` loads from."""
         rows = ", ".join(f"{self.vector} splat ({self.real.name} {number})" for number in self._constants)
         values = f"[{rows}]" if rows else "zeroinitializer"
         size = self.lanes * self.real.size
-        return f"@constants = internal constant [{len(self._constants)} x {self.vector}] {values}, align {size}\n"
+        return f"@{name} = internal constant [{len(self._constants)} x {self.vector}] {values}, align {size}\n"
 
     def fma(self, a: str, b: str, c: str) -> str:
         """Append a·b + c, fused where the machine can."""

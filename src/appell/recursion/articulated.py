@@ -17,8 +17,8 @@ from typing import NamedTuple
 from appell.model.joints import Column
 from appell.model.model import Model
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import Link, Scalars, joint_motions, links, velocities
-from appell.recursion.sweep import inward, outward
+from appell.recursion.kinematics import Link, Scalars, Velocity, joint_motions, links, moved
+from appell.recursion.sweep import around, outward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import (
@@ -69,27 +69,38 @@ class Pivot(NamedTuple):
     rest: Scalar
 
 
+class _Start(NamedTuple):
+    """What a body begins with on the way out: its velocity, V × (S v), and its own inertia and gyroscopic force."""
+
+    speed: Velocity
+    drift: Pair
+    body: Articulated
+
+
 def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
     """Return the accelerations under joint forces τ."""
-    chain = links(model, q)
-    speeds, own = velocities(model, chain, v), joint_motions(model, v)
+    chain, own = links(model, q), joint_motions(model, v)
     friction = joint_forces(model, v, (0.0,) * model.nv)
-    drifts = [drift(speed, joint) for speed, joint in zip(speeds, own, strict=True)]
     pivots: list[list[Pivot]] = [[] for _ in model.bodies]
 
-    def elimination(i: int, below: list[tuple[int, Articulated]]) -> Articulated:
-        body = rigid(chain[i].inertia, speeds[i])
+    def out(i: int, parent: _Start) -> _Start:
+        speed = moved(chain[i], own[i], parent.speed)
+        return _Start(speed, drift(speed, own[i]), rigid(chain[i].inertia, speed))
+
+    def back(i: int, start: _Start, below: list[tuple[int, Articulated]]) -> Articulated:
+        body = start.body
         for child, reduced in below:
             body = joined(body, moved_up(chain[child], reduced))
         joint, efforts = model.bodies[i].joint, tuple(tau[k] - friction[k] for k in model.velocities(i))
-        body, pivots[i] = eliminated(body, joint.columns, efforts, joint.armature, drifts[i])
+        body, pivots[i] = eliminated(body, joint.columns, efforts, joint.armature, start.drift)
         return body
 
-    inward(model, elimination)
+    still = Velocity(ZERO, ZERO)
+    starts = around(model, _Start(still, Pair(ZERO, ZERO), rigid(Inertia(), still)), out, back)
     result: list[Scalar] = []
 
     def motion(i: int, parent: Pair) -> Pair:
-        moving, rates = advanced(chain[i], parent, drifts[i], pivots[i])
+        moving, rates = advanced(chain[i], parent, starts[i].drift, pivots[i])
         result.extend(rates)
         return moving
 

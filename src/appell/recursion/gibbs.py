@@ -23,7 +23,7 @@ from typing import NamedTuple
 from appell.model.model import Model
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import JointMotion, Link, Scalars, joint_motions, links, project
-from appell.recursion.sweep import inward, outward
+from appell.recursion.sweep import around, outward
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, negate, scale
@@ -47,10 +47,21 @@ class Load(NamedTuple):
 
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ = ∂S/∂a, joint friction and rotor inertia included."""
-    chain = links(model, q)
-    moving = accelerations(model, chain, v, a)
-    loads = [inertial_load(link.inertia, motion) for link, motion in zip(chain, moving, strict=True)]
-    return transmit(model, chain, loads, joint_forces(model, v, a))
+    chain, extra = links(model, q), joint_forces(model, v, a)
+    speeds, rates = joint_motions(model, v), joint_motions(model, a)
+    tau: dict[int, Scalar] = {}
+
+    def out(i: int, parent: tuple[Acceleration, Load]) -> tuple[Acceleration, Load]:
+        motion = accelerate(chain[i], speeds[i], rates[i], parent[0])
+        return motion, inertial_load(chain[i].inertia, motion)
+
+    def back(i: int, state: tuple[Acceleration, Load], below: list[tuple[int, Load]]) -> Load:
+        total = gathered(chain, state[1], below)
+        tau.update(zip(model.velocities(i), project(model, i, total.moment, total.force), strict=True))
+        return total
+
+    around(model, (Acceleration(ZERO, ZERO, NULL, negate(model.gravity)), Load(ZERO, ZERO)), out, back)
+    return tuple(tau[k] + extra[k] for k in range(model.nv))
 
 
 def accelerations(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[Acceleration]:
@@ -108,19 +119,13 @@ def carried(link: Link, load: Load) -> Load:
     return Load(force, add(link.up(load.moment), cross(link.position, force)))
 
 
-def transmit(model: Model, chain: list[Link], loads: list[Load], extra: Scalars) -> Scalars:
-    """Return the generalised forces that balance a load on every body, Eqs. (3) and (4), plus `extra`."""
-
-    def step(i: int, below: list[tuple[int, Load]]) -> Load:
-        force, moment = loads[i]
-        for child, load in below:
-            passed = carried(chain[child], load)
-            force, moment = add(force, passed.force), add(moment, passed.moment)
-        return Load(force, moment)
-
-    totals = inward(model, step)
-    tau = [t for i, load in enumerate(totals) for t in project(model, i, load.moment, load.force)]
-    return tuple(t + e for t, e in zip(tau, extra, strict=True))
+def gathered(chain: list[Link], load: Load, below: list[tuple[int, Load]]) -> Load:
+    """Return a body's load with those of its children, Eq. (3)."""
+    force, moment = load
+    for child, other in below:
+        passed = carried(chain[child], other)
+        force, moment = add(force, passed.force), add(moment, passed.moment)
+    return Load(force, moment)
 
 
 def bias(model: Model, q: Scalars, v: Scalars) -> Scalars:

@@ -152,13 +152,13 @@ def joint_motion(columns: tuple[Column, ...], x: Scalars) -> JointMotion:
 def velocities(model: Model, chain: list[Link], v: Scalars) -> list[Velocity]:
     """Return the velocity of every body: ω = Rᵀω_p + Σw v,  ṡ = Rᵀ(ṡ_p + ω_p × p) + Σl v."""
     own = joint_motions(model, v)
+    return outward(model, Velocity(ZERO, ZERO), lambda i, parent: moved(chain[i], own[i], parent))
 
-    def step(i: int, parent: Velocity) -> Velocity:
-        link = chain[i]
-        carried = add(parent.linear, cross(parent.angular, link.position))
-        return Velocity(add(link.down(parent.angular), own[i].angular), add(link.down(carried), own[i].linear))
 
-    return outward(model, Velocity(ZERO, ZERO), step)
+def moved(link: Link, own: JointMotion, parent: Velocity) -> Velocity:
+    """Return a body's velocity from its parent's and its joint's."""
+    carried = add(parent.linear, cross(parent.angular, link.position))
+    return Velocity(add(link.down(parent.angular), own.angular), add(link.down(carried), own.linear))
 
 
 def world_poses(model: Model, q: Scalars) -> list[Pose]:

@@ -1,4 +1,4 @@
-"""The only loops over the tree: outward from the base, inward from the tips.
+"""The only loops over the tree: outward from the base, inward from the tips, or around it limb by limb.
 
 A recursion is a step function given to one of these. The step sees one body and what the sweep already knows about
 its parent (outward) or its children (inward), and returns what the others will need of it.
@@ -12,6 +12,7 @@ from typing import TypeVar
 from appell.model.model import WORLD, Model
 
 State = TypeVar("State")
+Result = TypeVar("Result")
 
 
 def outward(model: Model, base: State, step: Callable[[int, State], State]) -> list[State]:
@@ -31,6 +32,38 @@ def inward(model: Model, step: Callable[[int, list[tuple[int, State]]], State]) 
         states[i] = state
         if model.bodies[i].parent != WORLD:
             below[model.bodies[i].parent].append((i, state))
+    return states  # type: ignore[return-value]  # every entry is set above
+
+
+def around(
+    model: Model,
+    base: State,
+    out: Callable[[int, State], State],
+    back: Callable[[int, State, list[tuple[int, Result]]], Result],
+) -> list[State]:
+    """Return the outward states, as :func:`outward` does, after an inward sweep that follows each limb at once.
+
+    A body's `out(i, state of the parent)` comes before those of its children, and its `back(i, state, [(child, its
+    result), …])` as soon as all of them have theirs. The steps are those of an outward and an inward sweep; in this
+    order, a limb is over before the next begins, and little need be remembered of it.
+    """
+    children: list[list[int]] = [[] for _ in model.bodies]
+    for i, body in enumerate(model.bodies):
+        if body.parent != WORLD:
+            children[body.parent].append(i)
+    states: list[State | None] = [None] * len(model.bodies)
+    below: list[list[tuple[int, Result]]] = [[] for _ in model.bodies]
+    pending = [i for i in reversed(range(len(model.bodies))) if model.bodies[i].parent == WORLD]
+    while pending:
+        i = pending.pop()
+        if i >= 0:
+            parent = model.bodies[i].parent
+            states[i] = out(i, base if parent == WORLD else states[parent])  # type: ignore[arg-type]  # set before
+            pending += [~i, *reversed(children[i])]
+        else:
+            result = back(~i, states[~i], below[~i])  # type: ignore[arg-type]  # set on the way out
+            if model.bodies[~i].parent != WORLD:
+                below[model.bodies[~i].parent].append((~i, result))
     return states  # type: ignore[return-value]  # every entry is set above
 
 
