@@ -46,7 +46,8 @@ def hand(folder: Path) -> Path:
 def load(path: Path, **options: Any) -> appell.Robot:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", appell.AppellWarning)
-        return appell.load(path, **options)
+        robot: appell.Robot = appell.load(path, **options)
+        return robot
 
 
 def relation(bound: appell.Robot, tree: appell.Robot) -> tuple[Array, Array]:

@@ -288,8 +288,11 @@ GEARED = '<fixed armature="1"><joint joint="elbow" coef="1"/></fixed>'
             "1 × <actuator> <muscle>",
         ),
         (ARM + SITES, '<actuator><motor site="s1"/></actuator>', "1 × <actuator> with trntype site"),
-        (ARM, '<equality><connect body1="arm" anchor="1 0 0"/></equality>', "1 × <equality><connect>"),
-        (ARM, '<equality><weld body1="arm"/></equality>', "1 × <equality><weld>"),
+        (
+            ARM + '<body name="hand" mocap="true"/>',
+            '<equality><weld body1="arm" body2="hand"/></equality>',
+            "1 × <equality><weld>",
+        ),
         (f"<body><joint/>{SHAPE}</body><geom size='1 1 1' type='plane'/>", "", "2 × <geom> that can touch"),
     ],
 )

@@ -123,7 +123,7 @@ def test_an_unknown_frame_is_named_with_those_known():
 
 
 def test_an_unknown_name_is_named_with_the_catalogue():
-    with refused("load: 'pumma' is neither a file nor in the catalogue: 'puma560'"):
+    with refused("load: 'pumma' is neither a file nor in the catalogue: 'agile-wrist'"):
         appell.load("pumma")
 
 

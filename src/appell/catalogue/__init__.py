@@ -16,7 +16,7 @@ from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.toml import read_toml
 
-__all__ = ["chain", "names", "read"]
+__all__ = ["chain", "file_text", "names", "read"]
 
 
 def names() -> list[str]:
@@ -29,8 +29,19 @@ def names() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in entries if name.endswith(".toml"))
 
 
+def file_text(name: str) -> str:
+    """Return the TOML text of a robot that comes with appell.
+
+    >>> "[spherical]" in file_text("sst")
+    True
+    """
+    if name not in names():
+        raise InputError(f"there is no robot '{name}' in the catalogue; there are {listed(names(), most=50)}")
+    return files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
 def read(name: str, *, gravity: Sequence[float] | None = None) -> Model:
-    """Return a robot that comes with appell.
+    """Return an open robot that comes with appell.
 
     An inertia that no rigid body has raises no warning here: the PUMA 560's is a measured one, and its file says so.
 
@@ -44,16 +55,16 @@ def read(name: str, *, gravity: Sequence[float] | None = None) -> Model:
     Raises
     ------
     InputError
-        When there is no such robot.
+        When there is no such robot, or it is a closed one.
 
     Examples
     --------
     >>> read("puma560").nq
     6
     """
-    if name not in names():
-        raise InputError(f"there is no robot '{name}' in the catalogue; there are {listed(names(), most=50)}")
-    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    text = file_text(name)
+    if "\n[spherical]" in text:
+        raise InputError(f"'{name}' is a closed robot, which this reader does not know; appell.load('{name}') gives it")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AppellWarning)
         return read_toml(text, gravity=gravity, source=f"{name}.toml")

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from appell import __version__
-from appell.cli import bench, cache, compare, fd, id, info, ops, reproduce
+from appell.cli import bench, cache, compare, fd, id, info, ops, reproduce, simulate
 from appell.cli.common import Group
 
 app = typer.Typer(
@@ -44,6 +44,7 @@ for _name, _module in {
     "info": info,
     "id": id,
     "fd": fd,
+    "simulate": simulate,
     "ops": ops,
     "bench": bench,
     "compare": compare,

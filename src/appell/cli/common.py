@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from appell.errors import AppellError, AppellWarning, InputError
-from appell.robot.load import load
+from appell.loops.load import load
 from appell.robot.robot import Robot
 
 RobotName = Annotated[
@@ -26,6 +26,9 @@ Gravity = Annotated[
     str | None, typer.Option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²], e.g. 0,0,-9.81.")
 ]
 Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
+Loops = Annotated[
+    str | None, typer.Option("--loops", metavar="FILE", help="What closes its loops: a robot.yaml, or appell's .toml.")
+]
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
 # Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
@@ -64,12 +67,15 @@ def open_robot(
     *,
     floating: bool = False,
     mimic: bool = False,
+    loops: str | None = None,
 ) -> tuple[Robot, list[str]]:
     """Return a robot, and in words what was odd about its file."""
     down = None if gravity is None else numbers("--gravity", gravity, 3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AppellWarning)
-        robot = load(name, floating=floating, friction=not no_friction, mimic=mimic, gravity=down)
+        robot = load(name, floating=floating, friction=not no_friction, mimic=mimic, gravity=down, loops=loops or True)
+    if not isinstance(robot, Robot):
+        raise InputError(f"'{name}' is a robot in closed form, which the commands do not know yet; use appell.load")
     return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appell.cli import samples
-from appell.cli.common import AsJson, Floating, Gravity, Mimic, NoFriction, RobotName
+from appell.cli.common import AsJson, Floating, Gravity, Loops, Mimic, NoFriction, RobotName
 
 
 def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
@@ -18,6 +18,7 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     no_friction: NoFriction = False,
     gravity: Gravity = None,
     as_json: AsJson = False,
+    loops: Loops = None,
 ) -> None:
     """Compute the joint forces τ that give a robot at q, v the accelerations a. Velocities and accelerations left out are zero.
 
@@ -31,5 +32,5 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
         "inverse_dynamics",
         {"q": q, "v": v, "a": a},
         "tau",
-        samples.Choice(source, out, no_friction, gravity, as_json, floating, mimic),
+        samples.Choice(source, out, no_friction, gravity, as_json, floating, mimic, loops),
     )

@@ -8,8 +8,20 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
-from appell.cli.common import AsJson, Floating, Gravity, Mimic, NoFriction, RobotName, open_robot, show, show_json
+from appell.cli.common import (
+    AsJson,
+    Floating,
+    Gravity,
+    Loops,
+    Mimic,
+    NoFriction,
+    RobotName,
+    open_robot,
+    show,
+    show_json,
+)
 from appell.cli.remarks import remarks
+from appell.loops.closed_robot import ClosedRobot
 from appell.model.model import WORLD, Model
 from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
@@ -22,12 +34,13 @@ def command(
     no_friction: NoFriction = False,
     gravity: Gravity = None,
     as_json: AsJson = False,
+    loops: Loops = None,
 ) -> None:
     """Show a robot: its tree, joints, limits, bodies, frames, and what is odd about it.
 
     Example: appell info puma560
     """
-    loaded, told_by_reader = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic)
+    loaded, told_by_reader = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
     found = [*told_by_reader, *remarks(loaded)]
     told = describe(loaded, found)
     if as_json:
@@ -36,6 +49,12 @@ def command(
     show(f"{told['name']}: {told['nq']} coordinates, {told['nv']} velocities, {told['mass']:.6g} kg that move")
     show(f"gravity {_vector(told['gravity'])} m/s²", "")
     show(_tree(loaded.model), "", _joints(told), _bodies(told))
+    if "closures" in told:
+        show(
+            _closures(told),
+            f"independent: {', '.join(told['independent'])}",
+            f"actuators: {', '.join(told['actuators'])}",
+        )
     show(f"frames: {', '.join(told['frames']) or 'none'}")
     show("", f"warnings: {len(found) or 'none'}", *(f"  {k}. {remark}" for k, remark in enumerate(found, 1)))
 
@@ -68,7 +87,13 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
         bodies.append(
             {"name": body.name, "mass": inertia.mass, "centre": inertia.centre, "inertia": inertia.parameters[4:]}
         )
+    closed: dict[str, Any] = {}
+    if isinstance(robot, ClosedRobot):
+        ties = [{"name": t.name, "kind": t.kind, "first": t.first, "second": t.second} for t in model.closures]
+        closed = {"closures": ties, "rank": robot.rank._asdict(), "rows": sum(len(t.rows) for t in model.closures)}
+        closed |= {"independent": robot.independent, "actuators": robot.actuators}
     return {
+        **closed,
         "name": robot.name,
         "nq": robot.nq,
         "nv": robot.nv,
@@ -115,6 +140,16 @@ def _joints(told: dict[str, Any]) -> Table:
         return Table("Joints, in the order of q and v", columns, tuple(row[:-1] for row in rows), (units,))
     binding = "a joint without a number follows another" if told["is_coupled"] else "joints that follow are not bound"
     return Table("Joints, in the order of q and v", (*columns, "follows"), tuple(rows), (units, binding))
+
+
+def _closures(told: dict[str, Any]) -> Table:
+    rows = tuple((t["name"], t["kind"], t["first"], t["second"]) for t in told["closures"])
+    rank = told["rank"]
+    gap = f"singular values fall from {rank['kept']:.2g} to {rank['dropped']:.2g} of the largest"
+    notes = (
+        f"{rank['value']} of {told['rows']} rows count; {gap if told['rows'] > rank['value'] else 'none is redundant'}",
+    )
+    return Table("Closures", ("closure", "kind", "first frame", "second frame"), rows, notes)
 
 
 def _followed(mimic: dict[str, Any] | None) -> str | None:

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from appell.cli.common import AsJson, NoFriction, RobotName, open_robot, show, show_json, warn
+from appell.loops.closed_robot import ClosedRobot
+from appell.loops.verbs import VERBS as CLOSED
 from appell.results.table import Cell, Table
-from appell.robot.verbs import FRAMED, VERBS
+from appell.robot.verbs import COUNTED, VERBS
 
 VerbName = Annotated[str | None, typer.Argument(metavar="[VERB]", help="Such as inverse_dynamics; all if left out.")]
 FormulationName = Annotated[
@@ -30,10 +32,11 @@ def command(
     Example: appell ops puma560 inverse_dynamics --formulation gibbs
     """
     loaded, remarks = open_robot(robot, no_friction)
-    verbs = [verb] if verb else [name for name in VERBS if name not in FRAMED]
+    is_closed = isinstance(loaded, ClosedRobot)
+    verbs = [verb] if verb else [name for name in COUNTED if not is_closed or name in CLOSED]
     rows: list[tuple[Cell, ...]] = []
     for name in verbs:
-        known = list(VERBS[name].formulations) if name in VERBS else []
+        known = list(VERBS[name].formulations) if name in VERBS and not is_closed else []
         if formulation is not None and not verb:
             chosen: list[str | None] = [f for f in known if f == formulation]
         else:

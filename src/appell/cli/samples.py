@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from appell.cli.common import numbers, open_robot, show, show_json, warn
 from appell.errors import InputError
+from appell.loops.closed_robot import ClosedRobot
 from appell.read.files import write
 from appell.results.table import Table
 from appell.robot.robot import Robot
@@ -45,11 +46,13 @@ class Choice:
     as_json: bool
     floating: bool
     mimic: bool
+    loops: str | None = None
 
 
 def run(name: str, verb: str, given: dict[str, str | None], result: str, choice: Choice) -> None:
     """Evaluate a verb on the samples of the command line or of a file, and print or write what comes."""
-    robot, remarks = open_robot(name, choice.no_friction, choice.gravity, floating=choice.floating, mimic=choice.mimic)
+    options = {"floating": choice.floating, "mimic": choice.mimic}
+    robot, remarks = open_robot(name, choice.no_friction, choice.gravity, loops=choice.loops, **options)
     if choice.out is not None and choice.out.suffix.lower() not in (".csv", ".npz"):
         raise InputError(f"--out: {choice.out}: expected a file named .csv or .npz")
     written = {kind: text for kind, text in given.items() if text is not None}
@@ -61,14 +64,14 @@ def run(name: str, verb: str, given: dict[str, str | None], result: str, choice:
         if "q" not in written:
             raise InputError(f"-q: expected {robot.nq} numbers separated by commas, or a file by --in")
         arrays = {k: np.array([numbers(_option(k), text, len(labels(robot, k)))]) for k, text in written.items()}
-    zeros = np.zeros((len(arrays["q"]), robot.nv))
-    inputs = {kind: arrays.get(kind, zeros) for kind in given}
+    count = len(arrays["q"])
+    inputs = {kind: arrays.get(kind, np.zeros((count, len(labels(robot, kind))))) for kind in given}
     times = {TIME: arrays[TIME]} if TIME in arrays else {}
     everything = {**times, **inputs, result: getattr(robot, verb)(*inputs.values())}
     warn(remarks)
     if choice.out is not None:
         write(choice.out, _npz(everything) if choice.out.suffix.lower() == ".npz" else _csv(everything, robot))
-        typer.echo(f"{len(zeros)} samples, {choice.out}", err=True)
+        typer.echo(f"{count} samples, {choice.out}", err=True)
     if choice.as_json:
         single = choice.source is None
         show_json(
@@ -82,14 +85,27 @@ def run(name: str, verb: str, given: dict[str, str | None], result: str, choice:
         typer.echo(_csv(everything, robot), nl=False)
     elif choice.out is None:
         title = f"{verb.replace('_', ' ').capitalize()}, {robot.name}"
-        together = [tuple(everything)] if labels(robot, "q") == labels(robot, "v") else [("q",), tuple(everything)[1:]]
-        for kinds in together:
+        named = {kind: labels(robot, kind, x.shape[-1]) for kind, x in everything.items()}
+        for names in [list(names) for names in dict.fromkeys(tuple(names) for names in named.values())]:
+            kinds = [kind for kind in everything if named[kind] == names]
             columns = (everything[kind][0].tolist() for kind in kinds)
-            show(Table(title, ("joint", *kinds), tuple(zip(labels(robot, kinds[0]), *columns, strict=True))))
+            show(Table(title, ("joint", *kinds), tuple(zip(names, *columns, strict=True))))
 
 
-def labels(robot: Robot, kind: str) -> list[str]:
-    """Return a name for each number of q, or of v, a or τ: the joint's, numbered where the joint has several."""
+def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
+    """Return a name for each number of q, or of v, a or τ: the joint's, numbered where the joint has several.
+
+    A closed robot's v are its independent velocities, its τ its actuators' forces; its a are the actuators' where they
+    are given and all independent ones where they are found, as `size` then tells.
+    """
+    if isinstance(robot, ClosedRobot) and kind != "q":
+        return (
+            robot.independent[:size]
+            if kind != "tau" and size
+            else robot.independent
+            if kind == "v"
+            else robot.actuators
+        )
     names: list[str] = []
     for joint in (body.joint for body in robot.model.independent.bodies):
         count = joint.type.nq if kind == "q" else joint.type.nv
@@ -188,7 +204,10 @@ def _read_npz(path: Path, robot: Robot) -> dict[str, Array]:
 
 
 def _csv(arrays: dict[str, Array], robot: Robot) -> str:
-    names = [[kind] if kind == TIME else [f"{kind}.{name}" for name in labels(robot, kind)] for kind in arrays]
+    names = [
+        [kind] if kind == TIME else [f"{kind}.{name}" for name in labels(robot, kind, x.shape[-1])]
+        for kind, x in arrays.items()
+    ]
     columns = np.column_stack(list(arrays.values()))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -39,8 +39,8 @@ def versions() -> str:
     """Return what stands for the compiler: the text of the package's own code, and the version of llvmlite."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for room in ("spatial", "model", "recursion", "trace", "kernels", "robot", "loops"):
-        for file in sorted((package / room).glob("*.py")):
+    for room in ("spatial", "model", "recursion", "trace", "kernels", "robot", "loops", "simulate"):
+        for file in sorted((package / room).rglob("*.py")):
             digest.update(file.read_bytes())
     return f"{digest.hexdigest()} llvmlite {importlib.metadata.version('llvmlite')}"
 

@@ -2,7 +2,7 @@
 
 A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
 argument is a plain float64 array of the right size, with its numbers side by side, there is nothing to look for: this
-function checks just that, makes the result array and runs the tape on one row. Anything else it passes on, untouched,
+function checks just that, makes the result arrays and runs the tape on one row. Anything else it passes on, untouched,
 to the general callable. It reads the fields of NumPy's array object that NumPy's own headers publish as its binary
 interface.
 """
@@ -14,12 +14,14 @@ import functools
 import platform
 import struct
 import sysconfig
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from appell.kernels.gufunc import c_functions
 from appell.kernels.loop import HasPorts
+from appell.trace.tape import Port
 
 _TYPE, _DATA, _NDIM, _SHAPE, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
 """Byte offsets in an array object on a 64-bit machine."""
@@ -29,6 +31,9 @@ _ARRAY_TYPE, _NEW = 2, 93
 """Places of PyArray_Type and PyArray_New in NumPy's table, fixed by its binary interface."""
 _FASTCALL = 0x0080
 """METH_FASTCALL."""
+CONTEXT = ("array", "double", "new", "call", "tuple", "set", "release")
+"""What `@direct` is told at loading: the array type, the double type, PyArray_New, PyObject_Vectorcall, PyTuple_New,
+PyTuple_SetItem, Py_DecRef."""
 
 
 class _Definition(ctypes.Structure):
@@ -49,16 +54,13 @@ def available() -> bool:
 
 
 def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
-    """Return whether programs with these ports have a short way: vectors in, one array out."""
-    return len(tape_outputs) == 1 and bool(tape_outputs[0].shape) and all(len(port.shape) == 1 for port in tape_inputs)
+    """Return whether programs with these ports have a short way: vectors in, arrays out."""
+    return all(port.shape for port in tape_outputs) and all(len(port.shape) == 1 for port in tape_inputs)
 
 
 def text(tape: HasPorts, lanes: int) -> str:
     """Return the LLVM text of `@direct`, the C function, and of `@context`, the addresses it is given at loading."""
     n = len(tape.inputs)
-    output = tape.outputs[0]
-    shape = ", ".join(f"i64 {extent}" for extent in output.shape)
-    extents = len(output.shape)
     lines = [f"%right = icmp eq i64 %count, {n}", "br i1 %right, label %check0, label %general"]
     for k, port in enumerate(tape.inputs):
         checks = [
@@ -87,17 +89,11 @@ def text(tape: HasPorts, lanes: int) -> str:
             f"br i1 %matches{k}, label %{f'check{k + 1}' if k + 1 < n else 'run'}, label %general",
         ]
         lines += checks
-    rows = ", ".join([f"ptr %data{k}, i64 0" for k in range(n)] + ["ptr %place, i64 0"] + ["i64 0"] * lanes)
-    kind = np.dtype(float).num
-    new = f"ptr %array, i32 {extents}, ptr @extents, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    places = [f"ptr %place{k}, i64 0" for k in range(len(tape.outputs))]
+    rows = ", ".join([f"ptr %data{k}, i64 0" for k in range(n)] + places + ["i64 0"] * lanes)
     lines += [
-        "run:",
-        f"%result = call ptr %new({new})",
-        "%made = icmp ne ptr %result, null",
-        "br i1 %made, label %compute, label %end",
+        *(_one(tape.outputs[0]) if len(tape.outputs) == 1 else _several(tape.outputs)),
         "compute:",
-        f"%place_at = getelementptr i8, ptr %result, i64 {_DATA}",
-        "%place = load ptr, ptr %place_at",
         f"call void @rows({rows}, i64 0, i64 1, ptr @constants)",
         "br label %end",
         "general:",
@@ -107,16 +103,68 @@ def text(tape: HasPorts, lanes: int) -> str:
         "ret ptr %result",
     ]
     head = ["%array = load ptr, ptr @context"]
-    for index, name in enumerate(("double", "new", "call"), start=1):
+    for index, name in enumerate(CONTEXT[1:], start=1):
         head += [
             f"%{name}_at = getelementptr ptr, ptr @context, i64 {index}",
             f"%{name} = load ptr, ptr %{name}_at",
         ]
     body = "\n".join(line if line.endswith(":") else f"  {line}" for line in head + lines)
+    extents = (
+        f"@extents{k} = internal constant [{len(port.shape)} x i64] [{', '.join(f'i64 {n}' for n in port.shape)}]\n"
+        for k, port in enumerate(tape.outputs)
+    )
     return (
-        f"@context = global [4 x ptr] zeroinitializer\n@extents = internal constant [{extents} x i64] [{shape}]\n"
+        f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n{''.join(extents)}"
         f"define ptr @direct(ptr %self, ptr %args, i64 %count) {{\nentry:\n{body}\n}}\n"
     )
+
+
+def _one(port: Port) -> list[str]:
+    """Return the lines that make the one result array."""
+    return [
+        "run:",
+        f"%result = call ptr %new({_new(0, port)})",
+        "%made = icmp ne ptr %result, null",
+        "br i1 %made, label %place, label %end",
+        "place:",
+        *_place(0, "%result"),
+        "br label %compute",
+    ]
+
+
+def _several(ports: Sequence[Port]) -> list[str]:
+    """Return the lines that make a tuple of result arrays; the tuple owns each from its making on."""
+    lines = [
+        "run:",
+        f"%result = call ptr %tuple(i64 {len(ports)})",
+        "%made = icmp ne ptr %result, null",
+        "br i1 %made, label %make0, label %end",
+    ]
+    for k, port in enumerate(ports):
+        following = f"make{k + 1}" if k + 1 < len(ports) else "compute"
+        lines += [
+            f"make{k}:",
+            f"%result{k} = call ptr %new({_new(k, port)})",
+            f"%made{k} = icmp ne ptr %result{k}, null",
+            f"br i1 %made{k}, label %keep{k}, label %failed",
+            f"keep{k}:",
+            f"%kept{k} = call i32 %set(ptr %result, i64 {k}, ptr %result{k})",
+            *_place(k, f"%result{k}"),
+            f"br label %{following}",
+        ]
+    return [*lines, "failed:", "call void %release(ptr %result)", "ret ptr null"]
+
+
+def _new(k: int, port: Port) -> str:
+    kind = np.dtype(float).num
+    return f"ptr %array, i32 {len(port.shape)}, ptr @extents{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
+
+
+def _place(k: int, result: str) -> list[str]:
+    return [
+        f"%place_at{k} = getelementptr i8, ptr {result}, i64 {_DATA}",
+        f"%place{k} = load ptr, ptr %place_at{k}",
+    ]
 
 
 def _field(k: int, name: str, offset: int, kind: str) -> list[str]:
@@ -134,7 +182,7 @@ class Direct:
         self._definition = _Definition(
             self._name, function, _FASTCALL, b"One sample the short way, others the general."
         )
-        (ctypes.c_void_p * 4).from_address(context)[:] = list(_addresses())
+        (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses())
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
         self.call: Any = make(ctypes.addressof(self._definition), general, None)
@@ -142,7 +190,8 @@ class Direct:
 
 @functools.cache
 def _addresses() -> tuple[int | None, ...]:
-    """Return the addresses of the array type, of the double type, of PyArray_New and of PyObject_Vectorcall."""
-    table = c_functions("numpy._core.multiarray", "_ARRAY_API")
-    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
-    return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], vectorcall
+    """Return the addresses of :data:`CONTEXT`."""
+    table, python = c_functions("numpy._core.multiarray", "_ARRAY_API"), ctypes.pythonapi
+    functions = (python.PyObject_Vectorcall, python.PyTuple_New, python.PyTuple_SetItem, python.Py_DecRef)
+    addresses = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
+    return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], *addresses

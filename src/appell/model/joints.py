@@ -1,10 +1,11 @@
 """Kinds of joint, one small class each, and the table of them.
 
-A joint kind answers two questions and nothing else. *Where is the child?* — its pose in the joint frame as a function
+A joint kind answers three questions and nothing else. *Where is the child?* — its pose in the joint frame as a function
 of q. *How does the child move?* — the columns of its motion subspace, each an angular and a linear part in the child's
 frame, constant there for every kind, so that the joint adds Σ wₖvₖ to the angular velocity and Σ lₖvₖ to the velocity
-of the origin. Everything else (recursions, Jacobians, regressors) follows from these two. Where v is not q̇ (free, ball,
-planar), :mod:`appell.model.manifold` says how v moves q.
+of the origin. *How do its coordinates change?* — q̇ as a function of q and v: v itself but for free, ball and planar
+joints. Everything else (recursions, Jacobians, regressors) follows from these; :mod:`appell.model.manifold` says how a
+finite v moves q.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple, Protocol
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about, from_quaternion, perpendicular
 from appell.spatial.scalar import Scalar, Vector, cos, sin
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, scale
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, scale
 
 Scalars = tuple[Scalar, ...]
 
@@ -52,6 +53,9 @@ class Kind(Protocol):
     def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the columns of the motion subspace in the child's frame."""
 
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return q̇."""
+
 
 class Revolute:
     """Turning about an axis; q in radians."""
@@ -65,6 +69,10 @@ class Revolute:
     def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the axis as angular part."""
         return (Column(joint.axis, ZERO),)
+
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return v."""
+        return v
 
 
 class Prismatic:
@@ -80,6 +88,10 @@ class Prismatic:
         """Return the axis as linear part."""
         return (Column(ZERO, joint.axis),)
 
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return v."""
+        return v
+
 
 class Helical:
     """Turning about an axis and advancing along it by the pitch; q in radians."""
@@ -94,6 +106,10 @@ class Helical:
         """Return the axis as angular part and the pitch along it as linear part."""
         return (Column(joint.axis, scale(joint.pitch, joint.axis)),)
 
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return v."""
+        return v
+
 
 class Cylindrical:
     """Turning about an axis (q₁, radians) and sliding along it (q₂, metres)."""
@@ -107,6 +123,10 @@ class Cylindrical:
     def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the axis as angular part, then as linear part."""
         return (Column(joint.axis, ZERO), Column(ZERO, joint.axis))
+
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return v."""
+        return v
 
 
 class Planar:
@@ -129,6 +149,11 @@ class Planar:
         first, second = plane(joint.axis)
         return (Column(ZERO, first), Column(ZERO, second), Column(joint.axis, ZERO))
 
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return the velocity turned by q₃, and v₃."""
+        c, s = cos(q[2]), sin(q[2])
+        return (c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
+
 
 class Ball:
     """Turning about a point; q: quaternion x y z w, v: angular velocity in the child's frame."""
@@ -143,6 +168,12 @@ class Ball:
         """Return the coordinate axes as angular parts."""
         return tuple(Column(axis, ZERO) for axis in IDENTITY)
 
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return ½ q ⊗ (ω, 0), at right angles to q whatever its length."""
+        x, y, z, w = q
+        a, b, c = (0.5 * rate for rate in v)
+        return (w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a, -(x * a + y * b + z * c))
+
 
 class Free:
     """Moving freely; q: position, quaternion x y z w; v: linear, then angular velocity, in the child's frame."""
@@ -156,6 +187,10 @@ class Free:
     def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the coordinate axes as linear parts, then as angular parts."""
         return (*(Column(ZERO, axis) for axis in IDENTITY), *(Column(axis, ZERO) for axis in IDENTITY))
+
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return the linear velocity in the joint frame, turned by the quaternion's direction, and ½ q ⊗ (ω, 0)."""
+        return (*matvec(from_quaternion(*q[3:]), (v[0], v[1], v[2])), *Ball().rates(q[3:], v[3:]))
 
 
 def plane(axis: Vector) -> tuple[Vector, Vector]:

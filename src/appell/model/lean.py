@@ -75,7 +75,8 @@ def _reframe(model: Model) -> Model:
         inertia = body.inertia.moved(working[i].inverse())
         bodies.append(replace(body, joint=replace(joint, placement=_clean_pose(joint.placement)), inertia=inertia))
     gravity = _clean_vector(matvec_t(working[WORLD].rotation, model.gravity))
-    return replace(model, bodies=tuple(bodies), gravity=gravity, frames=())
+    frames = (replace(f, placement=_clean_pose(working[f.body].inverse().then(f.placement))) for f in model.frames)
+    return replace(model, bodies=tuple(bodies), gravity=gravity, frames=tuple(frames))
 
 
 def _with_axis_z(joint: Joint, placed: Pose, turned: Pose, turn: float) -> Joint:

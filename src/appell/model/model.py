@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from appell.model.closure import Closure
 from appell.model.joints import KINDS, Column, Kind
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -131,6 +132,12 @@ class Model:
     base: Base = field(default_factory=Base)
     late: frozenset[int] = frozenset()
     """Bodies whose turn about z the working frames leave out: bundles of parallel axes in a lean model."""
+    closures: tuple[Closure, ...] = ()
+    """What ties frames of the tree together: the loops of a closed robot."""
+    actuators: tuple[str, ...] = ()
+    """The joints that have motors, where not all have one."""
+    home: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """Where to begin closing the loops: coordinates of some joints by name, the others being neutral."""
     is_coupled: bool = False
     """Whether joints with a mimic follow their source; nq, nv and the slices count every joint of the tree even so."""
 

@@ -8,7 +8,8 @@ may move by several joints in a row, each about an anchor of its own:
 So every joint gets a link of its own with its frame at the anchor, all but the last without mass. The last one is the
 body where its anchor is the body's origin; elsewhere the body is a frame on it, at T(−p). A body without joints is a
 frame on the one that carries it. A joint that ``<equality>`` ties to another by a line follows it, as a mimic joint
-does. What a tree of rigid bodies cannot hold is named in one warning, see :mod:`appell.read.unread`.
+does; bodies that it ties together close loops (:mod:`appell.read.equalities`). What a tree of rigid bodies cannot hold
+is named in one warning, see :mod:`appell.read.unread`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from appell.read.compiled import (
     names_of,
     vector,
 )
+from appell.read.equalities import driven_joints, equalities, pose_of_file
 from appell.read.place import Contents, contents
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
@@ -99,7 +101,6 @@ def read_mjcf(
     compiled, remarks = compile_mjcf(mujoco, given, path_or_text)
     names, ties = names_of(mujoco, compiled), _ties(mujoco, compiled)
     tree = _tree(mujoco, compiled, names, ties)
-    _warn(given.source, unread(mujoco, compiled, ties), remarks)
     model = build(
         _title(compiled, given),
         [Link(name, inertia) for name, inertia in tree.moments.items()],
@@ -107,7 +108,13 @@ def read_mjcf(
         gravity=gravity_vector(gravity, gravity_of(mujoco, compiled)),
         source=given.source,
     )
-    return replace(model, frames=_frames(compiled, names, tree, model))
+    loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
+    _warn(given.source, unread(mujoco, compiled, {*ties, *loops.held}), remarks)
+    model = replace(model, frames=(*_frames(compiled, names, tree, model), *loops.frames))
+    if not loops.closures:
+        return model
+    drives = driven_joints(mujoco, compiled, names)
+    return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(compiled, names))
 
 
 def _title(compiled: Any, given: Contents) -> str:

@@ -34,6 +34,19 @@ angle is a number of radians or text such as ``"90 deg"``::
     friction = 0.0
     armature = 0.0
 
+and, where loops close it (:mod:`appell.model.closure`)::
+
+    actuators = ["crank"]                   # the joints that have motors; where absent, all independent ones
+    home = { crank = "60 deg" }             # where to begin closing the loops, 0 where absent
+
+    [[closures]]
+    kind = "revolute"                       # required: a kind of closure, or rows = ["x", "y", "rz"]
+    first = "coupler"                       # required: a frame (every link and joint is one), or one on a link,
+    second = { link = "rocker", xyz = [0.4, 0.0, 0.0], rpy = [0.0, 0.0, 0.0] }
+    name = "tip"                            # the two frames' where absent
+    # radius = 0.1                          # of the wheel where kind = "rolling" (or rows = ["x", "y", "z"], which
+    #                                       # hold its height too): z of first is the normal, z of second the axle
+
 or, instead of `links` and `joints`::
 
     [dh]
@@ -54,11 +67,14 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from appell.errors import ReadError
+from appell.model import closure
 from appell.model.build import Connection, Link, build, listed
+from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
-from appell.model.model import GRAVITY, Joint, Limits, Mimic, Model
+from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.values import (
@@ -69,6 +85,7 @@ from appell.read.values import (
     inertia,
     limits,
     number,
+    numbers,
     pose,
     sequence,
     shown,
@@ -81,7 +98,9 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
-TOP_KEYS = ("name", "gravity", "source", "notes", *TREE_KEYS, "dh")
+LOOP_KEYS = ("closures", "actuators", "home")
+TOP_KEYS = ("name", "gravity", "source", "notes", *TREE_KEYS, "dh", *LOOP_KEYS)
+CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
 OWN_KEYS = {"helical": "pitch", "universal": "axis2"}
@@ -119,17 +138,32 @@ def read_toml(
     >>> model.name, model.bodies[0].inertia.mass
     ('pendulum', 2.0)
     """
-    given = contents(path_or_text, lambda given_text: "\n" in given_text)
-    if source is not None:
-        given = given._replace(source=source)
-    top, place = _tables(given), Place(given.source)
+    top, place = tables(path_or_text, source)
     check_keys(top, TOP_KEYS, place)
     for key in ("source", "notes"):
         text(top.get(key, "-"), place.at(key))
     name = text(top.get("name", "robot"), place.at("name"))
     own_gravity = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     read = _arm if _has_table(top, place) else _tree
-    return read(top, name, gravity_vector(gravity, own_gravity), place)
+    return _closed(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+
+
+def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
+    """Return a model with the loops of a toml file that holds nothing else: closures, actuators and home."""
+    given = contents(path, lambda text: False)
+    top, place = _tables(given), Place(given.source)
+    check_keys(top, ("source", "notes", *LOOP_KEYS), place)
+    if "closures" not in top:
+        raise place.error("there are no [[closures]]; a file of loops needs at least one")
+    return _closed(model, top, place)
+
+
+def tables(path_or_text: str | os.PathLike[str], source: str | None = None) -> tuple[Mapping[str, object], Place]:
+    """Return the tables of a TOML file, or of its text, and the place of the whole."""
+    given = contents(path_or_text, lambda given_text: "\n" in given_text)
+    if source is not None:
+        given = given._replace(source=source)
+    return _tables(given), Place(given.source)
 
 
 def _tables(given: Contents) -> Mapping[str, object]:
@@ -213,6 +247,88 @@ def _connection(value: object, place: Place) -> Connection:
         if kind == "universal" and key in entries:
             raise place.at(key).error("a universal joint has two coordinates; write two revolute joints")
     return Connection(joint, _name(entries, "parent", place), _name(entries, "child", place), axis2=axis2)
+
+
+# Loops
+
+
+def _closed(model: Model, top: Mapping[str, object], place: Place) -> Model:
+    """Return a model with the closures, actuators and home that a file gives it."""
+    for i, entry in _listed(top, "closures", place):
+        model = _with_closure(model, table(entry, place.at("closures").at(i)), place.at("closures").at(i))
+    joints = {body.joint.name: body.joint for body in model.bodies}
+    actuators = [text(x, place.at("actuators").at(i)) for i, x in _listed(top, "actuators", place)]
+    home = table(top.get("home", {}), place.at("home"))
+    for name in (*actuators, *home):
+        if name not in joints:
+            where = place.at("actuators" if name in actuators else "home")
+            raise where.error(f"there is no moving joint '{name}'; there are {listed(joints)}")
+    return replace(
+        model,
+        actuators=tuple(actuators),
+        home=tuple(
+            (name, _coordinates(value, joints[name], place.at("home").at(name))) for name, value in home.items()
+        ),
+    )
+
+
+def _coordinates(value: object, joint: Joint, place: Place) -> tuple[float, ...]:
+    if joint.type.nq == 1:
+        return ((angle if joint.type.turns else number)(value, place),)
+    return numbers(value, joint.type.nq, place)
+
+
+def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> Model:
+    check_keys(entries, CLOSURE_KEYS, place)
+    if ("kind" in entries) == ("rows" in entries):
+        raise place.error("give kind or rows, one of them")
+    rows = _rows(entries, place)
+    radius = number(entries.get("radius", 0.0), place.at("radius"))
+    if entries.get("kind") == ROLLING and "radius" not in entries:
+        raise place.error("a rolling closure needs 'radius'; add it")
+    if "radius" in entries and not (radius > 0.0 and {*rows} <= {*ROWS[:3]}):
+        raise place.at("radius").error("expected a radius above zero, of a closure that is rolling or has rows x, y, z")
+    ends = [_end(model, entries, key, place) for key in ("first", "second")]
+    usual = "|".join(f.name for f in ends) if all(f.name for f in ends) else f"closure{len(model.closures) + 1}"
+    name = text(entries.get("name", usual), place.at("name"))
+    if any(name == other.name for other in model.closures):
+        raise place.at("name").error(f"there are two closures '{name}'; give each a name of its own")
+    ends = [f if f.name else replace(f, name=f"{name}/{key}") for f, key in zip(ends, ("first", "second"), strict=True)]
+    new = tuple(f for f in ends if f.name not in model.frame_index)
+    tie = Closure(name, ends[0].name, ends[1].name, rows, radius)
+    return replace(model, frames=(*model.frames, *new), closures=(*model.closures, tie))
+
+
+def _rows(entries: Mapping[str, object], place: Place) -> tuple[str, ...]:
+    if "kind" in entries:
+        kind = text(entries["kind"], place.at("kind"))
+        if kind not in closure.KINDS:
+            raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(closure.KINDS)}")
+        return closure.KINDS[kind]
+    given = [text(x, place.at("rows").at(i)) for i, x in enumerate(sequence(entries["rows"], place.at("rows")))]
+    for i, row in enumerate(given):
+        if row not in ROWS or row in given[:i]:
+            raise place.at("rows").error(f"'{row}' is unknown or named twice; known rows: {listed(ROWS)}")
+    if not given:
+        raise place.at("rows").error(f"a closure needs a row; known rows: {listed(ROWS)}")
+    return tuple(row for row in ROWS if row in given)
+
+
+def _end(model: Model, entries: Mapping[str, object], key: str, place: Place) -> Frame:
+    """Return the frame at one end of a closure: one of the model's, or without a name as yet, one on a link."""
+    if key not in entries:
+        raise place.error(f"there is no '{key}'; add it")
+    here, value = place.at(key), entries[key]
+    told = {"link": value} if isinstance(value, str) else table(value, here)
+    check_keys(told, ("link", "xyz", "rpy"), here)
+    name = _name(told, "link", here)
+    if name not in model.frame_index:
+        raise here.error(f"there is no frame '{name}'; there are {listed(model.frame_index, most=40)}")
+    frame = model.frame_index[name]
+    if isinstance(value, str):
+        return frame
+    own = {at: x for at, x in told.items() if at != "link"}
+    return replace(frame, name="", placement=frame.placement.then(_origin(own, here)))
 
 
 def _mimic(value: object, turns: bool, place: Place) -> Mimic:

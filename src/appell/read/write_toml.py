@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from appell.model.build import Connection, Link
+from appell.model.closure import Closure
 from appell.model.model import Limits, Model
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
@@ -24,16 +25,27 @@ def toml_text(model: Model) -> str:
     """
     links, connections = outline(model)
     lines = [f"name = {_value(model.name)}", f"gravity = {_value(model.gravity)}"]
+    if model.actuators:
+        lines.append(f"actuators = {_value(model.actuators)}")
+    if model.home:
+        lines.append(f"home = {_value({json.dumps(name): x if len(x) > 1 else x[0] for name, x in model.home})}")
     for link in links:
         lines += ["", "[[links]]", *_entries(_link(link))]
     for connection in connections:
         lines += ["", "[[joints]]", *_entries(_joint(connection))]
+    for closure in model.closures:
+        lines += ["", "[[closures]]", *_entries(_closure(closure))]
     return "\n".join(lines) + "\n"
 
 
 def _link(link: Link) -> dict[str, Any]:
     own = {} if link.inertia == Inertia() else {"parameters": link.inertia.parameters}
     return {"name": link.name, **own}
+
+
+def _closure(closure: Closure) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": closure.name, "first": closure.first, "second": closure.second}
+    return told | {"rows": closure.rows} | ({"radius": closure.radius} if closure.is_rolling else {})
 
 
 def _joint(connection: Connection) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import warnings
 from lxml import etree
 
 from appell.errors import AppellWarning, ModelError
-from appell.model.build import Connection, Link
+from appell.model.build import Connection, Link, listed
 from appell.model.model import GRAVITY, Joint, Limits, Model
 from appell.read.outline import outline, roll_pitch_yaw, without_offset
 from appell.read.urdf import ENDLESS, KINDS_BY_NAME
@@ -30,7 +30,7 @@ def urdf_text(model: Model) -> str:
     Raises
     ------
     ModelError
-        When URDF has no word for a joint or for a body's inertia; toml has.
+        When URDF has no word for a joint, for a body's inertia or for a loop; toml has.
 
     Examples
     --------
@@ -39,6 +39,9 @@ def urdf_text(model: Model) -> str:
     <?xml version="1.0" encoding="UTF-8"?>
     <robot
     """
+    if model.closures:
+        loops = listed(closure.name for closure in model.closures)
+        raise ModelError(f"robot '{model.name}': URDF has no word for its loops {loops}; save as .toml")
     if model.gravity != GRAVITY:
         shown = ", ".join(f"{x:g}" for x in model.gravity)
         warnings.warn(

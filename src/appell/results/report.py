@@ -6,7 +6,7 @@ import base64
 import html
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,25 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Film:
+    """An animation to be: its name (of the file), its caption, and what makes the GIF file when it is wanted."""
+
+    name: str
+    caption: str
+    make: Callable[[], bytes]
+
+    def gif(self) -> bytes:
+        """Return the animation as a GIF file."""
+        return self.make()
+
+
+@dataclass(frozen=True)
 class Report:
     """What reproducing a paper gave.
 
     `name` is the paper's short name, `corrections` are errors found in the paper and put right on the way, `seconds` is
-    how long it took. Figures are drawn when they are saved, not before.
+    how long it took, `run` is the motion or fit behind the tables, where there is one. Figures are drawn and films made
+    when they are saved, not before.
 
     >>> report = Report("demo", "A demonstration", (Table("One", ("n",), ((1,),)),))
     >>> report.json()["tables"][0]["rows"]
@@ -46,9 +60,10 @@ class Report:
     name: str
     title: str
     tables: tuple[Table, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Figure | Film, ...] = ()
     corrections: tuple[str, ...] = ()
     seconds: float = 0.0
+    run: Any = field(default=None, repr=False)
 
     def json(self) -> dict[str, Any]:
         """Return the report without its figures as a dictionary of plain values."""
@@ -63,19 +78,19 @@ class Report:
 
     def html(self) -> str:
         """Return the report as one page that needs no other file."""
-        return self._page({figure.name: figure.png() for figure in self.figures})
+        return self._page({figure.name: _file(figure) for figure in self.figures})
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the page and one PNG a figure into a folder; return the place of the page.
+        """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Report("demo", "A demonstration").save(folder).name
         'demo.html'
         """
-        drawn = {figure.name: figure.png() for figure in self.figures}
-        for name, image in drawn.items():
-            write(Path(folder, f"{self.name}-{name}.png"), image)
+        drawn = {figure.name: _file(figure) for figure in self.figures}
+        for figure in self.figures:
+            write(Path(folder, f"{self.name}-{figure.name}.{_kind(figure)}"), drawn[figure.name])
         return write(Path(folder, f"{self.name}.html"), self._page(drawn))
 
     def _page(self, drawn: dict[str, bytes]) -> str:
@@ -87,11 +102,20 @@ class Report:
         return _PAGE.format(title=title, body=f"{tables}\n{figures}\n{corrections}", seconds=self.seconds)
 
 
-def _figure(figure: Figure, image: bytes) -> str:
+def _kind(figure: Figure | Film) -> str:
+    return "png" if isinstance(figure, Figure) else "gif"
+
+
+def _file(figure: Figure | Film) -> bytes:
+    return figure.png() if isinstance(figure, Figure) else figure.gif()
+
+
+def _figure(figure: Figure | Film, image: bytes) -> str:
     caption = html.escape(figure.caption)
     data = base64.b64encode(image).decode()
     return (
-        f'<figure><img alt="{caption}" src="data:image/png;base64,{data}"><figcaption>{caption}</figcaption></figure>'
+        f'<figure><img alt="{caption}" src="data:image/{_kind(figure)};base64,{data}">'
+        f"<figcaption>{caption}</figcaption></figure>"
     )
 
 

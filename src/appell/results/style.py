@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -56,11 +57,33 @@ def png(draw: Callable[[], Figure]) -> bytes:
     >>> png(draw)[:4]
     b'\x89PNG'
     """
-    matplotlib = _matplotlib()
-    with matplotlib.rc_context({**STYLE, "axes.prop_cycle": matplotlib.rcsetup.cycler(color=COLOURS)}):
-        stream = BytesIO()
-        draw().savefig(stream, format="png", metadata={"Software": "appell"})
+    return image(draw, "png")
+
+
+def image(draw: Callable[[], Figure], form: str) -> bytes:
+    """Return a drawing as a file of a form that Matplotlib knows: png, pdf or svg.
+
+    >>> image(figure, "svg")[:5]
+    b'<?xml'
+    """
+    stream = BytesIO()
+    with styled():
+        drawing = draw()
+        drawing.savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
     return stream.getvalue()
+
+
+def styled() -> AbstractContextManager[None]:
+    """Return the context in which figures have appell's style.
+
+    >>> with styled():
+    ...     drawn = figure()
+    """
+    matplotlib = _matplotlib()
+    style: AbstractContextManager[None] = matplotlib.rc_context(
+        {**STYLE, "axes.prop_cycle": matplotlib.rcsetup.cycler(color=COLOURS)}
+    )
+    return style
 
 
 def _matplotlib() -> Any:

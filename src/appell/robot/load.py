@@ -16,8 +16,10 @@ from appell.catalogue import read as _from_catalogue
 from appell.errors import AppellWarning, InputError
 from appell.model.build import listed
 from appell.model.mimic import coupled
+from appell.model.model import Model
 from appell.read import from_dh as _from_dh
 from appell.read import read
+from appell.read.closures import with_loops
 from appell.robot.robot import Robot
 
 MJCF = (".xml", ".mjcf")
@@ -60,6 +62,19 @@ def load(
     >>> appell.load("puma600")
     <Robot 'puma600': 6 bodies, nq 6, nv 6>
     """
+    return Robot(read_model(source, floating=floating, friction=friction, mimic=mimic, gravity=gravity))
+
+
+def read_model(
+    source: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    friction: bool = True,
+    mimic: bool = False,
+    gravity: Sequence[float] | None = None,
+    loops: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Return the model that :func:`load` makes a robot of, with the closures of its file or of a file of loops."""
     place = os.fspath(source)
     if place in names():
         model = _from_catalogue(place, gravity=gravity)
@@ -67,16 +82,17 @@ def load(
         raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(names())}")
     else:
         model = read(place, gravity=gravity)
+    model = with_loops(model, loops) if loops is not None else model
     loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
     if loose and not mimic and Path(place).suffix.lower() in MJCF:
         warnings.warn(
             f"{place}: equalities of joints are not enforced ({listed(loose)}); load with mimic=True to bind them",
             AppellWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     model = coupled(model) if mimic else model
     model = model.floating() if floating else model
-    return Robot(model if friction else model.without_friction())
+    return model if friction else model.without_friction()
 
 
 def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Robot:
@@ -97,13 +113,3 @@ def chain(n: int, rng: np.random.Generator, *, vertical: bool = False) -> Robot:
     4
     """
     return Robot(_chain(n, rng, vertical=vertical))
-
-
-def catalogue() -> list[str]:
-    """Return the names that :func:`load` knows without a file.
-
-    >>> import appell
-    >>> "puma560" in appell.catalogue()
-    True
-    """
-    return names()

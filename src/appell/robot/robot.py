@@ -313,7 +313,8 @@ class Robot:
                 raise explain(self.name, compiled.recipe, arguments[:count], out, error) from None
 
         call = compiled.direct(general)
-        self._calls[verb, frame] = self._guarded(call) if has_quaternions(self.model.independent) else call
+        strict = VERBS[verb].is_strict and has_quaternions(self.model.independent)
+        self._calls[verb, frame] = self._guarded(call) if strict else call
         return self._calls[verb, frame]
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:

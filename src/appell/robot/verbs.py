@@ -26,6 +26,7 @@ from appell.recursion import (
     mixed,
     momentum,
     newton_euler,
+    rates,
     regressor,
     vector_form,
 )
@@ -45,6 +46,10 @@ Shape = Callable[[Model], tuple[int, ...]]
 
 def _v(model: Model) -> tuple[int, ...]:
     return (model.independent.nv,)
+
+
+def _q(model: Model) -> tuple[int, ...]:
+    return (model.independent.nq,)
 
 
 def _vv(model: Model) -> tuple[int, ...]:
@@ -82,7 +87,8 @@ class Verb:
     `formulations` are programs of equal results; those named in `candidates` compete to be compiled. `is_lean` says
     that the result is the same on the lean model (:mod:`appell.model.lean`), on which it is then traced. Of a coupled
     model a formulation gives the tree's result, which is then reduced; those named in `coupled` reduce it themselves,
-    as the ones must that solve for accelerations, and the verb then has no other.
+    as the ones must that solve for accelerations, and the verb then has no other. `is_strict` says that quaternions
+    must be of unit length; the field that an integrator follows is given what its stages lead to.
     """
 
     name: str
@@ -92,6 +98,7 @@ class Verb:
     candidates: tuple[str, ...] = field(default=())
     is_lean: bool = True
     coupled: tuple[str, ...] = ()
+    is_strict: bool = True
 
     def ports(self, model: Model) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Return the input and output ports for a model."""
@@ -160,6 +167,12 @@ def _cost(tape: Tape) -> int:
 
 
 _TAU = (("tau", _v),)
+_FORWARD = {
+    "gibbs": forward.forward_dynamics_gibbs,
+    "mixed": mixed.forward_dynamics,
+    "composite": forward.forward_dynamics_composite,
+    "articulated": articulated.forward_dynamics,
+}
 VERBS = {
     verb.name: verb
     for verb in (
@@ -178,14 +191,18 @@ VERBS = {
             "forward_dynamics",
             ("q", "v", "tau"),
             (("a", _v),),
-            {
-                "gibbs": forward.forward_dynamics_gibbs,
-                "mixed": mixed.forward_dynamics,
-                "composite": forward.forward_dynamics_composite,
-                "articulated": articulated.forward_dynamics,
-            },
+            _FORWARD,
             candidates=("gibbs", "composite", "articulated"),
             coupled=("gibbs", "composite"),
+        ),
+        Verb(
+            "motion",
+            ("q", "v", "tau"),
+            (("rate", _q), ("a", _v)),
+            {name: rates.motion(formulation) for name, formulation in _FORWARD.items()},
+            candidates=("gibbs", "composite", "articulated"),
+            coupled=("gibbs", "composite"),
+            is_strict=False,
         ),
         Verb(
             "mass_matrix",
@@ -232,10 +249,12 @@ VERBS = {
 
 FRAMED = ("pose", "jacobian", "velocity", "acceleration", "wrench_forces")
 """Verbs about one frame of the robot, named in the call."""
+COUNTED = [name for name in VERBS if name not in (*FRAMED, "motion")]
+"""Verbs that have an operation count: of the robot as a whole, and not forward dynamics again with rates beside it."""
 
 
 def operations(model: Model, name: str, formulation: str | None = None) -> Count:
     """Return the operation count of a verb: as compiled, or of a named formulation on the frames of the file."""
-    if name not in VERBS or name in FRAMED:
-        raise InputError(f"operations: no verb '{name}'; known: {listed(v for v in VERBS if v not in FRAMED)}")
+    if name not in COUNTED:
+        raise InputError(f"operations: no verb '{name}'; known: {listed(COUNTED)}")
     return count(VERBS[name].tape(model, formulation))

@@ -1,0 +1,132 @@
+"""``appell simulate``: a scenario as a file, run."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from appell.cli.common import AsJson, show, show_json, warn
+from appell.errors import AppellWarning, InputError
+from appell.results.run import Run
+from appell.results.table import Table
+from appell.simulate.scenario import read_scenario
+
+File = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A .toml file: robot, start, walls, control, duration.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the run goes, .npz or .csv.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Curves of the run, .png, .pdf or .svg.")]
+Animate = Annotated[Path | None, typer.Option("--animate", metavar="FILE", help="A film, .gif, or .mp4 with ffmpeg.")]
+Speed = Annotated[float, typer.Option("--speed", help="Seconds of motion in a second of the film.")]
+
+ENDINGS = {"--out": (".npz", ".csv"), "--plot": (".png", ".pdf", ".svg"), "--animate": (".gif", ".mp4")}
+SHOWN = 40
+"""Impacts that are printed; all are in the run."""
+
+
+def command(
+    scenario: File,
+    out: Out = None,
+    plot: Plot = None,
+    animate: Animate = None,
+    speed: Speed = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario: print its impacts and a summary, write the run, its curves and a film of it.
+
+    A run that ends early says why on stderr and still writes its files; the exit code is then 1.
+
+    Example: appell simulate examples/scenarios/tree.toml --out run.npz --plot run.png --animate run.gif --speed 0.25
+    """
+    for option, file in {"--out": out, "--plot": plot, "--animate": animate}.items():
+        if file is not None and file.suffix.lower() not in ENDINGS[option]:
+            raise InputError(f"{option}: {file}: expected a file named {' or '.join(ENDINGS[option])}")
+    run, seconds, remarks = _simulated(scenario, progress=sys.stdout.isatty() and not as_json)
+    warn(remarks)
+    writers: dict[Path, Callable[[Path], Any]] = {}
+    if out is not None:
+        writers[out] = run.save
+    if plot is not None:
+        writers[plot] = run.plot
+    if animate is not None:
+        writers[animate] = lambda place: run.animate(place, speed=speed)
+    for place, write in writers.items():
+        write(place)
+        typer.echo(f"written: {place}", err=True)
+    if as_json:
+        show_json({**summary(run, seconds), "impacts": [_json(impact) for impact in run.impacts]})
+    else:
+        show(impacts(run), summary_table(run, seconds))
+    if run.ended_early:
+        typer.echo(f"appell: the run ended early: {run.ended_early}", err=True)
+        raise typer.Exit(1)
+
+
+def _simulated(scenario: Path, *, progress: bool) -> tuple[Run, float, list[str]]:
+    """Return the run of a scenario, how long it took [s], and in words what was odd about the robot's file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AppellWarning)
+        whole = read_scenario(scenario)
+        remarks = [str(x.message) for x in caught if issubclass(x.category, AppellWarning)]
+        start = time.perf_counter()
+        run = whole.run(progress=progress)  # what it warns of, that it ended early, the command says itself
+    return run, time.perf_counter() - start, [*remarks, *run.notes]
+
+
+def impacts(run: Run) -> Table:
+    """Return the impacts as a table."""
+    rows = tuple(
+        (
+            k,
+            f"{impact.time:.9f}",
+            ", ".join(impact.points),
+            ", ".join(dict.fromkeys(impact.walls)),
+            _listed(impact.approach),
+            _listed(impact.impulse),
+            float(impact.loss),
+        )
+        for k, impact in enumerate(run.impacts[:SHOWN], 1)
+    )
+    hidden = len(run.impacts) - len(rows)
+    notes = (f"and {hidden} more, which --out and --json hold",) if hidden else ()
+    columns = ("impact", "t [s]", "points", "wall", "approach [m/s]", "impulse [N·s]", "energy lost [J]")
+    return Table(f"Impacts of {run.robot_name}" if rows else f"{run.robot_name} strikes nothing", columns, rows, notes)
+
+
+def _listed(values: Any) -> str:
+    return ", ".join(f"{x:.5g}" for x in values)
+
+
+def summary(run: Run, seconds: float) -> dict[str, Any]:
+    """Return what a run was, in a few numbers."""
+    return {
+        "robot": run.robot_name,
+        "duration [s]": float(run.t[-1] - run.t[0]) if len(run.t) else 0.0,
+        "steps": len(run.path.starts),
+        "number of impacts": len(run.impacts),
+        "resting contacts": len(run.rests),
+        "energy at the start [J]": float(run.energy[0]) if len(run.t) else None,
+        "energy at the end [J]": float(run.energy[-1]) if len(run.t) else None,
+        "wall time [s]": seconds,
+        "ended early": run.ended_early or None,
+    }
+
+
+def summary_table(run: Run, seconds: float) -> Table:
+    """Return the summary for people."""
+    rows = [(what, _told(value)) for what, value in summary(run, seconds).items() if value is not None]
+    return Table("Summary", ("what", "value"), tuple(rows))
+
+
+def _told(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def _json(impact: Any) -> dict[str, Any]:
+    values = {name: getattr(impact, name) for name in impact.__dataclass_fields__}
+    return {**values, "angles": np.asarray(impact.angles), "loss": impact.loss}

@@ -1,0 +1,281 @@
+"""Closing loops: damped, step-capped least squares on the manifold of configurations, many starts side by side.
+
+Levenberg and Marquardt's step δ = −(JᵀJ + λ)⁻¹Jᵀe is capped in length, since a linear picture of a linkage is good for
+a fraction of a radian, and taken only where it brings the frames nearer. Where a start stalls in a dip that is no
+closure, another start takes over. A turn that three rows hold counts by its logarithm, which also points the right way
+from half a turn; two rows hold an axis, which must not end up the wrong way round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import ModelError
+from appell.kernels.kernel import Kernel
+from appell.kernels.recipe import Recipe
+from appell.model import manifold
+from appell.model.model import Model
+from appell.recursion import closure
+from appell.recursion.kinematics import Scalars, links
+from appell.trace.tape import Port, trace
+
+Array = NDArray[Any]
+
+REACH = 0.3
+"""The longest step: radians, or lengths of the robot."""
+ITERATIONS = 200
+PATIENCE = 15
+"""Steps in a row that bring less than a thousandth, after which a start is given up."""
+STARTS = 64
+"""Random starts, half of them near the first guess, when that one does not lead to closed loops."""
+CLOSED = 1e-10
+"""Residual, in lengths of the robot, at which loops are closed."""
+ROUNDED = 2e-5
+"""Residual that a file of rounded numbers may leave in loops that hold more than they need."""
+
+
+class Fit(NamedTuple):
+    """Configurations and how far each is from closed: the largest residual, in lengths of the robot and radians."""
+
+    q: Array
+    error: Array
+
+
+@dataclass(frozen=True)
+class Assembler:
+    """The loops of one model, ready to be closed."""
+
+    model: Model
+
+    @cached_property
+    def ties(self) -> tuple[closure.Tie, ...]:
+        """Return the closures with their ways."""
+        return closure.ties(self.model)
+
+    @cached_property
+    def labels(self) -> list[tuple[str, str]]:
+        """Return, per row, its closure's name and what it stops."""
+        return [(c.name, row) for c in self.model.closures for row in _rows_of(c.shifts, c.turns)]
+
+    @cached_property
+    def size(self) -> float:
+        """Return a length of the robot [m]: what an angle is multiplied with to be compared with a distance."""
+        arms = [np.linalg.norm(body.joint.placement.position) for body in self.model.bodies]
+        arms += [np.linalg.norm(f.placement.position) for tie in self.ties for f in (tie.first, tie.second)]
+        long = [float(arm) for arm in arms if arm > 0.0]
+        return float(np.mean(long)) if long else 1.0
+
+    @cached_property
+    def row_scale(self) -> Array:
+        """Return what makes every row a pure number: 1/length for sliding rows."""
+        return np.array([1.0 / self.size if row in "xyz" else 1.0 for _, row in self.labels])
+
+    @cached_property
+    def column_scale(self) -> Array:
+        """Return what makes every velocity a pure number: a length for sliding ones."""
+        columns = [c for body in self.model.bodies for c in body.joint.columns]
+        return np.array([1.0 if any(c.angular) else self.size for c in columns])
+
+    @cached_property
+    def _entries(self) -> list[tuple[int, int]]:
+        """Return the places of the Jacobian where a joint is on one of the closure's two ways; the rest is zero."""
+        places, row = [], 0
+        for tie in self.ties:
+            columns = sorted(k for i in (*tie.first_way, *tie.second_way) for k in self.model.velocities(i))
+            for _ in tie.closure.rows:
+                places += [(row, k) for k in columns]
+                row += 1
+        return places
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """Return the native program from q to the poses X_AB of all closures and the entries of the Jacobian."""
+        inputs = (Port("q", (self.model.nq,)),)
+        outputs = Port("X", (len(self.ties), 3, 4)), Port("J", (len(self._entries),))
+        frames = [frame for tie in self.ties for frame in (tie.first, tie.second)]
+        fingerprint = repr((replace(self.model, name="", source="", frames=()), frames))
+
+        def program(q: Scalars) -> Any:
+            chain = links(self.model, q)
+            poses = [closure.relative_pose(chain, tie) for tie in self.ties]
+            flat = [[(*row, x) for row, x in zip(*pose, strict=True)] for pose in poses]
+            rows = [row for tie in self.ties for row in closure.rows(self.model, chain, tie)]
+            return flat, [rows[i][k] for i, k in self._entries]
+
+        return Kernel(
+            Recipe("closure", inputs, outputs, fingerprint, lambda: trace("closure", program, inputs, outputs))
+        )
+
+    def gap(self, q: Array) -> tuple[Array, Array]:
+        """Return the residual of every row and the Jacobian's rows, all as pure numbers."""
+        poses, entries = self.kernel(np.ascontiguousarray(q, dtype=float))
+        whole = [k for k, tie in enumerate(self.ties) if tie.all_turns]
+        logarithms = dict(zip(whole, np.moveaxis(_logarithm(poses[..., whole, :, :3]), -2, 0), strict=True))
+        parts = [_residual(tie, poses[..., k, :, :], logarithms.get(k)) for k, tie in enumerate(self.ties)]
+        matrix = np.zeros((*entries.shape[:-1], len(self.labels), self.model.nv))
+        if self._entries:
+            matrix[..., *np.array(self._entries).T] = entries
+        return np.concatenate(parts, axis=-1) * self.row_scale, self.jacobian_scaled(matrix)
+
+    def jacobian_scaled(self, matrix: Array) -> Array:
+        """Return a Jacobian (…, rows, nv) as pure numbers."""
+        scaled: Array = matrix * self.row_scale[:, None] * self.column_scale
+        return scaled
+
+    def error(self, q: Array) -> Array:
+        """Return the largest residual of every configuration, as a pure number."""
+        return np.asarray(np.abs(self.gap(q)[0]).max(axis=-1, initial=0.0))
+
+    def close(self, start: Array, iterations: int = ITERATIONS) -> Fit:
+        """Return the configurations (n, nq) that the starts (n, nq) lead to, closed or not."""
+        q = np.array(start, dtype=float)
+        e, matrix = self.gap(q)
+        damping, cost = np.full(len(q), 1e-3), (e * e).sum(-1)
+        active, stalls = np.ones(len(q), dtype=bool), np.zeros(len(q), dtype=int)
+        for _ in range(iterations):
+            at = np.flatnonzero(active)
+            if not len(at):
+                break
+            step = self._step(e[at], matrix[at], damping[at])
+            tried = manifold.integrate(self.model, q[at], step * self.column_scale)
+            e_new, matrix_new = self.gap(tried)
+            cost_new = (e_new * e_new).sum(-1)
+            better = cost_new < cost[at]
+            gained = at[better]
+            progress = np.where(better, 1.0 - cost_new / np.where(cost[at] > 0.0, cost[at], 1.0), 0.0)
+            q[gained], e[gained], matrix[gained], cost[gained] = (
+                x[better] for x in (tried, e_new, matrix_new, cost_new)
+            )
+            damping[at] = np.where(better, np.maximum(damping[at] / 5.0, 1e-12), damping[at] * 8.0)
+            done = (cost[at] < 1e-30) | (damping[at] > 1e8) | (better & (progress < 1e-9) & (damping[at] < 1e-8))
+            stalls[at] = np.where(progress < 1e-3, stalls[at] + 1, 0)
+            active[at[done | (stalls[at] > PATIENCE)]] = False
+        return Fit(q, np.abs(e).max(-1, initial=0.0))
+
+    def _step(self, e: Array, matrix: Array, damping: Array) -> Array:
+        """Return the damped step of every start, capped."""
+        if self.model.nv <= e.shape[-1]:
+            normal = np.swapaxes(matrix, -1, -2) @ matrix + damping[:, None, None] * np.eye(self.model.nv)
+            step = -np.linalg.solve(normal, np.swapaxes(matrix, -1, -2) @ e[..., None])[..., 0]
+        else:
+            # the same step by the smaller matrix: Jᵀ(JJᵀ + λ)⁻¹
+            normal = matrix @ np.swapaxes(matrix, -1, -2) + damping[:, None, None] * np.eye(e.shape[-1])
+            step = -(np.swapaxes(matrix, -1, -2) @ np.linalg.solve(normal, e[..., None]))[..., 0]
+        longest = np.abs(step).max(-1, keepdims=True, initial=0.0)
+        return np.asarray(step * np.minimum(1.0, REACH / np.maximum(longest, 1e-300)))
+
+    def assemble(self, guess: Array, rng: np.random.Generator) -> Array:
+        """Return a closed configuration, the one nearest the guess that many starts lead to.
+
+        Raises
+        ------
+        ModelError
+            When no start leads to closed loops; the message names the loops that stay open in the best of them.
+        """
+        fit = self.close(guess[None])
+        if fit.error[0] > CLOSED:
+            noise = rng.normal(size=(STARTS // 2, self.model.nv)) * np.linspace(0.1, 1.5, STARTS // 2)[:, None]
+            near = manifold.integrate(self.model, np.tile(guess, (len(noise), 1)), noise * self.column_scale)
+            far = manifold.random(_bounded(self.model), rng, (STARTS - len(noise),))
+            others = self.close(np.concatenate([near, far]), ITERATIONS // 4)
+            if others.error.min() > CLOSED:  # the best few may need longer
+                others = self.close(others.q[np.argsort(others.error)[: STARTS // 8]])
+            fit = Fit(np.concatenate([fit.q, others.q]), np.concatenate([fit.error, others.error]))
+        closed = np.flatnonzero(fit.error <= CLOSED)
+        if not len(closed) and fit.error.min() <= ROUNDED:
+            closed = np.flatnonzero(fit.error <= 2.0 * fit.error.min())
+        if not len(closed):
+            raise ModelError(self._refusal(fit.q[int(np.argmin(fit.error))]))
+        away = np.abs(manifold.difference(self.model, np.tile(guess, (len(closed), 1)), fit.q[closed]))
+        return np.asarray(fit.q[closed[int(np.argmin((away / self.column_scale).max(-1)))]])
+
+    def _refusal(self, best: Array) -> str:
+        """Return the message of loops that cannot be closed."""
+        rows = np.abs(self.gap(best)[0] / self.row_scale)
+        worst: dict[str, dict[str, float]] = {}
+        for (name, row), x in zip(self.labels, rows, strict=True):
+            unit = "m" if row in "xyz" else "rad"
+            parts = worst.setdefault(name, {})
+            parts[unit] = max(parts.get(unit, 0.0), float(x))
+        open_ones = {
+            name: parts
+            for name, parts in worst.items()
+            if max(x / (self.size if unit == "m" else 1.0) for unit, x in parts.items()) > ROUNDED
+        }
+        where = f" of {self.model.source}" if self.model.source else ""
+        told = "; ".join(
+            f"'{name}' by " + ", ".join(f"{x:.3g} {unit}" for unit, x in parts.items() if x > 0.0)
+            for name, parts in open_ones.items()
+        )
+        return (
+            f"robot '{self.model.name}'{where}: its loops cannot be closed: of {len(worst)} loops {len(open_ones)} "
+            f"stay open in the best of {STARTS + 1} starts ({told}); check the types of these closures and of the "
+            "joints between their frames, or give a guess nearer to a closed configuration"
+        )
+
+
+def _rows_of(shifts: tuple[int, ...], turns: tuple[int, ...]) -> list[str]:
+    return [*("xyz"[k] for k in shifts), *("r" + "xyz"[k] for k in turns)]
+
+
+def _bounded(model: Model) -> Model:
+    """Return the model with every limit of turning joints within a turn, so that random starts are spread evenly."""
+    bodies = []
+    for body in model.bodies:
+        limits = body.joint.limits
+        lower, upper = max(limits.lower, -np.pi), min(limits.upper, np.pi)
+        within = replace(limits, lower=lower, upper=upper) if lower < upper else limits
+        bodies.append(replace(body, joint=replace(body.joint, limits=within)))
+    return replace(model, bodies=tuple(bodies))
+
+
+def _residual(tie: closure.Tie, poses: Array, turn: Array | None) -> Array:
+    """Return the residual of one closure's rows from the poses X_AB (…, 3, 4), and the turn where all rows hold it."""
+    rotation, position = poses[..., :3], poses[..., 3]
+    if tie.closure.is_rolling:
+        height = tie.closure.radius * np.sqrt(np.maximum(0.0, 1.0 - rotation[..., 2, 2] ** 2))
+        columns = [position[..., 2] - height if k == 2 else 0.0 * position[..., 2] for k in tie.closure.shifts]
+        return np.stack(columns, axis=-1)
+    columns = [position[..., k] for k in tie.closure.shifts]
+    if turn is not None:
+        return np.concatenate([np.stack(columns, -1), turn] if columns else [turn], axis=-1)
+    turns = tie.closure.turns
+    axis = 3 - sum(turns) if len(turns) == 2 else -1
+    for sign, j, f in closure.pairs(turns):
+        value = sign * rotation[..., j, f]
+        if axis >= 0:  # the wrong way round is as far as can be, not closed
+            value = np.where(rotation[..., axis, axis] > 0.0, value, np.where(value < 0.0, -2.0 - value, 2.0 - value))
+        columns.append(value)
+    return np.stack(columns, axis=-1)
+
+
+def _logarithm(r: Array) -> Array:
+    """Return the angle vector of rotations, also near half a turn, where the sines vanish but the cosine does not."""
+    sines = np.stack([r[..., 2, 1] - r[..., 1, 2], r[..., 0, 2] - r[..., 2, 0], r[..., 1, 0] - r[..., 0, 1]], -1) / 2.0
+    cosine = np.clip((r[..., 0, 0] + r[..., 1, 1] + r[..., 2, 2] - 1.0) / 2.0, -1.0, 1.0)[..., None]
+    sine = np.linalg.norm(sines, axis=-1, keepdims=True)
+    angle = np.arctan2(sine, cosine)
+    usual = sines * np.where(sine > 1e-8, angle / np.where(sine > 1e-8, sine, 1.0), 1.0)
+    # near half a turn R + Rᵀ − 2c·1 = 2(1 − c) n nᵀ: take n from its longest column, with the sign of the sines
+    both = (r + np.swapaxes(r, -1, -2)) / 2.0 - cosine[..., None] * np.eye(3)
+    longest = np.argmax(np.diagonal(both, axis1=-2, axis2=-1), axis=-1)
+    axis = np.take_along_axis(both, longest[..., None, None], axis=-1)[..., 0]
+    length = np.linalg.norm(axis, axis=-1, keepdims=True)
+    axis = axis / np.where(length > 0.0, length, 1.0)
+    axis = axis * np.where((axis * sines).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)
+    return np.asarray(np.where((cosine < -0.9) & (length > 0.0), angle * axis, usual))
+
+
+def home(model: Model) -> Array:
+    """Return the configuration to begin closing from: the model's home, neutral where it says nothing."""
+    q = manifold.neutral(model)
+    given = dict(model.home)
+    for body, at in zip(model.bodies, model.q_slices, strict=True):
+        if body.joint.name in given:
+            q[at] = given[body.joint.name]
+    return manifold.integrate(model, q, np.zeros(model.nv))  # a file's quaternion is rounded

@@ -1,0 +1,113 @@
+"""Small pivots: other orders of elimination where the usual one is rough, and a warning where all are.
+
+The order of pivots is chosen for the robot as a whole. In a batch some samples may still meet a pivot that is small
+there, and would lose digits. Those samples are computed anew by a program whose pivots suit one of them. If pivots stay
+small, the equations themselves are nearly singular, and that is said with their condition number.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import AppellWarning
+from appell.kernels.kernel import Kernel
+from appell.loops.structure import condition, repivoted, velocity_names
+from appell.loops.verbs import OPEN, ROUGH, VERBS, Programs
+from appell.model.build import listed
+
+Array = NDArray[Any]
+
+SINGULAR = 1e6
+"""Condition number of the dependent block from which on a warning is due."""
+ALTERNATES = 4
+"""How many other orders of pivots are tried on one batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Smoother:
+    """The other programs of one verb, made as they are needed."""
+
+    programs: Programs
+    verb: str
+    frame: str | None
+    kernels: list[Kernel] = field(default_factory=list)
+
+    def smoothed(self, arguments: tuple[Any, ...], results: list[Array], rough: Array) -> list[Array]:
+        """Return the results with those samples computed anew, by other pivots, that have a small one."""
+        shape = rough.shape
+        given = [np.asarray(x) for x in arguments]
+        flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in given]
+        outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
+        rough = rough.reshape(-1).copy()
+        finite = np.all([np.isfinite(x).all(axis=-1) for x in flat], axis=0)
+        if VERBS[self.verb].is_strict:
+            finite = finite & ~self._open(flat[0], finite & ~(rough <= ROUGH), shape)
+        for k in range(ALTERNATES):
+            bad = np.flatnonzero(finite & ~(rough <= ROUGH))
+            if not len(bad):
+                break
+            if k == len(self.kernels):
+                self.kernels.append(self._alternate(flat[0][bad].astype(float)))
+            *values, again = self.kernels[k](*(x[bad] for x in flat))
+            better = ~(again[:, 0] >= rough[bad])
+            for output, value in zip(outputs, values, strict=True):
+                output[bad[better]] = value[better]
+            rough[bad[better]] = again[better, 0]
+        left = np.flatnonzero(finite & ~(rough <= ROUGH))
+        if len(left):
+            self._warn(flat[0][left].astype(float), left, shape)
+        return [x.reshape(shape + x.shape[1:]) for x in outputs]
+
+    def _open(self, q: Array, which: Array, shape: tuple[int, ...]) -> Array:
+        """Return which samples are open, of those in question, and warn of them."""
+        at = np.flatnonzero(which)
+        errors = self.programs.assembler.error(q[at].astype(float))
+        result = np.zeros(len(q), dtype=bool)
+        result[at[errors > 0.5 * OPEN]] = True
+        if result.any():
+            where = _told(at[int(np.argmax(errors))], int(result.sum()), shape)
+            warnings.warn(
+                f"robot '{self.programs.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
+                "the robot's size, and what a verb gives there means little; close q with robot.assemble or "
+                "robot.project",
+                AppellWarning,
+                stacklevel=7,
+            )
+        return result
+
+    def _alternate(self, q: Array) -> Kernel:
+        """Return the program whose pivots suit the best conditioned of some configurations."""
+        programs = self.programs
+        at = int(np.argmin(condition(programs.assembler, programs.structure, q)))
+        other = repivoted(programs.structure, programs.assembler, q[at])
+        return Kernel(programs.recipe(self.verb, self.frame, other))
+
+    def _warn(self, q: Array, left: Array, shape: tuple[int, ...]) -> None:
+        programs = self.programs
+        numbers = condition(programs.assembler, programs.structure, q)
+        worst = int(np.argmax(numbers))
+        if numbers[worst] < SINGULAR:
+            return
+        where = _told(int(left[worst]), len(left), shape)
+        names = velocity_names(programs.model)
+        independent = listed(names[k] for k in programs.structure.independent)
+        warnings.warn(
+            f"robot '{programs.model.name}': {where} near a singularity, where the velocities {independent} do not "
+            f"determine the others: condition number {numbers[worst]:.1e}; keep away from it, or choose other "
+            "coordinates with robot.with_independent",
+            AppellWarning,
+            stacklevel=6,
+        )
+
+
+def _told(worst: int, count: int, shape: tuple[int, ...]) -> str:
+    """Return the beginning of a sentence about some samples."""
+    index = tuple(int(i) for i in np.unravel_index(worst, shape)) if shape else ()
+    if count > 1:
+        return f"{count} samples are, the worst of them {index},"
+    return f"sample {index} is" if index else "q is"

@@ -1,0 +1,371 @@
+"""The verbs of a spherical robot as programs of its Euler angles q, their rates v and accelerations a.
+
+Each runs on scalars of any type and is traced and compiled like a recursion; only the Coriolis matrices, whose
+Jacobians are differentiated by :mod:`appell.trace.derive`, and the derivatives need traced scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from appell.loops.spherical import euler, leg, sums
+from appell.loops.spherical.euler import Spin
+from appell.loops.spherical.leg import Axes, Rates
+from appell.loops.spherical.mechanism import Mechanism
+from appell.loops.spherical.sums import Chain, ChainRates, Motion
+from appell.recursion.forward import solve
+from appell.recursion.gibbs import Acceleration
+from appell.recursion.kinematics import Scalars
+from appell.recursion.regressor import unit_loads
+from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin
+from appell.spatial.vector import (
+    IDENTITY,
+    ZERO,
+    add,
+    cross,
+    dot,
+    matmul,
+    matvec,
+    matvec_t,
+    mscale,
+    negate,
+    scale,
+    sub,
+    transpose,
+)
+from appell.trace.derive import along, jacobian
+
+PARENTS = [-1, 0, 1]
+"""Every pair of the three velocities meets in M."""
+
+
+class Posture(NamedTuple):
+    """Where everything stands: attitude R, gravity in the platform's axes, and per leg its axes and rows of A."""
+
+    rotation: Matrix
+    weight: Vector
+    axes: tuple[Axes, ...]
+    rows: tuple[tuple[Vector, Vector], ...]
+
+    @property
+    def motors(self) -> Matrix:
+        """Return the rows of the motors' rates by ω."""
+        a, b, c = (rows[0] for rows in self.rows)
+        return (a, b, c)
+
+
+def posture(robot: Mechanism, q: Scalars) -> Posture:
+    """Return the posture of Euler angles q."""
+    rotation = euler.rotation(robot.sequence, q)
+    axes = tuple(leg.axes(one, rotation) for one in robot.legs)
+    rows = tuple((leg.motor_row(one, at), leg.passive_row(at)) for one, at in zip(robot.legs, axes, strict=True))
+    return Posture(rotation, matvec_t(rotation, robot.gravity), axes, rows)
+
+
+def leg_rates(robot: Mechanism, at: Posture, spin: Spin) -> list[Rates]:
+    """Return the rates and accelerations of every leg's joints."""
+    legs = zip(robot.legs, at.axes, at.rows, strict=True)
+    return [leg.rates(one, axes, rows, spin) for one, axes, rows in legs]
+
+
+def chains(robot: Mechanism, at: Posture, omega: Vector = ZERO, rates: Sequence[Rates] | None = None) -> list[Chain]:
+    """Return the legs and the platform as the sum over chains and bodies takes them."""
+    moving: Sequence[Rates | None] = rates or [None] * len(robot.legs)
+    legs = zip(robot.legs, at.axes, at.rows, moving, strict=True)
+    made = [leg.chain(one, axes, rows, robot.gravity, at.weight, rate) for one, axes, rows, rate in legs]
+    return [*made, sums.platform(robot.platform, at.weight, omega)]
+
+
+def motions(spin: Spin, rates: Sequence[Rates]) -> list[Motion]:
+    """Return the motion of every chain's joints, the platform's last."""
+    legs = [Motion((rate.theta, rate.psi), (rate.theta2, rate.psi2)) for rate in rates]
+    return [*legs, Motion(spin.omega, spin.alpha)]
+
+
+def platform_moment(robot: Mechanism, at: Posture, spin: Spin) -> Vector:
+    """Return N, the moment on the platform that a motion asks for, in the platform's axes."""
+    rates = leg_rates(robot, at, spin)
+    return sums.moment(chains(robot, at, spin.omega, rates), motions(spin, rates))
+
+
+def motor_torques(motors: Matrix, moment: Vector) -> Vector:
+    """Return τ with Σ τᵢ rowᵢ = moment (abedloo2014 (51), enferadi2010 (75)), by the dual basis of the rows."""
+    a, b, c = motors
+    bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)
+    size = 1.0 / dot(a, bc)
+    return (size * dot(bc, moment), size * dot(ca, moment), size * dot(ab, moment))
+
+
+# Dynamics
+
+
+def inverse_dynamics(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Vector:
+    """Return the motors' torques."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
+    return motor_torques(at.motors, platform_moment(robot, at, spin))
+
+
+def inverse_dynamics_loaded(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars, moment: Scalars) -> Vector:
+    """Return the motors' torques with an external moment on the platform, in base axes (enferadi2010 (63))."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
+    outer = matvec_t(at.rotation, (moment[0], moment[1], moment[2]))
+    return motor_torques(at.motors, sub(platform_moment(robot, at, spin), outer))
+
+
+def generalised_forces(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Vector:
+    """Return Q = M a + C v + G by the Euler angles (abedloo2014 (19)): EᵀN."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
+    return matvec_t(euler.jacobian(robot.sequence, q), platform_moment(robot, at, spin))
+
+
+def bias(robot: Mechanism, q: Scalars, v: Scalars) -> Vector:
+    """Return C v + G."""
+    return generalised_forces(robot, q, v, ZERO)
+
+
+def gravity(robot: Mechanism, q: Scalars) -> Vector:
+    """Return G (abedloo2014 (21))."""
+    moment = sums.gravity(chains(robot, posture(robot, q)))
+    return matvec_t(euler.jacobian(robot.sequence, q), moment)
+
+
+def mass_matrix(robot: Mechanism, q: Scalars) -> Matrix:
+    """Return EᵀM E (abedloo2014 (21))."""
+    inner = sums.mass_matrix(chains(robot, posture(robot, q)))
+    return _congruent(euler.jacobian(robot.sequence, q), inner)
+
+
+def _congruent(e: Matrix, m: Matrix) -> Matrix:
+    """Return EᵀM E of a symmetric M, its lower half copied from its upper."""
+    half = transpose(matmul(m, e))
+    columns = transpose(e)
+    upper = {(i, j): dot(columns[i], half[j]) for i in range(3) for j in range(i, 3)}
+    a, b, c = (tuple(upper[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
+    return (a, b, c)
+
+
+def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars) -> Vector:
+    """Return the angles' accelerations under the motors' torques: M ω̇ = Σ τᵢ rowᵢ − N at ω̇ = 0, then a = E⁻¹(ω̇ − Ė v).
+
+    No Euler matrix meets M on this way; the angles enter last.
+    """
+    return _accelerations(robot, q, v, tau, ZERO)
+
+
+def forward_dynamics_loaded(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, moment: Scalars) -> Vector:
+    """Return the angles' accelerations under torques and an external moment on the platform, in base axes."""
+    return _accelerations(robot, q, v, tau, (moment[0], moment[1], moment[2]))
+
+
+def _accelerations(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, moment: Vector) -> Vector:
+    at, drift = posture(robot, q), euler.spin(robot.sequence, q, v, ZERO)
+    still = Spin(drift.omega, ZERO)
+    rates = leg_rates(robot, at, still)
+    legs = chains(robot, at, drift.omega, rates)
+    driving = sums.combined(at.motors, tau, matvec_t(at.rotation, moment))
+    right = sub(driving, sums.moment(legs, motions(still, rates)))
+    alpha = solve(sums.mass_matrix(legs), PARENTS, right)
+    return euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), drift.alpha))
+
+
+def kinetic_energy(robot: Mechanism, q: Scalars, v: Scalars) -> Scalar:
+    """Return T."""
+    return sums.kinetic_energy(chains(robot, posture(robot, q)), euler.spin(robot.sequence, q, v, ZERO).omega)
+
+
+def potential_energy(robot: Mechanism, q: Scalars) -> Scalar:
+    """Return V, zero with all mass centres at the common centre."""
+    return sums.potential_energy(chains(robot, posture(robot, q)))
+
+
+def gibbs(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
+    """Return the Gibbs function, whose gradient by a is Q."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
+    rates = leg_rates(robot, at, spin)
+    return sums.gibbs(chains(robot, at, spin.omega, rates), motions(spin, rates))
+
+
+def regressor(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> tuple[tuple[Scalar, ...], ...]:
+    """Return Y with τ = Y·π, ten columns a body: its mass, which turns about itself, always zero."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
+    rates = leg_rates(robot, at, spin)
+    columns: list[Vector] = []
+    for chain, motion in zip(chains(robot, at, spin.omega, rates), motions(spin, rates), strict=True):
+        for body in chain.bodies:
+            omega, alpha = sums.body_motion(body, motion)
+            # the centre rests; gravity is as if it rose
+            turning = Acceleration(omega, alpha, sums.NULL, negate(body.gravity))
+            for load in unit_loads(turning):
+                forces = [dot(column, load.moment) for column in body.columns]
+                columns.append(motor_torques(at.motors, sums.combined(chain.rows, forces)))
+    return tuple(zip(*columns, strict=True))
+
+
+# Coriolis matrices
+
+
+def coriolis_matrix(robot: Mechanism, q: Scalars, v: Scalars) -> Matrix:
+    """Return C with Ṁ − 2C skew: EᵀC E + EᵀM Ė of the quasi-velocity's M and C."""
+    at, omega = posture(robot, q), euler.spin(robot.sequence, q, v, ZERO).omega
+    legs, e = chains(robot, at), euler.jacobian(robot.sequence, q)
+    inner = sums.coriolis(legs, [_change(chain, q, v) for chain in legs], omega)
+    right = _sum(matmul(inner, e), matmul(sums.mass_matrix(legs), _matrix_rate(e, q, v)))
+    return matmul(transpose(e), right)
+
+
+def coriolis_as_printed(robot: Mechanism, q: Scalars, v: Scalars) -> Matrix:
+    """Return C of abedloo2014 (21) and (47): the same C v, another matrix."""
+    spin = euler.spin(robot.sequence, q, v, ZERO)
+    at, e = posture(robot, q), euler.jacobian(robot.sequence, q)
+    rates = leg_rates(robot, at, spin)
+    by_angles = [
+        Chain(tuple(matvec_t(e, row) for row in chain.rows), chain.bodies)
+        for chain in chains(robot, at, spin.omega, rates)
+    ]
+    speeds = [motion.rates for motion in motions(spin, rates)]
+    return sums.coriolis_as_printed(by_angles, [_change(chain, q, v) for chain in by_angles], speeds)
+
+
+def _change(chain: Chain, q: Scalars, v: Scalars) -> ChainRates:
+    """Return the time derivatives of a chain's A and S, taken of what was traced."""
+    rows = tuple(_vector_rate(row, q, v) for row in chain.rows)
+    return ChainRates(rows, tuple(tuple(_vector_rate(c, q, v) for c in body.columns) for body in chain.bodies))
+
+
+def _vector_rate(x: Vector, q: Scalars, v: Scalars) -> Vector:
+    a, b, c = (row[0] for row in along(x, [list(zip(q, v, strict=True))]))
+    return (a, b, c)
+
+
+def _matrix_rate(m: Matrix, q: Scalars, v: Scalars) -> Matrix:
+    a, b, c = (_vector_rate(row, q, v) for row in m)
+    return (a, b, c)
+
+
+def _sum(m: Matrix, n: Matrix) -> Matrix:
+    return (add(m[0], n[0]), add(m[1], n[1]), add(m[2], n[2]))
+
+
+# Derivatives, of what was traced
+
+
+def inverse_dynamics_derivatives(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> tuple[Any, Any, Any]:
+    """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a."""
+    tau = inverse_dynamics(robot, q, v, a)
+    return jacobian(tau, q), jacobian(tau, v), jacobian(tau, a)
+
+
+def forward_dynamics_derivatives(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars) -> tuple[Any, Any, Any]:
+    """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ."""
+    a = forward_dynamics(robot, q, v, tau)
+    return jacobian(a, q), jacobian(a, v), jacobian(a, tau)
+
+
+# Kinematics
+
+
+def discriminants(robot: Mechanism, q: Scalars) -> Scalars:
+    """Return every leg's Δ: all are positive inside the workspace."""
+    rotation = euler.rotation(robot.sequence, q)
+    return tuple(leg.discriminant(one, rotation) for one in robot.legs)
+
+
+def actuator_jacobian(robot: Mechanism, q: Scalars) -> Matrix:
+    """Return J with θ̇ = J v (abedloo2014 (50))."""
+    return matmul(posture(robot, q).motors, euler.jacobian(robot.sequence, q))
+
+
+def joint_angles(robot: Mechanism, q: Scalars) -> tuple[Any, Any]:
+    """Return sines and cosines, leg by leg, of θ, ψ and ξ.
+
+    e₂ is (s₁ sin θ, −s₁ cos θ, c₁) in the leg's base frame and (s₂ sin ξ, s₂ cos ξ, c₂) in its frame on the platform.
+    """
+    at = posture(robot, q)
+    sines, cosines = [], []
+    for one, axes in zip(robot.legs, at.axes, strict=True):
+        _, s1, _, s2 = one.arcs
+        middle = leg.middle_axis(one, axes)
+        below, above = matvec_t(one.base, matvec(at.rotation, middle)), matvec_t(one.platform, middle)
+        cosine, sine = leg.passive_turn(one, axes)
+        sines.append((below[0] / s1, sine, above[0] / s2))
+        cosines.append((-below[1] / s1, cosine, above[1] / s2))
+    return sines, cosines
+
+
+def joint_rates(robot: Mechanism, q: Scalars, v: Scalars) -> Any:
+    """Return θ̇, ψ̇ and ξ̇, leg by leg."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, ZERO)
+    return [rate[:3] for rate in leg_rates(robot, at, spin)]
+
+
+def joint_accelerations(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return θ̈, ψ̈ and ξ̈, leg by leg."""
+    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
+    legs = zip(robot.legs, at.axes, leg_rates(robot, at, spin), strict=True)
+    return [(*rate[3:], leg.third_acceleration(one, axes, rate, spin)) for one, axes, rate in legs]
+
+
+def singularity_measures(robot: Mechanism, q: Scalars) -> tuple[Any, Any, Any]:
+    """Return |sin ψ| of every leg, the unit rows p₁/|p₁| of the motors, and |det E| up to sign."""
+    at = posture(robot, q)
+    serial, parallel = [], []
+    for one, axes in zip(robot.legs, at.axes, strict=True):
+        _, s1, _, s2 = one.arcs
+        serial.append(float(one.branch) * axes.h / (s1 * s2))
+        # p₁ = e₃ × e₂ has the length of its arc's sine
+        parallel.append(scale(1.0 / s2, cross(axes.platform, leg.middle_axis(one, axes))))
+    return serial, parallel, euler.regularity(robot.sequence, q)
+
+
+def closure(robot: Mechanism, q: Scalars, theta: Scalars) -> tuple[Any, Any]:
+    """Return e₂·e₃ − cos α₂ of every leg for motor angles θ and its slopes by q: what forward kinematics solves."""
+    rotation, e = euler.rotation(robot.sequence, q), euler.jacobian(robot.sequence, q)
+    gaps, slopes = [], []
+    for one, angle in zip(robot.legs, theta, strict=True):
+        c1, s1, c2, _ = one.arcs
+        sine, cosine = sin(angle), cos(angle)
+        middle = matvec_t(rotation, matvec(one.base, (s1 * sine, -(s1 * cosine), c1)))
+        gaps.append(dot(middle, one.platform_axis) - c2)
+        slopes.append(matvec_t(e, cross(one.platform_axis, middle)))
+    return gaps, slopes
+
+
+def pose(robot: Mechanism, q: Scalars, body: int) -> Any:
+    """Return the 4×4 pose of a body, counted as :attr:`Mechanism.inertias` are."""
+    r = body_rotation(robot, q, body)
+    return [*((*row, 0.0) for row in r), (0.0, 0.0, 0.0, 1.0)]
+
+
+def body_rotation(robot: Mechanism, q: Scalars, body: int) -> Matrix:
+    """Return the attitude of a body in the base."""
+    rotation = euler.rotation(robot.sequence, q)
+    if body == 2 * len(robot.legs):
+        return rotation
+    one = robot.legs[body // 2]
+    s1 = one.arcs[1]
+    axes = leg.axes(one, rotation)
+    e1, e2 = one.motor_axis, matvec(rotation, leg.middle_axis(one, axes))
+    x = scale(1.0 / s1, cross(e1, e2))
+    if body % 2 == 0:
+        own = transpose((x, cross(e1, x), e1))
+    else:
+        cosine, sine = leg.passive_turn(one, axes)
+        tilted = transpose((x, cross(e2, x), e2))
+        own = matmul(tilted, ((cosine, -sine, 0.0), (sine, cosine, 0.0), (0.0, 0.0, 1.0)))
+    return matmul(own, one.frames[body % 2])
+
+
+def body_jacobian(robot: Mechanism, q: Scalars, body: int) -> Any:
+    """Return the 6×3 matrix from v to the velocity of a body's frame at the centre: its linear rows are zero."""
+    at, e = posture(robot, q), euler.jacobian(robot.sequence, q)
+    if body == 2 * len(robot.legs):
+        turning = matmul(at.rotation, e)
+    else:
+        one, rows, axes = robot.legs[body // 2], at.rows[body // 2], at.axes[body // 2]
+        columns = [scale(row, one.motor_axis) for row in matvec_t(e, rows[0])]
+        if body % 2:
+            e2 = matvec(at.rotation, leg.middle_axis(one, axes))
+            columns = [add(c, scale(row, e2)) for c, row in zip(columns, matvec_t(e, rows[1]), strict=True)]
+        turning = transpose((columns[0], columns[1], columns[2]))
+    return [*mscale(0.0, IDENTITY), *turning]

@@ -1,0 +1,199 @@
+"""Spherical robots out of toml: the table [spherical] of a file in appell's format.
+
+    name = "my-wrist"
+    gravity = [0.0, 0.0, -9.81]             # optional, as are source, notes, branches, home and spread
+
+    [spherical]
+    kind = "agile-wrist"
+    lambda = ["0 deg", "120 deg", "240 deg"]    # of an angle: one number a leg, or one for all
+    eta = ["0 deg", "120 deg", "240 deg"]
+    gamma = 0.9553166181245093
+    beta = 0.6154797086703873
+    alpha1 = "80 deg"
+    alpha2 = "70 deg"
+    branches = [1, 1, 1]                    # sign of the root in abedloo2014 (34), a leg each
+    link1 = { radius = 0.1, density = 1.378 }   # a thin arc [m, kg/m]; or a body, as below; or a list of three
+    link2 = { radius = 0.1, density = 1.378 }
+    platform = { mass = 1.351, inertia = [0.003829, 0.003829, 0.00045] }
+
+or
+
+    [spherical]
+    kind = "sst"
+    corners = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    star = "120 deg"
+    actuated = { mass = 3.0, inertia = [0.0001, 0.0008, 0.008] }
+    passive = { mass = 0.06, inertia = [0.00001, 0.005, 0.005] }
+    platform = { mass = 2.6, inertia = [0.224, 0.224, 0.150] }
+
+A body has `mass`, `centre` and `inertia`, the last about the robot's centre, not its own; or ten `parameters`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from appell.loops.spherical.agile_wrist import AgileWrist, arc
+from appell.loops.spherical.mechanism import Bodies, Mechanism
+from appell.loops.spherical.sst import StarTriangle
+from appell.model.build import listed
+from appell.model.model import GRAVITY
+from appell.read.place import Place, check_keys
+from appell.read.toml import tables
+from appell.read.values import (
+    INERTIA_KEYS,
+    angle,
+    gravity_vector,
+    inertia,
+    number,
+    sequence,
+    shown,
+    symmetric,
+    table,
+    text,
+    vector,
+)
+from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Vector
+from appell.spatial.vector import ZERO, scale
+
+TOP_KEYS = ("name", "gravity", "source", "notes", "spherical")
+COMMON = ("kind", "branches", "platform", "home", "spread")
+WRIST_ANGLES = ("lambda", "eta", "gamma", "beta", "alpha1", "alpha2")
+ARC_KEYS = ("radius", "density")
+Three = tuple[float, float, float]
+
+
+def is_spherical(top: Mapping[str, object]) -> bool:
+    """Return whether the tables of a file are those of a spherical robot."""
+    return "spherical" in top
+
+
+def read_spherical(
+    path_or_text: str | os.PathLike[str], *, gravity: Sequence[float] | None = None, source: str | None = None
+) -> Mechanism:
+    """Return the spherical robot of a toml file, or of its text.
+
+    Raises
+    ------
+    ReadError
+        When the file does not describe one; the message names the file and the key.
+
+    >>> read_spherical('''
+    ... [spherical]
+    ... kind = "sst"
+    ... star = "120 deg"
+    ... ''').name
+    'sst'
+    """
+    top, place = tables(path_or_text, source)
+    check_keys(top, TOP_KEYS, place)
+    for key in ("source", "notes"):
+        text(top.get(key, "-"), place.at(key))
+    here = place.at("spherical")
+    entries = table(top.get("spherical"), here)
+    kind = entries.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise here.at("kind").error(f"unknown kind {shown(kind)}; known kinds: {listed(_KINDS)}")
+    name = text(top.get("name", kind), place.at("name"))
+    own = vector(top.get("gravity", GRAVITY), place.at("gravity"))
+    return _KINDS[kind](name, gravity_vector(gravity, own), entries, here)
+
+
+def _wrist(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism:
+    check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place)
+    for key in ("alpha1", "alpha2"):
+        if key not in entries:
+            raise place.error(f"there is no '{key}'; add it")
+    angles = {key: _angles(entries[key], place.at(key)) for key in WRIST_ANGLES if key in entries}
+    renamed = {"lambda_" if key == "lambda" else key: value for key, value in angles.items()}
+    wrist = AgileWrist(
+        **renamed,
+        links1=_bodies(entries.get("link1", {}), place.at("link1"), angles["alpha1"]),
+        links2=_bodies(entries.get("link2", {}), place.at("link2"), angles["alpha2"]),
+        platform=_body(entries.get("platform", {}), place.at("platform"), None),
+        branches=_branches(entries, place),
+    )
+    return wrist.mechanism(name, gravity, **_whereabouts(entries, place))
+
+
+def _star_triangle(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism:
+    check_keys(entries, (*COMMON, "corners", "star", "actuated", "passive"), place)
+    fields: dict[str, Any] = {}
+    if "corners" in entries:
+        rows = sequence(entries["corners"], place.at("corners"))
+        if len(rows) != 3:
+            raise place.at("corners").error(f"expected three corners, got {len(rows)}")
+        fields["corners"] = tuple(vector(row, place.at("corners").at(i)) for i, row in enumerate(rows))
+    if "star" in entries:
+        fields["star"] = _angles(entries["star"], place.at("star"))
+    robot = StarTriangle(
+        **fields,
+        actuated=_bodies(entries.get("actuated", {}), place.at("actuated"), None),
+        passive=_bodies(entries.get("passive", {}), place.at("passive"), None),
+        platform=_body(entries.get("platform", {}), place.at("platform"), None),
+        branches=_branches(entries, place),
+    )
+    return robot.mechanism(name, gravity, **_whereabouts(entries, place))
+
+
+_KINDS: dict[str, Callable[..., Mechanism]] = {"agile-wrist": _wrist, "sst": _star_triangle}
+
+
+def _angles(value: object, place: Place) -> Three:
+    """Return an angle a leg, of three or of one for all."""
+    if isinstance(value, list | tuple):
+        if len(value) != 3:
+            raise place.error(f"expected one angle or three, a leg each, got {len(value)}")
+        a, b, c = (angle(entry, place.at(i)) for i, entry in enumerate(value))
+        return (a, b, c)
+    same = angle(value, place)
+    return (same, same, same)
+
+
+def _branches(entries: Mapping[str, object], place: Place) -> tuple[int, int, int]:
+    given = sequence(entries.get("branches", [1, 1, 1]), place.at("branches"))
+    if len(given) != 3 or any(isinstance(x, bool) or x not in (1, -1) for x in given):
+        raise place.at("branches").error(f"expected three of 1 or -1, got {shown(given)}")
+    a, b, c = (1 if x == 1 else -1 for x in given)
+    return (a, b, c)
+
+
+def _whereabouts(entries: Mapping[str, object], place: Place) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if "home" in entries:
+        found["home"] = _angles(entries["home"], place.at("home"))
+    if "spread" in entries:
+        found["spread"] = angle(entries["spread"], place.at("spread"))
+    return found
+
+
+def _bodies(value: object, place: Place, arcs: Three | None) -> Bodies:
+    """Return a body a leg, of three or of one for all."""
+    several = isinstance(value, list | tuple)
+    given = sequence(value, place) if several else [value] * 3
+    if len(given) != 3:
+        raise place.error(f"expected one body or three, a leg each, got {len(given)}")
+    a, b, c = (
+        _body(entry, place.at(i) if several else place, None if arcs is None else arcs[i])
+        for i, entry in enumerate(given)
+    )
+    return (a, b, c)
+
+
+def _body(value: object, place: Place, angle_of_arc: float | None) -> Inertia:
+    entries = table(value, place)
+    if angle_of_arc is not None and "radius" in entries:
+        check_keys(entries, ARC_KEYS, place)
+        if "density" not in entries:
+            raise place.error("there is no 'density'; add it [kg/m]")
+        radius, density = (number(entries[key], place.at(key)) for key in ARC_KEYS)
+        return arc(radius, density, angle_of_arc)
+    check_keys(entries, (*INERTIA_KEYS, *ARC_KEYS) if angle_of_arc is not None else INERTIA_KEYS, place)
+    if "parameters" in entries:
+        return inertia(entries, place)
+    mass = number(entries.get("mass", 0.0), place.at("mass"))
+    centre = vector(entries.get("centre", ZERO), place.at("centre"))
+    return Inertia.from_tensor(mass, scale(mass, centre), symmetric(entries.get("inertia", ZERO), place.at("inertia")))

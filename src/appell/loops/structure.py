@@ -1,0 +1,355 @@
+"""Which rows, which coordinates, which order: what is decided about closed loops once, on numbers.
+
+At a few closed configurations the Jacobian of the closures is looked at, in pure numbers. Its rank is where its
+singular values fall off. Among its columns the dependent velocities are chosen, the best conditioned first and motors
+last, so that what is left to move independently are the motors and, after them, the passive modes that the motors leave
+free. In the block of the dependent columns the pivots of an elimination are then chosen among all rows and columns,
+each good at all configurations and, among the good ones, the one that spoils fewest zeros. Rows that never come to be a
+pivot say nothing new, and are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError, ModelError
+from appell.loops.assembly import CLOSED, ROUNDED, Assembler
+from appell.model import manifold
+from appell.model.build import listed
+from appell.model.model import Model
+from appell.recursion import closure
+from appell.recursion.elimination import Order
+from appell.recursion.inertia_matrix import mass_matrix_composite
+from appell.recursion.kinematics import links
+
+Array = NDArray[Any]
+
+SAMPLES = 10
+"""Closed configurations that decisions are made on."""
+SPREAD = 0.25
+"""How far they are from the first, in radians of the independent motions."""
+FALLEN = 1e-5
+"""Singular values below this, beside the largest, may be zeros that rounding of the file has lifted."""
+GOOD = 0.05
+"""What a pivot must have of its column's largest entry."""
+NOTHING = 1e-12
+"""An entry below this in all samples is zero on closed loops."""
+
+
+class Rank(NamedTuple):
+    """The rank of the closures' Jacobian, and the singular values on both sides of it, beside the largest.
+
+    `dropped` is 0 where no row is redundant.
+    """
+
+    value: int
+    kept: float
+    dropped: float
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What was decided: places in the tree's velocities, and the order of elimination.
+
+    `independent` begins with the velocities whose accelerations inverse dynamics takes, as many as there are
+    `actuated` ones. `order` eliminates all rows that count, `closing` those that have a position, and `driving` solves
+    for actuator forces where others than the actuators' own accelerations are given. `pivots` are typical sizes of the
+    pivots, `zeros` entries of the Jacobian that vanish on closed loops. `axes` is as in
+    :mod:`appell.recursion.closure`.
+    """
+
+    independent: tuple[int, ...]
+    actuated: tuple[int, ...]
+    order: Order
+    pivots: tuple[float, ...]
+    closing: Order
+    driving: Order = field(default_factory=Order)
+    zeros: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    axes: str = "first"
+
+    @property
+    def dependent(self) -> tuple[int, ...]:
+        """Return the velocities that follow."""
+        return self.order.columns
+
+    @property
+    def driven(self) -> tuple[int, ...]:
+        """Return the velocities whose accelerations inverse dynamics takes."""
+        return self.independent[: len(self.actuated)]
+
+    @property
+    def passive(self) -> tuple[int, ...]:
+        """Return the independent velocities that no motor holds."""
+        return self.independent[len(self.actuated) :]
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether the accelerations given are the actuators' own."""
+        return self.driven == self.actuated
+
+
+def velocity_names(model: Model) -> list[str]:
+    """Return a name per velocity of the tree: the joint's, with a number where it has several."""
+    names = []
+    for body in model.bodies:
+        n = body.joint.type.nv
+        names += [body.joint.name] if n == 1 else [f"{body.joint.name}[{k}]" for k in range(n)]
+    return names
+
+
+def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
+    """Return closed configurations about one, itself first."""
+    model = assembler.model
+    _, matrix = assembler.gap(q)
+    _, values, rows = np.linalg.svd(matrix)
+    free = rows[rank_of(values, model.nv) :]
+    found = [q]
+    for spread in (SPREAD, SPREAD / 4.0, SPREAD / 16.0):
+        steps = rng.normal(size=(2 * SAMPLES, len(free))) @ free * spread
+        starts = manifold.integrate(model, np.tile(q, (len(steps), 1)), steps * assembler.column_scale)
+        fit = assembler.close(starts)
+        base = float(assembler.error(q))
+        bound = max(CLOSED, min(ROUNDED, 3.0 * base))
+        found += list(fit.q[fit.error <= bound][: SAMPLES - len(found)])
+        if len(found) == SAMPLES:
+            break
+    return np.array(found)
+
+
+def rank_of(values: Array, columns: int) -> int:
+    """Return how many singular values are not zero: those before the widest gap, if what follows has fallen.
+
+    >>> rank_of(np.array([2.0, 0.5, 2e-4, 3e-16]), 6)
+    3
+    """
+    values = np.asarray(values)
+    if not len(values) or values[0] <= NOTHING:
+        return 0
+    ratios = np.maximum(values / values[0], 1e-17)
+    places = [r for r in range(1, len(ratios)) if ratios[r] < FALLEN]
+    return max(places, key=lambda r: ratios[r - 1] / ratios[r]) if places else min(len(ratios), columns)
+
+
+def jacobians(model: Model, axes: str, q: Array) -> Array:
+    """Return the closures' rows (samples, rows, nv), by the recursion on arrays."""
+    columns = tuple(np.moveaxis(q, -1, 0))
+    chain = links(model, columns)
+    rows = [row for tie in closure.ties(model, axes) for row in closure.rows(model, chain, tie)]
+    result = np.zeros((len(q), len(rows), model.nv))
+    for i, row in enumerate(rows):
+        for k, entry in row.items():
+            result[:, i, k] = entry
+    return result
+
+
+def rank(scaled: Array) -> Rank:
+    """Return the rank of scaled Jacobians: the highest of all samples, since singular configurations have less."""
+    values = np.linalg.svd(scaled, compute_uv=False)
+    best = max(rank_of(row, scaled.shape[-1]) for row in values)
+    at = [row / row[0] for row in values if rank_of(row, scaled.shape[-1]) == best] if best else []
+    kept = min((float(row[best - 1]) for row in at), default=0.0)
+    dropped = max((float(row[best]) if best < len(row) else 0.0 for row in at), default=0.0)
+    return Rank(best, kept, dropped)
+
+
+def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int]:
+    """Return `count` columns that determine the others, best conditioned first.
+
+    Those in `last` are taken only where the rest does not do, and of them the last that will do.
+    """
+    rest = scaled.copy()
+    chosen: list[int] = []
+    reference = np.linalg.norm(rest, axis=1).max()
+    open_columns = [k for k in range(rest.shape[-1]) if k not in last]
+    is_rest = True
+    while len(chosen) < count:
+        norms = np.linalg.norm(rest, axis=1)  # (samples, columns)
+        scores = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0))
+        best = max(open_columns, key=lambda k: scores[k], default=None)
+        if best is None or scores[best] < 1e-7 * reference:
+            if not is_rest:
+                raise ModelError("the closures' rows do not determine enough velocities")
+            open_columns, is_rest = [k for k in reversed(last) if k not in chosen], False
+            continue
+        if not is_rest:
+            best = next(k for k in open_columns if scores[k] >= 0.1 * scores[best])
+        chosen.append(best)
+        open_columns.remove(best)
+        unit = rest[:, :, best] / norms[:, best, None]
+        rest -= unit[:, :, None] * np.einsum("sr,src->sc", unit, rest)[:, None, :]
+    return chosen
+
+
+def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Order, Array]:
+    """Return an order of `count` pivots among all rows and some columns, and the pivots in every sample.
+
+    Of the entries that are good pivots in all samples, the one is taken that makes fewest new entries (Markowitz 1957).
+    """
+    work = scaled.copy()
+    rows_left, columns_left = list(range(work.shape[1])), list(columns)
+    scale = np.abs(work).max(initial=0.0)
+    rows: list[int] = []
+    picked: list[int] = []
+    pivots = []
+    for _ in range(count):
+        block = np.abs(work[:, rows_left][:, :, columns_left])
+        pattern = (block > NOTHING * scale).any(axis=0)
+        tallest = np.maximum(block.max(axis=1, keepdims=True), 1e-300)
+        quality = (block / tallest).min(axis=0) * (block.min(axis=0) > 1e-7 * scale)
+        if not quality.any():  # no entry is alive in all samples; the best of the first will have to do
+            quality = block[0] / block[0].max()
+        fill = np.outer(pattern.sum(axis=1) - 1, pattern.sum(axis=0) - 1)
+        good = quality >= min(GOOD, float(quality.max()))
+        i, j = min(zip(*np.nonzero(good), strict=True), key=lambda at: (fill[at], -quality[at]))
+        row, column = rows_left.pop(int(i)), columns_left.pop(int(j))
+        rows.append(row)
+        picked.append(column)
+        pivot = work[:, row, column].copy()
+        pivots.append(pivot)
+        ratio = work[:, :, column] / np.where(pivot == 0.0, np.inf, pivot)[:, None]
+        ratio[:, row] = 0.0
+        ratio[:, rows] = 0.0
+        work -= ratio[:, :, None] * work[:, row, None, :]
+    return Order(tuple(rows), tuple(picked)), np.array(pivots).reshape(count, len(work)).T
+
+
+def decide(
+    assembler: Assembler,
+    configurations: Array,
+    independent: Sequence[int] | None = None,
+    frames: Model | None = None,
+    axes: str = "first",
+) -> tuple[Structure, Rank]:
+    """Return the structure of a robot's loops, with the independent velocities given or chosen.
+
+    `frames` is the model with the same joints whose frames the rows are computed in, as filed where none is given.
+
+    Raises
+    ------
+    InputError
+        When the given velocities are not independent, or too few or many.
+    """
+    model = assembler.model
+    raw = jacobians(frames or model, axes, configurations)
+    scaled = assembler.jacobian_scaled(raw)
+    found = rank(scaled)
+    motors = _places(model, model.actuators)
+    if independent is None:
+        dependent = choose_dependent(scaled, found.value, motors)
+        moving = [k for k in range(model.nv) if k not in dependent]
+        first = [k for k in motors if k in moving]
+        independent = [*first, *(k for k in moving if k not in first)]
+        actuated = tuple(first) if motors else tuple(independent)
+    else:
+        actuated = tuple(k for k in motors) if motors else ()
+        dependent = [k for k in range(model.nv) if k not in independent]
+        _check_independent(model, assembler, scaled, dependent, found)
+    order, pivots = choose_order(scaled, dependent, found.value)
+    sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
+    units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
+    zeros = np.argwhere(np.abs(scaled).max(axis=0, initial=0.0) <= NOTHING * np.abs(scaled).max(initial=1e-300))
+    driving = _driving(model, configurations, raw, order, independent, actuated)
+    held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
+    structure = Structure(
+        tuple(independent),
+        actuated,
+        order,
+        tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
+        _closing(scaled, held, order),
+        driving,
+        frozenset((int(i), int(k)) for i, k in zeros),
+        axes,
+    )
+    return structure, found
+
+
+def has_position(model: Model, name: str, row: str) -> bool:
+    """Return whether a row holds a position and not a velocity alone."""
+    tie = next(c for c in model.closures if c.name == name)
+    return not tie.is_rolling or row == "z"
+
+
+def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
+    """Return the order of the rows that have a position; the whole one where all have."""
+    if len(held) == scaled.shape[1]:
+        return order
+    if not held:
+        return Order()
+    block = scaled[:, held]
+    count = rank(block).value
+    own, _ = choose_order(block, choose_dependent(block[:, :, list(order.columns)], count, ()), count)
+    columns = tuple(order.columns[k] for k in own.columns)
+    return Order(tuple(held[k] for k in own.rows), columns)
+
+
+def _driving(
+    model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
+) -> Order:
+    """Return the order in which Γ_aᵀτ − M·a_p = … is solved for actuator forces τ and passive accelerations a_p."""
+    n, driven = len(independent), len(actuated)
+    if list(independent[:driven]) == list(actuated):
+        return Order()
+    gamma = np.zeros((len(q), model.nv, n))
+    gamma[:, list(independent), range(n)] = 1.0
+    rows, columns = list(order.rows), list(order.columns)
+    if rows:
+        block = raw[:, rows]
+        gamma[:, columns] = -np.linalg.solve(block[:, :, columns], block[:, :, list(independent)])
+    tree = mass_matrix_composite(model, tuple(np.moveaxis(q, -1, 0)))
+    mass = np.stack([np.stack([np.broadcast_to(x, len(q)) for x in row], -1) for row in tree], -2)
+    reduced = np.swapaxes(gamma, -1, -2) @ mass @ gamma
+    system = np.concatenate([np.swapaxes(gamma[:, list(actuated)], -1, -2), -reduced[:, :, driven:]], axis=-1)
+    size = np.abs(system).max(axis=(0, 1), keepdims=True)
+    return choose_order(system / size, range(n), n)[0]
+
+
+def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure:
+    """Return the structure with the pivots that suit one configuration; rows and columns stay the same ones."""
+    scaled = assembler.jacobian_scaled(jacobians(assembler.model, structure.axes, q[None]))
+    rows = np.array(structure.order.rows)
+    order, pivots = choose_order(scaled[:, rows], structure.order.columns, len(rows))
+    order = Order(tuple(int(rows[k]) for k in order.rows), order.columns)
+    units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
+    usual = float(np.median(np.abs(pivots)))
+    sizes = np.maximum(np.abs(pivots[0]), 1e-2 * usual)
+    return replace(structure, order=order, pivots=tuple(float(x / u) for x, u in zip(sizes, units, strict=True)))
+
+
+def _places(model: Model, actuators: Sequence[str]) -> list[int]:
+    """Return the velocities of the joints that have motors."""
+    at = {body.joint.name: model.velocities(i) for i, body in enumerate(model.bodies)}
+    return [k for name in actuators for k in at[name]]
+
+
+def _check_independent(
+    model: Model, assembler: Assembler, scaled: Array, dependent: Sequence[int], found: Rank
+) -> None:
+    names = velocity_names(model)
+    if len(dependent) != found.value:
+        raise InputError(
+            f"robot '{model.name}' moves by {model.nv - found.value} independent velocities, got "
+            f"{model.nv - len(dependent)}; its joints are {listed(names, 60)}"
+        )
+    values = np.linalg.svd(scaled[:, :, list(dependent)], compute_uv=False)[:, : found.value]
+    condition = float((values[:, 0] / np.maximum(values[:, -1], 1e-300)).min(initial=np.inf))
+    if found.value and condition > 1e10:
+        chosen = [names[k] for k in range(model.nv) if k not in dependent]
+        raise InputError(
+            f"robot '{model.name}': the velocities {listed(chosen)} do not determine the others (condition number "
+            f"{condition:.1e}); choose others"
+        )
+
+
+def condition(assembler: Assembler, structure: Structure, q: Array) -> Array:
+    """Return the condition number of the dependent block of the closures' Jacobian, in pure numbers."""
+    if not structure.order.rows:
+        return np.ones(np.shape(q)[:-1])
+    _, matrix = assembler.gap(q)
+    block = matrix[..., list(structure.dependent)]
+    values = np.linalg.svd(block, compute_uv=False)[..., : len(structure.dependent)]
+    return np.asarray(values[..., 0] / np.maximum(values[..., -1], 1e-300))

@@ -1,0 +1,304 @@
+"""shafei2018, section 6: the tree that falls inside a round wall, its impacts (table 3) and figures 14 to 19."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.results.animation import film
+from appell.results.plots import curves, mark_impacts
+from appell.results.report import Figure, Film
+from appell.results.run import Impact, Run
+from appell.results.style import COLOURS, figure
+from appell.results.table import Cell, Table
+from appell.robot.load import load
+from appell.simulate.points import Points, resolve
+from appell.simulate.round import Circle
+from appell.simulate.simulate import simulate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+Array = NDArray[Any]
+
+RADIUS = 2.5
+"""Radius [m] of the wall, a circle about the origin."""
+
+_BASE = -0.5 * (1.0 + math.sqrt(3.0))
+_ANGLES = tuple(math.pi / 6.0 * k for k in (1, 1, -4, 1, 1, -4, 2, 0, 4, -2))
+START = (_BASE, _BASE, *_ANGLES)
+"""Where the catalogue's ``shafei-tree`` starts, at rest: X₁, X₂ [m] and q₁ … q₁₀ [rad] of section 6."""
+PRINTED = (-1.366, -1.366, *_ANGLES)
+"""The same with the four digits printed, from which the two halves are no longer alike."""
+
+POINTS = tuple(f"O{k}" for k in range(1, 12))
+"""The frames that may strike the wall."""
+
+TIE = 1e-4
+"""Points that would strike within this time [s] strike together."""
+
+
+class Row(NamedTuple):
+    """One impact of table 3: when, which points, angle of attack [°], 2vₙ [m/s] and impulse [N·s]."""
+
+    time: float
+    points: tuple[str, ...]
+    angle: float
+    speed: float
+    impulse: float
+
+
+PAPER = (
+    Row(0.3851, ("O1", "O5"), 33.12, 6.32, 5.26),
+    Row(0.5698, ("O2", "O4"), 25.38, 8.62, 31.42),
+    Row(1.01, ("O8", "O11"), 36.87, 8.64, 4.12),
+    Row(1.082, ("O3",), 0.0, 12.48, 57.46),
+    Row(1.387, ("O1", "O5"), 34.108, 30.14, 15.96),
+)
+"""Table 3 as printed."""
+
+CONVERGED = (
+    Row(0.385191984, ("O1", "O5"), 33.12108, 6.329512, 5.264426),
+    Row(0.569731449, ("O2", "O4"), 25.41167, 8.619420, 31.435721),
+    Row(1.010620427, ("O8", "O11"), 36.61455, 8.650065, 4.129074),
+    Row(1.082274684, ("O3",), 0.0, 12.467003, 57.368350),
+    Row(1.387334046, ("O1", "O5"), 33.70392, 30.279201, 15.906487),
+)
+"""The converged reference: an independent program's values to the digits that no longer change with its tolerance."""
+
+ENERGY = (18.66, 18.657872367)
+"""Energy [J], printed and converged."""
+
+_QUANTITIES = (
+    ("time [s]", "time", 9),
+    ("angle of attack [°]", "angle", 5),
+    ("2vₙ [m/s]", "speed", 6),
+    ("impulse [N·s]", "impulse", 6),
+)
+
+
+def motion(duration: float = 2.0, start: Sequence[float] = START, tie: float = TIE) -> Run:
+    """Return the tree's motion from rest: e = 1, no friction, eleven points against the circle.
+
+    >>> motion(0.5).impacts[0].points
+    ('O1', 'O5')
+    """
+    return simulate(
+        load("shafei-tree"),
+        start,
+        np.zeros(len(start)),
+        duration,
+        walls=[Circle(RADIUS)],
+        restitution=1.0,
+        tie=tie,
+        points=POINTS,
+        rtol=1e-12,
+        atol=1e-13,
+    )
+
+
+@cache
+def _printed(tie: float) -> Run:
+    return motion(2.0, PRINTED, tie)
+
+
+# Tables
+
+
+def summary(impact: Impact) -> Row:
+    """Return an impact as table 3 tells it: of points that strike together, the first."""
+    speed = float(impact.approach[0] + impact.departure[0])
+    return Row(impact.time, impact.points, float(np.degrees(impact.angles[0])), speed, float(impact.impulse[0]))
+
+
+def table3(run: Run) -> Table:
+    """Return the five impacts: the paper's, the converged reference's and ours."""
+    ours = [summary(impact) for impact in run.impacts]
+    rows: list[tuple[Cell, ...]] = []
+    for k, (paper, converged) in enumerate(zip(PAPER, CONVERGED, strict=True)):
+        own = ours[k] if k < len(ours) else None
+        points = None if own is None else _named(own.points)
+        verdict = _verdicts(_named(paper.points), _named(converged.points), points, 0)
+        rows.append((k + 1, "points", _named(paper.points), _named(converged.points), points, verdict))
+        for what, field, digits in _QUANTITIES:
+            printed, reference = getattr(paper, field), getattr(converged, field)
+            value = None if own is None else float(getattr(own, field))
+            shown = None if value is None else f"{abs(value):.{digits}f}"
+            verdict = _verdicts(printed, reference, value, digits)
+            rows.append((k + 1, what, f"{printed:g}", f"{reference:.{digits}f}", shown, verdict))
+    later = f" {len(ours) - len(PAPER)} more follow." if len(ours) > len(PAPER) else ""
+    return Table(
+        "Table 3. The impacts of the falling tree",
+        ("impact", "quantity", "paper", "converged reference", "ours", "verdict"),
+        tuple(rows),
+        (
+            "Angle, speed and impulse are alike at both points of a pair. With e = 1 the paper's difference of "
+            "velocities is twice the normal speed before the impact, 2vₙ.",
+            "The paper integrated too loosely for the later digits: the reference is the same motion, converged.",
+            "The first flight can be checked by hand: every rod falls alike, so it lasts √(2Δ/g), Δ the height "
+            "over the wall.",
+            f"{len(ours)} impacts in {run.t[-1]:g} s.{later}",
+        ),
+    )
+
+
+def energy(run: Run) -> Table:
+    """Return the energy before and after every impact, and how far it drifts."""
+    printed, converged = ENERGY
+    rows: list[tuple[Cell, ...]] = [("at the start", 0.0, f"{run.energy[0]:.9f}", 0.0)]
+    for k, impact in enumerate(run.impacts, 1):
+        change = (impact.energy_after - run.energy[0]) / run.energy[0]
+        rows.append((f"after impact {k}", impact.time, f"{impact.energy_after:.9f}", float(change)))
+    last = (run.energy[-1] - run.energy[0]) / run.energy[0]
+    rows.append(("at the end", float(run.t[-1]), f"{run.energy[-1]:.9f}", float(last)))
+    drift = float(np.ptp(run.energy) / abs(run.energy[0]))
+    return Table(
+        "Energy history (figure 19)",
+        ("when", "t [s]", "energy [J]", "relative change"),
+        tuple(rows),
+        (f"Printed {printed} J, converged {converged} J. Over the whole run it varies by {drift:.1e} of itself.",),
+    )
+
+
+def printed_start() -> Table:
+    """Return what the four digits printed for the start do, with the tie window and without."""
+    together, apart = _printed(TIE), _printed(0.0)
+    rows: list[tuple[Cell, ...]] = []
+    for k, exact in enumerate(CONVERGED):
+        rows.append((k + 1, _told(exact), *(_told(summary(run.impacts[k])) for run in (together, apart))))
+    rows.append(("impacts in 2 s", str(len(CONVERGED)), str(len(together.impacts)), str(len(apart.impacts))))
+    gap = apart.impacts[1].time - apart.impacts[0].time
+    return Table(
+        "The printed start, −1.366 for −(1 + √3)/2",
+        ("impact", "exact start, converged", f"printed start, tie {TIE:g} s", "printed start, no tie"),
+        tuple(rows),
+        (
+            f"From the printed digits O5 strikes {gap:.1e} s before O1. Within the tie window they are solved together "
+            "and the motion stays near the exact one; one after the other they push each other through the tree, and "
+            "it is a different motion altogether.",
+        ),
+    )
+
+
+def _told(row: Row) -> str:
+    return f"{row.time:.6f} s: {_named(row.points)}, {row.impulse:.4f} N·s"
+
+
+def _named(points: Sequence[str]) -> str:
+    return " and ".join(points)
+
+
+def _verdicts(paper: Any, converged: Any, ours: Any, digits: int) -> str:
+    """Return how ours stands to the converged value, and to the printed one."""
+    if ours is None:
+        return "later than this run"
+    if isinstance(ours, str):
+        return "equal" if ours == paper == converged else "differs"
+    agreement = "converged" if abs(ours - converged) <= 0.51 * 10.0**-digits else "not the converged value"
+    return f"{agreement}; paper {_printed_verdict(paper, ours)}"
+
+
+def _printed_verdict(paper: float, ours: float) -> str:
+    digits = len(f"{paper:g}".partition(".")[2])
+    if round(ours, digits) == paper:
+        return "equal to the digits printed"
+    if math.trunc(ours * 10**digits) == round(paper * 10**digits):
+        return "equal, cut not rounded"
+    return f"off by {100.0 * abs(paper / ours - 1.0):.1g} %"
+
+
+# Figures
+
+_PAIRS = (("O1", "O5"), ("O2", "O4"), ("O7", "O10"), ("O8", "O11"), ("O3",), ("O6",), ("O9",))
+"""Points that mirror each other, and those on the line of symmetry."""
+_RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10), (10, 11))
+"""Which points the rods join, figure 4."""
+
+
+def figures(run: Run) -> tuple[Figure | Film, ...]:
+    """Return figures 14 to 19 and the film of the motion, drawn when they are wanted."""
+    histories = {
+        "14": ("positions of joints and end points along X₁", _histories, 0, False),
+        "15": ("velocities of joints and end points along X₁", _histories, 0, True),
+        "16": ("positions of joints and end points along X₂", _histories, 1, False),
+        "17": ("velocities of joints and end points along X₂", _histories, 1, True),
+    }
+    drawn: list[Figure | Film] = [
+        Figure(f"figure{name}", f"Figure {name}. The {what}; thin lines are impacts", partial(draw, run, axis, is_rate))
+        for name, (what, draw, axis, is_rate) in histories.items()
+    ]
+    drawn.append(
+        Figure(
+            "figure18", "Figure 18. Configurations at the start, at the impacts and at the end", partial(_poses, run)
+        )
+    )
+    drawn.append(Figure("figure19", "Figure 19. Kinetic, potential and total energy", partial(_energies, run)))
+    shown: Callable[[], bytes] = partial(film, run, "gif", fps=20.0, speed=0.25)
+    drawn.append(Film("motion", "The motion inside the circle, four times slower; arrows are impulses", shown))
+    return tuple(drawn)
+
+
+def _points(run: Run) -> Points:
+    assert run.robot is not None  # a run that has just been simulated has one
+    return Points(run.robot, resolve(run.robot, POINTS))
+
+
+def _histories(run: Run, axis: int, is_rate: bool) -> Drawn:
+    dense = curves(run)
+    points = _points(run)
+    values = points.velocities(dense.q, dense.v) if is_rate else points.positions(dense.q)
+    drawn = figure(7.6, 3.8)
+    axes = drawn.subplots()
+    for colour, pair in zip(COLOURS, _PAIRS, strict=True):
+        for dash, name in zip(("-", "--"), pair, strict=False):
+            axes.plot(dense.t, values[:, POINTS.index(name), axis], dash, color=colour, label=name, linewidth=1.1)
+    symbol = f"{'Ẋ' if is_rate else 'X'}{'₁₂'[axis]}"
+    axes.set_ylabel(f"{symbol} [{'m/s' if is_rate else 'm'}]")
+    axes.set_xlabel("t [s]")
+    mark_impacts(axes, run)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return drawn
+
+
+def _poses(run: Run) -> Drawn:
+    seen = [(0.0, ()), *((impact.time, impact.points) for impact in run.impacts[:6]), (float(run.t[-1]), ())]
+    rows = -(-len(seen) // 4)
+    drawn = figure(8.0, 2.2 * rows)
+    panels: list[Axes] = drawn.subplots(rows, 4, squeeze=False).ravel().tolist()
+    turn = np.linspace(0.0, 2.0 * np.pi, 181)
+    for axes in panels:
+        axes.set_axis_off()
+        axes.set_aspect("equal")
+    q, _ = run.at([t for t, _ in seen])
+    positions = _points(run).positions(q)[..., :2]
+    for axes, (time, struck), p in zip(panels, seen, positions, strict=False):
+        axes.plot(RADIUS * np.cos(turn), RADIUS * np.sin(turn), color="#555555", linewidth=1.2)
+        for first, last in _RODS:
+            axes.plot(*p[[first - 1, last - 1]].T, color=COLOURS[0], linewidth=1.6, solid_capstyle="round")
+        axes.plot(*p.T, ".", color="#333333", markersize=3.0)
+        hit = p[[POINTS.index(name) for name in struck]]
+        axes.plot(*hit.T, "o", color=COLOURS[4], markersize=6.0)
+        axes.set_title(f"{time:.4f} s{': ' if struck else ''}{', '.join(struck)}", fontsize=8)
+    return drawn
+
+
+def _energies(run: Run) -> Drawn:
+    assert run.robot is not None
+    dense = curves(run)
+    kinetic, potential = run.robot.kinetic_energy(dense.q, dense.v), run.robot.potential_energy(dense.q)
+    drawn = figure(7.6, 3.8)
+    axes = drawn.subplots()
+    axes.plot(dense.t, kinetic, label="kinetic")
+    axes.plot(dense.t, potential, label="potential")
+    axes.plot(dense.t, kinetic + potential, color=COLOURS[6], label="total")
+    axes.set_ylabel("energy [J]")
+    axes.set_xlabel("t [s]")
+    mark_impacts(axes, run)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return drawn

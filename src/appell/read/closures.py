@@ -1,0 +1,221 @@
+"""Loops beside a tree's file: the ``robot.yaml`` of example-parallel-robots, or appell's own toml.
+
+A ``robot.yaml`` pairs frames of the tree and says what makes it closed::
+
+    closed_loop: [['closedloop1_A', 'closedloop1_B']]   # frames that coincide
+    type: ['6d']                                        # '3d': their origins do; '6d': their axes too
+    name_mot: ['mot1', 'mot2']                          # the joints that have motors
+    joint_name: ['rod_ball']                            # optional: joints that are more, or less, than URDF can say
+    joint_type: ['SPHERICAL']                           # a ball joint; 'FIXED'; 'UJOINT_XY': about x, then y
+
+A toml file of loops holds ``closures``, ``actuators`` and ``home`` as a robot's own may (:mod:`appell.read.toml`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from appell.errors import ReadError
+from appell.model.build import Connection, Link, build, listed
+from appell.model.closure import KINDS, Closure
+from appell.model.model import Joint, Limits, Model
+from appell.read.outline import outline
+from appell.read.place import Contents, Place, contents
+from appell.read.toml import read_loops
+from appell.spatial.pose import Pose
+from appell.spatial.vector import IDENTITY
+
+TYPES = {"3d": KINDS["point"], "6d": KINDS["frame"]}
+"""The rows of a yaml's types of closure."""
+KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+AXES = dict(zip("XYZ", IDENTITY, strict=True))
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """A joint that is of another type than the tree's file says, and the line that says so."""
+
+    joint: str
+    type: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Loops:
+    """What closes a tree: pairs of frames, motors, and the joints to substitute before."""
+
+    closures: tuple[Closure, ...]
+    actuators: tuple[tuple[str, int], ...] = ()
+    substitutions: tuple[Substitution, ...] = ()
+
+
+def with_loops(model: Model, path: str | os.PathLike[str]) -> Model:
+    """Return a tree with the loops that a file beside it describes.
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read, or names a frame or a joint that the tree does not have; the message names the
+        file, the line and the names that are near.
+    """
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix == ".toml":
+        return read_loops(model, file)
+    if suffix not in (".yaml", ".yml"):
+        raise ReadError(f"unknown kind of file '{suffix}' for loops; known are '.yaml', '.toml'", str(file))
+    given = contents(file, lambda text: False)
+    loops = _loops(given)
+    model = _substituted(model, loops.substitutions, given.source)
+    joints = [body.joint.name for body in model.bodies]
+    for c in loops.closures:
+        for frame in (c.first, c.second):
+            _check(frame, list(model.frame_index), "frame", Place(given.source, c.line, f"closure '{c.name}'"))
+    for name, line in loops.actuators:
+        _check(name, joints, "joint", Place(given.source, line, "name_mot"))
+    return replace(model, closures=loops.closures, actuators=tuple(name for name, _ in loops.actuators))
+
+
+def _check(name: str, known: Sequence[str], what: str, place: Place) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 3, 0.5)
+        hint = f"; near it are {listed(near)}" if near else f"; known are {listed(known)}"
+        raise place.error(f"{what} '{name}' is not in the robot's file{hint}")
+
+
+# The yaml
+
+
+class _Node:
+    """A value of a yaml file with the lines that it and its parts stand on."""
+
+    def __init__(self, node: yaml.Node) -> None:
+        self.line = node.start_mark.line + 1
+        self.items = [_Node(item) for item in node.value] if isinstance(node, yaml.SequenceNode) else []
+        self.text = node.value if isinstance(node, yaml.ScalarNode) else None
+        self.is_list = isinstance(node, yaml.SequenceNode)
+
+
+def _loops(given: Contents) -> Loops:
+    top = _mapping(given)
+    pairs, types = (_list(top, key, given) for key in ("closed_loop", "type"))
+    motors = _list(top, "name_mot", given, optional=True)
+    names, kinds = (_list(top, key, given, optional=True) for key in ("joint_name", "joint_type"))
+    _same_length(pairs, types, ("closed_loop", "type"), given)
+    _same_length(names, kinds, ("joint_name", "joint_type"), given)
+    closures = tuple(_closure(pair, kind, given) for pair, kind in zip(pairs, types, strict=True))
+    changes = zip(names, kinds, strict=True)
+    return Loops(
+        closures,
+        tuple((_word(motor, given), motor.line) for motor in motors),
+        tuple(Substitution(_word(name, given), _word(kind, given).upper(), name.line) for name, kind in changes),
+    )
+
+
+def _mapping(given: Contents) -> Mapping[str, _Node]:
+    try:
+        node = yaml.compose(given.data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        said = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise ReadError(f"not readable as YAML: {said}", given.source, mark.line + 1 if mark else None) from None
+    if not isinstance(node, yaml.MappingNode):
+        raise ReadError("expected keys such as closed_loop, type and name_mot", given.source)
+    top = {str(key.value): _Node(value) for key, value in node.value}
+    unknown = [key for key in top if key not in KEYS]
+    if unknown:
+        raise ReadError(f"unknown key '{unknown[0]}'; known keys: {listed(KEYS)}", given.source, top[unknown[0]].line)
+    return top
+
+
+def _list(top: Mapping[str, _Node], key: str, given: Contents, *, optional: bool = False) -> list[_Node]:
+    if key not in top:
+        if optional:
+            return []
+        raise ReadError(f"there is no '{key}'; add it", given.source)
+    if not top[key].is_list:
+        raise ReadError(f"{key}: expected a list", given.source, top[key].line)
+    return top[key].items
+
+
+def _same_length(first: list[_Node], second: list[_Node], keys: tuple[str, str], given: Contents) -> None:
+    if len(first) != len(second):
+        line = (second or first)[-1].line
+        raise ReadError(
+            f"{keys[0]} has {len(first)} entries and {keys[1]} {len(second)}; give one for each", given.source, line
+        )
+
+
+def _word(node: _Node, given: Contents) -> str:
+    if not node.text:
+        raise ReadError("expected a name", given.source, node.line)
+    return str(node.text)
+
+
+def _closure(pair: _Node, kind: _Node, given: Contents) -> Closure:
+    if len(pair.items) != 2:
+        raise ReadError("closed_loop: expected pairs of frames", given.source, pair.line)
+    first, second = (_word(item, given) for item in pair.items)
+    given_type = _word(kind, given)
+    if given_type.lower() not in TYPES:
+        raise ReadError(f"type: unknown type '{given_type}'; known types: {listed(TYPES)}", given.source, kind.line)
+    return Closure(f"{first}|{second}", first, second, TYPES[given_type.lower()], line=pair.line)
+
+
+# Substitutions
+
+
+def _substituted(model: Model, substitutions: Sequence[Substitution], source: str) -> Model:
+    """Return the tree with some joints of another type, built anew: a fixed joint makes one body of two."""
+    if not substitutions:
+        return model
+    joints = [body.joint.name for body in model.bodies]
+    for each in substitutions:
+        _check(each.joint, joints, "joint", Place(source, each.line, "joint_name"))
+    kinds = {change.joint: change for change in substitutions}
+    links, connections = outline(model)
+    crosses: list[Link] = []
+    changed: list[Connection] = []
+    for connection in connections:
+        change = kinds.get(connection.joint.name)
+        if change is None:
+            changed.append(connection)
+        elif change.type == "FIXED":
+            placement = connection.joint.placement.then(connection.joint.pose((0.0,) * connection.joint.type.nq))
+            changed.append(replace(connection, joint=Joint(change.joint, "fixed", placement=placement)))
+        elif change.type == "SPHERICAL":
+            joint = replace(connection.joint, kind="ball", offset=0.0, limits=Limits(), mimic=None)
+            changed.append(replace(connection, joint=joint))
+        else:
+            cross, halves = _universal(connection, change, source)
+            crosses.append(cross)
+            changed += halves
+    return build(model.name, [*links, *crosses], changed, gravity=model.gravity, source=model.source)
+
+
+def _universal(connection: Connection, change: Substitution, source: str) -> tuple[Link, list[Connection]]:
+    """Return the cross and the two joints of a universal joint, each named after its axis."""
+    axes = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", change.type)
+    if axes is None or axes[1] == axes[2]:
+        raise ReadError(
+            f"joint_type: unknown type '{change.type}' of joint '{change.joint}'; known types: 'SPHERICAL', 'FIXED', "
+            "'UJOINT_XY' and other pairs of axes",
+            source,
+            change.line,
+        )
+    middle = f"{change.joint}/cross"
+    first, second = (f"{change.joint}_{axis}" for axis in axes.groups())
+    bare = replace(connection.joint, kind="revolute", offset=0.0, limits=Limits(), mimic=None)
+    upper = replace(bare, name=first, axis=AXES[axes[1]])
+    lower = replace(bare, name=second, axis=AXES[axes[2]], placement=Pose())
+    return Link(middle), [
+        Connection(upper, connection.parent, middle),
+        Connection(lower, middle, connection.child),
+    ]

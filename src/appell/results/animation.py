@@ -1,0 +1,338 @@
+"""A run as a film: the robot as sticks, the walls as lines, impacts as flashes with their impulses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.model.build import listed
+from appell.results.films import gif, mp4
+from appell.results.skeleton import Skeleton, skeleton
+from appell.results.style import COLOURS, figure, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+    from appell.results.run import Impact, Run
+
+Array = NDArray[Any]
+PLANES = ("xy", "xz", "yz")
+VIEWS = (*PLANES, "3d")
+FLASH = 0.3
+"""How long an impact is seen [s of the film]."""
+LABELS = 4
+"""Points that strike together whose impulses are written out; more would hide each other."""
+MOST = 5000
+"""Frames that a film may have."""
+AZIMUTH, ELEVATION = np.radians(-60.0), np.radians(20.0)
+"""From where a motion in space is seen."""
+
+
+class Scene(NamedTuple):
+    """What is seen: (2, 3) from world to paper, the box of the paper (low, high), and the box of the world."""
+
+    view: str
+    projection: Array
+    low: Array
+    high: Array
+    box: tuple[Array, Array]
+
+    def seen(self, p: Array) -> Array:
+        """Return points (..., 3) on the paper (..., 2)."""
+        return np.asarray(p @ self.projection.T)
+
+    @property
+    def span(self) -> float:
+        """Return the longer side of the paper [m]."""
+        return float((self.high - self.low).max())
+
+
+class Mark(NamedTuple):
+    """An impact on the paper: where, how long ago (0 to 1), the lines of its arrow, and what is written beside it."""
+
+    place: Array
+    age: float
+    arrow: list[Array]
+    label: str
+
+    @property
+    def beside(self) -> Array:
+        """Return where the text goes: on the far side of the wall."""
+        return np.asarray(self.place - 0.3 * (self.arrow[0][1] - self.place))
+
+
+class Frame(NamedTuple):
+    """One picture: time, energy, where the skeleton's points are, and the impacts seen with their ages, 0 to 1."""
+
+    t: float
+    energy: float
+    points: Array
+    flashes: tuple[tuple[Impact, float], ...]
+
+
+def frames(run: Run, fps: float, speed: float) -> list[Frame]:
+    """Return the pictures of a film that shows `speed` seconds of motion a second."""
+    robot = _robot(run)
+    start, end = float(run.t[0]), float(run.t[-1])
+    count = int((end - start) * fps / speed)
+    if count > MOST:
+        raise InputError(f"run.animate: {count} frames are too many (at most {MOST}); raise speed or lower fps")
+    times = start + speed / fps * np.arange(count + 1)
+    times = np.append(times[times < end], end)
+    q, v = run.at(times)
+    points = skeleton(robot.model).positions(robot.model, q)
+    energy = robot.kinetic_energy(q, v) + robot.potential_energy(q)
+    lasting = max(FLASH * speed, 1.5 * speed / fps)  # an impact between two pictures is seen on one at least
+    seen = [
+        tuple((x, (t - x.time) / lasting) for x in run.impacts if 0.0 <= t - x.time < lasting) for t in times.tolist()
+    ]
+    return [Frame(*parts) for parts in zip(times.tolist(), energy.tolist(), points, seen, strict=True)]
+
+
+def _robot(run: Run) -> Any:
+    if run.robot is None or not len(run.t):
+        lack = "no states" if not len(run.t) else "no robot"
+        raise InputError(f"run.animate: the run of '{run.robot_name}' has {lack}, so there is nothing to draw")
+    return run.robot
+
+
+def scene(run: Run, points: Array, plane: str) -> Scene:
+    """Return how to look at a motion: along the axis that it has no extent in, or at all of space."""
+    if plane not in (*VIEWS, "auto"):
+        raise InputError(f"run.animate: no plane '{plane}'; known: {listed((*VIEWS, 'auto'))}")
+    struck = [x.positions[x.normals.any(axis=-1)] for x in run.impacts]
+    all_points = np.concatenate([points.reshape(-1, 3), *struck])
+    low, high = all_points.min(axis=0), all_points.max(axis=0)
+    extent = high - low
+    flat = [k for k in (2, 1, 0) if extent[k] <= 1e-6 * float(extent.max())]
+    view = plane if plane != "auto" else {2: "xy", 1: "xz", 0: "yz"}[flat[0]] if flat else "3d"
+    projection = _projection(view, np.array(_robot(run).model.gravity))
+    reach = float(np.linalg.norm(extent)) or 1.0
+    for line in _outlines(run):
+        # a wall of the motion's size is shown whole, of a longer one the part that is near
+        if float(np.linalg.norm(np.ptp(line, axis=0))) <= 4.0 * reach:
+            low, high = np.minimum(low, line.min(axis=0)), np.maximum(high, line.max(axis=0))
+    middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, 0.1 * reach) + 0.06 * reach
+    low, high = middle - half, middle + half
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T @ projection.T
+    return Scene(view, projection, corners.min(axis=0), corners.max(axis=0), (low, high))
+
+
+def _outlines(run: Run) -> Iterator[Array]:
+    for wall in run.walls:
+        line = wall.outline()
+        if line is not None:
+            yield line[np.isfinite(line).all(axis=1)]
+
+
+def _projection(view: str, gravity: Array) -> Array:
+    if view in PLANES:
+        return np.eye(3)[["xyz".index(axis) for axis in view]]
+    up = -gravity / np.linalg.norm(gravity) if np.linalg.norm(gravity) > 0.0 else np.array([0.0, 0.0, 1.0])
+    east = np.eye(3)[int(np.argmin(np.abs(up)))]
+    east -= (east @ up) * up
+    east /= np.linalg.norm(east)
+    north = np.cross(up, east)
+    right = -np.sin(AZIMUTH) * east + np.cos(AZIMUTH) * north
+    towards = np.cos(AZIMUTH) * east + np.sin(AZIMUTH) * north
+    return np.stack([right, np.cos(ELEVATION) * up - np.sin(ELEVATION) * towards])
+
+
+# Walls
+
+
+def _draw_walls(axes: Axes, run: Run, look: Scene) -> None:
+    for wall in run.walls:
+        line = wall.outline()
+        if look.view == "3d" and hasattr(wall, "gap"):
+            for part in wall.parts:
+                for piece in _wires(part, look.box):
+                    axes.plot(*look.seen(piece).T, color="#777777", linewidth=0.6, alpha=0.55, zorder=1)
+        elif line is not None:
+            axes.plot(*look.seen(line).T, color="#555555", linewidth=1.8, zorder=1)
+        else:
+            for piece in _slice(wall, look.box, "xyz".index(({*"xyz"} - {*look.view}).pop())):
+                axes.plot(*look.seen(piece).T, color="#555555", linewidth=1.8, zorder=1)
+
+
+def _wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array]:
+    """Return lines on a wall: where slices of space, across each of the axes, meet it."""
+    for axis in range(3):
+        for x in np.linspace(box[0][axis], box[1][axis], count):
+            yield from _slice(wall, box, axis, float(x))
+
+
+def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = None) -> list[Array]:
+    """Return the lines (n, 3) where a wall meets the plane across an axis, in the middle unless told."""
+    from contourpy import contour_generator  # noqa: PLC0415  # Matplotlib brings it
+
+    first, second = (k for k in range(3) if k != axis)
+    x, y = (np.linspace(box[0][k], box[1][k], 61) for k in (first, second))
+    p = np.empty((len(y), len(x), 3))
+    p[..., axis] = 0.5 * (box[0][axis] + box[1][axis]) if at is None else at
+    p[..., first], p[..., second] = np.meshgrid(x, y)
+    gap = np.ma.array(wall.gap(p), mask=~wall.covers(p))
+    lines = []
+    for flat in contour_generator(x, y, gap).lines(0.0):
+        line = np.empty((len(flat), 3))
+        line[:, axis], line[:, [first, second]] = p[0, 0, axis], flat
+        lines.append(line)
+    return lines
+
+
+# Pictures
+
+
+class _Paper:
+    """The figure of a film: what stays is drawn once, what moves anew for every picture."""
+
+    def __init__(self, run: Run, bones: Skeleton, look: Scene) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # an extra, loaded when drawn
+
+        self._run, self._bones, self._look = run, bones, look
+        width, height = look.high - look.low
+        ratio = float(np.clip(height / width, 0.5, 1.6))
+        canvas = figure(5.2, 5.2 * ratio)
+        canvas.set_dpi(100)
+        canvas.set_layout_engine("none")
+        agg: Any = FigureCanvasAgg  # untyped
+        self._canvas = agg(canvas)
+        is_flat = look.view in PLANES
+        left, bottom, edge = (0.11, 0.095 / ratio, 0.02) if is_flat else (0.0, 0.0, 0.0)
+        place = (left, bottom, 1.0 - left - edge, 1.0 - bottom - edge / ratio)
+        self._axes = canvas.add_axes(place)
+        # a metre is as long upwards as sideways
+        middle, metre = 0.5 * (look.low + look.high), max(width / place[2], height / (place[3] * ratio))
+        half = 0.5 * metre * np.array([place[2], place[3] * ratio])
+        self._axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+        self._axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+        if is_flat:
+            self._axes.set_xlabel(f"{look.view[0]} [m]", labelpad=2.0)
+            self._axes.set_ylabel(f"{look.view[1]} [m]", labelpad=2.0)
+        else:
+            self._axes.set_axis_off()
+            _draw_triad(self._axes, look)
+        _draw_walls(self._axes, run, look)
+        self._greatest = max((float(x.impulse.max(initial=0.0)) for x in run.impacts), default=0.0)
+        self._sticks, self._joints, self._arrows, self._hits = self._moving()
+        self._font = _font(13)
+        self._canvas.draw()
+        self._background = self._canvas.copy_from_bbox(canvas.bbox)
+
+    def _moving(self) -> tuple[LineCollection, Any, LineCollection, Any]:
+        """Return the artists that every picture sets anew; animated ones are left out of the background."""
+        from matplotlib.collections import LineCollection  # noqa: PLC0415  # an extra, loaded when drawn
+
+        axes = self._axes
+        width = float(np.clip(40.0 / max(len(self._bones.sticks), 1), 1.4, 3.0))
+        sticks = LineCollection([], colors=COLOURS[0], linewidths=width, capstyle="round", animated=True, zorder=3)
+        arrows = LineCollection([], linewidths=2.0, animated=True, zorder=5)
+        axes.add_collection(sticks, autolim=False)
+        axes.add_collection(arrows, autolim=False)
+        joints = axes.scatter([], [], s=4.0 * width, color="#333333", animated=True, zorder=4)
+        hits = axes.scatter([], [], s=90.0, animated=True, zorder=4.5)
+        return sticks, joints, arrows, hits
+
+    def picture(self, frame: Frame) -> Array:
+        """Return one picture as (height, width, 3) bytes."""
+        from matplotlib.colors import to_rgba  # noqa: PLC0415  # an extra, loaded when drawn
+        from PIL import Image, ImageDraw  # noqa: PLC0415  # Matplotlib brings it
+
+        p = self._look.seen(frame.points)
+        self._sticks.set_segments([p[[i, j]] for i, j in self._bones.sticks])
+        self._joints.set_offsets(p[list(self._bones.seen)])
+        marks = [mark for impact, age in frame.flashes for mark in self._marks(impact, age, frame)]
+        self._hits.set_offsets(np.array([mark.place for mark in marks]).reshape(-1, 2))
+        self._hits.set_facecolors([to_rgba(COLOURS[4], 1.0 - mark.age) for mark in marks])
+        self._arrows.set_segments([line for mark in marks for line in mark.arrow])
+        self._arrows.set_color([to_rgba(COLOURS[1], 1.0 - mark.age**2) for mark in marks for _ in mark.arrow])
+        self._canvas.restore_region(self._background)
+        for artist in (self._sticks, self._joints, self._hits, self._arrows):
+            self._axes.draw_artist(artist)
+        image = Image.fromarray(np.array(self._canvas.buffer_rgba())[..., :3])
+        # Pillow writes a line in a fiftieth of the time that Matplotlib takes
+        pen = ImageDraw.Draw(image)
+        left, top = self._axes.bbox.x0 + 8.0, image.height - self._axes.bbox.y1 + 4.0
+        pen.text((left, top), f"t = {frame.t:.3f} s\nE = {frame.energy:.3f} J", "#000000", self._font)
+        latest = min((mark.age for mark in marks), default=0.0)
+        labelled = [mark for mark in marks if mark.arrow and mark.age == latest]
+        for mark in labelled if len(labelled) <= LABELS else []:
+            x, y = self._axes.transData.transform(mark.beside)
+            x, y = np.clip([x, image.height - y], 8.0, [image.width - 90.0, image.height - 20.0])
+            pen.text((x, y), mark.label, COLOURS[1], self._font)
+        return np.array(image)
+
+    def _marks(self, impact: Impact, age: float, frame: Frame) -> Iterator[Mark]:
+        """Return where points struck, and the arrow of each impulse; a joint at its limit has none."""
+        for k, name in enumerate(impact.points):
+            if not impact.normals[k].any():
+                yield Mark(self._look.seen(frame.points[self._bones.joints.index(name)]), age, [], "")
+                continue
+            place = self._look.seen(impact.positions[k])
+            push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
+            yield Mark(place, age, self._arrow(place, push), f"{np.linalg.norm(push):.3g} N·s")
+
+    def _arrow(self, place: Array, push: Array) -> list[Array]:
+        """Return shaft and head; the length is as the root of the impulse, so that weak ones are seen beside strong."""
+        size = float(np.linalg.norm(push))
+        if not size > 0.0:
+            return []
+        shaft = 0.25 * self._look.span * np.sqrt(size / self._greatest) * self._look.seen(push / size)
+        if np.hypot(*shaft) < 0.01 * self._look.span:
+            return []
+        tip, head = place + shaft, 0.022 * self._look.span * shaft / np.hypot(*shaft)
+        side = np.array([-head[1], head[0]])
+        return [np.array([place, tip]), np.array([tip - head + 0.6 * side, tip, tip - head - 0.6 * side])]
+
+
+def _font(size: int) -> Any:
+    """Return the fixed-width font that Matplotlib brings."""
+    from matplotlib.font_manager import findfont  # noqa: PLC0415  # an extra, loaded when drawn
+    from PIL import ImageFont  # noqa: PLC0415  # Matplotlib brings it
+
+    return ImageFont.truetype(findfont("DejaVu Sans Mono"), size)
+
+
+def _draw_triad(axes: Axes, look: Scene) -> None:
+    """Draw the world's axes in the lower left corner."""
+    corner = look.low + 0.09 * look.span
+    for axis, name in enumerate("xyz"):
+        tip = corner + 0.06 * look.span * look.projection[:, axis]
+        axes.plot(*np.array([corner, tip]).T, color="#333333", linewidth=1.0)
+        x, y = corner + 0.08 * look.span * look.projection[:, axis]
+        axes.text(x, y, name, fontsize=8, ha="center", va="center")
+
+
+def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
+    """Return the pictures of a film, each (height, width, 3) bytes, one after the other."""
+    for name, value in (("fps", fps), ("speed", speed)):
+        if not (np.isfinite(value) and value > 0.0):
+            raise InputError(f"run.animate: {name} must be a number > 0, got {value!r}")
+    shown = frames(run, fps, speed)
+    with styled():
+        bones = skeleton(_robot(run).model)
+        look = scene(run, np.array([frame.points[list(bones.seen)] for frame in shown]), plane)
+        paper = _Paper(run, bones, look)
+        for frame in shown:
+            yield paper.picture(frame)
+
+
+def film(run: Run, kind: str, fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> bytes:
+    """Return a film as a file of a kind: "gif", or "mp4" where ffmpeg is installed.
+
+    Raises
+    ------
+    InputError
+        When the kind or the plane is not known, or a number does not fit.
+    AppellError
+        When a program that it needs is not there.
+    """
+    makers: dict[str, Callable[[Iterator[Array], float], bytes]] = {"gif": gif, "mp4": mp4}
+    if kind not in makers:
+        raise InputError(f"run.animate: no films of kind '{kind}'; expected a file named .gif or .mp4")
+    return makers[kind](pictures(run, fps, speed, plane), fps)

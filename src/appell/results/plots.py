@@ -1,0 +1,196 @@
+"""A run as curves over time: coordinates, velocities, joint forces and energy, with impacts marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.model.joints import QUATERNION
+from appell.results.style import COLOURS, figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from appell.results.run import Run
+
+Array = NDArray[Any]
+POINTS = 4000
+"""How many points a curve has at least, so far as the steps are long enough to need them."""
+NAMED = 120
+"""How many curves a legend names; more than that nobody reads."""
+DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+"""With seven colours, thirty-five curves that can be told apart."""
+SYMBOLS = {"turns": ("rad", "rad/s", "N·m"), "slides": ("m", "m/s", "N"), "": ("", "", "")}
+TITLES = {"turns": "rotations", "slides": "translations", "": "joints"}
+
+
+class Curves(NamedTuple):
+    """A run between its steps too: times (n,), q and v; at an impact there are two entries, before and after."""
+
+    t: Array
+    q: Array
+    v: Array
+
+
+def curves(run: Run, points: int = POINTS) -> Curves:
+    """Return the motion as dense as a drawing needs it, jumps at impacts kept.
+
+    >>> import appell
+    >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+    >>> curves(run, 50).t[[0, -1]]
+    array([0. , 0.1])
+    """
+    path = run.path
+    if not len(path.starts):
+        return Curves(run.t, run.q, run.v)
+    each = int(np.clip(points // len(path.starts) + 1, 2, 40))
+    x = np.linspace(-1.0, 1.0, each)
+    basis = chebyshev.chebvander(x, path.coefficients.shape[1] - 1)
+    y = np.einsum("xd,sdn->sxn", basis, path.coefficients).reshape(-1, path.coefficients.shape[2])
+    half = 0.5 * (path.ends - path.starts)[:, None]
+    t = (path.starts[:, None] + half * (1.0 + x)).reshape(-1)
+    t[each - 1 :: each] = path.ends  # their last digit too
+    return Curves(t, y[:, : run.nq], y[:, run.nq :])
+
+
+class Curve(NamedTuple):
+    """One line of a panel: the joint's index (of its colour), its values, and the times they are at."""
+
+    joint: int
+    t: Array
+    values: Array
+
+
+def history(run: Run) -> Figure:
+    """Return a figure of q, v, τ and energy against time; draw it inside :func:`appell.results.style.styled`.
+
+    Rotations and translations have a column each, for they differ in unit. Of a quaternion the angle is shown by which
+    the joint has turned since the start.
+
+    Raises
+    ------
+    InputError
+        When the run has no states.
+    """
+    if not len(run.t):
+        raise InputError(
+            f"run.plot: the run of '{run.robot_name}' has no states to draw; it ended early: {run.ended_early}"
+        )
+    panels = _panels(run)
+    kinds = list(panels)
+    names = list(run.joint_names) or [f"{k}" for k in range(run.v.shape[-1])]
+    is_named = len(names) <= NAMED
+    canvas = figure(4.2 * len(kinds) + (2.6 if is_named else 0.4), 8.6)
+    grid = canvas.add_gridspec(4, len(kinds))
+    for column, kind in enumerate(kinds):
+        for row, (symbol, lines) in enumerate(panels[kind].items()):
+            axes = canvas.add_subplot(grid[row, column])
+            for joint, t, values in lines:
+                axes.plot(t, values, color=COLOURS[joint % len(COLOURS)], linestyle=_dash(joint))
+            unit = SYMBOLS[kind][row]
+            axes.set_ylabel(f"{symbol} [{unit}]" if unit else symbol)
+            axes.tick_params(labelbottom=row == 2 and len(kinds) > 1)  # one column shares the times below
+            if not any(values.any() for _, _, values in lines):
+                axes.set_ylim(-1.0, 1.0)
+            mark_impacts(axes, run)
+            if row == 0:
+                axes.set_title(TITLES[kind])
+    _energy(canvas.add_subplot(grid[3, :]), run)
+    if is_named:
+        _legend(canvas, names)
+    canvas.align_ylabels()
+    early = f", ended early at {run.t[-1]:.6g} s" if run.ended_early else ""
+    canvas.suptitle(f"{run.robot_name}: {run.t[-1] - run.t[0]:.6g} s, {len(run.impacts)} impacts{early}", fontsize=10)
+    return canvas
+
+
+def mark_impacts(axes: Axes, run: Run) -> None:
+    """Draw a thin vertical line at every impact, fainter where there are many, and fix the axis of time."""
+    times = sorted({impact.time for impact in run.impacts})
+    alpha = float(np.clip(30.0 / max(len(times), 1), 0.08, 0.8))
+    for time in times:
+        axes.axvline(time, color="#888888", linewidth=0.6, alpha=alpha, zorder=0.5)
+    if run.t[-1] > run.t[0]:
+        axes.set_xlim(run.t[0], run.t[-1])
+
+
+def _dash(joint: int) -> Any:
+    return DASHES[joint // len(COLOURS) % len(DASHES)]
+
+
+def _legend(canvas: Figure, names: list[str]) -> None:
+    from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+
+    lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)], linestyle=_dash(k)) for k in range(len(names))]
+    size = 8.0 if len(names) <= 20 else 6.5
+    canvas.legend(
+        lines,
+        names,
+        loc="outside right upper",
+        ncols=-(-len(names) // 45),
+        fontsize=size,
+        handlelength=2.6,
+        title="joints",
+    )
+
+
+def _panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
+    """Return the curves by kind of motion, then by symbol; one kind without units where the robot is not known."""
+    dense = curves(run)
+    if run.robot is None:
+        whole = {"q": (dense.t, dense.q), "v": (dense.t, dense.v), "τ": (run.t, run.tau)}
+        return {
+            "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
+        }
+    model = run.robot.model.independent
+    panels: dict[str, dict[str, list[Curve]]] = {}
+    for k, (body, at, along) in enumerate(zip(model.bodies, model.q_slices, model.v_slices, strict=True)):
+        start = along.start
+        for kind, offset in _velocity_kinds(body.joint):
+            panel = panels.setdefault(kind, {"q": [], "v": [], "τ": []})
+            panel["v"].append(Curve(k, dense.t, dense.v[:, start + offset]))
+            panel["τ"].append(Curve(k, run.t, run.tau[:, start + offset]))
+        for kind, values in _coordinates(body.joint, dense.q[:, at]):
+            panels[kind]["q"].append(Curve(k, dense.t, values))
+    return {kind: panels[kind] for kind in ("slides", "turns") if kind in panels}
+
+
+def _velocity_kinds(joint: Any) -> list[tuple[str, int]]:
+    """Return whether each velocity of a joint turns or slides: a column of the motion subspace that turns has an ω."""
+    return [("turns" if any(column.angular) else "slides", k) for k, column in enumerate(joint.columns)]
+
+
+def _coordinates(joint: Any, q: Array) -> list[tuple[str, Array]]:
+    """Return the coordinates of a joint to draw, with what they measure."""
+    if joint.kind in QUATERNION:
+        at = QUATERNION[joint.kind]
+        turned = 2.0 * np.arccos(np.clip(np.abs(q[:, at] @ q[0, at]) / np.linalg.norm(q[:, at], axis=-1), 0.0, 1.0))
+        others = [k for k in range(q.shape[1]) if not at.start <= k < at.stop]
+        return [*(("slides", q[:, k]) for k in others), ("turns", turned)]
+    return [(kind, q[:, k]) for kind, k in _velocity_kinds(joint)]
+
+
+def _energy(axes: Axes, run: Run) -> None:
+    """Draw total energy, and kinetic and potential where the robot is known."""
+    if run.robot is not None:
+        dense = curves(run)
+        q = run._normalised(np.array(dense.q))
+        kinetic, potential = run.robot.kinetic_energy(q, dense.v), run.robot.potential_energy(q)
+        axes.plot(dense.t, kinetic, color=COLOURS[1], label="kinetic")
+        axes.plot(dense.t, potential, color=COLOURS[2], label="potential")
+    axes.plot(run.t, run.energy, color=COLOURS[6], label="total")
+    for k, rest in enumerate(run.rests):
+        axes.axvspan(
+            rest.start, rest.end, color=COLOURS[4], alpha=0.12, linewidth=0.0, label=None if k else "resting contact"
+        )
+    if run.impacts:
+        axes.plot([], [], color="#888888", linewidth=0.6, label="impact")
+    axes.set_ylabel("energy [J]")
+    axes.set_xlabel("t [s]")
+    mark_impacts(axes, run)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

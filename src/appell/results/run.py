@@ -1,0 +1,309 @@
+"""A run: what a simulation gave, with everything needed to look at it, save it and go on from it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError, ReadError
+from appell.model.mimic import coupled
+from appell.read.files import write
+from appell.read.toml import read_toml
+from appell.read.write_toml import toml_text
+from appell.results.animation import film
+from appell.results.path import Path
+from appell.results.plots import history
+from appell.results.style import image, styled
+from appell.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Impact:
+    """One impact: k points strike k walls at one moment.
+
+    `normals` point from the wall to the free side; `approach` and `departure` are the speeds [m/s] towards and away
+    from the wall before and after, `slip` the tangential velocities before (k, 3). `impulse` [N·s] is along the
+    normals, `friction` (k, 3) across them, in the world. Energies [J] are of the whole robot, kinetic and potential. A
+    joint that strikes the end of its range has its name among the points, no normal, and an impulse in N·m·s.
+    """
+
+    time: float
+    points: tuple[str, ...]
+    walls: tuple[str, ...]
+    positions: Array
+    normals: Array
+    approach: Array
+    departure: Array
+    slip: Array
+    impulse: Array
+    friction: Array
+    energy_before: float
+    energy_after: float
+    v_before: Array
+    v_after: Array
+
+    @property
+    def angles(self) -> Array:
+        """Return the angles of attack [rad] between each point's velocity and the wall's normal."""
+        return np.asarray(np.arctan2(np.linalg.norm(self.slip, axis=-1), self.approach))
+
+    @property
+    def loss(self) -> float:
+        """Return the energy [J] that the impact took."""
+        return self.energy_before - self.energy_after
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A point that rested on (or slid along) a wall, from one time to another."""
+
+    point: str
+    wall: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Happening:
+    """An event that the user asked for: which, when, and the state at that moment."""
+
+    name: str
+    time: float
+    q: Array
+    v: Array
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is left of a wall in a file: its name and a line (n, 3) that draws it, if it has one."""
+
+    label: str
+    line: list[list[float]] | None
+
+    def outline(self) -> Array | None:
+        """Return the line."""
+        return None if self.line is None else np.array(self.line)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A motion: states at recorded times, and what happened on the way.
+
+    Times are those of the integrator's steps; an impact has two entries, before and after. `a` are accelerations, `tau`
+    the joint forces of the control, `energy` kinetic plus potential [J]. In between, :meth:`at` evaluates the
+    integrator's own polynomials. `ended_early` says why a run stopped before its duration, and is empty otherwise;
+    `notes` are remarks on the way.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    energy: Array
+    impacts: tuple[Impact, ...]
+    rests: tuple[Rest, ...]
+    events: tuple[Happening, ...]
+    path: Path = field(repr=False)
+    ended_early: str = ""
+    notes: tuple[str, ...] = ()
+    robot: Robot | None = field(default=None, repr=False, compare=False)
+    walls: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    robot_name: str = ""
+    joint_names: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        early = f", ended early: {self.ended_early}" if self.ended_early else ""
+        span = f"{self.t[-1] - self.t[0]:.6g} s" if len(self.t) else "nothing"
+        return f"<Run of '{self.robot_name}': {span}, {len(self.t)} states, {len(self.impacts)} impacts{early}>"
+
+    @cached_property
+    def nq(self) -> int:
+        """Return the number of coordinates."""
+        return int(self.q.shape[-1])
+
+    def at(self, t: ArrayLike) -> tuple[Array, Array]:
+        """Return q and v at any times of the run; at the moment of an impact, after it.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> run = appell.simulate(robot, [0.0, 0.0], [0.0, 0.0], 0.1)
+        >>> q, v = run.at([0.0, 0.05, 0.1])
+        >>> q.shape
+        (3, 2)
+        """
+        times = np.asarray(t, dtype=float)
+        if not len(self.t):
+            raise InputError(
+                f"run.at: the run of '{self.robot_name}' has no states; it ended early: {self.ended_early}"
+            )
+        low, high = float(self.t[0]), float(self.t[-1])
+        slack = 1e-12 * max(1.0, abs(high))
+        if not np.isfinite(times).all() or (times < low - slack).any() or (times > high + slack).any():
+            raise InputError(f"run.at: times must lie between {low:g} and {high:g} s, where this run ended")
+        if not len(self.path.starts):  # it ended where it started
+            times = np.zeros(times.shape, dtype=int)
+            return self.q[times], self.v[times]
+        y = self.path.at(times)
+        q, v = y[..., : self.nq], y[..., self.nq :]
+        return self._normalised(q), v
+
+    def _normalised(self, q: Array) -> Array:
+        for place in self.path.quaternions:
+            q[..., place : place + 4] /= np.linalg.norm(q[..., place : place + 4], axis=-1, keepdims=True)
+        return q
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of q, v, τ and energy against time, impacts marked; write it to `path` where one is given.
+
+        The file's ending says what it is: .png, .pdf or .svg.
+
+        >>> import appell
+        >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+        >>> len(run.plot().axes)
+        4
+        """
+        with styled():
+            drawn = history(self)
+        if path is not None:
+            place = File(path)
+            form = place.suffix.lower().removeprefix(".")
+            if form not in ("png", "pdf", "svg"):
+                raise InputError(f"run.plot: '{place.name}' has no known ending; expected .png, .pdf or .svg")
+            write(place, image(lambda: drawn, form))
+        return drawn
+
+    def animate(self, path: str | os.PathLike[str], fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> File:
+        """Write the motion as a film, .gif or (where ffmpeg is installed) .mp4; return its place.
+
+        Parameters
+        ----------
+        path
+            Where the film goes.
+        fps
+            Pictures a second.
+        speed
+            Seconds of motion that one second of the film shows: 0.2 is five times slower.
+        plane
+            "xy", "xz", "yz", "3d" for all of space, or "auto": the plane that the motion stays in, if it does.
+
+        >>> import appell, tempfile
+        >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.animate(folder + "/fall.gif").name
+        'fall.gif'
+        """
+        place = File(path)
+        return write(place, film(self, place.suffix.lower().removeprefix("."), fps, speed, plane))
+
+    def save(self, path: str | os.PathLike[str]) -> File:
+        """Write the run to an ``.npz`` file (all of it) or to a ``.csv`` (times, states, forces and energy).
+
+        >>> import appell, tempfile
+        >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = appell.Run.load(run.save(folder + "/run.npz"))
+        >>> bool((again.q == run.q).all())
+        True
+        """
+        place = File(path)
+        if place.suffix == ".csv":
+            return write(place, self._csv())
+        if place.suffix != ".npz":
+            raise InputError(f"run.save: '{place.name}' has no known ending; expected .npz or .csv")
+        buffer = io.BytesIO()
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays |= {f"path_{name}": getattr(self.path, name) for name in _PATH}
+        np.savez_compressed(buffer, about=np.array(json.dumps(self._about())), **arrays)
+        return write(place, buffer.getvalue())
+
+    def _csv(self) -> str:
+        names = [
+            *(f"q{k}" for k in range(self.nq)),
+            *(f"{x}{k}" for x in ("v", "a", "tau") for k in range(self.v.shape[-1])),
+        ]
+        rows = np.column_stack([self.t, self.q, self.v, self.a, self.tau, self.energy])
+        head = ",".join(["t", *names, "energy"])
+        return "\n".join([head, *(",".join(f"{x:.17g}" for x in row) for row in rows)]) + "\n"
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "appell": 1,
+            "robot": self.robot_name,
+            "joints": list(self.joint_names),
+            "model": None if self.robot is None else toml_text(self.robot.model),
+            "coupled": self.robot is not None and self.robot.model.is_coupled,
+            "walls": [[wall.label, _listed(wall.outline())] for wall in self.walls],
+            "ended_early": self.ended_early,
+            "notes": list(self.notes),
+            "impacts": [_plain(impact) for impact in self.impacts],
+            "rests": [_plain(rest) for rest in self.rests],
+            "events": [_plain(event) for event in self.events],
+        }
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Run:
+        """Return a run that :meth:`save` wrote, with its robot; of the walls there are the outlines, to be drawn."""
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                arrays = {name: data[name] for name in data.files}
+            about = json.loads(str(arrays.pop("about")))
+        except FileNotFoundError:
+            raise ReadError("no such file", os.fspath(path)) from None
+        except Exception as error:
+            raise ReadError(f"not a run of appell's ({error})", os.fspath(path)) from None
+        segments = Path.of(*(arrays[f"path_{name}"] for name in _PATH))
+        return Run(
+            **{name: arrays[name] for name in _ARRAYS},
+            impacts=tuple(Impact(**_arrays(x)) for x in about["impacts"]),
+            rests=tuple(Rest(**x) for x in about["rests"]),
+            events=tuple(Happening(**_arrays(x)) for x in about["events"]),
+            path=segments,
+            ended_early=about["ended_early"],
+            notes=tuple(about["notes"]),
+            robot=_robot(about),
+            walls=tuple(Outline(label, line) for label, line in about.get("walls", [])),
+            robot_name=about["robot"],
+            joint_names=tuple(about["joints"]),
+        )
+
+
+_ARRAYS = ("t", "q", "v", "a", "tau", "energy")
+_PATH = ("starts", "ends", "coefficients", "quaternions")
+
+
+def _listed(line: Array | None) -> list[list[float]] | None:
+    return None if line is None else np.asarray(line).tolist()
+
+
+def _robot(about: dict[str, Any]) -> Robot | None:
+    if not about.get("model"):
+        return None
+    model = read_toml(about["model"], source=about["robot"])
+    return Robot(coupled(model) if about["coupled"] else model)
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    values = {name: getattr(record, name) for name in record.__dataclass_fields__}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _arrays(values: dict[str, Any]) -> dict[str, Any]:
+    names = ("points", "walls")
+    return {
+        key: tuple(value) if key in names else np.array(value) if isinstance(value, list) else value
+        for key, value in values.items()
+    }

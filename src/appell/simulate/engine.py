@@ -1,0 +1,445 @@
+"""The event-driven simulation: smooth motion up to the next event, the event, and on.
+
+Events are points that reach walls, resting contacts that are released, stop sliding or start to, and the user's own.
+Each is located on the step's polynomial (:mod:`appell.simulate.crossing`), then the step is taken again to exactly that
+moment, so that the state of an event is one of the integrator's own and not of an interpolation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.model.joints import QUATERNION
+from appell.results.path import Segment
+from appell.results.run import Happening, Impact, Rest
+from appell.robot.robot import Robot
+from appell.simulate import crossing, rest
+from appell.simulate.cone import SLIDE, STICK, UnsolvedError
+from appell.simulate.control import Drive
+from appell.simulate.gaps import Gaps
+from appell.simulate.impact import Metric, strike
+from appell.simulate.integrators import Integrator, Step, StepError
+from appell.simulate.plant import Plant
+from appell.simulate.record import Event, Law, Record, StopError
+from appell.simulate.rest import Contact
+
+Array = NDArray[Any]
+TOUCH = 1e-9
+"""Gap [m] and speed [m/s] up to which a point counts as being on a wall and staying there."""
+LAG = 1e-7
+"""Depth [m] to which events at one moment may move each other's points; beyond, a point is behind a wall that ends."""
+STALL = 60
+"""Events in a row without any time between them after which the run is given up."""
+CROWD, WINDOW = 200, 1e-5
+"""Impacts within a time [s] that count as an accumulation whatever their speeds: they lose their restitution."""
+
+
+class Engine:
+    """One simulation."""
+
+    def __init__(
+        self, robot: Robot, gaps: Gaps, drive: Drive, integrator: Integrator, law: Law, events: Sequence[Event]
+    ) -> None:
+        self.robot, self.gaps, self.drive, self.law = robot, gaps, drive, law
+        self.plant = Plant(robot, charts=not len(gaps))
+        self.integrator, self.events = integrator, tuple(events)
+        self.record = Record()
+        self.contacts: list[Contact] = []
+        self.quaternions = quaternions(robot)
+        self._since: dict[int, float] = {}
+        self._fired: dict[int, float] = {}
+        self._stalled = 0
+        self._duration = 0.0
+        self._from = np.zeros(0)
+        self._force = 1e-9
+        """The largest contact force so far [N], which the others are measured by."""
+
+    # The motion
+
+    def field(self, t: float, y: Array) -> Array:
+        """Return ẏ: the rates of the coordinates, and the accelerations under control and resting contacts."""
+        nq = self.robot.nq
+        q, v = y[:nq], y[nq:]
+        tau = self._tau(t, q, v)
+        rate, a = self.plant.motion(q, v, tau)
+        if not (np.isfinite(a).all() and np.isfinite(y).all()):
+            raise StopError(f"the state is no longer finite near t = {t:.9g} s; the motion diverges, or a force does")
+        if self.contacts:
+            forces = self.plant.with_friction(v, tau)
+            a = rest.accelerate(self.plant.bare, self.gaps, self.normalised(q), v, forces, self.contacts).a
+        return np.concatenate([rate, a])
+
+    def _tau(self, t: float, q: Array, v: Array) -> Array:
+        """Return the control's forces; it sees unit quaternions and the robot's own velocities."""
+        return self.drive.tau(t, self.normalised(q), self.plant.told(q, v))
+
+    def _pull(self, t: float, q: Array, v: Array) -> Array:
+        """Return the forces of control and joint friction together."""
+        return self.plant.with_friction(v, self._tau(t, q, v))
+
+    def normalised(self, q: Array) -> Array:
+        """Return q with its quaternions at unit length."""
+        if not self.quaternions:
+            return q
+        q = np.array(q)
+        for k in self.quaternions:
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def project(self, y: Array) -> None:
+        """Bring a state back to where it must be: quaternions of unit length, loops closed, points on their walls."""
+        nq = self.robot.nq
+        if self.quaternions:
+            y[:nq] = self.normalised(y[:nq])
+        if np.isfinite(y).all():
+            y[:nq] = self.plant.closed(y[:nq])
+        if self.contacts and np.isfinite(y).all():
+            y[:nq], y[nq:] = rest.project(self.robot, self.gaps, y[:nq], y[nq:], self.contacts)
+
+    def run(self, q: Array, v: Array, duration: float, progress: Callable[[float], None]) -> str:
+        """Move from q and v for a time; return why it ended early, empty if it did not."""
+        t, y = 0.0, np.concatenate([q, v])
+        self._duration = duration
+        self._from = y
+        self.record.t, self.record.y = [t], [np.array(y)]
+        self.record.a, self.record.tau = [np.zeros_like(v)], [self.drive.held]
+        try:
+            self.drive.sample(t, q, v)
+            self._note(t, y, again=True)
+            y = self._begin(t, y)
+            while t < duration:
+                t, y, is_over = self._advance(t, y, min(duration, self.drive.next_sample(t)))
+                progress(t)
+                if is_over:
+                    break
+        except (StopError, StepError, UnsolvedError) as reason:
+            return str(reason)
+        finally:
+            for pair in list(self._since):
+                self._leave(pair, self.record.t[-1] if self.record.t else 0.0)
+        return ""
+
+    def _begin(self, t: float, y: Array) -> Array:
+        """Return the first state after points that touch at the start have struck or come to rest."""
+        nq = self.robot.nq
+        q, v = y[:nq], y[nq:]
+        if not len(self.gaps):
+            return y
+        gap, rates = self.gaps.gaps(q), self.gaps.rates(q, v)
+        there = (self.gaps.endless | self.gaps.covered(q)) & (np.abs(gap) <= TOUCH)
+        if (there & (rates < -TOUCH)).any():
+            return self._impact(t, y, [])
+        self._settle(t, y, self._touching(q, v))
+        self._note(t, y, again=True)
+        return y
+
+    def _advance(self, t: float, y: Array, limit: float) -> tuple[float, Array, bool]:
+        """Return time and state after the next step or event, and whether the run is over."""
+        nq = self.robot.nq
+        v, is_other = self.plant.switched(y[:nq], y[nq:])
+        if is_other:
+            y = np.concatenate([y[:nq], v])
+            self.integrator.restart()
+        self._from = y
+        step = self.integrator.advance(self.field, t, y, limit)
+        self._check(step.segments[-1].end, step.y)
+        found = self._next_event(step.segments[0])
+        is_over = False
+        if found is None:
+            t, y = self._accept(step)
+        else:
+            time, handle = found
+            self._stalled = self._stalled + 1 if time - t <= 1e-12 * max(1.0, t) else 0
+            if self._stalled > STALL:
+                raise StopError(f"contacts at t = {t:.9g} s switch on and off without any time between them")
+            if time > t:
+                t, y = self._accept(self.integrator.shoot(self.field, t, y, time))
+            y, is_over = handle(t, y)
+            self.integrator.restart()
+        if self.drive.is_due(t) and t < self._duration:
+            self.drive.sample(t, self.normalised(y[:nq]), self.plant.told(y[:nq], y[nq:]))
+            self.integrator.restart()
+            if self.contacts:
+                self._settle(t, y, self._touching(y[:nq], y[nq:]))
+        if self.contacts:  # the step's own start is what a slide is measured from
+            self.contacts = [self._aimed(contact, y) for contact in self.contacts]
+        return t, y, is_over
+
+    def _accept(self, step: Step) -> tuple[float, Array]:
+        self.record.segments += [self.plant.told_segment(segment) for segment in step.segments]
+        t = step.segments[-1].end
+        self._note(t, step.y)
+        return t, step.y
+
+    def _note(self, t: float, y: Array, *, again: bool = False) -> None:
+        """Record a state; `again` in place of the last one."""
+        q, v, record = y[: self.robot.nq], y[self.robot.nq :], self.record
+        entry = (
+            t,
+            np.concatenate([q, self.plant.told(q, v)]),
+            self.plant.told_acceleration(q, v, self.field(t, y)[self.robot.nq :]),
+            np.array(self._tau(t, q, v)),
+        )
+        columns: tuple[list[Any], ...] = (record.t, record.y, record.a, record.tau)
+        for column, value in zip(columns, entry, strict=True):
+            if again:
+                column.pop()
+            column.append(value)
+
+    def _check(self, t: float, y: Array) -> None:
+        if not np.isfinite(y).all():
+            raise StopError(f"the state is no longer finite at t = {t:.9g} s; the motion diverges, or a force does")
+
+    # Finding events
+
+    def _next_event(self, segment: Segment) -> tuple[float, Callable[[float, Array], tuple[Array, bool]]] | None:
+        """Return when the first event of a step is, and what to do then."""
+        pairs, contacts = len(self.gaps), len(self.contacts)
+        if not pairs and not self.events:
+            return None
+        sizes = (pairs, 3 * contacts, 2 * len(self.events))
+        depths, lags = (crossing.DEPTH, 1e-9, 1e-12), (LAG, np.inf, 0.0)
+        bounds = crossing.Bounds(np.repeat(depths, sizes), np.repeat(lags, sizes))
+        if contacts:
+            start = segment.at(np.array([segment.start]))[0]
+            q, v = self.normalised(start[: self.robot.nq]), start[self.robot.nq :]
+            held = rest.accelerate(self.plant.bare, self.gaps, q, v, self._pull(segment.start, q, v), self.contacts)
+            self._force = max(self._force, float(np.abs(held.forces).max()))
+        found = crossing.first(segment, self._watched, bounds, lambda k, t: self._allowed(segment, k, t))
+        if found is None:
+            return None
+        if found.which < pairs:
+            time = self._polished(segment, found)
+            return time, lambda t, y: (self._impact(t, y, [found.which]), False)
+        index = found.which - pairs
+        if index < 3 * contacts:
+            what, which = divmod(index, contacts)
+            handler = (self._release, self._slide, self._stop)[what]
+            return found.time, lambda t, y: (handler(t, y, which), False)
+        index = (index - 3 * contacts) // 2
+        return found.time, lambda t, y: self._happen(t, y, index)
+
+    def _watched(self, times: Array, y: Array) -> Array:
+        """Return the gaps, the contacts' normal forces, friction left and slip, and the user's functions."""
+        nq = self.robot.nq
+        parts = [self.gaps.gaps(y[:, :nq])] if len(self.gaps) else []
+        if self.contacts:
+            parts[0][:, [contact.pair for contact in self.contacts]] = 1.0
+            parts.append(np.array([self._margins(t, x) for t, x in zip(times, y, strict=True)]))
+        for event in self.events:
+            values = [
+                float(event.function(float(t), self.normalised(x[:nq]), x[nq:])) for t, x in zip(times, y, strict=True)
+            ]
+            both = np.array([values, [-value for value in values]]).T
+            if not np.isfinite(both).all():
+                raise StopError(f"event '{event.name}' is not finite near t = {float(times[0]):.9g} s")
+            parts.append(both)
+        return np.concatenate(parts, axis=1)
+
+    def _margins(self, t: float, y: Array) -> Array:
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), y[nq:]
+        forces = rest.accelerate(self.plant.bare, self.gaps, q, v, self._pull(t, q, v), self.contacts).forces
+        mu = self.gaps.friction[[contact.pair for contact in self.contacts]]
+        left = (mu * forces[:, 0]) ** 2 - np.sum(forces[:, 1:] ** 2, axis=1)
+        sticks = np.array([contact.mode == STICK for contact in self.contacts])
+        slip = rest.slips(self.gaps, q, v, self.contacts)
+        size = self._force
+        margins = (forces[:, 0] / size, np.where(sticks, left / size**2, 1.0), np.where(np.isfinite(slip), slip, 1.0))
+        return np.concatenate(margins)
+
+    def _allowed(self, segment: Segment, k: int, t: float) -> bool:
+        """Return whether a crossing counts: the wall reaches there, or the user's event has not just been."""
+        pairs, contacts = len(self.gaps), len(self.contacts)
+        if k < pairs:
+            q = segment.at(np.array([t]))[0, : self.robot.nq]
+            return bool(self.gaps.endless[k] or self.gaps.covered(q)[k])
+        if k < pairs + 3 * contacts:
+            return True
+        index, falls = divmod(k - pairs - 3 * contacts, 2)
+        wanted = self.events[index].direction
+        just = t - self._fired.get(index, -np.inf) <= 1e-9 * max(1.0, t)
+        return not just and wanted in ((0, -1) if falls == 0 else (0, 1))
+
+    def _polished(self, segment: Segment, found: crossing.Crossing) -> float:
+        """Return the moment of an impact to rounding: Newton's method on steps that end exactly there."""
+        nq, time = self.robot.nq, found.time
+        start = self._from
+        for _ in range(8):
+            if time - segment.start <= 1e-13 * max(1.0, segment.start):
+                return segment.start
+            y = self.integrator.shoot(self.field, segment.start, start, time).y
+            gap, rate = self.gaps.gaps(y[:nq])[found.which], self.gaps.rates(y[:nq], y[nq:])[found.which]
+            if rate >= 0.0:
+                break
+            change = -gap / rate
+            if change < -0.5 * (time - segment.start):
+                return found.time  # it began a hair beyond the wall, and only now goes deeper
+            time = float(np.clip(time + change, segment.start, segment.end))
+            if abs(change) <= 1e-14 * max(1.0, time) or abs(gap) <= 1e-15:
+                break
+        return time
+
+    # What happens at events
+
+    def _impact(self, t: float, y: Array, hit: list[int]) -> Array:
+        """Return the state after the points that strike now, and those within the tie, have struck together."""
+        nq = self.robot.nq
+        q, v = y[:nq], np.array(y[nq:])
+        gap = self.gaps.gaps(q)
+        there = (self.gaps.endless | self.gaps.covered(q)) & (self.gaps.endless | (gap > -TOUCH))
+        resting = [contact.pair for contact in self.contacts]
+        crowded = len(self.record.impacts) > CROWD and t - self.record.impacts[-CROWD].time < WINDOW
+        if crowded:
+            self._remark(
+                f"more than {CROWD} impacts within {WINDOW:g} s of t = {t:.6g} s: from there on without restitution"
+            )
+        for turn in range(STALL):
+            rates = self.gaps.rates(q, v)
+            tied = there & (rates < -TOUCH) & (gap + (self.law.tie if turn == 0 else 0.0) * rates <= TOUCH)
+            struck = sorted({*(hit if turn == 0 else []), *resting, *(int(k) for k in np.flatnonzero(tied))})
+            if turn and not tied.any():
+                break
+            v = self._strike(t, q, v, struck, elastic=not crowded and turn < STALL // 2)
+            resting = sorted({*resting, *struck})
+        q = rest.lifted(self.robot, self.gaps, q, v, LAG)
+        after = np.concatenate([q, v])
+        self._settle(t, after, self._touching(q, v))
+        self.project(after)
+        self._note(t, after)
+        return after
+
+    def _strike(self, t: float, q: Array, v: Array, struck: list[int], *, elastic: bool) -> Array:
+        rows = self.gaps.rows(q, v, struck)
+        before = rows.matrices @ v
+        e = np.where((before[:, 0] > -self.law.rest) | (not elastic), 0.0, self.gaps.restitution[struck])
+        mass = self.robot.mass_matrix(q)
+        result = strike(mass, v, rows.matrices, e, self.gaps.friction[struck], self.law.name)
+        for note in result.notes:
+            self._remark(f"t = {t:.6g} s: {note}")
+        potential = float(self.robot.potential_energy(q))
+        energies = tuple(0.5 * float(x @ mass @ x) + potential for x in (v, result.v))
+        gain = energies[1] - energies[0]
+        after = rows.matrices @ result.v
+        told = [i for i in range(len(struck)) if before[i, 0] < -TOUCH or result.impulses[i, 0] > 0.0]
+        pairs = [self.gaps.pairs[struck[i]] for i in told]
+        if before[:, 0].min() > -self.law.rest:  # coming to rest is told by the rests
+            return result.v
+        self.record.impacts.append(
+            Impact(
+                t,
+                tuple(pair.point for pair in pairs),
+                tuple(pair.wall for pair in pairs),
+                rows.positions[told],
+                rows.normals[told],
+                -before[told, 0],
+                after[told, 0],
+                np.einsum("kj,kji->ki", before[told, 1:], rows.tangents[told]),
+                result.impulses[told, 0],
+                np.einsum("kj,kji->ki", result.impulses[told, 1:], rows.tangents[told]),
+                energies[0],
+                energies[1],
+                np.array(v),
+                result.v,
+            )
+        )
+        if gain > 1e-10 * (energies[0] - potential) + 1e-14:
+            names = " and ".join(pair.point for pair in pairs)
+            raise StopError(
+                f"the impact of {names} at t = {t:.9g} s gains {gain:.3g} J, which no impact can; Newton's law does "
+                f"that with friction or with several restitutions: use law='poisson' and one restitution"
+            )
+        return result.v
+
+    def _touching(self, q: Array, v: Array) -> list[int]:
+        """Return the pairs that touch and neither approach nor leave.
+
+        What leaves slowly and is pressed back would only touch again within microseconds: it stays.
+        """
+        gap, speed, slow = self.gaps.gaps(q), self.gaps.rates(q, v), max(TOUCH, 0.1 * self.law.rest)
+        near = (np.abs(gap) <= TOUCH * self.gaps.slopes(q)) & (np.abs(speed) <= slow)
+        return [int(k) for k in np.flatnonzero(near & (self.gaps.endless | self.gaps.covered(q)))]
+
+    def _settle(self, t: float, y: Array, touching: Sequence[int]) -> None:
+        """Find which touching points rest from now on."""
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), y[nq:]
+        self.contacts = rest.settle(self.plant.bare, self.gaps, q, v, self._pull(t, q, v), sorted(set(touching)))
+        now = {contact.pair for contact in self.contacts}
+        for pair in [pair for pair in self._since if pair not in now]:
+            self._leave(pair, t)
+        for pair in now.difference(self._since):
+            self._since[pair] = t
+        if any(contact.mode == STICK for contact in self.contacts):
+            y[:nq], y[nq:] = rest.project(self.robot, self.gaps, q, v, self.contacts)
+
+    def _leave(self, pair: int, t: float) -> None:
+        names = self.gaps.pairs[pair]
+        self.record.rests.append(Rest(names.point, names.wall, self._since.pop(pair), t))
+
+    def _release(self, t: float, y: Array, which: int) -> Array:
+        """Let a contact go whose wall would have to pull from now on."""
+        gone, nq = self.contacts.pop(which), self.robot.nq
+        self._leave(gone.pair, t)
+        self._settle(t, y, [pair for pair in self._touching(y[:nq], y[nq:]) if pair != gone.pair])
+        self._note(t, y)
+        return y
+
+    def _slide(self, t: float, y: Array, which: int) -> Array:
+        """Let a sticking contact slide, against the friction that no longer holds it."""
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), y[nq:]
+        contact = self.contacts[which]
+        forces = rest.accelerate(self.plant.bare, self.gaps, q, v, self._pull(t, q, v), self.contacts).forces
+        tangents = self.gaps.rows(q, v, [contact.pair]).tangents[0]
+        way = -forces[which, 1:] @ tangents
+        self.contacts[which] = Contact(contact.pair, SLIDE, way / np.linalg.norm(way))
+        return y
+
+    def _stop(self, t: float, y: Array, which: int) -> Array:
+        """Find whether a contact that has stopped sliding sticks, or slides on another way."""
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), np.array(y[nq:])
+        rows = self.gaps.rows(q, v, [other.pair for other in self.contacts]).matrices
+        if np.hypot(*(rows[which, 1:] @ v)) <= 10.0 * rest.SLIP:
+            held = np.concatenate([rows[:, 0], rows[which, 1:]])
+            metric = Metric(self.robot.mass_matrix(q), held)
+            v = metric.after(v, -np.linalg.lstsq(metric.matrix, held @ v, rcond=1e-11)[0])
+        y = np.concatenate([q, v])
+        self._settle(t, y, self._touching(q, v))
+        self._note(t, y)
+        return y
+
+    def _aimed(self, contact: Contact, y: Array) -> Contact:
+        """Return a sliding contact with the way it slides now."""
+        if contact.mode != SLIDE or self.gaps.friction[contact.pair] == 0.0:
+            return contact
+        nq = self.robot.nq
+        rows = self.gaps.rows(y[:nq], y[nq:], [contact.pair])
+        slip = rows.matrices[0, 1:] @ y[nq:]
+        length = float(np.hypot(*slip))
+        return contact if length <= rest.SLIP else contact._replace(direction=(slip / length) @ rows.tangents[0])
+
+    def _happen(self, t: float, y: Array, index: int) -> tuple[Array, bool]:
+        nq, event = self.robot.nq, self.events[index]
+        self._fired[index] = t
+        self.record.events.append(Happening(event.name, t, self.normalised(y[:nq]), np.array(y[nq:])))
+        return y, event.terminal
+
+    def _remark(self, note: str) -> None:
+        if note not in self.record.notes:
+            self.record.notes.append(note)
+
+
+def quaternions(robot: Robot) -> list[int]:
+    """Return where quaternions begin in q."""
+    model = robot.model.independent
+    return [
+        at.start + QUATERNION[body.joint.kind].start
+        for body, at in zip(model.bodies, model.q_slices, strict=True)
+        if body.joint.kind in QUATERNION
+    ]

@@ -1,0 +1,147 @@
+"""Laws that run inside a rollout: joint forces from the state and a reference.
+
+A law is a record of its gains and its reference; `torque` is its equation, generic in the scalar, so that it can be
+traced and compiled into the march. It is sampled as a digital controller samples: once per step, at the state that the
+step starts from, and held until the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from appell.model.model import Model
+from appell.recursion.kinematics import Scalars
+from appell.robot.robot import Robot
+from appell.spatial.rotation import from_quaternion
+from appell.spatial.scalar import Scalar, cos, sign, sin
+from appell.spatial.vector import matvec_t
+
+Dynamics = Callable[[Scalars, Scalars, Scalars], Any]
+"""τ of q, v and a."""
+
+
+@dataclass(frozen=True, eq=False)
+class PD:
+    """Joint forces kp·(q* ⊖ q) + kd·(v* − v), added to those given.
+
+    Gains and `limit` are one number, or (..., nv) with leading axes for the robots. The reference q*, and v* where the
+    goal moves, is one row that is held, or (..., steps, n) as torques are. The sum with the forces given is kept within
+    ±`limit`. Errors of free, ball and planar joints are in the child's frame; that of a rotation is twice the vector
+    part of q⁻¹ ⊗ q*, of length 2 sin(θ/2), and leads the shorter way round.
+
+    >>> import appell
+    >>> from appell.simulate.law import PD
+    >>> from appell.simulate.rollout import rollout
+    >>> robot, goal = appell.load("puma560"), [0.5] * 6
+    >>> law = PD(kp=900.0, kd=60.0, q=goal, limit=[100.0, 150.0, 90.0, 25.0, 25.0, 20.0])
+    >>> run = rollout(robot, [0.0] * 6, [0.0] * 6, robot.gravity(goal), 1e-3, steps=3000, every=3000, control=law)
+    >>> bool(abs(run.q[-1] - goal).max() < 0.01)
+    True
+    """
+
+    kp: ArrayLike
+    kd: ArrayLike
+    q: ArrayLike
+    v: ArrayLike = 0.0
+    limit: ArrayLike = float("inf")
+
+    @property
+    def a(self) -> ArrayLike:
+        """Return the reference's acceleration, which this law does not use."""
+        return 0.0
+
+    @property
+    def believed(self) -> Robot | None:
+        """Return the robot whose dynamics the law computes: none."""
+        return None
+
+    @staticmethod
+    def torque(dynamics: Dynamics, q: Scalars, v: Scalars, a: Scalars, correction: Scalars) -> Scalars:
+        """Return the correction itself."""
+        return correction
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque:
+    """Joint forces ID(q, v, a* + kd·(v* − v) + kp·(q* ⊖ q)), added to those given.
+
+    ID is the inverse dynamics of `believed`, a robot with the same joints whose parameters may be wrong; without it, of
+    the robot itself, and the error then obeys ë + kd·ė + kp·e = 0 but for the sampling. All else as for :class:`PD`;
+    v* and a* of free and ball joints are taken as they are, which is exact where there is no error in the rotation.
+
+    >>> import appell
+    >>> from appell.simulate.law import ComputedTorque
+    >>> from appell.simulate.rollout import rollout
+    >>> robot = appell.load("puma560")
+    >>> law = ComputedTorque(kp=100.0, kd=20.0, q=[0.5] * 6)
+    >>> run = rollout(robot, [0.0] * 6, [0.0] * 6, None, 1e-3, steps=2000, control=law)
+    >>> run.q[-1].round(5)
+    array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    """
+
+    kp: ArrayLike
+    kd: ArrayLike
+    q: ArrayLike
+    v: ArrayLike = 0.0
+    a: ArrayLike = 0.0
+    believed: Robot | None = None
+    limit: ArrayLike = float("inf")
+
+    @staticmethod
+    def torque(dynamics: Dynamics, q: Scalars, v: Scalars, a: Scalars, correction: Scalars) -> Scalars:
+        """Return the inverse dynamics of the acceleration with the correction added."""
+        return tuple(dynamics(q, v, tuple(x + y for x, y in zip(a, correction, strict=True))))
+
+
+Law = PD | ComputedTorque
+
+
+def correction(
+    model: Model, q: Scalars, v: Scalars, kp: Scalars, kd: Scalars, goal_q: Scalars, goal_v: Scalars
+) -> Scalars:
+    """Return kp·(q* ⊖ q) + kd·(v* − v), one number per velocity."""
+    error = tracking_error(model, q, goal_q)
+    parts = zip(kp, error, kd, goal_v, v, strict=True)
+    return tuple(p * e + d * (wanted - is_) for p, e, d, wanted, is_ in parts)
+
+
+def tracking_error(model: Model, q: Scalars, goal: Scalars) -> Scalars:
+    """Return q* ⊖ q, one number per velocity of the robot: how to move to reach the goal."""
+    own = model.independent
+    error: list[Scalar] = []
+    for body, at in zip(own.bodies, own.q_slices, strict=True):
+        error += _ERRORS.get(body.joint.kind, _difference)(q[at], goal[at])
+    return tuple(error)
+
+
+def _difference(q: Scalars, goal: Scalars) -> Scalars:
+    return tuple(b - a for a, b in zip(q, goal, strict=True))
+
+
+def _ball_error(q: Scalars, goal: Scalars) -> Scalars:
+    """Return 2 sign(w)·(x, y, z) of q⁻¹ ⊗ q* = (x, y, z, w)."""
+    (x, y, z, w), (a, b, c, d) = q, goal
+    turn = 2.0 * sign(w * d + x * a + y * b + z * c)
+    return (
+        turn * (w * a - d * x - (y * c - z * b)),
+        turn * (w * b - d * y - (z * a - x * c)),
+        turn * (w * c - d * z - (x * b - y * a)),
+    )
+
+
+def _free_error(q: Scalars, goal: Scalars) -> Scalars:
+    x, y, z = _difference(q[:3], goal[:3])
+    return (*matvec_t(from_quaternion(*q[3:]), (x, y, z)), *_ball_error(q[3:], goal[3:]))
+
+
+def _planar_error(q: Scalars, goal: Scalars) -> Scalars:
+    x, y, angle = _difference(q, goal)
+    c, s = cos(q[2]), sin(q[2])
+    return (c * x + s * y, c * y - s * x, angle)
+
+
+_ERRORS = {"ball": _ball_error, "free": _free_error, "planar": _planar_error}

@@ -1,0 +1,60 @@
+"""What a simulation is asked and what it collects: impact laws, the user's events, and the record of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from appell.results.path import Segment
+from appell.results.run import Happening, Impact, Rest
+
+Array = NDArray[Any]
+
+
+class StopError(Exception):
+    """The run ends early; the text says why."""
+
+
+class Law(NamedTuple):
+    """How impacts go: by whose law, together within what time [s], and from what speed [m/s] on without restitution."""
+
+    name: str
+    tie: float
+    rest: float
+
+
+@dataclass(frozen=True)
+class Event:
+    """A moment to look for: where `function(t, q, v)` passes through zero.
+
+    `direction` is +1 for rising only, −1 for falling only; a `terminal` event ends the run.
+
+    >>> import appell
+    >>> run = appell.simulate(appell.load("two-link"), [0, 0], [0, 0], 1.0,
+    ...     events=[appell.Event(lambda t, q, v: t - 0.25, "a quarter", terminal=True)])
+    >>> print(run.events[0].name, run.t[-1])
+    a quarter 0.25
+    """
+
+    function: Callable[[float, Array, Array], float]
+    name: str = "event"
+    direction: int = 0
+    terminal: bool = False
+
+
+@dataclass
+class Record:
+    """What a run has given so far."""
+
+    t: list[float] = field(default_factory=list)
+    y: list[Array] = field(default_factory=list)
+    a: list[Array] = field(default_factory=list)
+    tau: list[Array] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+    impacts: list[Impact] = field(default_factory=list)
+    rests: list[Rest] = field(default_factory=list)
+    events: list[Happening] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)

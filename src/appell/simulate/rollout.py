@@ -1,0 +1,243 @@
+"""Rollouts: fixed steps of many robots at once, in native code from the first step to the last."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import AppellWarning, InputError
+from appell.loops.closed_robot import ClosedRobot
+from appell.model.build import listed
+from appell.robot import rolled
+from appell.robot.arguments import check_quaternions, numbers
+from appell.robot.robot import Robot
+from appell.simulate.closed_march import closed_marcher, report_singular
+from appell.simulate.law import Law
+from appell.simulate.scheme import METHODS, marcher, weights
+from appell.simulate.stepwise import stepwise
+
+Array = NDArray[Any]
+
+
+class Rollout(NamedTuple):
+    """What became of the robots: times t (n + 1,), states q (..., n + 1, nq) and v (..., n + 1, nv), the start first.
+
+    `diverged` (...) is the first step after which a robot's state is not finite, −1 where there is none; its states are
+    then not-a-number, or infinite, to the end.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    diverged: Array
+
+
+def rollout(  # noqa: PLR0913  (what is optional is named in the call)
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    dt: float,
+    *,
+    steps: int | None = None,
+    method: str = "rk4",
+    every: int = 1,
+    control: Law | None = None,
+) -> Rollout:
+    """Return the motion of many robots under joint forces that are held over each step of dt seconds.
+
+    Parameters
+    ----------
+    robot : Robot
+        A robot. An open one of more than 80 bodies is stepped by NumPy, all robots at once. A closed one is brought
+        back to closed loops after every step; it takes no law.
+    q0, v0 : array_like
+        Where the robots start, (..., nq) and (..., nv).
+    tau : array_like or None
+        Joint forces (..., steps, nv), one row a step; one row for all, (nv,) or (..., 1, nv); or None. Of a closed
+        robot, actuator forces. Leading axes of all arguments broadcast. All of float32 gives a result, and a
+        computation, in float32.
+    dt : float
+        The time of a step [s].
+    steps : int, optional
+        How many steps to take, where no argument has an axis of them.
+    method : str
+        "rk4", of fourth order; "midpoint", of second; or "euler", of first: v moves first, and q with the new v.
+    every : int
+        Keep the start and every so many-th state; must divide the number of steps.
+    control : PD or ComputedTorque, optional
+        A law whose joint forces are added to tau, sampled at the start of every step.
+
+    Returns
+    -------
+    Rollout
+        Times, states, and which robots diverged; a warning says so too.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit, or is not finite; the message says which and where.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> from appell.simulate.rollout import rollout
+    >>> robot, rng = appell.load("puma560"), np.random.default_rng(0)
+    >>> run = rollout(robot, robot.random(rng, 1000), np.zeros(6), rng.normal(size=(1000, 50, 6)), 1e-3, every=10)
+    >>> run.t.round(3), run.q.shape
+    (array([0.  , 0.01, 0.02, 0.03, 0.04, 0.05]), (1000, 6, 6))
+
+    See Also
+    --------
+    appell.simulate.law : the laws that can run inside.
+
+    Notes
+    -----
+    Robots share the threads of :func:`appell.threads`; the numbers of one do not depend on the others, to the last bit.
+    Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits do not
+    act. The program is compiled once per robot, method and kind of law, and kept on disk.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot: expected an open robot, got {type(robot).__name__}; move it with appell.simulate")
+    if control is not None and robot.model.closures:
+        raise InputError(f"control: robot '{robot.name}' has closed loops, on which laws act in appell.simulate alone")
+    if not robot.nv:
+        raise InputError(f"robot: '{robot.name}' has no joint that moves")
+    if method not in METHODS:
+        raise InputError(f"method: no method '{method}'; known: {listed(METHODS)}")
+    if not (isinstance(dt, float | int | np.number) and math.isfinite(dt) and dt > 0.0):
+        raise InputError(f"dt: expected a time step above zero, got {dt!r}")
+    given = _Arguments(robot, q0, v0, tau, control, steps)
+    kept = range(0, given.steps + 1, _whole("every", every))
+    if given.steps % every:
+        raise InputError(f"every: {every} does not divide {given.steps} steps; the last state would not be kept")
+    arrays = given.states, given.fixed, given.drives, weights(method, float(dt)), kept
+    if isinstance(robot, ClosedRobot):
+        (q, v), lasted = closed_marcher(robot, method)(*arrays)
+        report_singular(robot, q)
+    elif rolled.is_long(robot.model):
+        (q, v), lasted = stepwise(robot, method, control, *arrays)
+    else:
+        believed = control.believed.model if control and control.believed else None
+        law: Any = type(control) if control else None
+        (q, v), lasted = marcher(robot.model, method, law, believed)(*arrays)
+    diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
+    _report(robot, diverged)
+    q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
+    return Rollout(np.arange(kept.start, kept.stop, kept.step) * float(dt), q, v, diverged)
+
+
+def _report(robot: Robot, diverged: Array) -> None:
+    count = int(np.count_nonzero(diverged >= 0))
+    if count:
+        first = int(diverged[diverged >= 0].min())
+        where = tuple(map(int, np.argwhere(diverged == first)[0]))
+        which = f", robot {where}" if where else ""
+        warnings.warn(
+            f"rollout: the state of {count} of {diverged.size} robots '{robot.name}' did not stay finite, first after "
+            f"step {first}{which}; take a smaller dt or smaller forces (Rollout.diverged tells which)",
+            AppellWarning,
+            stacklevel=3,
+        )
+
+
+class _Arguments:
+    """The arguments of a rollout, checked, as rows side by side with one leading axis."""
+
+    def __init__(
+        self, robot: Robot, q0: ArrayLike, v0: ArrayLike, tau: ArrayLike | None, law: Law | None, steps: int | None
+    ) -> None:
+        self._robot, own = robot, robot.model.independent
+        tau = 0.0 if tau is None else tau
+        states = {"q0": self._row("q0", q0, robot.nq), "v0": self._row("v0", v0, robot.nv)}
+        forces = len(robot.actuators) if isinstance(robot, ClosedRobot) else robot.nv
+        drives = {"tau": self._row("tau", tau, forces)}
+        fixed: dict[str, Array] = {}
+        if law is not None:
+            fixed, goals = self._law(law)
+            drives |= goals
+            check_quaternions(robot.name, own, goals["goal q"])
+        check_quaternions(robot.name, own, states["q0"])
+        self.steps = _steps(drives, steps)
+        drives = {name: x if x.ndim > 1 else x[None] for name, x in drives.items()}
+        self.leading = self._broadcast(states | fixed, drives)
+        typed = [np.asarray(x) for x in (q0, v0, tau) if np.ndim(x)]
+        self._kind = np.float32 if all(x.dtype == np.float32 for x in typed) else np.float64
+        self.states = [self._flat(x) for x in states.values()]
+        self.fixed = [self._flat(x) for x in fixed.values()]
+        self.drives = [self._flat(x, self.steps) for x in drives.values()]
+
+    def _law(self, law: Law) -> tuple[dict[str, Array], dict[str, Array]]:
+        robot = self._robot
+        if not isinstance(law, Law):
+            raise InputError(f"control: expected a PD or a ComputedTorque, got {type(law).__name__}")
+        kinds = [[b.joint.kind for b in r.model.independent.bodies] for r in (robot, law.believed or robot)]
+        if kinds[0] != kinds[1]:
+            raise InputError(f"control: the law's robot has other joints than robot '{robot.name}'")
+        fixed = {name: self._row(name, getattr(law, name), robot.nv) for name in ("kp", "kd")}
+        limit = self._row("limit", law.limit, robot.nv, is_finite=False)
+        if not (limit >= 0.0).all():
+            raise InputError(f"limit: expected forces of at least zero for robot '{robot.name}'")
+        sizes = {"q": robot.nq, "v": robot.nv, "a": robot.nv}
+        goals = {f"goal {name}": self._row(f"goal {name}", getattr(law, name), n) for name, n in sizes.items()}
+        return {**fixed, "limit": limit}, goals
+
+    def _row(self, name: str, x: ArrayLike, size: int, *, is_finite: bool = True) -> Array:
+        """Return an argument as numbers (..., size), finite ones; a single number stands for all, but not for q."""
+        if np.ndim(x) == 0 and not name.endswith(("q", "q0")):
+            x = np.full(size, x)
+        array = numbers(self._robot.name, name, (size,), x)
+        # a sum is finite only if all are, and is the quickest thing to ask
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspect = is_finite and not np.isfinite(array.sum())
+        if suspect and not np.isfinite(array).all():
+            where = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
+            raise InputError(f"{name}: element {where} is {array[where]}, expected finite numbers")
+        return array
+
+    def _broadcast(self, rows: dict[str, Array], drives: dict[str, Array]) -> tuple[int, ...]:
+        axes = {name: x.shape[:-1] for name, x in rows.items()} | {name: x.shape[:-2] for name, x in drives.items()}
+        try:
+            return np.broadcast_shapes(*axes.values())
+        except ValueError:
+            shapes = ", ".join(f"{name} {shape}" for name, shape in axes.items() if shape)
+            raise InputError(
+                f"rollout: the leading axes do not broadcast ({shapes}) for robot '{self._robot.name}'"
+            ) from None
+
+    def _flat(self, x: Array, *steps: int) -> Array:
+        """Return (robots, n), or (robots, steps, n), with the last axis side by side; shared rows have stride zero."""
+        plain = np.require(x, self._kind, "A")
+        if plain.shape[-1] > 1 and plain.strides[-1] != plain.itemsize:
+            plain = np.ascontiguousarray(plain)
+        whole = np.broadcast_to(plain, (*self.leading, *steps, x.shape[-1]))
+        return whole.reshape(math.prod(self.leading), *steps, x.shape[-1])
+
+
+def _steps(drives: dict[str, Array], steps: int | None) -> int:
+    """Return how many steps there are to take: as the arguments' axes say, or as told."""
+    axes = {name: x.shape[-2] for name, x in drives.items() if x.ndim > 1}
+    if steps is not None:
+        axes["steps"] = _whole("steps", steps)
+    lengths = {length for length in axes.values() if length != 1}
+    if not axes:
+        raise InputError("steps: no argument has an axis of steps; say how many, as in steps=1000")
+    if len(lengths) > 1 or 0 in lengths or axes.get("steps", 0) == 1 < max(axes.values()):
+        said = ", ".join(f"{name} {length}" for name, length in axes.items())
+        raise InputError(f"steps: expected one number of steps, at least 1, got {said}")
+    return int(max(axes.values()))
+
+
+def _whole(name: str, x: Any) -> int:
+    try:
+        value = int(operator.index(x))
+    except TypeError:
+        value = 0
+    if isinstance(x, bool) or value < 1:
+        raise InputError(f"{name}: expected a whole number of at least 1, got {x!r}")
+    return value

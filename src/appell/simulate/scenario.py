@@ -1,0 +1,417 @@
+"""Scenarios: a whole simulation as a TOML file.
+
+The keys are those of :func:`appell.simulate`, and the robot, the start, the walls and the control are tables. SI units;
+angles are radians, or text such as ``"90 deg"``::
+
+    title = "a leg dropped on the floor"    # optional, as are all keys below unless marked
+    duration = 2.0                          # required [s]
+
+    robot = "puma560"                       # required: a name of the catalogue, a file beside this one, or a table:
+    # [robot]
+    # source = "robot.urdf"                 # required
+    # floating = false
+    # friction = true                       # false: without joint damping, Coulomb friction and rotor inertia
+    # mimic = false
+    # gravity = [0.0, 0.0, -9.81]
+
+    restitution = 1.0                       # for walls without their own: a number, or a table by point
+    friction = 0.0                          # the same
+    law = "newton"                          # or "poisson"
+    tie = 1e-4                              # [s]
+    rest = 1e-6                             # [m/s]
+    limits = false                          # true, or the restitution at the ends of the joints' ranges
+    points = ["tool", { frame = "link3", position = [0.0, 0.0, 0.1], name = "elbow" }]
+    method = "dop853"                       # or "rk4" or "symplectic" with
+    # step = 1e-3                           # [s]
+    rtol = 1e-10
+    atol = 1e-12
+
+    [start]
+    q = "neutral"                           # or a list, or joints by name: { joint2 = "-30 deg" }, others neutral
+    v = { joint2 = 1.0 }                    # a list, or joints by name; zero where absent
+
+    [[walls]]                               # any number of them
+    kind = "circle"                         # required; what else is needed is in WALLS
+    radius = 2.5
+    restitution = 0.9                       # for all kinds: restitution, friction, points (names) and name
+    points = ["tool"]
+
+    [control]
+    kind = "pd"                             # "none", "constant" with tau, or "pd":
+    kp = 100.0                              # τ = kp·(goal ⊖ q) − kd·v, a number, a list, or joints by name
+    kd = 20.0
+    goal = "neutral"                        # as start.q
+    gravity = true                          # adds what holds the robot still at q
+    rate = 500.0                            # [Hz]: sampled and held; continuous where absent
+
+A gain that is one number holds for every joint but a free base, which has no motor. A key that is not listed is an
+error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.catalogue import names
+from appell.errors import AppellError, InputError
+from appell.loops.load import load
+from appell.model.build import listed
+from appell.read.place import Place, check_keys
+from appell.read.toml import tables
+from appell.read.values import angle, number, sequence, shown, table, text, vector
+from appell.results.run import Run
+from appell.robot.robot import Robot
+from appell.simulate.impact import LAWS
+from appell.simulate.points import Point, resolve
+from appell.simulate.round import Arc, Circle, Ellipse, Sphere
+from appell.simulate.servo import driven, pd
+from appell.simulate.simulate import METHODS, simulate
+from appell.simulate.walls import Line, PerPoint, Plane, Polyline, Wall
+
+Array = NDArray[Any]
+Entries = Mapping[str, object]
+Read = Callable[[object, Place], Any]
+
+NUMBERS = ("tie", "rest", "rtol", "atol", "step")
+TOP_KEYS = (
+    *("title", "robot", "duration", "start", "walls", "control", "restitution", "friction", "law", "limits", "points"),
+    *("method", *NUMBERS),
+)
+ROBOT_KEYS = ("source", "floating", "friction", "mimic", "gravity")
+SHARED = ("restitution", "friction", "points", "name")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A simulation to be: the robot, where it starts, for how long, and the options of :func:`appell.simulate`."""
+
+    title: str
+    robot: Robot
+    q: Array
+    v: Array
+    duration: float
+    options: Mapping[str, Any] = field(repr=False)
+    place: Place = field(default_factory=Place, repr=False)
+
+    def run(self, *, progress: bool = False) -> Run:
+        """Simulate it.
+
+        Raises
+        ------
+        ReadError
+            When a point starts beyond a wall, or values do not fit together; the message names the file.
+        """
+        try:
+            return simulate(self.robot, self.q, self.v, self.duration, progress=progress, **self.options)
+        except InputError as error:
+            raise (self.place.at("start") if "at t = 0" in str(error) else self.place).error(str(error)) from None
+
+
+def read_scenario(path_or_text: str | os.PathLike[str]) -> Scenario:
+    """Return the scenario of a file, or of its text (a string of more than one line).
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read, or is no scenario; the message names the file and the key.
+
+    Examples
+    --------
+    >>> scenario = read_scenario('''
+    ... robot = "two-link"
+    ... duration = 0.5
+    ... [start]
+    ... q = { joint1 = "-30 deg" }
+    ... ''')
+    >>> scenario.run().t[-1]
+    np.float64(0.5)
+    """
+    top, place = tables(path_or_text)
+    check_keys(top, TOP_KEYS, place)
+    for key in ("robot", "duration"):
+        if key not in top:
+            raise place.error(f"there is no '{key}'; add it")
+    robot = _robot(top["robot"], place.at("robot"))
+    start = table(top.get("start", {}), place.at("start"))
+    check_keys(start, ("q", "v"), place.at("start"))
+    q = _configuration(start.get("q", "neutral"), robot, place.at("start").at("q"))
+    v = _per_velocity(start.get("v", {}), robot, place.at("start").at("v"))
+    return Scenario(
+        text(top.get("title", "-"), place.at("title")),
+        robot,
+        q,
+        v,
+        positive(top["duration"], place.at("duration")),
+        _options(top, robot, place),
+        place,
+    )
+
+
+def _robot(value: object, place: Place) -> Robot:
+    entries: Entries = {"source": value} if isinstance(value, str) else table(value, place)
+    check_keys(entries, ROBOT_KEYS, place)
+    if "source" not in entries:
+        raise place.error("there is no 'source'; add a name of the catalogue or a file")
+    at = place.at("source") if not isinstance(value, str) else place
+    source = text(entries["source"], at)
+    beside = Path(place.source).parent / source
+    if source not in names() and place.source != "<text>" and (beside.suffix or beside.exists()):
+        source = str(beside)
+    options: dict[str, Any] = {
+        key: _truth(entries[key], place.at(key)) for key in ("floating", "friction", "mimic") if key in entries
+    }
+    if "gravity" in entries:
+        options["gravity"] = vector(entries["gravity"], place.at("gravity"))
+    try:
+        robot = load(source, **options)
+    except AppellError as error:
+        raise at.error(str(error)) from None
+    if type(robot) is not Robot:
+        raise at.error(f"robot '{robot.name}' has closed loops, which the simulator does not take; give an open robot")
+    return robot
+
+
+# The state
+
+
+def _configuration(value: object, robot: Robot, place: Place) -> Array:
+    """Return q of a list, of joints by name, or "neutral"."""
+    q = robot.neutral()
+    model = robot.model.independent
+    if isinstance(value, str):
+        if value != "neutral":
+            raise place.error(f"expected 'neutral', a list of {robot.nq} numbers or joints by name, got {shown(value)}")
+        return q
+    if isinstance(value, Mapping):
+        _check_joints(value, robot, place)
+        for body, at in zip(model.bodies, model.q_slices, strict=True):
+            if body.joint.name in value:
+                q[at] = _entries(value[body.joint.name], at.stop - at.start, place.at(body.joint.name))
+    else:
+        q[:] = _entries(value, robot.nq, place)
+    try:
+        robot.integrate(q, np.zeros(robot.nv))
+    except InputError as error:
+        raise place.error(str(error)) from None
+    return q
+
+
+def _per_velocity(value: object, robot: Robot, place: Place, *, everywhere: bool = False) -> Array:
+    """Return a number per velocity, of a list or of joints by name; one number where `everywhere` allows it."""
+    model = robot.model.independent
+    result = np.zeros(robot.nv)
+    if isinstance(value, Mapping):
+        _check_joints(value, robot, place)
+        for body, at in zip(model.bodies, model.v_slices, strict=True):
+            if body.joint.name in value:
+                result[at] = _entries(value[body.joint.name], at.stop - at.start, place.at(body.joint.name))
+    elif everywhere and not isinstance(value, list):
+        result[driven(robot)] = number(value, place)
+    else:
+        result[:] = _entries(value, robot.nv, place)
+    return result
+
+
+def _check_joints(value: Entries, robot: Robot, place: Place) -> None:
+    for name in value:
+        if name not in robot.joint_names:
+            raise place.error(f"robot '{robot.name}' has no joint '{name}'; there are {listed(robot.joint_names, 40)}")
+
+
+def _entries(value: object, count: int, place: Place) -> list[float]:
+    """Return so many numbers or angles; a joint of one coordinate needs no list."""
+    if count == 1 and not isinstance(value, list):
+        return [angle(value, place)]
+    entries = sequence(value, place)
+    if len(entries) != count:
+        raise place.error(f"expected {count} numbers, got {len(entries)}")
+    return [angle(entry, place.at(k)) for k, entry in enumerate(entries)]
+
+
+# What it runs with
+
+
+def _options(top: Entries, robot: Robot, place: Place) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    points = None
+    if "points" in top:
+        points = [
+            _point(entry, place.at("points").at(k))
+            for k, entry in enumerate(sequence(top["points"], place.at("points")))
+        ]
+        options["points"] = points
+    try:
+        known = [point.name for point in resolve(robot, points)]
+    except InputError as error:
+        raise place.at("points").error(str(error)) from None
+    for key in ("restitution", "friction"):
+        if key in top:
+            options[key] = _per_point(top[key], known, place.at(key), 1.0 if key == "restitution" else np.inf)
+    for key, choices in (("law", LAWS), ("method", METHODS)):
+        if key in top:
+            options[key] = _choice(top[key], choices, place.at(key))
+    for key in NUMBERS:
+        if key in top:
+            options[key] = (positive if key in ("step", "rtol") else not_negative)(top[key], place.at(key))
+    if "limits" in top:
+        options["limits"] = (
+            top["limits"] if isinstance(top["limits"], bool) else _share(top["limits"], place.at("limits"))
+        )
+    walls = sequence(top.get("walls", []), place.at("walls"))
+    options["walls"] = [_wall(entry, known, place.at("walls").at(k)) for k, entry in enumerate(walls)]
+    return options | _control(table(top.get("control", {}), place.at("control")), robot, place.at("control"))
+
+
+def _point(value: object, place: Place) -> str | Point:
+    if isinstance(value, str):
+        return value
+    entries = table(value, place)
+    check_keys(entries, ("frame", "position", "name"), place)
+    if "frame" not in entries:
+        raise place.error("there is no 'frame'; add the name of a link or frame")
+    position = vector(entries.get("position", (0.0, 0.0, 0.0)), place.at("position"))
+    name = text(entries["name"], place.at("name")) if "name" in entries else ""
+    return Point(text(entries["frame"], place.at("frame")), position, name)
+
+
+def _per_point(value: object, points: list[str], place: Place, most: float) -> PerPoint:
+    def fit(entry: object, here: Place) -> float:
+        x = not_negative(entry, here)
+        if x > most:
+            raise here.error(f"expected a number from 0 to {most:g}, got {x:g}")
+        return x
+
+    if not isinstance(value, Mapping):
+        return fit(value, place)
+    for name in value:
+        if name not in points:
+            raise place.error(f"there is no point '{name}'; there are {listed(points, 40)}")
+    return {name: fit(entry, place.at(name)) for name, entry in value.items()}
+
+
+def _wall(value: object, known: list[str], place: Place) -> Wall:
+    entries = table(value, place)
+    if "kind" not in entries:
+        raise place.error(f"there is no 'kind'; known kinds: {listed(WALLS)}")
+    maker, fields, required = WALLS[_choice(entries["kind"], tuple(WALLS), place.at("kind"))]
+    check_keys(entries, ("kind", *fields, *SHARED), place)
+    missing = [key for key in required if key not in entries]
+    if missing:
+        raise place.error(f"a {entries['kind']} needs '{missing[0]}'; add it")
+    given = {key: read(entries[key], place.at(key)) for key, read in fields.items() if key in entries}
+    for key in ("restitution", "friction"):
+        if key in entries:
+            given[key] = _per_point(entries[key], known, place.at(key), 1.0 if key == "restitution" else np.inf)
+    if "name" in entries:
+        given["name"] = text(entries["name"], place.at("name"))
+    if "points" in entries:
+        chosen = [
+            text(x, place.at("points").at(k)) for k, x in enumerate(sequence(entries["points"], place.at("points")))
+        ]
+        for k, name in enumerate(chosen):
+            if name not in known:
+                raise place.at("points").at(k).error(f"there is no point '{name}'; there are {listed(known, 40)}")
+        given["points"] = tuple(chosen)
+    try:
+        return maker(**given)
+    except InputError as error:
+        raise place.error(str(error)) from None
+
+
+# The control
+
+
+def _control(entries: Entries, robot: Robot, place: Place) -> dict[str, Any]:
+    """Return the control of a run, and the rate at which it is sampled."""
+    keys = {"none": (), "constant": ("tau",), "pd": ("kp", "kd", "goal", "gravity", "rate")}
+    kind = _choice(entries.get("kind", "none"), tuple(keys), place.at("kind"))
+    check_keys(entries, ("kind", *keys[kind]), place)
+    required = {"none": (), "constant": ("tau",), "pd": ("kp", "kd")}[kind]
+    missing = [key for key in required if key not in entries]
+    if missing:
+        raise place.error(f"control of kind '{kind}' needs '{missing[0]}'; add it")
+    if kind == "none":
+        return {}
+    if kind == "constant":
+        return {"control": _per_velocity(entries["tau"], robot, place.at("tau"))}
+    kp, kd = (_per_velocity(entries[key], robot, place.at(key), everywhere=True) for key in ("kp", "kd"))
+    goal = _configuration(entries.get("goal", "neutral"), robot, place.at("goal"))
+    held = _truth(entries.get("gravity", False), place.at("gravity"))
+    law: dict[str, Any] = {"control": pd(robot, kp, kd, goal, gravity=held)}
+    if "rate" in entries:
+        law["rate"] = positive(entries["rate"], place.at("rate"))
+    return law
+
+
+# Values
+
+
+def positive(value: object, place: Place) -> float:
+    """Return a number above zero."""
+    x = number(value, place)
+    if not x > 0.0:
+        raise place.error(f"expected a number above zero, got {x:g}")
+    return x
+
+
+def not_negative(value: object, place: Place) -> float:
+    """Return a number that is not below zero."""
+    x = number(value, place)
+    if x < 0.0:
+        raise place.error(f"expected zero or more, got {x:g}")
+    return x
+
+
+def _share(value: object, place: Place) -> float:
+    x = not_negative(value, place)
+    if x > 1.0:
+        raise place.error(f"expected true, false or a restitution from 0 to 1, got {x:g}")
+    return x
+
+
+def _truth(value: object, place: Place) -> bool:
+    if not isinstance(value, bool):
+        raise place.error(f"expected true or false, got {shown(value)}")
+    return value
+
+
+def _choice(value: object, known: tuple[str, ...], place: Place) -> str:
+    if value not in known:
+        raise place.error(f"unknown {shown(value)}; known: {listed(known)}")
+    return str(value)
+
+
+def _spot(value: object, place: Place) -> list[float]:
+    """Return a position of two or three numbers."""
+    entries = sequence(value, place)
+    if len(entries) not in (2, 3):
+        raise place.error(f"expected two or three numbers, got {len(entries)}")
+    return [number(entry, place.at(k)) for k, entry in enumerate(entries)]
+
+
+def _spots(value: object, place: Place) -> list[list[float]]:
+    return [_spot(entry, place.at(k)) for k, entry in enumerate(sequence(value, place))]
+
+
+_ROUND: dict[str, Read] = {"radius": positive, "centre": _spot, "inside": _truth}
+WALLS: dict[str, tuple[Callable[..., Wall], dict[str, Read], tuple[str, ...]]] = {
+    "circle": (Circle, {**_ROUND, "axis": vector}, ("radius",)),
+    "arc": (Arc, {**_ROUND, "axis": vector, "start": angle, "end": angle}, ("radius", "start", "end")),
+    "sphere": (Sphere, _ROUND, ("radius",)),
+    "ellipse": (
+        Ellipse,
+        {"a": positive, "b": positive, "centre": _spot, "angle": angle, "inside": _truth, "axis": vector},
+        ("a", "b"),
+    ),
+    "line": (Line, {"start": _spot, "end": _spot, "axis": vector}, ("start", "end")),
+    "plane": (Plane, {"point": _spot, "normal": vector}, ()),
+    "polyline": (Polyline, {"corners": _spots, "closed": _truth, "axis": vector}, ("corners",)),
+}
+"""The kinds of walls: what makes one, its fields with what reads them, and which of them it needs."""

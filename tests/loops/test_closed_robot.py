@@ -1,0 +1,296 @@
+"""What a closed robot decides of itself, how it stays closed, and what it says where it is singular."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import appell
+from appell.errors import AppellWarning, InputError, ModelError
+from appell.loops.closed import close
+from appell.loops.closed_robot import ClosedRobot
+from appell.loops.structure import rank_of
+from appell.robot.robot import Robot
+
+Array = NDArray[Any]
+
+
+def stretched(robot: ClosedRobot, gap: float) -> Array:
+    """Return a configuration of the five-bar whose distal rods are in line but for a gap in their elbows' distance."""
+    first = 2.8
+    elbow = np.array([-0.1, 0.0]) + 0.2 * np.array([np.cos(first), np.sin(first)])
+
+    def other(angle: float) -> Array:
+        return np.array([0.1, 0.0]) + 0.22 * np.array([np.cos(angle), np.sin(angle)])
+
+    low, high = 0.0, 2.0  # the distance of the elbows falls as the second motor turns inward
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.linalg.norm(other(middle) - elbow) > 0.51 - gap else (low, middle)
+    across = other(low) - elbow
+    distance = float(np.linalg.norm(across))
+    along = np.arctan2(across[1], across[0])
+    inner = np.arccos(np.clip((distance**2 + 0.26**2 - 0.25**2) / (2.0 * distance * 0.26), -1.0, 1.0))
+    outer = np.arccos(np.clip((distance**2 + 0.25**2 - 0.26**2) / (2.0 * distance * 0.25), -1.0, 1.0))
+    return np.array([first, along + inner - first, low, along + np.pi - outer - low])
+
+
+# Decisions
+
+
+def test_the_rank_is_where_singular_values_fall_though_a_file_has_rounded_them_up():
+    assert rank_of(np.array([3.0, 1.0, 1e-4]), 9) == 3
+    assert rank_of(np.array([3.0, 1.0, 3e-4, 6e-7, 1e-7]), 9) == 3
+    assert rank_of(np.array([3.0, 1.0, 2e-16]), 9) == 2
+    assert rank_of(np.zeros(3), 9) == 0
+
+
+def test_a_rounded_file_closes_and_its_gap_tells(closed):
+    robot = closed("five-bar")
+    frames = [
+        replace(f, placement=f.placement._replace(position=(*f.placement.position[:2], 3e-7)))
+        if f.name == "tips/second"
+        else f
+        for f in robot.model.frames
+    ]
+    rounded = close(replace(robot.model, frames=tuple(frames)))
+    assert (rounded.nv, rounded.rank.value) == (2, 2)
+    assert 1e-8 < rounded.open_by(rounded.neutral()) < 1e-6
+
+
+def test_actuators_come_first_and_passive_modes_follow(closed):
+    robot = closed("rssr")
+    assert robot.actuators == ["crank"]
+    assert robot.independent[0] == "crank"
+    assert robot.independent[1].startswith("swivel[")
+    assert robot.nv == 2
+
+
+def test_without_actuators_named_every_independent_velocity_has_one(closed):
+    robot = close(replace(closed("five-bar").model, actuators=()))
+    assert robot.actuators == robot.independent
+
+
+def test_an_actuator_that_the_others_determine_is_left_out_aloud(closed):
+    model = replace(closed("five-bar").model, actuators=("mot1", "mot2", "free1"))
+    with pytest.warns(AppellWarning, match=r"actuators 'free1' move only with the others"):
+        robot = close(model)
+    assert robot.actuators == ["mot1", "mot2"]
+
+
+def test_other_coordinates_are_another_view_of_one_motion(closed, rng, agree):
+    robot = closed("stewart")
+    platform = robot.with_independent(["px", "py", "pz", "yaw", "pitch", "roll"])
+    q, v, tau = robot.random(rng), rng.normal(size=6), rng.normal(size=6)
+    a = robot.forward_dynamics(q, v, tau)
+    tree_v, tree_a = robot.expand(q, v), robot.expand_acceleration(q, v, a)
+    agree(platform.forward_dynamics(q, tree_v[:6], tau), tree_a[:6], within=1e-10)
+    agree(platform.inverse_dynamics(q, tree_v[:6], tree_a[:6]), tau, within=1e-9)
+    assert platform.actuators == robot.actuators
+
+
+def test_other_coordinates_leave_passive_modes_free(closed, rng, agree):
+    robot = closed("rssr")
+    other = robot.with_independent(["rocker", robot.independent[1]])
+    q, v, tau = robot.random(rng), rng.normal(size=2), rng.normal(size=1)
+    a = robot.forward_dynamics(q, v, tau)
+    places = [4, 1 + int(robot.independent[1][-2])]
+    speeds, rates = robot.expand(q, v)[places], robot.expand_acceleration(q, v, a)[places]
+    agree(other.inverse_dynamics(q, speeds, rates[:1]), tau, within=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["mot1"], "moves by 2 independent velocities, got 1"),
+        (["mot1", "elbow"], "no velocity 'elbow'; its velocities are 'mot1', 'free1'"),
+        (["mot1", "mot1"], "named twice"),
+    ],
+)
+def test_coordinates_that_do_not_fit_are_refused(names, said, closed):
+    with pytest.raises(InputError, match=said):
+        closed("five-bar").with_independent(names)
+
+
+def test_coordinates_that_do_not_determine_the_others_are_refused(closed):
+    with pytest.raises(InputError, match=r"'px', 'py', 'yaw' do not determine the others \(condition number"):
+        closed("delta").with_independent(["yaw", "px", "py"])
+
+
+def test_followers_and_loops_do_not_go_together(closed):
+    with pytest.raises(ModelError, match="load it with mimic=False"):
+        ClosedRobot(replace(closed("five-bar").model, is_coupled=True))
+
+
+def test_loops_can_be_left_open(closed):
+    robot = appell.load("five-bar", loops=False)
+    assert type(robot) is Robot
+    assert robot.nv == 4
+
+
+# Staying closed
+
+
+def test_projection_holds_the_independent_coordinates_and_closes_the_rest(robot, rng, agree):
+    q = robot.random(rng, 5)
+    moved = appell.Robot(robot.model).integrate(q, 1e-3 * rng.normal(size=(5, robot.model.nv)))
+    closed = robot.project(moved)
+    assert robot.open_by(closed).max() < 1e-13
+    away = np.abs(robot.difference(moved, closed)).max(axis=0)
+    # of a ball's three motions one is independent, which is held as far as turns commute
+    assert all(x < (1e-7 if "[" in name else 1e-13) for name, x in zip(robot.independent, away, strict=True))
+
+
+def test_projection_keeps_velocities_that_are_independent_and_reduces_those_of_the_tree(robot, rng, agree):
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    agree(robot.project(q, v)[1], v, within=1e-15)
+    whole = robot.expand(q, v)
+    agree(robot.project(q, whole)[1], v, within=1e-10)
+    # what is left of any velocity of the tree is at right angles to all that the robot can do
+    loose = rng.normal(size=robot.model.nv)
+    rest = loose - robot.expand(q, robot.project(q, loose)[1])
+    work = appell.Robot(robot.model).mass_matrix(q) @ rest
+    columns = robot.expand(q, np.eye(robot.nv))
+    agree(columns @ work, np.zeros(robot.nv), within=1e-9, size=np.abs(work).max())
+
+
+def test_projection_says_what_is_too_far_to_close(closed):
+    robot = closed("five-bar")
+    far = robot.neutral()
+    far[[0, 2]] = np.pi, 0.0  # the elbows are now further apart than the distal rods reach
+    with pytest.raises(InputError, match=r"stays open by .* with its independent coordinates held; .*robot\.assemble"):
+        robot.project(far)
+
+
+def test_integrating_a_difference_arrives(closed, rng, agree):
+    robot = closed("stewart")
+    start, end = robot.random(rng, 2)
+    there = robot.integrate(start, robot.difference(start, end))
+    agree(robot.open_by(there), 0.0, within=1e-12, size=1.0)
+    agree(robot.difference(start, there), robot.difference(start, end), within=1e-12)
+
+
+# Singularities
+
+
+def test_a_singularity_is_said_with_the_condition_number(closed):
+    robot = closed("five-bar")
+    q = stretched(robot, 0.0)
+    with pytest.warns(AppellWarning, match=r"q is near a singularity, .*'mot1', 'mot2' .* condition number \d"):
+        robot.inverse_dynamics(q, [0.0, 0.0], [1.0, 0.0])
+
+
+def test_the_worst_sample_of_a_batch_is_named(closed):
+    robot = closed("five-bar")
+    q = np.stack([robot.neutral(), stretched(robot, 0.0), stretched(robot, 1e-3)])
+    with pytest.warns(AppellWarning, match=r"sample \(1,\) is near a singularity"):
+        robot.mass_matrix(q)
+
+
+def test_other_coordinates_pass_through_a_singularity_of_the_motors(closed, agree):
+    robot = closed("five-bar").with_independent(["mot1", "free1"])
+    q = stretched(robot, 0.0)
+    a = robot.forward_dynamics(q, [0.1, 0.2], [1.0, -1.0])
+    assert np.isfinite(a).all()
+    near = robot.forward_dynamics(stretched(robot, 1e-9), [0.1, 0.2], [1.0, -1.0])
+    agree(a, near, within=1e-3)
+
+
+def test_the_best_coordinates_near_a_singularity_of_the_motors_are_found(closed, agree):
+    robot = closed("five-bar")
+    q = stretched(robot, 0.0)
+    other = robot.with_independent(near=q)
+    assert other.condition(q) < 10.0
+    start = stretched(robot, 1e-3)
+    v = np.array([0.3, -0.2])
+    agree(other.expand(start, other.project(start, robot.expand(start, v))[1]), robot.expand(start, v), within=1e-9)
+
+
+def test_a_robot_falls_through_singularities_of_its_motors_and_keeps_its_energy(closed):
+    # let go, the five-bar's elbows stretch its distal rods within a fraction of a second
+    robot = closed("five-bar")
+    q, v, h, tau = robot.neutral(), np.zeros(2), 5e-4, np.zeros(2)
+    whole = robot.expand(q, v)
+    start = robot.potential_energy(q)
+    numbers, largest = [], 0.0
+    for _ in range(800):
+        chart = robot.chart(q)
+        numbers.append(float(robot.condition(q)))
+        v = whole[list(chart.structure.independent)]
+        rates = [chart._call("motion", (q, v, tau), None)]
+        for ahead in (0.5, 0.5, 1.0):
+            rate, a = rates[-1]
+            rates.append(chart._call("motion", (q + ahead * h * rate, v + ahead * h * a, tau), None))
+        weights = h * np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
+        q = chart.project(q + sum(w * rate for w, (rate, _) in zip(weights, rates, strict=True)))
+        v = v + sum(w * a for w, (_, a) in zip(weights, rates, strict=True))
+        whole = chart.expand(q, v)
+        largest = max(largest, float(chart.kinetic_energy(q, v)))
+    assert max(numbers) > 100.0
+    assert robot.open_by(q) < 1e-13
+    assert abs(chart.kinetic_energy(q, v) + robot.potential_energy(q) - start) < 1e-5 * largest
+
+
+def test_a_small_pivot_is_no_singularity_and_costs_no_digits(closed, rng, agree, monkeypatch):
+    # every sample is taken for rough, so that all are computed anew by other pivots
+    monkeypatch.setattr("appell.loops.pivots.ROUGH", 0.0)
+    monkeypatch.setattr("appell.loops.closed_robot.ROUGH", 0.0)
+    robot = close(closed("stewart").model)
+    q, v, a = robot.random(rng, 3), rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
+    agree(robot.inverse_dynamics(q, v, a), closed("stewart").inverse_dynamics(q, v, a), within=1e-11)
+
+
+@pytest.mark.parametrize("name", ["five-bar", "rssr", "stewart"])
+def test_an_open_configuration_is_said(name, closed, rng):
+    robot = closed(name)
+    q = robot.random(rng, 3)
+    q[1] = appell.Robot(robot.model).integrate(q[1], 0.05 * rng.normal(size=robot.model.nv))
+    with pytest.warns(AppellWarning, match=r"sample \(1,\) is not closed: its loops are open by .*robot\.assemble"):
+        robot.gravity(q)
+
+
+def test_the_condition_number_grows_towards_a_singularity(closed):
+    robot = closed("five-bar")
+    numbers = [float(robot.condition(stretched(robot, gap))) for gap in (1e-2, 1e-4, 1e-6)]
+    assert numbers[0] < numbers[1] < numbers[2]
+    assert numbers[1] / numbers[0] == pytest.approx(10.0, rel=0.3)
+
+
+def test_not_a_number_passes_through_in_silence(closed):
+    robot = closed("five-bar")
+    q = np.stack([robot.neutral(), np.full(4, np.nan)])
+    tau = robot.inverse_dynamics(q, [0.0, 0.0], [0.0, 0.0])
+    assert np.isfinite(tau[0]).all()
+    assert np.isnan(tau[1]).all()
+
+
+# Arguments and files
+
+
+def test_arguments_that_do_not_fit_are_said(closed):
+    robot = closed("five-bar")
+    with pytest.raises(InputError, match=r"v: expected \(\.\.\., 2\), got \(\.\.\., 4\) for robot 'five-bar'"):
+        robot.inverse_dynamics(robot.neutral(), [0.0] * 4, [0.0] * 2)
+
+
+def test_a_closed_robot_comes_back_from_its_own_format(robot, tmp_path, rng, agree):
+    again = appell.load(robot.save(tmp_path / "copy.toml"))
+    assert isinstance(again, ClosedRobot)
+    assert (again.independent, again.actuators) == (robot.independent, robot.actuators)
+    q, v, tau = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=len(robot.actuators))
+    agree(again.forward_dynamics(q, v, tau), robot.forward_dynamics(q, v, tau), within=1e-10)
+
+
+def test_urdf_cannot_hold_loops_and_says_so(closed, tmp_path):
+    with pytest.raises(ModelError, match=r"URDF has no word for its loops 'tips'; save as \.toml"):
+        closed("five-bar").save(tmp_path / "copy.urdf")
+
+
+def test_operations_are_counted_and_unknown_verbs_named(closed):
+    assert closed("five-bar").operations("inverse_dynamics").multiplications < 150
+    with pytest.raises(InputError, match="no verb 'flying'"):
+        closed("five-bar").operations("flying")

@@ -1,0 +1,103 @@
+"""Spherical robots out of toml: what is read, and how what is wrong is told."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import appell
+from appell.catalogue import file_text
+from appell.errors import InputError, ModelError, ReadError
+from appell.loops.spherical.agile_wrist import AgileWrist
+from appell.loops.spherical.read import read_spherical
+from appell.loops.spherical.sst import StarTriangle
+
+WRIST = """
+[spherical]
+kind = "agile-wrist"
+alpha1 = "80 deg"
+alpha2 = "70 deg"
+"""
+STAR = """
+[spherical]
+kind = "sst"
+"""
+
+
+def test_a_file_of_ones_own_is_a_robot(tmp_path):
+    file = tmp_path / "my.toml"
+    file.write_text(file_text("agile-wrist").replace('"agile-wrist"', '"mine"', 1), encoding="utf-8")
+    mine, theirs = appell.load(file), appell.load("agile-wrist")
+    assert mine.name == "mine"
+    q, v, a = np.full((3, 3), 0.1)
+    np.testing.assert_array_equal(mine.inverse_dynamics(q, v, a), theirs.inverse_dynamics(q, v, a))
+
+
+def test_what_the_papers_choose_is_the_default():
+    plain = read_spherical(WRIST)
+    filed = read_spherical(file_text("agile-wrist"))
+    for ours, theirs in zip(plain.legs, filed.legs, strict=True):
+        np.testing.assert_allclose(ours.base, theirs.base, atol=1e-15)
+        np.testing.assert_allclose(ours.platform, theirs.platform, atol=1e-15)
+    star = read_spherical(STAR, gravity=(0, 0, 0))
+    np.testing.assert_allclose(star.home, read_spherical(file_text("sst")).home, atol=1e-15)
+
+
+def test_an_angle_and_a_body_may_be_given_leg_by_leg():
+    text = (
+        WRIST.replace('"80 deg"', '["80 deg", 1.3, 1.2]') + "link1 = [{ mass = 1.0 }, { mass = 2.0 }, { mass = 3.0 }]\n"
+    )
+    robot = read_spherical(text)
+    assert [leg.alpha1 for leg in robot.legs] == [math.radians(80.0), 1.3, 1.2]
+    assert [leg.inertias[0].mass for leg in robot.legs] == [1.0, 2.0, 3.0]
+
+
+def test_an_inertia_is_about_the_common_centre():
+    body = "platform = { mass = 2.0, centre = [0.0, 0.0, 0.5], inertia = [1.0, 1.0, 0.2] }\n"
+    expected = (2.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.2)
+    np.testing.assert_allclose(read_spherical(WRIST + body).platform.parameters, expected, atol=1e-15)
+
+
+def test_gravity_is_the_files_unless_given():
+    assert appell.load("sst").mechanism.gravity == (0.0, 0.0, 0.0)
+    assert appell.load("sst", gravity=(0, 0, -1)).mechanism.gravity == (0.0, 0.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[spherical]\nkind = 'delta'\n", r"spherical.kind: unknown kind 'delta'; known kinds: 'agile-wrist', 'sst'"),
+        ("\n[spherical]\nkind = 'agile-wrist'\nalpha1 = 1.0\n", "spherical: there is no 'alpha2'; add it"),
+        (WRIST + "radius = 1.0\n", "spherical: unknown key 'radius'"),
+        (WRIST + "eta = [0.0, 1.0]\n", "spherical.eta: expected one angle or three, a leg each, got 2"),
+        (WRIST + "branches = [1, 2, 1]\n", r"spherical.branches: expected three of 1 or -1, got \[1, 2, 1\]"),
+        (WRIST + "link1 = { radius = 0.1 }\n", "spherical.link1: there is no 'density'; add it"),
+        (WRIST + "link2 = [{}, {}]\n", "spherical.link2: expected one body or three, a leg each, got 2"),
+        (STAR + "corners = [[1, 0, 0]]\n", "spherical.corners: expected three corners, got 1"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(text, words):
+    with pytest.raises(ReadError, match=words):
+        read_spherical(text, source="robot.toml")
+
+
+def test_an_arc_that_makes_two_axes_one_is_refused():
+    with pytest.raises(ModelError, match=r"leg 2: alpha1 of 3\.14159 rad makes its two axes one; give an arc between"):
+        AgileWrist(alpha1=(1.0, math.pi, 1.0), alpha2=(1.0, 1.0, 1.0)).mechanism()
+
+
+def test_a_star_that_does_not_close_is_refused():
+    with pytest.raises(ModelError, match="the star's angles 2, 2, 2 rad do not make a full turn"):
+        StarTriangle(star=(2.0, 2.0, 2.0)).mechanism()
+
+
+def test_corners_that_fall_together_are_refused():
+    with pytest.raises(ModelError, match="corners 1 and 2 of its base are one point or opposite"):
+        StarTriangle(corners=((1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 1.0))).mechanism()
+
+
+def test_a_spherical_robot_has_no_free_base():
+    with pytest.raises(InputError, match="'sst' is a spherical parallel robot, which has no floating=True"):
+        appell.load("sst", floating=True)

@@ -1,0 +1,49 @@
+"""enferadi2010: the star-triangle along the paper's two motions; paper against ours."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from appell.errors import InputError
+from appell.papers import enferadi2010, reproduce
+
+
+@pytest.fixture(scope="module")
+def report():
+    return reproduce("enferadi2010")
+
+
+@pytest.mark.parametrize("motion", enferadi2010.MOTIONS)
+def test_the_motions_are_the_references(motion, shared, agree):
+    rows = json.loads((shared / "papers/reference/enferadi_sst.json").read_text())[f"traj{motion}"]
+    ours = enferadi2010.trajectory(motion, [row["t"] for row in rows])
+    for mine, key in zip(ours, ("ang", "angd", "angdd"), strict=True):
+        agree(mine, np.array([row[key] for row in rows]), 1e-13)
+
+
+@pytest.mark.parametrize("motion", enferadi2010.MOTIONS)
+def test_torques_by_multipliers_are_the_references_too(motion, shared, agree):
+    # neither the closed form nor the reference's program is behind them
+    rows = json.loads((shared / "papers/reference/enferadi_sst.json").read_text())[f"traj{motion}"]
+    made = enferadi2010.study(motion, len(rows))
+    agree(made.t, np.array([row["t"] for row in rows]), 1e-14)
+    agree(made.simulator.torques, np.array([row["tau"] for row in rows]), 1e-11)
+
+
+def test_everything_the_paper_says_of_its_results_holds(report):
+    rows = report.tables[0].json()["rows"]
+    assert [row["what"] for row in rows if row["verdict"] != "holds"] == []
+
+
+def test_figures_8_to_11_are_drawn(report):
+    assert [figure.name for figure in report.figures] == ["figure8", "figure9", "figure10", "figure11"]
+    for figure in report.figures:
+        assert figure.png().startswith(b"\x89PNG")
+
+
+def test_a_third_motion_is_refused():
+    with pytest.raises(InputError, match="no motion 3; there are 1 and 2"):
+        enferadi2010.trajectory(3, 0.0)

@@ -1,0 +1,126 @@
+"""Rollouts of closed robots: the robot's own field, step by step, and back to closed loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import appell
+from appell.catalogue import read
+from appell.errors import AppellWarning, InputError
+from appell.loops.closed import close
+from appell.read import read_toml
+from appell.simulate.law import PD
+
+Array = NDArray[Any]
+
+BALL = """
+name = "swing"
+actuators = ["crank"]
+home = { crank = 0.3, rocker = 1.2 }
+[[links]]
+name = "ground"
+[[links]]
+name = "arm"
+mass = 1.0
+centre = [0.1, 0.0, 0.0]
+inertia = [0.01, 0.01, 0.01]
+[[links]]
+name = "rod"
+mass = 0.8
+centre = [0.25, 0.03, 0.0]
+inertia = [0.01, 0.02, 0.02]
+[[links]]
+name = "rocker_arm"
+mass = 1.2
+centre = [0.0, 0.0, 0.2]
+inertia = [0.02, 0.02, 0.01]
+[[joints]]
+name = "crank"
+kind = "continuous"
+parent = "ground"
+child = "arm"
+[[joints]]
+name = "swivel"
+kind = "ball"
+parent = "arm"
+child = "rod"
+origin = { xyz = [0.2, 0.0, 0.05] }
+[[joints]]
+name = "rocker"
+kind = "continuous"
+parent = "ground"
+child = "rocker_arm"
+axis = [0.0, 1.0, 0.0]
+origin = { xyz = [0.5, 0.1, -0.3] }
+[[closures]]
+kind = "point"
+first = { link = "rod", xyz = [0.5, 0.0, 0.0] }
+second = { link = "rocker_arm", xyz = [0.0, 0.0, 0.4] }
+"""
+
+
+def by_hand(robot: Any, q: Array, v: Array, tau: Array, dt: float) -> tuple[Array, Array]:
+    """Return the states after each step of Runge and Kutta's, closed by the robot's own projection."""
+    for row in tau:
+        rates = [robot._call("motion", (q, v, row), None)]
+        for ahead in (0.5, 0.5, 1.0):
+            rate, a = rates[-1]
+            rates.append(robot._call("motion", (q + ahead * dt * rate, v + ahead * dt * a, row), None))
+        weights = dt * np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
+        q = q + sum(w * rate for w, (rate, _) in zip(weights, rates, strict=True))
+        v = v + sum(w * a for w, (_, a) in zip(weights, rates, strict=True))
+        q = robot.project(q)
+    return q, v
+
+
+@pytest.mark.parametrize("name", ["five-bar", "mobile-arm", "swing"])
+def test_a_rollout_is_the_steps_of_its_field_projected(name, rng, agree):
+    robot = close(read_toml(BALL)) if name == "swing" else appell.load(name)
+    q, v = robot.random(rng, 3), 0.3 * rng.normal(size=(3, robot.nv))
+    tau = rng.normal(size=(3, 20, len(robot.actuators)))
+    run = appell.rollout(robot, q, v, tau, 1e-3)
+    assert robot.open_by(run.q).max() < 1e-12
+    for k in range(3):
+        there = by_hand(robot, q[k], v[k], tau[k], 1e-3)
+        agree(run.q[k, -1], there[0], within=1e-9)
+        agree(run.v[k, -1], there[1], within=1e-9)
+
+
+def test_a_closed_robot_keeps_its_energy(agree):
+    robot = close(read("five-bar"), independent=["mot1", "free1"])
+    q, v = robot.neutral(), np.zeros(2)
+    run = appell.rollout(robot, q, v, None, 2e-4, steps=500, every=100)
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    agree(energy, np.full(len(energy), energy[0]), within=1e-9, size=float(robot.kinetic_energy(run.q, run.v).max()))
+
+
+def test_the_first_order_method_converges_to_the_fourth_order_one(agree):
+    robot = appell.load("five-bar")
+    q, v = robot.neutral(), np.zeros(2)
+    best = appell.rollout(robot, q, v, None, 1e-3, steps=50).q[-1]
+    errors = [
+        np.abs(appell.rollout(robot, q, v, None, 0.05 / n, steps=n, method="euler").q[-1] - best).max()
+        for n in (100, 200)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_rollout_through_a_singularity_is_said():
+    # let go, the five-bar stretches its distal rods at step 174, where its motors no longer say how it moves
+    robot = appell.load("five-bar")
+    tau = np.stack([np.zeros(2), robot.gravity(robot.neutral())])
+    with pytest.warns(
+        AppellWarning, match=r"1 of 2 robots 'five-bar' have come to a singularity .*before the 18th state"
+    ):
+        appell.rollout(robot, robot.neutral(), np.zeros(2), tau[:, None], 1e-3, steps=200, every=10)
+
+
+def test_a_law_is_for_open_robots():
+    robot = appell.load("five-bar")
+    law = PD(q=[0.0, 0.0], kp=1.0, kd=1.0)
+    with pytest.raises(InputError, match="control: robot 'five-bar' has closed loops"):
+        appell.rollout(robot, robot.neutral(), np.zeros(2), None, 1e-3, steps=1, control=law)
