@@ -19,8 +19,9 @@ from appell.model.model import Model
 from appell.read.save import save
 from appell.recursion import momentum as _momentum
 from appell.recursion import regressor as _regressor
-from appell.robot.arguments import check_quaternions, explain, has_quaternions, numbers
+from appell.robot.arguments import UNIT, check_quaternions, explain, has_quaternions, numbers
 from appell.robot.compile import AnyKernel, kernel, recipe
+from appell.robot.strain import strained_kernel
 from appell.robot.verbs import VERBS, operations
 from appell.trace.count import Count
 
@@ -303,21 +304,40 @@ class Robot:
 
     def _callable(self, verb: str, frame: str | None) -> Callable[..., Any]:
         """Return the callable of a verb: its kernel with errors in words, the short way for one sample before it."""
-        compiled, count = self.kernel(verb, frame), len(VERBS[verb].inputs)
+        strict = VERBS[verb].is_strict and has_quaternions(self.model.independent)
+        strained = strained_kernel(self.model, verb, frame) if strict else None
+        compiled, count = strained or self.kernel(verb, frame), len(VERBS[verb].inputs)
 
         def general(*arguments: Any) -> Any:
             out = arguments[count] if len(arguments) > count else None
+            places = out if out is None or strained is None else (*(out if isinstance(out, tuple) else (out,)), None)
             try:
-                return compiled(*arguments[:count], out=out)
+                return compiled(*arguments[:count], out=places)
             except (ValueError, TypeError) as error:
                 raise explain(self.name, compiled.recipe, arguments[:count], out, error) from None
 
-        call = compiled.direct(general)
-        strict = VERBS[verb].is_strict and has_quaternions(self.model.independent)
-        self._calls[verb, frame] = self._guarded(call) if strict else call
-        return self._calls[verb, frame]
+        call: Callable[..., Any] = compiled.direct(general)
+        if strained is not None:
+            call = self._checking(call)
+        elif strict:
+            call = self._guarded(call)
+        self._calls[verb, frame] = call
+        return call
+
+    def _checking(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a callable that looks at the kernel's last result: how far quaternions are from unit length."""
+
+        def checked(*arguments: Any) -> Any:
+            *results, strain = call(*arguments)
+            if abs(strain.item()) > 2.0 * UNIT if strain.size == 1 else (np.abs(strain) > 2.0 * UNIT).any():
+                check_quaternions(self.name, self.model.independent, arguments[0])
+            return results[0] if len(results) == 1 else tuple(results)
+
+        return checked
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a callable that looks at q first, for robots whose programs are too long to look on the way."""
+
         def guarded(q: Any, *others: Any) -> Any:
             check_quaternions(self.name, self.model.independent, q)
             return call(q, *others)

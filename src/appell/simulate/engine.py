@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.model.joints import QUATERNION
 from appell.results.path import Segment
-from appell.results.run import Happening, Impact, Rest
+from appell.results.run import Happening, Rest
 from appell.robot.robot import Robot
 from appell.simulate import crossing, rest
 from appell.simulate.cone import SLIDE, STICK, UnsolvedError
@@ -23,8 +22,8 @@ from appell.simulate.control import Drive
 from appell.simulate.gaps import Gaps
 from appell.simulate.impact import Metric, strike
 from appell.simulate.integrators import Integrator, Step, StepError
-from appell.simulate.plant import Plant
-from appell.simulate.record import Event, Law, Record, StopError
+from appell.simulate.plant import Plant, quaternions
+from appell.simulate.record import Event, Law, Record, StopError, told_impact
 from appell.simulate.rest import Contact
 
 Array = NDArray[Any]
@@ -329,24 +328,7 @@ class Engine:
         pairs = [self.gaps.pairs[struck[i]] for i in told]
         if before[:, 0].min() > -self.law.rest:  # coming to rest is told by the rests
             return result.v
-        self.record.impacts.append(
-            Impact(
-                t,
-                tuple(pair.point for pair in pairs),
-                tuple(pair.wall for pair in pairs),
-                rows.positions[told],
-                rows.normals[told],
-                -before[told, 0],
-                after[told, 0],
-                np.einsum("kj,kji->ki", before[told, 1:], rows.tangents[told]),
-                result.impulses[told, 0],
-                np.einsum("kj,kji->ki", result.impulses[told, 1:], rows.tangents[told]),
-                energies[0],
-                energies[1],
-                np.array(v),
-                result.v,
-            )
-        )
+        self.record.impacts.append(told_impact(t, pairs, rows, told, (before, after), result, (v, energies)))
         if gain > 1e-10 * (energies[0] - potential) + 1e-14:
             names = " and ".join(pair.point for pair in pairs)
             raise StopError(
@@ -433,13 +415,3 @@ class Engine:
     def _remark(self, note: str) -> None:
         if note not in self.record.notes:
             self.record.notes.append(note)
-
-
-def quaternions(robot: Robot) -> list[int]:
-    """Return where quaternions begin in q."""
-    model = robot.model.independent
-    return [
-        at.start + QUATERNION[body.joint.kind].start
-        for body, at in zip(model.bodies, model.q_slices, strict=True)
-        if body.joint.kind in QUATERNION
-    ]

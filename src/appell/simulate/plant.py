@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.loops.closed_robot import ClosedRobot
+from appell.model.joints import QUATERNION
 from appell.results.path import Segment, fit_matrix
 from appell.robot.robot import Robot
 
@@ -106,3 +107,13 @@ def _coulomb(robot: Robot) -> Array | None:
 def _without_coulomb(robot: Robot) -> Robot:
     bodies = tuple(replace(body, joint=replace(body.joint, friction=0.0)) for body in robot.model.bodies)
     return Robot(replace(robot.model, bodies=bodies))
+
+
+def quaternions(robot: Robot) -> list[int]:
+    """Return where quaternions begin in q."""
+    model = robot.model.independent
+    return [
+        at.start + QUATERNION[body.joint.kind].start
+        for body, at in zip(model.bodies, model.q_slices, strict=True)
+        if body.joint.kind in QUATERNION
+    ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from appell.results.path import Segment
 from appell.results.run import Happening, Impact, Rest
+from appell.simulate.gaps import Pair, Rows
+from appell.simulate.impact import Strike
 
 Array = NDArray[Any]
 
@@ -58,3 +61,33 @@ class Record:
     rests: list[Rest] = field(default_factory=list)
     events: list[Happening] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+def told_impact(
+    t: float,
+    pairs: Sequence[Pair],
+    rows: Rows,
+    told: list[int],
+    speeds: tuple[Array, Array],
+    result: Strike,
+    before: tuple[Array, tuple[float, ...]],
+) -> Impact:
+    """Return the record of an impact: of its contacts those that are told, with speeds before and after."""
+    came, left = speeds
+    v, energies = before
+    return Impact(
+        t,
+        tuple(pair.point for pair in pairs),
+        tuple(pair.wall for pair in pairs),
+        rows.positions[told],
+        rows.normals[told],
+        -came[told, 0],
+        left[told, 0],
+        np.einsum("kj,kji->ki", came[told, 1:], rows.tangents[told]),
+        result.impulses[told, 0],
+        np.einsum("kj,kji->ki", result.impulses[told, 1:], rows.tangents[told]),
+        energies[0],
+        energies[1],
+        np.array(v),
+        result.v,
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.robot.robot import Robot
-from appell.simulate.engine import quaternions
+from appell.simulate.plant import quaternions
 
 Array = NDArray[Any]
 Law = Callable[[float, Array, Array], Array]
