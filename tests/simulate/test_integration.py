@@ -177,6 +177,27 @@ def test_run_that_fails_midway_keeps_what_it_has(double_pendulum):
     assert np.isfinite(run.q).all()
 
 
+@pytest.mark.parametrize("size", [1e45, 1e300])
+def test_forces_beyond_reason_end_a_run_instead_of_hanging_it(double_pendulum, size):
+    with pytest.warns(appell.AppellWarning, match="ended early"):
+        run = appell.simulate(double_pendulum, [0.0, 0.0], [0.0, 0.0], 1.0, control=[0.0, size])
+    assert run.ended_early
+    assert np.isfinite(run.q).all()
+
+
+def test_joint_friction_is_smoothed_and_said():
+    robot = appell.load("puma560")
+    run = appell.simulate(robot, robot.neutral(), np.zeros(6), 0.1)
+    assert "smoothed" in run.notes[0]
+    power = np.diff(run.energy)
+    assert power.max() <= 1e-9  # friction only takes
+
+
+def test_a_misspelt_point_is_an_error(ball):
+    with pytest.raises(appell.InputError, match="no point 'bodi' among"):
+        appell.simulate(ball, ball.neutral(), np.zeros(6), 0.1, walls=[appell.Plane()], restitution={"bodi": 0.5})
+
+
 def test_no_warning_without_a_reason(double_pendulum):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

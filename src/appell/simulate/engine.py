@@ -33,6 +33,8 @@ LAG = 1e-7
 """Depth [m] to which events at one moment may move each other's points; beyond, a point is behind a wall that ends."""
 STALL = 60
 """Events in a row without any time between them after which the run is given up."""
+TINY = 1000
+"""Steps in a row, each shorter than a billionth of the run, after which it is given up."""
 CROWD, WINDOW = 200, 1e-5
 """Impacts within a time [s] that count as an accumulation whatever their speeds: they lose their restitution."""
 
@@ -52,6 +54,7 @@ class Engine:
         self._since: dict[int, float] = {}
         self._fired: dict[int, float] = {}
         self._stalled = 0
+        self._tiny = 0
         self._duration = 0.0
         self._from = np.zeros(0)
         self._force = 1e-9
@@ -61,12 +64,12 @@ class Engine:
 
     def field(self, t: float, y: Array) -> Array:
         """Return ẏ: the rates of the coordinates, and the accelerations under control and resting contacts."""
+        if not np.isfinite(y).all():  # a trial that went too far, which the integrator will reject
+            return np.full_like(y, np.nan)
         nq = self.robot.nq
         q, v = y[:nq], y[nq:]
         tau = self._tau(t, q, v)
         rate, a = self.plant.motion(q, v, tau)
-        if not (np.isfinite(a).all() and np.isfinite(y).all()):
-            raise StopError(f"the state is no longer finite near t = {t:.9g} s; the motion diverges, or a force does")
         if self.contacts:
             forces = self.plant.with_friction(v, tau)
             a = rest.accelerate(self.plant.bare, self.gaps, self.normalised(q), v, forces, self.contacts).a
@@ -145,7 +148,7 @@ class Engine:
             self.integrator.restart()
         self._from = y
         step = self.integrator.advance(self.field, t, y, limit)
-        self._check(step.segments[-1].end, step.y)
+        self._check(step)
         found = self._next_event(step.segments[0])
         is_over = False
         if found is None:
@@ -189,9 +192,17 @@ class Engine:
                 column.pop()
             column.append(value)
 
-    def _check(self, t: float, y: Array) -> None:
-        if not np.isfinite(y).all():
+    def _check(self, step: Step) -> None:
+        """Raise where the motion has become too large for numbers, or too fast to be followed."""
+        start, t = step.segments[0].start, step.segments[-1].end
+        if not np.isfinite(step.y).all():
             raise StopError(f"the state is no longer finite at t = {t:.9g} s; the motion diverges, or a force does")
+        self._tiny = self._tiny + 1 if t - start < 1e-9 * self._duration and t < self._duration else 0
+        if self._tiny > TINY:
+            raise StopError(
+                f"{TINY} steps in a row at t = {t:.9g} s are shorter than a billionth of the run, the last "
+                f"{t - start:.1e} s; the motion is too fast, or the control too rough, to be followed"
+            )
 
     # Finding events
 

@@ -64,7 +64,7 @@ class Adaptive:
         solver = self._solver
         if solver is None or solver.t != t or solver.t_bound != limit:
             first = None if self._size is None else min(self._size, limit - t)
-            solver = self._solver = DOP853(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
+            solver = self._solver = self._started(field, t, y, limit, first)
         start = float(solver.t)
         segment = self._stepped(solver, start)
         # a step cut short by the limit says nothing about the size that would do
@@ -73,14 +73,25 @@ class Adaptive:
 
     def shoot(self, field: Field, t: float, y: Array, end: float) -> Step:
         """Return the motion to `end` in one step, or in a few if one is not accurate enough."""
-        solver = DOP853(field, t, y, end, rtol=self._rtol, atol=self._atol, first_step=end - t)
+        solver = self._started(field, t, y, end, end - t)
         segments = []
         while solver.status == "running":
             segments.append(self._stepped(solver, float(solver.t)))
         return Step(segments, np.array(solver.y))
 
+    def _started(self, field: Field, t: float, y: Array, limit: float, first: float | None) -> DOP853:
+        with np.errstate(all="ignore"):
+            solver = DOP853(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
+        if not np.isfinite(solver.f).all():
+            raise StepError(
+                f"the accelerations at t = {t:.9g} s are not finite; a force is too large, or no mass moves"
+            )
+        if not np.isfinite(solver.h_abs):  # SciPy's guess overflowed, and it would look for a smaller step for ever
+            solver.h_abs = 1e-9 * (limit - t)
+        return solver
+
     def _stepped(self, solver: DOP853, start: float) -> Segment:
-        with np.errstate(invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             message = solver.step()
         if solver.status == "failed":
             raise StepError(f"the step size fell below the spacing of numbers at t = {start:.9g} s: {message}")
