@@ -76,3 +76,12 @@ def test_what_is_for_open_robots_alone_is_said(five_bar):
         appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.1, method="symplectic", step=0.01)
     with pytest.raises(appell.InputError, match="limits are for open robots"):
         appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.1, limits=True)
+
+
+def test_a_closed_form_keeps_its_energy_and_says_when_it_leaves_the_workspace():
+    robot = appell.load("agile-wrist")
+    run = appell.simulate(robot, [0.1, 0.2, -0.1], [0.5, -0.4, 0.3], 0.05)
+    assert np.ptp(run.energy) < 1e-9 * abs(run.energy).max() + 1e-12
+    with pytest.warns(appell.AppellWarning, match="leg"):
+        run = appell.simulate(robot, [0.1, 0.2, -0.1], [9.0, -9.0, 9.0], 3.0)
+    assert len(run.t) > 1

@@ -26,7 +26,8 @@ class Drive:
     def __init__(self, robot: Robot, control: Control | ArrayLike | None, rate: float | None) -> None:
         self._robot = robot
         self._law: Control | None = control if callable(control) else None
-        self._size = int(robot.recipe("motion").inputs[2].size)  # of a robot with loops, one a motor
+        # of a robot with loops, one a motor
+        self._size = int(robot.recipe("motion").inputs[2].size) if isinstance(robot, Robot) else len(robot.actuators)
         self._held = np.zeros(self._size)
         self._period = None if rate is None or self._law is None else 1.0 / rate
         self._count = 0

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.errors import InputError
 from appell.loops.closed_robot import ClosedRobot
+from appell.loops.spherical.robot import SphericalRobot
 from appell.model.joints import QUATERNION
 from appell.results.path import Segment, fit_matrix
 from appell.robot.robot import Robot
+from appell.simulate.record import StopError
 
 Array = NDArray[Any]
 CREEP = 1e-3
@@ -41,11 +44,20 @@ class Plant:
 
     def motion(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
         """Return q̇ and the accelerations, in the coordinates of the moment."""
+        if isinstance(self._now, SphericalRobot):
+            return v, self._forward(q, v, tau)
         if self._friction is not None:
             rate, a = self.bare._call("motion", (q, v, self.with_friction(v, tau)), None)
         else:
             rate, a = self._now._call("motion", (q, v, tau), None)
         return rate, a
+
+    def _forward(self, q: Array, v: Array, tau: Array) -> Array:
+        """Return the accelerations of a closed form, whose coordinates' rates are its velocities."""
+        try:
+            return self.robot.forward_dynamics(q, v, tau)
+        except InputError as outside:
+            raise StopError(str(outside)) from None
 
     def with_friction(self, v: Array, tau: Array) -> Array:
         """Return forces less the friction of the joints."""
@@ -98,7 +110,7 @@ class Plant:
 
 def _coulomb(robot: Robot) -> Array | None:
     """Return the Coulomb friction per velocity of an open robot, None where there is none."""
-    if isinstance(robot, ClosedRobot) or robot.model.is_coupled:
+    if isinstance(robot, ClosedRobot) or not isinstance(robot, Robot) or robot.model.is_coupled:
         return None
     friction = np.concatenate([[body.joint.friction] * body.joint.type.nv for body in robot.model.bodies] or [[0.0]])
     return friction if friction.any() else None
@@ -111,6 +123,8 @@ def _without_coulomb(robot: Robot) -> Robot:
 
 def quaternions(robot: Robot) -> list[int]:
     """Return where quaternions begin in q."""
+    if not isinstance(robot, Robot):
+        return []
     model = robot.model.independent
     return [
         at.start + QUATERNION[body.joint.kind].start

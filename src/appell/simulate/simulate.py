@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,7 @@ METHODS = ("dop853", "rk4", "symplectic")
 
 
 def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
-    robot: Robot,
+    robot: Robot | SphericalRobot,
     q0: ArrayLike,
     v0: ArrayLike,
     duration: float,
@@ -61,7 +61,7 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     Parameters
     ----------
     robot
-        An open robot, or one with loops, which every step closes again.
+        An open robot, one with loops, which every step closes again, or a closed form such as "agile-wrist".
     q0, v0
         Where it starts, (nq,) and (nv,).
     duration
@@ -108,13 +108,13 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     >>> print(run.impacts[0].points, round(run.impacts[0].time, 6))
     ('link1', 'O5') 0.385192
     """
+    if isinstance(robot, SphericalRobot):
+        if walls or limits is not False or method == "symplectic":
+            raise InputError(f"simulate: walls, limits and 'symplectic' are not for '{robot.name}', a closed form")
+        robot = cast(Robot, robot)  # it has every verb that is asked for then
     q, v = _state(robot, q0, v0)
     _check_numbers(duration=duration, tie=tie, rtol=rtol, atol=atol, rest=rest)
     check_laws(restitution, friction)
-    if isinstance(robot, SphericalRobot):
-        raise InputError(
-            f"simulate: '{robot.name}' is a closed form; simulate a model of its chains with loops instead"
-        )
     if law not in LAWS:
         raise InputError(f"simulate: no impact law '{law}'; known: {listed(LAWS)}")
     if rate is not None and not (np.isfinite(rate) and rate > 0.0):
@@ -176,7 +176,8 @@ def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:
             k = int(np.flatnonzero(~np.isfinite(array))[0])
             raise InputError(f"{name}: entry {k} is {array[k]}; expected finite numbers for robot '{robot.name}'")
         state.append(array)
-    check_quaternions(robot.name, robot.model.independent, state[0])
+    if isinstance(robot, Robot):
+        check_quaternions(robot.name, robot.model.independent, state[0])
     return state[0], state[1]
 
 
