@@ -130,8 +130,13 @@ class Sphere(_Quadric):
         return vector(self.label, "centre", self.centre), np.eye(3) / self.radius**2, 0.5 * self.radius
 
     def outline(self) -> Array | None:
-        """Return the sphere's equator."""
-        return drawn(self.centre, (0.0, 0.0, 1.0), self.radius, self.radius, 0.0)
+        """Return three great circles, one after the other, without lifting the pen."""
+        turn = np.linspace(0.0, 2.0 * np.pi, 91)
+        c, s, zero = np.cos(turn), np.sin(turn), np.zeros(91)
+        circles = [np.stack(x, axis=1) for x in ((c, s, zero), (c, zero, s), (zero, c, s))]
+        quarter = circles[0][:23]  # from x to y, where the third begins
+        line = np.concatenate([circles[0], circles[1], quarter, circles[2]])
+        return np.asarray(vector(self.label, "centre", self.centre) + self.radius * line)
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,14 @@ class Plane(_Flat):
     def _form(self) -> tuple[Array, Array]:
         return vector(self.label, "point", self.point), unit(self.label, "normal", self.normal)
 
+    def outline(self) -> Array | None:
+        """Return a square of four metres about the point."""
+        point, normal = self._form
+        x = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+        x *= 2.0 / np.linalg.norm(x)
+        y = np.cross(normal, x)
+        return np.array([point + a * x + b * y for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))])
+
 
 @dataclass(frozen=True)
 class Line(_Flat):
