@@ -89,7 +89,8 @@ def _verdict(paper: int | float, ours: int | None, compiled: int | None) -> str:
     return ", compiled ".join(said) if ours is not None else "compiled " + said[0] if said else ""
 
 
-def _rows(what: str, paper: tuple[Formula, Formula], ours: Counted | None, compiled: Counted | None) -> list[Any]:
+def compared(what: str, paper: tuple[Formula, Formula], ours: Counted | None, compiled: Counted | None) -> list[Any]:
+    """Return two rows, products and sums, of what a paper counts, what we count its way, and what is compiled."""
     rows = []
     for side, name in enumerate(SIDES):
         mine, built = _cells(ours, side), _cells(compiled, side)
@@ -104,21 +105,21 @@ def table1() -> tuple[Table, ...]:
     compiled = counted("inverse_dynamics")
     this = (Formula.of("-101", "96"), Formula.of("-100", "84"))
     rows = [
-        *_rows("this work, G-A", this, counted("inverse_dynamics", "gibbs"), compiled),
-        *_rows(
+        *compared("this work, G-A", this, counted("inverse_dynamics", "gibbs"), compiled),
+        *compared(
             "– first axis vertical",
             this,
             counted("inverse_dynamics", "gibbs", True),
             counted("inverse_dynamics", None, True),
         ),
-        *_rows(
+        *compared(
             "Luh, Walker, Paul, N-E",
             (Formula.of("-48", "150"), Formula.of("-48", "131")),
             counted("inverse_dynamics", "newton-euler"),
             compiled,
         ),
-        *_rows("Angeles et al., Kane", (Formula.of("-109", "105"), Formula.of("-105", "90")), None, compiled),
-        *_rows("Balafoutis and Patel, N-E", (Formula.of("-69", "93"), Formula.of("-66", "81")), None, compiled),
+        *compared("Angeles et al., Kane", (Formula.of("-109", "105"), Formula.of("-105", "90")), None, compiled),
+        *compared("Balafoutis and Patel, N-E", (Formula.of("-69", "93"), Formula.of("-66", "81")), None, compiled),
     ]
     notes = (
         f"Formulas are exact for n = {JOINTS[0]} … {JOINTS[-1]}; verdicts are for n = 6, ours against the paper.",
@@ -176,19 +177,19 @@ def table2() -> tuple[Table, ...]:
     """Return table 2, the inertia matrix."""
     compiled = counted("mass_matrix")
     rows = [
-        *_rows(
+        *compared(
             "this work, GA",
             (Formula.of("-49", "19.5", "11.5"), Formula.of("-69", "31.5", "8.5")),
             counted("mass_matrix", "gibbs"),
             compiled,
         ),
-        *_rows(
+        *compared(
             "Walker and Orin, CRBA",
             (Formula.of("-27", "56", "12"), Formula.of("-56", "67", "7")),
             counted("mass_matrix", "composite"),
             compiled,
         ),
-        *_rows(
+        *compared(
             "Angeles and Ma, NOC",
             (Formula.of("8", "-21", "17", "1"), Formula.of("5", "-16", "14", "1")),
             None,
@@ -204,27 +205,27 @@ def table3() -> tuple[Table, ...]:
     split, solved = _dense(_decompose), _dense(_solve)
     cubic = Formula.of("0", "1/3", "1/2", "1/6")
     rows = [
-        *_rows(
+        *compared(
             "D",
             (Formula.of("-49", "19.5", "11.5"), Formula.of("-69", "31.5", "8.5")),
             counted("mass_matrix", "gibbs"),
             counted("mass_matrix"),
         ),
-        *_rows(
+        *compared(
             "bias vector",
             (Formula.of("-108", "96"), Formula.of("-105", "83")),
             counted("bias", "gibbs"),
             counted("bias"),
         ),
-        *_rows(
+        *compared(
             "– first axis vertical",
             (Formula.of("-108", "96"), Formula.of("-105", "83")),
             counted("bias", "gibbs", True),
             counted("bias", None, True),
         ),
-        *_rows("decomposition", (cubic, cubic), split, split),
-        *_rows("solving", (Formula.of("0", "0", "1"), Formula.of("0", "-1", "1")), solved, solved),
-        *_rows(
+        *compared("decomposition", (cubic, cubic), split, split),
+        *compared("solving", (Formula.of("0", "0", "1"), Formula.of("0", "-1", "1")), solved, solved),
+        *compared(
             "total",
             (Formula.of("-157", "695/6", "13", "1/6"), Formula.of("-174", "683/6", "10", "1/6")),
             counted("forward_dynamics", "gibbs"),
