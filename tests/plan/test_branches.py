@@ -41,6 +41,15 @@ def arm(name: str) -> appell.Robot:
     return appell.from_dh([{**row, **inertial} for row in rows], modified=True)
 
 
+ROUNDED: Rows = [
+    {"d": 0.0},
+    {"alpha": -1.0},
+    {"a": 0.432, "d": 0.15},
+    {"alpha": 1.0, "a": -0.02, "d": 0.433},
+    {"alpha": -1.0},
+    {"alpha": 1.0},
+]
+"""The PUMA 600 with the signs of its right angles."""
 ALL = (*ARMS, "meeting", "industrial")
 
 
@@ -137,6 +146,17 @@ def test_joints_take_the_turns_that_bring_them_within_their_limits(rng):
     found = appell.branches(robot, robot.pose(q, "dh6"))
     same = np.abs(np.exp(1j * found.q) - np.exp(1j * q[:, None])).max(axis=-1) < 1e-6
     assert found.is_within[same].all()
+
+
+def test_axes_that_meet_but_for_the_rounding_of_a_file_are_taken_to_meet(rng):
+    exact = arm("puma600")
+    rows = [{key: 1.5708 * np.sign(x) if key == "alpha" else x for key, x in row.items()} for row in ROUNDED]
+    robot = appell.from_dh([{**row, "mass": 1.0, "inertia": [0.1, 0.1, 0.1]} for row in rows], modified=True)
+    goal = exact.pose(rng.uniform(-1.0, 1.0, (20, 6)), "dh6")
+    found = appell.branches(robot, goal)
+    assert found.is_reached.mean() > 0.95  # where two branches meet, rounding may leave none
+    apart = np.abs(robot.pose(found.q, "dh6") - goal[:, None])[found.is_reached]
+    assert apart.max() < 1e-9
 
 
 def test_picking_a_branch_that_misses_is_an_error():

@@ -43,7 +43,7 @@ def test_a_position_out_of_reach_gives_the_nearest_point_and_says_so():
 def test_the_nearest_pose_of_a_goal_out_of_reach_cannot_be_bettered_nearby(rng):
     robot = appell.load("puma600")
     goal = pose([1.5, 0.4, 0.3], [0.3, 0.5, 0.1])
-    found = appell.inverse_kinematics(robot, goal)
+    found = appell.inverse_kinematics(robot, goal, restarts=5)
     moved = found.q + 1e-3 * rng.normal(size=(500, 6))
     left = misfit(robot.pose(moved, "dh6"), goal)
     assert not found.is_reached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import appell
 from appell.errors import InputError
+from appell.model.model import Limits
 
 ROBOT = appell.load("puma560")
 TORQUE = [97.6, 186.4, 89.4, 24.2, 20.1, 21.3]
@@ -54,9 +56,20 @@ def test_the_shortest_duration_does_not_depend_on_where_one_started():
     np.testing.assert_allclose(durations, durations[0], rtol=1e-6)
 
 
-def test_torque_limits_of_the_file_are_the_default():
+def test_a_motion_without_limits_is_refused():
     with pytest.raises(InputError, match="no limit bounds this motion"):
         appell.fastest(ROBOT, SPLINE)
+
+
+def test_limits_of_the_file_are_the_default():
+    bodies = [replace(b, joint=replace(b.joint, limits=Limits(velocity=0.4))) for b in ROBOT.model.bodies]
+    robot = appell.Robot(replace(ROBOT.model, bodies=tuple(bodies)))
+    assert appell.fastest(robot, SPLINE).factor == appell.fastest(ROBOT, SPLINE, velocity=0.4).factor
+
+
+def test_a_joint_without_a_torque_limit_does_not_bind():
+    best = appell.fastest(ROBOT, SPLINE, torque=[*TORQUE[:1], *[np.inf] * 5])
+    assert (best.limit, best.joint) == ("torque", "joint1")
 
 
 def test_a_robot_too_weak_to_stand_is_refused_with_its_joint():

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from appell.errors import InputError
 from appell.model.model import Model
 from appell.plan.goal import checked_frame, checked_poses, misfit
+from appell.plan.inverse import polished
 from appell.plan.subproblems import principal
 from appell.plan.trajectory import Array
 from appell.plan.wrist import LABELS, arm_of
@@ -27,6 +28,12 @@ class Branches:
     `q` is (..., 8, 6), without NaN: a branch that cannot reach the pose stretches towards it. `error` is the larger of
     what is left, in metres and radians; `is_reached` where that is rounding, `is_within` where the joints' limits hold.
     `labels` (8, 3) are shoulder, elbow and wrist of each branch, 1 or −1.
+
+    >>> import appell
+    >>> robot = appell.load("rx90")
+    >>> found = appell.branches(robot, robot.pose([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "dh6"))
+    >>> found.q.shape, found.labels[0].tolist(), bool(found.is_reached.all())
+    ((8, 6), [1, 1, 1], True)
     """
 
     q: Array
@@ -53,7 +60,8 @@ def branches(robot: Robot, goal: ArrayLike, frame: str | None = None) -> Branche
     """Return the joints of all eight branches with which a frame takes up poses (..., 4, 4).
 
     For arms of six joints whose last three axes meet: PUMA, Stanford, RX-90 and most industrial arms; others are
-    refused with the reason. Without a name the frame is the last of the robot's file.
+    refused with the reason. Axes that meet but for the rounding of a file (1.5708 for π/2) are taken to meet, and the
+    joints then polished on the robot as it is. Without a name the frame is the last of the robot's file.
 
     Of the labels, shoulder 1 reaches forward, to where the upper arm points at q = 0, and −1 backward over the
     shoulder; elbow 1 is up, above the line from shoulder to wrist (a sliding third joint: pushed out); wrist 1 has the
@@ -76,6 +84,8 @@ def branches(robot: Robot, goal: ArrayLike, frame: str | None = None) -> Branche
     home = robot.pose(np.zeros(6), name)
     motion = poses @ np.linalg.inv(home)
     found = np.stack([arm.solve(motion, label) for label in LABELS], axis=-2)
+    if not arm.is_exact:
+        found = polished(robot, name, np.broadcast_to(poses[..., None, :, :], (*found.shape[:-1], 4, 4)), found)
     q, is_within = _seated(robot.model, found)
     left = misfit(robot.pose(q, name), poses[..., None, :, :])
     error = np.abs(left).max(axis=-1)

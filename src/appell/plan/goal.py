@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
@@ -17,7 +15,7 @@ _ORTHOGONAL = 1e-6
 """How far the rotation of a goal may be from an orthogonal matrix."""
 
 
-def pose(position: ArrayLike, angles: Sequence[float] | None = None, sequence: str = "ZYZ") -> Array:
+def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "ZYZ") -> Array:
     """Return the 4×4 pose at a position [m] with an attitude given by three angles [rad].
 
     `sequence` names the axes turned about, capital letters for the turning frame's own axes: "ZYZ" as the papers have
@@ -32,7 +30,7 @@ def pose(position: ArrayLike, angles: Sequence[float] | None = None, sequence: s
     """
     result = np.eye(4)
     if angles is not None:
-        result[:3, :3] = Rotation.from_euler(sequence, list(angles)).as_matrix()
+        result[:3, :3] = Rotation.from_euler(sequence, real("angles", angles, "three angles")).as_matrix()
     result[:3, 3] = real("position", position, "three coordinates")
     return result
 

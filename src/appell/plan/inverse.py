@@ -38,6 +38,11 @@ class Solution:
     `q` (..., nq); `error` (...) is the norm of what is left: metres, and radians times `length`. `position_error` [m]
     and `attitude_error` [rad] are its parts, the latter zero where only a position was asked for. `is_reached` says
     whether both are within the tolerance.
+
+    >>> import appell
+    >>> found = appell.inverse_kinematics(appell.load("rx90"), [[0.5, 0.1, 0.3], [0.0, 0.0, 2.0]])
+    >>> found.is_reached.tolist(), found.q.shape, found.error.round(6).tolist()
+    ([True, False], (2, 6), [0.0, 1.1])
     """
 
     q: Array
@@ -111,6 +116,14 @@ def inverse_kinematics(
         attitude.reshape(leading),
         (np.maximum(position, attitude) <= tolerance).reshape(leading),
     )
+
+
+def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
+    """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits are not looked at."""
+    places, lower, _ = _limits(robot)
+    free = np.full_like(lower, np.inf)
+    task = _Task(robot, frame, np.ones(6), 1e-12, places, -free, free)
+    return _approach(task, goals.reshape(-1, 4, 4), q.reshape(-1, robot.nq), _STEPS).reshape(q.shape)
 
 
 def _goals(goal: ArrayLike) -> Array:

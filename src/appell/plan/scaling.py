@@ -58,6 +58,11 @@ class Fastest:
 
     `limit` is "velocity", "acceleration" or "torque"; `joint` is the joint's name and `t` the moment in the scaled
     trajectory [s].
+
+    >>> import appell
+    >>> best = appell.fastest(appell.load("two-link"), appell.JointLine([0.0, 0.0], [1.0, 2.0], 4.0), velocity=1.0)
+    >>> best.limit, best.factor, best.trajectory.duration
+    ('velocity', 0.5, 2.0)
     """
 
     trajectory: Scaled
@@ -156,8 +161,8 @@ def _forces(robot: Robot, q: Array, v: Array, a: Array) -> tuple[Array, Array, A
 def _first_root(c2: Array, c1: Array, c0: Array) -> Array:
     """Return the smallest x > 0 with c₂x² + c₁x + c₀ = 0, where c₀ < 0; infinite if there is none."""
     c2, c1, c0 = np.broadcast_arrays(c2, c1, c0)
-    square = c1 * c1 - 4.0 * c2 * c0
     with np.errstate(divide="ignore", invalid="ignore"):
+        square = c1 * c1 - 4.0 * c2 * c0  # NaN where there is no limit, c₀ = −∞
         # x = −2c₀/(c₁ + √…): of the two roots the first positive one for either sign of c₂
         x = -2.0 * c0 / (c1 + np.sqrt(np.maximum(square, 0.0)))
     is_none = (square < 0.0) | ~(x > 0.0) | ~np.isfinite(c0)

@@ -8,7 +8,7 @@ three turn the rest (D.L. Pieper, 1968).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
@@ -22,7 +22,9 @@ from appell.spatial.pose import Pose
 from appell.spatial.vector import matvec
 
 EXACT = 1e-9
-"""How far lines may be from meeting [of the arm's size], and directions from parallel, to count as such."""
+"""How far lines may be from meeting [of the arm's size], and directions from parallel, to be so exactly."""
+ROUNDED = 1e-4
+"""How far where a file gives π/2 or a length in few digits."""
 LABELS = tuple((shoulder, elbow, wrist) for shoulder, elbow, wrist in product((1, -1), repeat=3))
 """Shoulder, elbow and wrist of the eight branches, in order."""
 
@@ -42,6 +44,8 @@ class Arm:
     axes: tuple[Axis, ...]
     centre: Array
     way: str
+    is_exact: bool = True
+    """Whether lines that should meet, or be parallel, are so to rounding, and not just to that of a file."""
 
     def solve(self, motion: Array, label: tuple[int, int, int]) -> Array:
         """Return the joints (..., 6) of a branch that move the arm from q = 0 by a motion (..., 4, 4) of its hand."""
@@ -132,6 +136,13 @@ _WAYS = {"parallel": _parallel, "meeting": _meeting}
 
 def arm_of(model: Model, body: int) -> Arm:
     """Return the arm that carries a body; raise with the reason if it cannot be solved in closed form."""
+    try:
+        return _arm(model, body, EXACT)
+    except InputError:
+        return replace(_arm(model, body, ROUNDED), is_exact=False)
+
+
+def _arm(model: Model, body: int, within: float) -> Arm:
     name = f"branches: robot '{model.name}'"
     instead = "appell.inverse_kinematics solves it numerically"
     chain = list(model.ancestors(body))[::-1] if body != WORLD else []
@@ -146,19 +157,19 @@ def arm_of(model: Model, body: int) -> Arm:
     size = max(float(np.ptp([a.point for a in axes], axis=0).max()), 1e-3)
     centre = _meeting_point(axes[3:])
     off = max(float(np.linalg.norm(across(a.direction, centre - a.point))) for a in axes[3:])
-    if off > EXACT * size or not (_is_apart(axes[3][1], axes[4][1]) and _is_apart(axes[4][1], axes[5][1])):
+    if off > within * size or not (_is_apart(axes[3][1], axes[4][1]) and _is_apart(axes[4][1], axes[5][1])):
         raise InputError(f"{name}: its last three axes do not meet in a point (they miss it by {off:.3g} m); {instead}")
-    return Arm(axes, centre, _way(name, axes, size, instead))
+    return Arm(axes, centre, _way(name, axes, within, size, instead))
 
 
-def _way(name: str, axes: tuple[Axis, ...], size: float, instead: str) -> str:
+def _way(name: str, axes: tuple[Axis, ...], within: float, size: float, instead: str) -> str:
     first, second, third = axes[:3]
-    apart = _is_apart(first.direction, second.direction)
+    apart = _is_apart(first.direction, second.direction, ROUNDED)
     aligned = dot(second.direction, third.direction)
-    if apart and (not _is_apart(second.direction, third.direction) if third.turns else abs(aligned) <= EXACT):
+    if apart and (not _is_apart(second.direction, third.direction, within) if third.turns else abs(aligned) <= within):
         return "parallel"
     o = _meeting_point(axes[:2])
-    if apart and all(np.linalg.norm(across(a.direction, o - a.point)) <= EXACT * size for a in axes[:2]):
+    if apart and all(np.linalg.norm(across(a.direction, o - a.point)) <= within * size for a in axes[:2]):
         return "meeting"
     raise InputError(
         f"{name}: its first three axes have no closed form here, which needs axes 2 and 3 parallel (or at right angles "
@@ -183,6 +194,6 @@ def _meeting_point(axes: tuple[Axis, ...]) -> Array:
     return np.asarray(np.linalg.lstsq(sum(planes), towards, rcond=None)[0], dtype=float)
 
 
-def _is_apart(x: Array, y: Array) -> bool:
+def _is_apart(x: Array, y: Array, within: float = ROUNDED) -> bool:
     """Return whether two unit vectors are not parallel."""
-    return bool(np.linalg.norm(np.cross(x, y)) > EXACT)
+    return bool(np.linalg.norm(np.cross(x, y)) > within)
