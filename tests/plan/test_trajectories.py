@@ -116,6 +116,17 @@ def test_a_cartesian_line_goes_through_half_a_turn_without_a_jump():
     assert np.abs(np.diff(q, axis=0)).max() < 0.05
 
 
+@pytest.mark.parametrize("label", [(1, 1, 1), (1, 1, -1)])
+def test_a_line_through_a_singular_wrist_is_refused_at_the_place(label):
+    middle = ARM.pose([0.3, -0.8, 2.5, 0.4, 0.0, -0.2], "dh6")
+    way = np.array([0.04, 0.03, -0.02])
+    start = middle.copy()
+    start[:3, 3] -= way
+    q0 = appell.branches(ARM, start).pick(*label)
+    with pytest.raises(InputError, match=r"beyond (4\d|5\d)\..%.*singular"):
+        appell.CartesianLine(ARM, q0, middle[:3, 3] + way, speed=0.1)
+
+
 def test_a_line_out_of_reach_is_refused_with_the_place():
     with pytest.raises(InputError, match=r"cannot follow the line beyond .*%"):
         appell.CartesianLine(ARM, Q0, [3.0, 0.0, 0.0], speed=0.1)

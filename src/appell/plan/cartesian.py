@@ -21,6 +21,8 @@ _TURN = 0.25
 """The largest motion of a joint over one piece [rad or m] that is certain to stay on its branch."""
 _EXACT = 1e-12
 """Misfit [m, rad] that Newton's method must come below."""
+_MISSED = 1e-10
+"""Misfit [m, rad] at which a configuration is not that of the line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,7 @@ class CartesianLine(Trajectory):
     @cached_property
     def _guide(self) -> CubicHermiteSpline:
         """Return joints near those of the line, over s, found by following it from its start."""
-        place = 0.0
+        place = first = 0.0
         for count in _KNOTS:
             s = np.linspace(0.0, 1.0, count + 1)
             q, slope = np.zeros((2, count + 1, 6))
@@ -127,10 +129,11 @@ class CartesianLine(Trajectory):
             for k in range(count + 1):
                 if k:
                     q[k] = self._newton(s[k], q[k - 1] + slope[k - 1] / count)
-                slope[k] = self._slope(q[k])
+                slope[k], side = self._slope(q[k])
+                first = side if k == 0 else first
                 place = s[k]
-                if not np.abs(slope[k]).max() <= _TURN * count:
-                    break  # NaN included
+                if not np.abs(slope[k]).max() <= _TURN * count or side != first:  # NaN included
+                    break
             else:
                 return CubicHermiteSpline(s, q, slope)
         where = self._poses(np.array(place))[:3, 3].round(4)
@@ -140,13 +143,15 @@ class CartesianLine(Trajectory):
             "line"
         )
 
-    def _slope(self, q: Array) -> Array:
-        """Return dq/ds; NaN where the Jacobian is singular."""
+    def _slope(self, q: Array) -> tuple[Array, float]:
+        """Return dq/ds, NaN where the Jacobian is singular, and the sign of det J, which changes at singular poses."""
+        J = self.robot.jacobian(q, self._frame)
+        if not np.isfinite(J).all():
+            return np.full(6, np.nan), 0.0
         try:
-            slope: Array = np.linalg.solve(self.robot.jacobian(q, self._frame), [*self._way, 0.0, 0.0, 0.0])
+            return np.linalg.solve(J, [*self._way, 0.0, 0.0, 0.0]), float(np.sign(np.linalg.det(J)))
         except np.linalg.LinAlgError:
-            return np.full(6, np.nan)
-        return slope
+            return np.full(6, np.nan), 0.0
 
     def _newton(self, s: float, q: Array) -> Array:
         """Return the joints at s, or NaN if Newton's method does not find them."""
@@ -167,4 +172,10 @@ class CartesianLine(Trajectory):
         for _ in range(3):
             e = misfit(self.robot.pose(q, self._frame), goal)
             q = q + np.linalg.solve(self.robot.jacobian(q, self._frame), e[..., None])[..., 0]
+        off = np.abs(misfit(self.robot.pose(q, self._frame), goal)).max(initial=0.0)
+        if not off < _MISSED:
+            raise InputError(
+                f"CartesianLine: the joints of robot '{self.robot.name}' were missed by {off:.2g} m or rad, so close "
+                "does the line pass by a singular pose; try another branch for q0, or another line"
+            )
         return q

@@ -160,15 +160,16 @@ def _drawn(task: _Task, goals: Array, rng: np.random.Generator) -> Array:
 
 def _approach(task: _Task, goals: Array, start: Array, steps: int) -> Array:
     """Return where damped steps lead from a start, each goal by itself until it is reached or stuck."""
-    robot, frame = task.robot, task.frame
+    robot, frame, weights = task.robot, task.frame, task.weights
     q = _clamped(task, start)
+    left = misfit(robot.pose(q, frame), goals)
     damping = np.full(len(q), 1e-3)
-    live = np.flatnonzero(~_is_reached(task, goals, q))
+    live = np.flatnonzero(~_is_near(task, left))
     for _ in range(steps):
         if not live.size:
             break
-        e = task.weights * misfit(robot.pose(q[live], frame), goals[live])
-        J = task.weights[:, None] * robot.jacobian(q[live], frame)[:, : e.shape[-1]]
+        e = weights * left[live]
+        J = weights[:, None] * robot.jacobian(q[live], frame)[:, : weights.size]
         downhill = (J.swapaxes(-1, -2) @ e[..., None])[..., 0]
         free = ~_is_blocked(task, q[live], downhill)
         J, downhill = J * free[:, None, :], downhill * free
@@ -178,14 +179,15 @@ def _approach(task: _Task, goals: Array, start: Array, steps: int) -> Array:
         step = np.linalg.solve(damped, downhill[..., None])[..., 0]
         step *= np.minimum(1.0, _CAP / np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-300))
         trial = _clamped(task, robot.integrate(q[live], step))
+        then = misfit(robot.pose(trial, frame), goals[live])
         # how much better it got, of the |e|² − |e − Jδ|² = 2δ·Jᵀe − |Jδ|² that the tangent promised
-        gain = (e * e).sum(axis=-1) - _cost(task, goals[live], trial)
+        gain = (e * e).sum(axis=-1) - ((weights * then) ** 2).sum(axis=-1)
         promise = 2.0 * (step * downhill).sum(axis=-1) - ((J @ step[..., None]) ** 2).sum(axis=(-2, -1))
         is_better = gain > 0.0
-        q[live[is_better]] = trial[is_better]
+        q[live[is_better]], left[live[is_better]] = trial[is_better], then[is_better]
         change = np.where(gain > 0.75 * promise, 0.2, np.where(gain < 0.25 * promise, 4.0, 1.0))
         damping[live] = np.clip(damping[live] * change, 1e-14, 1e9)
-        is_over = (np.abs(step).max(axis=-1) < _STUCK) | _is_reached(task, goals[live], q[live])
+        is_over = (np.abs(step).max(axis=-1) < _STUCK) | _is_near(task, left[live])
         live = live[~is_over]
     return q
 
@@ -197,9 +199,12 @@ def _cost(task: _Task, goals: Array, q: Array) -> Array:
 
 
 def _is_reached(task: _Task, goals: Array, q: Array) -> NDArray[np.bool_]:
+    return _is_near(task, misfit(task.robot.pose(q, task.frame), goals))
+
+
+def _is_near(task: _Task, left: Array) -> NDArray[np.bool_]:
     """Return which goals are reached with a margin, so that they count as reached when measured again."""
-    e = misfit(task.robot.pose(q, task.frame), goals)
-    parts = [np.linalg.norm(part, axis=-1) for part in (e[:, :3], e[:, 3:])]
+    parts = [np.linalg.norm(part, axis=-1) for part in (left[:, :3], left[:, 3:])]
     result: NDArray[np.bool_] = np.maximum(*parts) <= 0.5 * task.tolerance
     return result
 
