@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import appell
 from appell.errors import InputError
 
+SLOW: Any = "slow"
 TIMES = [0.0, 0.7, 1.5, 2.0, 3.1]
 POINTS = np.random.default_rng(3).normal(size=(5, 2))
 ARM = appell.load("puma600")
@@ -139,6 +142,10 @@ def test_a_line_out_of_reach_is_refused_with_the_place():
         (lambda: appell.JointLine([0.0], [1.0], -1.0), "duration: expected a positive number"),
         (lambda: appell.JointLine([0.0], [np.nan], 1.0), "end: .*not finite"),
         (lambda: appell.JointLine([0.0], [1.0], 1.0)(np.nan), "t: expected times in seconds"),
+        (lambda: appell.JointLine([0.0], [1.0], SLOW), "timing: expected a duration"),
+        (lambda: appell.Quintic(SLOW), "duration: expected a positive number"),
+        (lambda: appell.sinusoid([0.0], [1.0], 1.0, [0.0, 1.0]), "phase: expected one angle"),
+        (lambda: appell.CartesianLine(ARM, Q0, [1.0], speed=0.1), "end: expected three numbers"),
         (lambda: appell.Trapezoid(1.0, 0.6), "ramp: expected at most half"),
         (lambda: appell.Spline([0.0, 0.0], [[0.0], [1.0]]), "times: .*increase"),
         (lambda: appell.Spline([0.0, 1.0], [[0.0], [1.0]], 4), "degree: expected 3 or 5"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
 
 from appell.errors import InputError
-from appell.plan.goal import checked_frame, misfit
+from appell.plan.goal import checked_frame, misfit, triple
 from appell.plan.timing import Timing, Uniform, timing_of
 from appell.plan.trajectory import Array, Motion, Trajectory, frozen, positive, vector
 from appell.robot.robot import Robot
@@ -60,10 +60,7 @@ class CartesianLine(Trajectory):
                 f"robot '{self.robot.name}' has nq {self.robot.nq} and nv {self.robot.nv}"
             )
         object.__setattr__(self, "q0", frozen(vector("q0", self.q0, 6)))
-        end = frozen(vector("end", self.end))
-        if end.shape != (3,):
-            raise InputError(f"end: expected the three coordinates of a position, got {end.size} numbers")
-        object.__setattr__(self, "end", end)
+        object.__setattr__(self, "end", frozen(triple("end", self.end)))
         if (self.speed is None) == (self.timing is None):
             raise InputError("CartesianLine: expected either a speed or a timing")
         if self.speed is not None:

@@ -197,5 +197,7 @@ def sinusoid(
     """
     middle = vector("centre", centre)
     size = vector("amplitude", amplitude, middle.size)
-    shift = np.broadcast_to(real("phase", phase, "one angle, or one per joint"), middle.shape)
+    shift = real("phase", phase, "one angle, or one per joint")
+    if shift.shape not in ((), middle.shape):
+        raise InputError(f"phase: expected one angle, or one per joint ({middle.size}), got shape {shift.shape}")
     return Fourier(middle, [size * np.cos(shift)], [size * np.sin(shift)], frequency, duration)

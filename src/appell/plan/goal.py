@@ -30,9 +30,17 @@ def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "
     """
     result = np.eye(4)
     if angles is not None:
-        result[:3, :3] = Rotation.from_euler(sequence, real("angles", angles, "three angles")).as_matrix()
-    result[:3, 3] = real("position", position, "three coordinates")
+        result[:3, :3] = Rotation.from_euler(sequence, triple("angles", angles)).as_matrix()
+    result[:3, 3] = triple("position", position)
     return result
+
+
+def triple(name: str, x: ArrayLike) -> Array:
+    """Return three numbers; raise if there are not three."""
+    array = real(name, x, "three numbers")
+    if array.shape != (3,):
+        raise InputError(f"{name}: expected three numbers, got an array of shape {array.shape}")
+    return array
 
 
 def check_open(robot: Robot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -128,4 +129,8 @@ class Quintic:
 
 def timing_of(timing: float | Timing) -> Timing:
     """Return a timing law; a number is a duration at constant speed."""
-    return Uniform(float(timing)) if isinstance(timing, (int, float)) else timing
+    if isinstance(timing, (float, Real)):  # mypy does not know that a float is a Real
+        return Uniform(float(timing))
+    if not hasattr(timing, "at") or not hasattr(timing, "duration"):
+        raise InputError(f"timing: expected a duration in seconds or a timing law such as Quintic, got {timing!r}")
+    return timing

@@ -6,7 +6,9 @@ controller that runs on past the end keeps the goal. At 0 and at `duration` them
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -20,7 +22,13 @@ _SLACK = 1e-12
 
 
 class Motion(NamedTuple):
-    """Coordinates, velocities and accelerations, each (..., n)."""
+    """Coordinates, velocities and accelerations, each (..., n); a verb takes them as they come.
+
+    >>> import appell
+    >>> line = appell.JointLine([0.0, 0.0], [1.0, 2.0], 4.0)
+    >>> appell.load("two-link").inverse_dynamics(*line([0.0, 1.0])).shape
+    (2, 2)
+    """
 
     q: Array
     v: Array
@@ -66,7 +74,7 @@ def moments(name: str, t: ArrayLike) -> Array:
 
 def positive(name: str, x: float) -> float:
     """Return a positive finite number; raise if it is none."""
-    if not (np.isreal(x) and np.isfinite(x) and x > 0.0):
+    if not (isinstance(x, Real) and math.isfinite(x) and x > 0.0):
         raise InputError(f"{name}: expected a positive number, got {x!r}")
     return float(x)
 
