@@ -11,6 +11,13 @@ from appell.loops.closed_robot import ClosedRobot
 from appell.loops.load import catalogue, load
 from appell.loops.spherical.robot import SphericalRobot
 from appell.papers import reproduce
+from appell.plan.branches import Branches, branches
+from appell.plan.cartesian import CartesianLine
+from appell.plan.curves import Fourier, JointLine, Ramp, Spline, sinusoid
+from appell.plan.inverse import Solution, inverse_kinematics
+from appell.plan.scaling import Fastest, Scaled, fastest
+from appell.plan.timing import Quintic, Trapezoid, Uniform
+from appell.plan.trajectory import Motion, Trajectory
 from appell.results.run import Run
 from appell.robot.load import chain, from_dh
 from appell.robot.robot import Robot
@@ -27,6 +34,8 @@ __all__ = [
     "AppellError",
     "AppellWarning",
     "Arc",
+    "Branches",
+    "CartesianLine",
     "Circle",
     "ClosedRobot",
     "CompileError",
@@ -34,28 +43,44 @@ __all__ = [
     "Distance",
     "Ellipse",
     "Event",
+    "Fastest",
+    "Fourier",
     "InputError",
+    "JointLine",
     "Line",
     "ModelError",
+    "Motion",
     "Plane",
     "Point",
     "Polyline",
+    "Quintic",
+    "Ramp",
     "ReadError",
     "Robot",
     "Rollout",
     "Run",
+    "Scaled",
     "Segment",
+    "Solution",
     "Sphere",
     "SphericalRobot",
+    "Spline",
     "TraceError",
+    "Trajectory",
+    "Trapezoid",
+    "Uniform",
     "Wall",
+    "branches",
     "catalogue",
     "chain",
+    "fastest",
     "from_dh",
+    "inverse_kinematics",
     "load",
     "reproduce",
     "rollout",
     "simulate",
+    "sinusoid",
     "threads",
 ]
 
