@@ -99,6 +99,25 @@ def test_tracking_in_a_rollout_is_tracking_sampled_in_a_simulation(puma, motion)
     np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-8)
 
 
+def test_pd_with_gravity_in_a_rollout_is_the_same_sampled_in_a_simulation(puma):
+    """Its weight is believed wrong, and its forces reach their limit on the way."""
+    wrong = misjudged(puma, masses=0.8)
+    law = PDGravity(wrong, GOAL, 400.0, [90, 90, 60, 9, 9, 5], limit=[60, 90, 60, 20, 20, 20])
+    rolled = appell.rollout(puma, GOAL + 0.3, ZERO, None, 1e-3, steps=200, control=law.as_law())
+    run = appell.simulate(puma, GOAL + 0.3, ZERO, 0.2, control=law, rate=1000.0, rtol=1e-8)
+    np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-7)
+
+
+def test_pd_with_gravity_is_the_same_on_a_robot_too_long_for_a_march_of_its_own():
+    rng = np.random.default_rng(6)
+    robot = appell.chain(90, rng)
+    q, v = 0.1 * robot.random(rng), rng.normal(size=90)
+    law = PDGravity(robot, 0.0 * q, 10.0, 1.0)
+    run = appell.rollout(robot, q, v, None, 1e-4, steps=1, method="euler", control=law.as_law())
+    a = robot.forward_dynamics(q, v, law(0.0, q, v))
+    np.testing.assert_allclose(run.v[-1], v + 1e-4 * a, rtol=1e-9, atol=1e-9 * np.abs(a).max())
+
+
 def test_wrong_masses_leave_point_to_point_an_error_that_integral_action_removes(puma):
     """The robot is 20 % heavier than believed; kp and kd are the same for both."""
     kp, kd, ki = integral_gains(8.0, 1.0, 6.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from appell.control import (
     PUMA600,
     LoopRun,
     PointToPoint,
+    Reading,
+    Safety,
     SimulatedPlant,
     Tracking,
     Wiring,
@@ -17,6 +21,7 @@ from appell.control import (
     integral_gains,
     misjudged,
     run_loop,
+    wait_until,
 )
 from appell.errors import InputError
 
@@ -213,6 +218,38 @@ def test_metrics_of_a_known_run():
     assert run.max_error == 1.0
     assert run.saturation_time == 1.0
     assert np.isnan(run.settling(0.05)).all()
+
+
+class Bench:
+    """An arm on the machine's own clock: a simulated one whose time is moved on by what has really passed."""
+
+    def __init__(self) -> None:
+        self._arm = SimulatedPlant(q=START)
+        self._zero = time.perf_counter()
+        self.wiring = self._arm.wiring
+
+    def now(self) -> float:
+        return time.perf_counter() - self._zero
+
+    def wait(self, until: float) -> float:
+        return wait_until(self._zero + until) - self._zero
+
+    def read(self) -> Reading:
+        self._arm.wait(self.now())
+        return self._arm.read()
+
+    def write(self, volts: np.ndarray, tools: tuple[bool, bool], brake: bool) -> None:
+        self._arm.wait(self.now())
+        self._arm.write(volts, tools, brake)
+
+
+def test_loop_runs_on_a_plant_with_a_clock_of_the_machine():
+    plant = Bench()
+    run = run_loop(plant, law_of(plant), 0.2, 50.0, homing=2, safety=Safety(late=1e3))
+    assert run.stopped is None
+    assert len(run.t) == 10
+    assert (run.late >= 0.0).all()
+    assert (run.took > 0.0).all()
 
 
 def test_tools_are_switched_and_kept_at_the_end():

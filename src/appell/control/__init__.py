@@ -8,7 +8,7 @@ from appell.control.laws import PDGravity, PointToPoint, Tracking
 from appell.control.loop import run_loop
 from appell.control.metrics import LoopRun
 from appell.control.operational import OperationalSpace
-from appell.control.plant import Plant, Reading
+from appell.control.plant import Plant, Reading, wait_until
 from appell.control.simulated import SimulatedPlant, misjudged
 from appell.control.wiring import PUMA600, Wiring
 
@@ -31,4 +31,5 @@ __all__ = [
     "integral_gains",
     "misjudged",
     "run_loop",
+    "wait_until",
 ]

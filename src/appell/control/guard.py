@@ -52,10 +52,10 @@ class Safety:
 class Guard:
     """Looks at every reading of a run, and says if the motion must stop."""
 
-    def __init__(self, wiring: Wiring, safety: Safety, home: Array, first: Reading) -> None:
+    def __init__(self, wiring: Wiring, safety: Safety, home: Array, first: Reading, period: float) -> None:
         self._wiring, self._safety, self._home = wiring, safety, home
         self._last = first.counts
-        self._last_time: float | None = None
+        self._last_time = -period  # homing read once a period
         self._still = np.zeros(wiring.n)
 
     def check(self, t: float, reading: Reading, volts: Array) -> Stop | None:
@@ -78,7 +78,7 @@ class Guard:
 
     def _lost(self, t: float, reading: Reading, volts: Array) -> Stop | None:
         wiring, safety = self._wiring, self._safety
-        elapsed = 0.0 if self._last_time is None else t - self._last_time
+        elapsed = t - self._last_time
         moved = np.abs(reading.counts - self._last)
         possible = np.asarray(wiring.speed) * elapsed / np.abs(wiring.resolution) + 1.0
         is_driven = np.abs(volts) >= safety.stall_share * wiring.volts

@@ -33,7 +33,7 @@ from appell.control.joints import (
 )
 from appell.errors import InputError
 from appell.robot.robot import Robot
-from appell.simulate.law import ComputedTorque
+from appell.simulate.law import ComputedTorque, GravityPD
 
 Array = NDArray[Any]
 
@@ -277,6 +277,11 @@ class PDGravity:
         goal = np.asarray(self.goal)
         still = np.zeros((*goal.shape[:-1], self.robot.nv))
         return goal, still, still
+
+    def as_law(self, times: ArrayLike | None = None) -> GravityPD:
+        """Return this law for :func:`appell.rollout`, which runs it in native code; it needs no times."""
+        law: Any = self
+        return GravityPD(law.kp, law.kd, law.goal, believed=self.robot, limit=law.limit)
 
 
 def set_all(record: Any, **values: Any) -> None:

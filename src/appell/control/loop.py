@@ -88,7 +88,7 @@ def run_loop(
     try:
         plant.write(off, (False, False), True)
         home, first = _home(plant, period, homing)
-        guard = Guard(wiring, safety or Safety(), home, first)
+        guard = Guard(wiring, safety or Safety(), home, first, period)
         observer = Observer(home + first.counts * wiring.resolution, period, wide)
         volts, zero = off, plant.now()
         for k in range(int(np.ceil(duration * rate - 1e-9))):
