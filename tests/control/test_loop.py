@@ -23,6 +23,7 @@ from appell.control import (
     run_loop,
     wait_until,
 )
+from appell.control.simulated import _held
 from appell.errors import InputError
 
 GOAL = np.array([0.3, -0.7, 2.5, 0.2, 0.8, 0.3])
@@ -102,6 +103,27 @@ def test_friction_holds_a_joint_that_is_pushed_less_and_lets_go_one_pushed_more(
     assert plant.v[0] > 1e-3
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_impulses_of_friction_oppose_what_slips_and_hold_what_does_not(puma, seed):
+    """λ = M·(free − v') is at its bound against every joint that moves, and within it where one stands."""
+    rng = np.random.default_rng(seed)
+    M = puma.mass_matrix(rng.normal(size=6))
+    free, most = rng.normal(size=6), np.diag(M) * rng.uniform(0.0, 1.0, size=6)
+    v = _held(free, np.linalg.inv(M), most)
+    impulses = M @ (free - v)
+    moves = v != 0.0
+    assert moves.any()
+    np.testing.assert_allclose(impulses[moves], (most * np.sign(v))[moves], rtol=1e-8, atol=1e-9)
+    assert (np.abs(impulses[~moves]) <= most[~moves] * (1 + 1e-9)).all()
+
+
+def test_tracking_on_an_arm_as_believed_errs_by_a_few_steps_of_its_sensors(puma, motion):
+    plant = SimulatedPlant(puma, q=motion(0.0)[0], delay=1e-3)
+    run = run_loop(plant, Tracking(puma, motion, *gains(15.0), limit=PUMA600.limit), 1.0, 500.0)
+    assert run.stopped is None
+    assert run.max_error.max() < 2e-3
+
+
 def test_friction_slows_a_single_joint_as_a_constant_force_does():
     robot = appell.load("two-link", gravity=(0.0, 0.0, 0.0), friction=False)
     inertia = robot.mass_matrix([0.0, 0.0])[0, 0]
@@ -128,7 +150,7 @@ def test_wrong_masses_and_friction_leave_an_error_on_the_arm_that_integral_actio
     runs = []
     for controller in (PointToPoint(puma, GOAL, kp, kd), Tracking(puma, still, kp, kd, ki, limit=PUMA600.limit)):
         plant = SimulatedPlant(heavy, q=START, delay=1e-3, step=2.5e-3)
-        runs.append(run_loop(plant, controller, 5.0, RATE))
+        runs.append(run_loop(plant, controller, 3.0, RATE))
         runs[-1].plot(tmp_path / f"{len(runs)}.png")
     assert [run.stopped for run in runs] == [None, None]
     left, removed = (np.abs(run.error[-1]).max() for run in runs)
