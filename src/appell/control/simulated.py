@@ -144,7 +144,7 @@ class SimulatedPlant:
         self._hot, self._lost, self._jumps = (dict(faults or {}) for faults in (hot, lost, jumps))
         self._zero = wiring.encode(self.q)  # an incremental encoder starts at zero, wherever it stands
         self._frozen: dict[int, int] = {}
-        self._volts = np.zeros(robot.nv)
+        self._volts, self._impulses = np.zeros(robot.nv), np.zeros(robot.nv)
         self._braked, self._writes, self._time = True, 0, 0.0
         self.tools = (False, False)
 
@@ -195,14 +195,15 @@ class SimulatedPlant:
         mobility = np.linalg.inv(self._bare.mass_matrix(self.q))
         free = self.v + h * (mobility @ (tau - self._bare.bias(self.q, self.v)))
         hold = self._friction + (BRAKE if self._braked else 0.0)
-        self.v = _held(free, mobility, h * hold) if hold.any() else free
+        self.v, self._impulses = _held(free, mobility, h * hold, self._impulses)
         self.q = self.q + h * self.v
 
 
-def _held(free: Array, mobility: Array, most: Array) -> Array:
-    """Return v' = free − M⁻¹λ with impulses |λ| ≤ most that oppose v', Eq. (1)."""
+def _held(free: Array, mobility: Array, most: Array, guess: Array) -> tuple[Array, Array]:
+    """Return v' = free − M⁻¹λ with impulses |λ| ≤ most that oppose v', Eq. (1), and λ; the guess only saves time."""
+    start = np.clip(guess, -most, most)
     rows, bounds = mobility.tolist(), most.tolist()
-    v, impulses = free.tolist(), [0.0] * len(free)
+    v, impulses = (free - mobility @ start).tolist(), start.tolist()
     joints = range(len(v))
     for _ in range(SWEEPS):
         change = 0.0
@@ -217,7 +218,7 @@ def _held(free: Array, mobility: Array, most: Array) -> Array:
         if change < SETTLED:
             break
     still = [abs(impulse) < bound for impulse, bound in zip(impulses, bounds, strict=True)]
-    return np.where(still, 0.0, v)
+    return np.where(still, 0.0, v), np.array(impulses)
 
 
 def _always(seconds: float) -> Callable[[int], float]:
