@@ -5,6 +5,7 @@
 >>> tau = robot.inverse_dynamics(q=[0.1] * 6, v=[0.0] * 6, a=[0.0] * 6)
 """
 
+from appell import control
 from appell.errors import AppellError, AppellWarning, CompileError, InputError, ModelError, ReadError, TraceError
 from appell.kernels.threads import threads
 from appell.loops.closed_robot import ClosedRobot
@@ -73,6 +74,7 @@ __all__ = [
     "branches",
     "catalogue",
     "chain",
+    "control",
     "fastest",
     "from_dh",
     "inverse_kinematics",

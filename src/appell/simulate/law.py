@@ -97,7 +97,42 @@ class ComputedTorque:
         return tuple(dynamics(q, v, tuple(x + y for x, y in zip(a, correction, strict=True))))
 
 
-Law = PD | ComputedTorque
+@dataclass(frozen=True, eq=False)
+class GravityPD:
+    """Joint forces G(q) + kp·(q* ⊖ q) + kd·(v* − v), added to those given.
+
+    G is the gravity of `believed`; without it, of the robot itself. All else as for :class:`PD`.
+
+    >>> import appell
+    >>> from appell.simulate.law import GravityPD
+    >>> from appell.simulate.rollout import rollout
+    >>> robot = appell.load("puma600")
+    >>> law = GravityPD(kp=900.0, kd=200.0, q=[0.5] * 6)
+    >>> run = rollout(robot, [0.5] * 6, [0.0] * 6, None, 1e-3, steps=100, control=law)
+    >>> run.q[-1].round(12)
+    array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    """
+
+    kp: ArrayLike
+    kd: ArrayLike
+    q: ArrayLike
+    v: ArrayLike = 0.0
+    believed: Robot | None = None
+    limit: ArrayLike = float("inf")
+
+    @property
+    def a(self) -> ArrayLike:
+        """Return the reference's acceleration, which this law does not use."""
+        return 0.0
+
+    @staticmethod
+    def torque(dynamics: Dynamics, q: Scalars, v: Scalars, a: Scalars, correction: Scalars) -> Scalars:
+        """Return the inverse dynamics at rest, which is gravity, and the correction."""
+        still = tuple(0.0 * x for x in v)
+        return tuple(x + y for x, y in zip(dynamics(q, still, still), correction, strict=True))
+
+
+Law = PD | ComputedTorque | GravityPD
 
 
 def correction(

@@ -70,8 +70,9 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         "rk4", of fourth order; "midpoint", of second; or "euler", of first: v moves first, and q with the new v.
     every : int
         Keep the start and every so many-th state; must divide the number of steps.
-    control : PD or ComputedTorque, optional
-        A law whose joint forces are added to tau, sampled at the start of every step.
+    control : PD, ComputedTorque or GravityPD, optional
+        A law whose joint forces are added to tau, sampled at the start of every step; controllers give theirs by
+        ``as_law``.
 
     Returns
     -------

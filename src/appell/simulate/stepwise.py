@@ -69,8 +69,8 @@ def _driven(
     kp, kd, limit = fixed
     believed = law.believed or robot
 
-    def dynamics(_: Scalars, __: Scalars, a: Scalars) -> Any:
-        return _columns(believed._call("inverse_dynamics", (q, v, _stacked(a)), None))
+    def dynamics(_: Scalars, v: Scalars, a: Scalars) -> Any:
+        return _columns(believed._call("inverse_dynamics", (q, _stacked(v), _stacked(a)), None))
 
     given = [_columns(x) for x in (q, v, kp, kd, goals[0], goals[1])]
     wanted = law.torque(dynamics, given[0], given[1], _columns(goals[2]), correction(robot.model, *given))

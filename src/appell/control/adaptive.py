@@ -1,0 +1,145 @@
+"""Adaptive control by Slotine and Li (1987): the robot's parameters are learnt while it moves.
+
+With e = q* − q, the reference velocity w = v* + Λe and s = w − v, the law and its adaptation are
+
+    τ = Y(q, v, w, ẇ)·π̂ + kd·s,      dπ̂/dt = Γ Yᵀ s                                                        (1)
+
+where Y·π = M(q)·ẇ + C(q, v)·w + G(q). Then ½ sᵀMs + ½ (π̂ − π)ᵀ Γ⁻¹ (π̂ − π) falls by sᵀ kd s, so that s → 0 whatever the
+parameters were at the start: the proof needs Ṁ − 2C skew. The robot's own regressor is at one velocity; with
+Christoffel's C, for which C(q, v)·w = C(q, w)·v, the one at two follows by polarisation,
+
+    C(q, v)·w = ¼ [C(q, v + w)·(v + w) − C(q, v − w)·(v − w)].                                              (2)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.control.joints import Clock, Trajectory, force_limits, open_robot, per_velocity, sample, within
+from appell.errors import InputError
+from appell.recursion.regressor import PER_BODY, PER_VELOCITY
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+
+Array = NDArray[Any]
+
+
+class Adaptive:
+    """The law of Slotine and Li, Eq. (1), for robots whose joints have one coordinate each.
+
+    Its memory π̂ advances with the times the law is asked at, by the trapezoidal rule, and not at all when a time is
+    asked twice; :meth:`reset` starts again from `start`. So it must be sampled, as by ``appell.simulate(...,
+    rate=1000)``; times that run backwards are an error. While a force is at its limit nothing is learnt.
+
+    Parameters
+    ----------
+    robot
+        An open robot: its geometry is trusted, its parameters are where learning starts.
+    trajectory
+        Anything that gives (q, v, a) of a time.
+    bandwidth
+        Λ [1/s], how fast errors vanish once s = 0: one number or (nv,).
+    kd
+        Damping of s [N·m·s/rad], one number or (nv,).
+    rate
+        Γ, how fast each of :attr:`appell.Robot.parameters` is learnt: one number or one per parameter; 0 fixes it.
+    start
+        The first π̂; the robot's own parameters if not given.
+    limit
+        Forces are kept within ±limit: None, one number, (nv,), or "file" for those of the robot's file.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit the robot; when called, if time runs backwards.
+
+    >>> import appell, numpy as np
+    >>> robot = appell.load("two-link")
+    >>> law = appell.control.Adaptive(robot, lambda t: ([t, t], [1, 1], [0, 0]), bandwidth=5.0, kd=10.0, rate=1.0)
+    >>> np.allclose(law(0.0, [0.0, 0.0], [1.0, 1.0]), robot.bias([0.0, 0.0], [1.0, 1.0]))
+    True
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        trajectory: Trajectory,
+        bandwidth: ArrayLike,
+        kd: ArrayLike,
+        rate: ArrayLike,
+        *,
+        start: ArrayLike | None = None,
+        limit: ArrayLike | str | None = None,
+    ) -> None:
+        self.robot = open_robot("Adaptive", robot)
+        wide = [body.joint.name for body in robot.model.bodies if body.joint.type.nq != 1]
+        if wide or robot.model.is_coupled:
+            what = f"joint '{wide[0]}' has more" if wide else "joints follow others"
+            raise InputError(f"Adaptive: every joint must have one coordinate of its own; of '{robot.name}' {what}")
+        if not callable(trajectory):
+            raise InputError(f"trajectory: expected a function t -> (q, v, a), got {type(trajectory).__name__}")
+        self.trajectory = trajectory
+        self.bandwidth, self.kd = per_velocity(robot, "bandwidth", bandwidth), per_velocity(robot, "kd", kd)
+        count = robot.parameters.size
+        self.rate = np.broadcast_to(np.asarray(rate, dtype=float), (count,)) if np.ndim(rate) == 0 else np.asarray(rate)
+        self.rate = numbers(robot.name, "rate", (count,), self.rate).astype(float)
+        if not (self.rate >= 0.0).all():
+            raise InputError(f"rate: expected numbers of 0 or more for robot '{robot.name}'")
+        self.start = numbers(robot.name, "start", (count,), robot.parameters if start is None else start).astype(float)
+        self.limit = force_limits(robot, limit)
+        self._clock = Clock("Adaptive")
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was learnt: the next call is the first."""
+        self._clock.reset()
+        self._parameters, self._last = self.start.copy(), np.zeros_like(self.start)
+
+    @property
+    def parameters(self) -> Array:
+        """Return π̂, the parameters as they are believed now."""
+        return self._parameters.copy()
+
+    def reference(self, t: float) -> tuple[Array, Array, Array]:
+        """Return q*, v* and a* at a time."""
+        return sample(self.robot, self.trajectory, t)
+
+    def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the forces at a time and a state, (nv,), and learn from the state."""
+        goal_q, goal_v, goal_a = self.reference(t)
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        w = goal_v + self.bandwidth * (goal_q - q)
+        s = w - v
+        Y = mixed_regressor(self.robot, q, v, w, goal_a + self.bandwidth * (goal_v - v))
+        slope = self.rate * np.einsum("...ij,...i->...j", Y, s)
+        elapsed = self._clock.advance(t)
+        believed = self._parameters + (0.0 if elapsed is None else 0.5 * elapsed) * (self._last + slope)
+        tau = np.einsum("...ij,...j->...i", Y, believed) + self.kd * s
+        if (np.abs(tau) > self.limit).any():  # what the limit does is not the parameters' doing
+            believed, slope = self._parameters, np.zeros_like(slope)
+            tau = np.einsum("...ij,...j->...i", Y, believed) + self.kd * s
+        self._parameters, self._last = believed, slope
+        return within(tau, self.limit)
+
+
+def mixed_regressor(robot: Robot, q: Array, v: Array, w: Array, a: Array) -> Array:
+    """Return Y with Y·π = M(q)·a + C(q, v)·w + G(q); of joint friction, damping acts on w and Coulomb friction on v.
+
+    >>> import appell, numpy as np
+    >>> robot, (q, v, a) = appell.load("puma600"), np.random.default_rng(0).normal(size=(3, 6))
+    >>> np.allclose(mixed_regressor(robot, q, v, v, a), robot.regressor(q, v, a))
+    True
+    """
+    q, v, w, a = np.broadcast_arrays(q, v, w, a)
+    still = np.zeros_like(v)
+    at_rest, sum_, difference = robot.regressor(q, np.stack([still, v + w, v - w]), np.stack([a, still, still]))
+    Y: Array = at_rest + 0.25 * (sum_ - difference)  # (2); gravity is in both and cancels
+    if robot.model.has_friction:
+        start = PER_BODY * len(robot.model.bodies)
+        for k in range(robot.nv):
+            at = start + PER_VELOCITY * k
+            Y[..., k, at + 1], Y[..., k, at + 2] = w[..., k], np.sign(v[..., k])
+    return Y

@@ -1,0 +1,79 @@
+"""Gains from what they shall do: natural frequencies and damping ratios instead of bare numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError
+
+Array = NDArray[Any]
+
+
+class Gains(NamedTuple):
+    """Stiffness kp [1/s²] and damping kd [1/s], in units of acceleration."""
+
+    kp: Array
+    kd: Array
+
+
+class IntegralGains(NamedTuple):
+    """Stiffness kp [1/s²], damping kd [1/s] and integral gain ki [1/s³], in units of acceleration."""
+
+    kp: Array
+    kd: Array
+    ki: Array
+
+
+def gains(frequency: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
+    """Return kp = ω² and kd = 2ζω of ë + kd·ė + kp·e = 0.
+
+    Parameters
+    ----------
+    frequency
+        ω [rad/s], one number or one per joint.
+    damping
+        ζ; 1 returns to the goal as fast as can be without passing it.
+
+    Raises
+    ------
+    InputError
+        When a frequency is not above zero or a damping is below zero.
+
+    >>> gains([10.0, 20.0], damping=0.7)
+    Gains(kp=array([100., 400.]), kd=array([14., 28.]))
+    """
+    omega, zeta = _positive("frequency", frequency), _positive("damping", damping, may_vanish=True)
+    return Gains(omega * omega, 2.0 * zeta * omega)
+
+
+def integral_gains(frequency: ArrayLike, damping: ArrayLike = 1.0, integral: ArrayLike | None = None) -> IntegralGains:
+    """Return the gains whose error obeys (s² + 2ζω s + ω²)(s + p) = 0.
+
+    Parameters
+    ----------
+    frequency, damping
+        ω [rad/s] and ζ, as for :func:`gains`.
+    integral
+        p [rad/s], how fast a constant disturbance is forgotten; ω/2 if not given.
+
+    Raises
+    ------
+    InputError
+        When a frequency is not above zero or a damping is below zero.
+
+    >>> integral_gains(10.0, 1.0, 5.0)
+    IntegralGains(kp=array(200.), kd=array(25.), ki=array(500.))
+    """
+    kp, kd = gains(frequency, damping)
+    p = 0.5 * np.sqrt(kp) if integral is None else _positive("integral", integral)
+    return IntegralGains(np.asarray(kp + kd * p), np.asarray(kd + p), np.asarray(kp * p))
+
+
+def _positive(name: str, value: ArrayLike, *, may_vanish: bool = False) -> Array:
+    array = np.asarray(value, dtype=float)
+    if not (np.isfinite(array).all() and (array >= 0.0 if may_vanish else array > 0.0).all()):
+        raise InputError(f"{name}: expected {'numbers of 0 or more' if may_vanish else 'numbers > 0'}, got {value!r}")
+    return array

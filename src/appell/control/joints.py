@@ -1,0 +1,134 @@
+"""What every law of the joints needs: checked arguments, the error of a configuration, forces within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError
+from appell.loops.closed_robot import ClosedRobot
+from appell.robot.arguments import check_quaternions, numbers
+from appell.robot.robot import Robot
+from appell.simulate.law import tracking_error
+from appell.simulate.plant import quaternions
+
+Array = NDArray[Any]
+Trajectory = Callable[[float], Sequence[ArrayLike]]
+"""Anything that gives q, v and a at a time t [s]."""
+
+
+def open_robot(law: str, robot: Any) -> Robot:
+    """Return the robot of a law, which must be an open one."""
+    if not isinstance(robot, Robot) or isinstance(robot, ClosedRobot) or robot.model.closures:
+        name = getattr(robot, "name", type(robot).__name__)
+        raise InputError(f"{law}: expected an open robot, got '{name}'; give a robot without loops")
+    return robot
+
+
+def per_velocity(robot: Robot, name: str, value: ArrayLike) -> Array:
+    """Return numbers of 0 or more, (..., nv), from one number or from one per velocity."""
+    wanted = np.full(robot.nv, value) if np.ndim(value) == 0 else value
+    array = numbers(robot.name, name, (robot.nv,), wanted).astype(float)
+    if not (array >= 0.0).all():
+        raise InputError(f"{name}: expected numbers of 0 or more for robot '{robot.name}', got {value!r}")
+    return array
+
+
+def configuration(robot: Robot, name: str, q: ArrayLike) -> Array:
+    """Return a finite configuration (..., nq), quaternions of unit length."""
+    array = numbers(robot.name, name, (robot.nq,), q).astype(float)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: expected finite numbers for robot '{robot.name}', got {array.tolist()}")
+    check_quaternions(robot.name, robot.model.independent, array)
+    return array
+
+
+def effort_limits(robot: Robot) -> Array:
+    """Return the largest force of every velocity that the robot's file allows, (nv,); infinite where it says nothing.
+
+    >>> import appell
+    >>> effort_limits(appell.load("two-link"))
+    array([inf, inf])
+    """
+    bodies = robot.model.independent.bodies
+    return np.array([body.joint.limits.effort for body in bodies for _ in range(body.joint.type.nv)], dtype=float)
+
+
+def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
+    """Return the limits of a law: none, those of the robot's file ("file"), or those given."""
+    if limit is None:
+        return np.full(robot.nv, np.inf)
+    if isinstance(limit, str):
+        if limit != "file":
+            raise InputError(f"limit: expected forces, None or 'file', got '{limit}'")
+        return effort_limits(robot)
+    return per_velocity(robot, "limit", limit)
+
+
+def within(tau: Array, limit: Array) -> Array:
+    """Return forces kept within ±limit."""
+    return np.asarray(np.clip(tau, -limit, limit))
+
+
+def straight(robot: Robot, q: ArrayLike) -> Array:
+    """Return q with quaternions of unit length: within a step of an integrator they have it but nearly."""
+    array = np.asarray(q, dtype=float)
+    places = quaternions(robot)
+    if places:
+        array = array.copy()
+        for k in places:
+            array[..., k : k + 4] /= np.linalg.norm(array[..., k : k + 4], axis=-1, keepdims=True)
+    return array
+
+
+def error_of(robot: Robot) -> Callable[[Array, Array], Array]:
+    """Return the function of q and goal that gives goal ⊖ q, (..., nv), as the laws of a rollout measure it."""
+    model = robot.model.independent
+    if all(body.joint.type.nq == 1 for body in model.bodies):
+        return lambda q, goal: goal - q
+
+    def error(q: Array, goal: Array) -> Array:
+        q, goal = np.broadcast_arrays(q, goal)
+        columns = (tuple(np.moveaxis(x, -1, 0)) for x in (q, goal))
+        return np.stack(np.broadcast_arrays(*tracking_error(model, *columns)), axis=-1)
+
+    return error
+
+
+def sample(robot: Robot, trajectory: Trajectory, t: float) -> tuple[Array, Array, Array]:
+    """Return q*, v* and a* of a trajectory at a time, their sizes checked."""
+    parts = trajectory(t)
+    try:
+        q, v, a = parts
+    except (TypeError, ValueError):
+        raise InputError(f"trajectory: expected (q, v, a) at t = {t:.6g} s, got {type(parts).__name__}") from None
+    sizes = (("q", q, robot.nq), ("v", v, robot.nv), ("a", a, robot.nv))
+    q, v, a = (numbers(robot.name, f"trajectory {name}", (n,), x).astype(float, copy=False) for name, x, n in sizes)
+    return q, v, a
+
+
+class Clock:
+    """The time of a law with memory: how far it has come since the last sample."""
+
+    def __init__(self, law: str) -> None:
+        self._law = law
+        self._last: float | None = None
+
+    def reset(self) -> None:
+        """Forget the last sample."""
+        self._last = None
+
+    def advance(self, t: float) -> float | None:
+        """Return the time since the last sample, None at the first; raise where it runs backwards."""
+        last, self._last = self._last, t if self._last is None else max(t, self._last)
+        if last is None:
+            return None
+        if t < last:
+            raise InputError(
+                f"{self._law}: has memory and was asked at t = {t:.9g} s after t = {last:.9g} s; sample it "
+                "(appell.simulate(..., rate=1000)), and call reset() before a new run"
+            )
+        return t - last

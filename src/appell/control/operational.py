@@ -1,0 +1,138 @@
+"""Computed torque in operational space (Khatib 1987): a frame of the robot follows a path in the world.
+
+With the error e of the frame's pose, its velocity V and x̂ = V̇* + kd·(V* − V) + kp·e, the joints accelerate by
+
+    a = J̄ (x̂ − J̇v) + (1 − J̄J)·a₀,      J̄ = M⁻¹Jᵀ (J M⁻¹ Jᵀ)⁻¹                                            (1)
+
+and τ = ID(q, v, a). J̄ is the inverse that the robot's own inertia chooses; motion a₀ left over by a redundant robot
+does not disturb the frame. Where J loses rank, the directions lost are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.control.joints import configuration, error_of, force_limits, open_robot, per_velocity, straight, within
+from appell.errors import InputError
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+
+Array = NDArray[Any]
+Path = Callable[[float], Sequence[ArrayLike]]
+"""Anything that gives a pose (4, 4), a velocity (6,) and an acceleration (6,), linear first, in world axes, at t."""
+LOST = 1e-9
+"""Directions whose mobility is below this part of the greatest are lost at a singularity."""
+
+
+class OperationalSpace:
+    """Joint forces that let a frame follow a path, Eq. (1); it has no memory.
+
+    Parameters
+    ----------
+    robot
+        An open robot, as the controller believes it to be.
+    frame
+        The name of a link or joint whose frame is led.
+    path
+        Anything that gives (pose (4, 4), velocity (6,), acceleration (6,)) of a time, linear part first, world axes.
+    kp, kd
+        Gains in units of acceleration, one number or (6,).
+    axes
+        Which of the six are controlled: 0 to 2 translation along, 3 to 5 rotation about, x, y and z of the world.
+    posture
+        Where a redundant robot shall rest as far as the frame allows, (nq,); without it, only its motion is damped.
+    posture_gains
+        kp and kd of the posture.
+    limit
+        Forces are kept within ±limit: None, one number, (nv,), or "file" for those of the robot's file.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit the robot.
+
+    >>> import appell, numpy as np
+    >>> robot, q = appell.load("puma600"), np.array([0.1, -0.8, 2.6, 0.3, 0.9, 0.2])
+    >>> start, still = robot.pose(q, "link6"), np.zeros(6)
+    >>> law = appell.control.OperationalSpace(robot, "link6", lambda t: (start, still, still), 100.0, 20.0)
+    >>> np.allclose(law(0.0, q, np.zeros(6)), robot.gravity(q))
+    True
+    """
+
+    def __init__(  # noqa: PLR0913  # what is optional is named in the call
+        self,
+        robot: Robot,
+        frame: str,
+        path: Path,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        *,
+        axes: Sequence[int] = range(6),
+        posture: ArrayLike | None = None,
+        posture_gains: tuple[ArrayLike, ArrayLike] = (25.0, 10.0),
+        limit: ArrayLike | str | None = None,
+    ) -> None:
+        self.robot = open_robot("OperationalSpace", robot)
+        self.frame = robot._frame(frame)
+        if not callable(path):
+            raise InputError(f"path: expected a function t -> (pose, velocity, acceleration), got {path!r}")
+        self.path = path
+        self.kp, self.kd = (np.broadcast_to(np.asarray(x, dtype=float), (6,)) for x in (kp, kd))
+        self.axes = list(axes)
+        if not self.axes or len(set(self.axes)) != len(self.axes) or not set(self.axes) <= set(range(6)):
+            raise InputError(f"axes: expected some of 0 to 5, each once, got {list(axes)}")
+        self.posture = None if posture is None else configuration(robot, "posture", posture)
+        names = ("posture kp", "posture kd")
+        stiff, damp = (per_velocity(robot, name, x) for name, x in zip(names, posture_gains, strict=True))
+        self._stiff, self._damp = stiff, damp
+        self.limit = force_limits(robot, limit)
+        self._error = error_of(robot)
+
+    def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return the forces at a time and a state, (..., nv)."""
+        robot, axes = self.robot, self.axes
+        q, v = straight(robot, q), np.asarray(v, dtype=float)
+        J = robot.jacobian(q, self.frame)[..., axes, :]
+        wanted = self._wanted(t, q, v)[..., axes, None]
+        carried = np.linalg.solve(robot.mass_matrix(q), np.swapaxes(J, -1, -2))  # M⁻¹Jᵀ
+        inverse = carried @ np.linalg.pinv(J @ carried, rcond=LOST, hermitian=True)
+        free = -self._damp * v
+        if self.posture is not None:
+            free = free + self._stiff * self._error(q, self.posture)
+        a = inverse @ wanted + free[..., None] - inverse @ (J @ free[..., None])
+        return within(robot.inverse_dynamics(q, v, a[..., 0]), self.limit)
+
+    def _wanted(self, t: float, q: Array, v: Array) -> Array:
+        """Return x̂ − J̇v, (..., 6)."""
+        robot = self.robot
+        parts = self.path(t)
+        try:
+            pose, velocity, acceleration = parts
+        except (TypeError, ValueError):
+            raise InputError(f"path: expected (pose, velocity, acceleration) at t = {t:.6g} s, got {parts!r}") from None
+        goal = numbers(robot.name, "path pose", (4, 4), pose)
+        speed, rate = (
+            numbers(robot.name, f"path {name}", (6,), x)
+            for name, x in (("velocity", velocity), ("acceleration", acceleration))
+        )
+        error = pose_error(robot.pose(q, self.frame), goal)
+        drift = robot.acceleration(q, v, np.zeros_like(v), self.frame)
+        return np.asarray(rate + self.kd * (speed - robot.velocity(q, v, self.frame)) + self.kp * error - drift)
+
+
+def pose_error(pose: ArrayLike, goal: ArrayLike) -> Array:
+    """Return the motion from one pose to another, (..., 6): translation, then the rotation vector, in world axes.
+
+    >>> pose_error(np.eye(4), [[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]).round(4)
+    array([1.    , 2.    , 3.    , 0.    , 0.    , 1.5708])
+    """
+    from scipy.spatial.transform import Rotation  # noqa: PLC0415  # slow to import, and few laws turn frames
+
+    is_, wanted = np.broadcast_arrays(np.asarray(pose, dtype=float), np.asarray(goal, dtype=float))
+    turn = wanted[..., :3, :3] @ np.swapaxes(is_[..., :3, :3], -1, -2)
+    vector = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape(*turn.shape[:-2], 3)
+    return np.concatenate([wanted[..., :3, 3] - is_[..., :3, 3], vector], axis=-1)

@@ -1,0 +1,227 @@
+"""An arm that is not there: a robot behind the boundary of :mod:`appell.control.plant`, with the faults of a real one.
+
+Between two writes the volts are held and the robot moves in steps h. Coulomb friction holds as it does in a gear: with
+M from the start of the step, the impulses λ of friction in
+
+    v' = v + M⁻¹ [h (τ − C v − G) − λ],      |λₖ| ≤ h fₖ,   λₖ = h fₖ sign(v'ₖ) where v'ₖ ≠ 0                  (1)
+
+are found joint by joint until none changes (projected Gauss–Seidel), and q' = q + h v'. So a joint that friction can
+hold stands still, to the last digit. The method is of first order in h. A brake is friction that nothing overcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.control.joints import open_robot, per_velocity
+from appell.control.plant import Reading
+from appell.control.wiring import PUMA600, Wiring
+from appell.errors import InputError
+from appell.loops.load import load
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+from appell.spatial.inertia import Inertia
+
+Array = NDArray[Any]
+BRAKE = 1e4
+"""Force of a brake [N·m]: beyond any motor's and any weight's."""
+SWEEPS, SETTLED = 200, 1e-12
+
+
+def misjudged(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None = None) -> Robot:
+    """Return a robot that differs from one in its file: masses and inertias by factors, Coulomb friction as given.
+
+    Parameters
+    ----------
+    robot
+        An open robot.
+    masses
+        A factor for all bodies, or one per body.
+    friction
+        Coulomb friction of the joints [N·m], one number or (nv,); that of the robot if not given.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit the robot.
+
+    >>> import appell
+    >>> robot = appell.load("puma600")
+    >>> round(misjudged(robot, masses=1.2).total_mass / robot.total_mass, 12)
+    1.2
+    """
+    open_robot("misjudged", robot)
+    bodies = robot.model.bodies
+    factors = np.full(len(bodies), masses) if np.ndim(masses) == 0 else np.asarray(masses, dtype=float)
+    factors = numbers(robot.name, "masses", (len(bodies),), factors)
+    if any(body.joint.type.nv != 1 for body in bodies):
+        raise InputError(f"misjudged: every joint of '{robot.name}' must have one velocity")
+    held = coulomb(robot) if friction is None else per_velocity(robot, "friction", friction)
+    changed = tuple(
+        replace(
+            body,
+            inertia=Inertia.from_parameters(tuple(float(factor) * x for x in body.inertia.parameters)),
+            joint=replace(body.joint, friction=float(force)),
+        )
+        for body, factor, force in zip(bodies, factors, held, strict=True)
+    )
+    return Robot(replace(robot.model, bodies=changed))
+
+
+def coulomb(robot: Robot) -> Array:
+    """Return the Coulomb friction of the joints, (nv,)."""
+    return np.array(
+        [body.joint.friction for body in robot.model.bodies for _ in range(body.joint.type.nv)], dtype=float
+    )
+
+
+class SimulatedPlant:
+    """A robot as an arm behind encoders, potentiometers and amplifiers; the PUMA 600 of the catalogue if none is given.
+
+    Its time is its own: it passes while the loop waits, and `delay` of it with every write, which is how long a
+    computer is taken to compute. What a real arm would keep to itself is told by :attr:`q` and :attr:`v`.
+
+    Parameters
+    ----------
+    robot
+        The robot as it truly is; :func:`misjudged` makes one that differs from what a controller believes.
+    wiring
+        How it is wired.
+    q
+        Where it stands at the start, (n,), braked and at rest.
+    delay
+        Seconds from a reading to the volts it leads to: a number, or a function of the count of writes so far.
+    step
+        The greatest time step of the robot's motion [s].
+    hot, lost, jumps
+        Faults to come, by joint number from 0: times at which a motor becomes too hot, an encoder stops counting, or an
+        encoder's count jumps by a thousand.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit the robot.
+
+    >>> import appell
+    >>> plant = appell.control.SimulatedPlant(q=[0.1, -0.8, 2.6, 0.3, 0.9, 0.2])
+    >>> _ = plant.wait(0.05)
+    >>> plant.q  # braked
+    array([ 0.1, -0.8,  2.6,  0.3,  0.9,  0.2])
+    """
+
+    def __init__(
+        self,
+        robot: Robot | None = None,
+        wiring: Wiring = PUMA600,
+        *,
+        q: ArrayLike | None = None,
+        delay: float | Callable[[int], float] = 0.0,
+        step: float = 1e-3,
+        hot: dict[int, float] | None = None,
+        lost: dict[int, float] | None = None,
+        jumps: dict[int, float] | None = None,
+    ) -> None:
+        robot = open_robot("SimulatedPlant", load("puma600") if robot is None else robot)
+        if any(body.joint.type.nq != 1 for body in robot.model.bodies) or robot.model.is_coupled:
+            raise InputError(f"SimulatedPlant: every joint of '{robot.name}' must have one coordinate of its own")
+        if wiring.n != robot.nv:
+            raise InputError(f"SimulatedPlant: the wiring has {wiring.n} joints, robot '{robot.name}' has {robot.nv}")
+        if not step > 0.0:
+            raise InputError(f"SimulatedPlant: step must be above zero [s], got {step!r}")
+        self.robot, self._wiring, self._step = robot, wiring, float(step)
+        self._friction = coulomb(robot)
+        joints = (replace(body.joint, friction=0.0) for body in robot.model.bodies)
+        bodies = tuple(replace(body, joint=joint) for body, joint in zip(robot.model.bodies, joints, strict=True))
+        self._bare = Robot(replace(robot.model, bodies=bodies))
+        self.q = np.array(numbers(robot.name, "q", (robot.nq,), robot.neutral() if q is None else q), dtype=float)
+        self.v = np.zeros(robot.nv)
+        self._delay = delay if callable(delay) else _always(float(delay))
+        self._hot, self._lost, self._jumps = (dict(faults or {}) for faults in (hot, lost, jumps))
+        self._zero = wiring.encode(self.q)  # an incremental encoder starts at zero, wherever it stands
+        self._frozen: dict[int, int] = {}
+        self._volts, self._impulses = np.zeros(robot.nv), np.zeros(robot.nv)
+        self._braked, self._writes, self._time = True, 0, 0.0
+        self.tools = (False, False)
+
+    @property
+    def wiring(self) -> Wiring:
+        """Return how the joints are wired."""
+        return self._wiring
+
+    @property
+    def is_braked(self) -> bool:
+        """Return whether the brakes are on."""
+        return self._braked
+
+    def now(self) -> float:
+        """Return the simulated time [s]."""
+        return self._time
+
+    def wait(self, until: float) -> float:
+        """Move the robot until a time, and return the time it is."""
+        span = until - self._time
+        if span > 0.0:
+            count = max(1, int(np.ceil(span / self._step - 1e-9)))
+            for _ in range(count):
+                self._move(span / count)
+            self._time = until
+        return self._time
+
+    def read(self) -> Reading:
+        """Return what encoders, potentiometers and thermal switches tell now."""
+        counts = self._wiring.encode(self.q) - self._zero
+        for joint, since in self._jumps.items():
+            counts[joint] += 1000 if self._time >= since else 0
+        for joint, since in self._lost.items():
+            if self._time >= since:
+                counts[joint] = self._frozen.setdefault(joint, int(counts[joint]))
+        hot = np.array([self._time >= self._hot.get(joint, np.inf) for joint in range(self._wiring.n)])
+        return Reading(counts, self._wiring.potentiometer(self.q), hot)
+
+    def write(self, volts: Array, tools: tuple[bool, bool], brake: bool) -> None:
+        """Let the time to compute pass, then give volts, switch the tools, and put the brakes on or off."""
+        self.wait(self._time + self._delay(self._writes))
+        self._writes += 1
+        self._volts, self.tools, self._braked = self._wiring.convert(volts), tools, brake
+
+    def _move(self, h: float) -> None:
+        """Take one step, Eq. (1)."""
+        tau = self._volts * np.asarray(self._wiring.torque)
+        mobility = np.linalg.inv(self._bare.mass_matrix(self.q))
+        free = self.v + h * (mobility @ (tau - self._bare.bias(self.q, self.v)))
+        hold = self._friction + (BRAKE if self._braked else 0.0)
+        self.v, self._impulses = _held(free, mobility, h * hold, self._impulses)
+        self.q = self.q + h * self.v
+
+
+def _held(free: Array, mobility: Array, most: Array, guess: Array) -> tuple[Array, Array]:
+    """Return v' = free − M⁻¹λ with impulses |λ| ≤ most that oppose v', Eq. (1), and λ; the guess only saves time."""
+    start = np.clip(guess, -most, most)
+    rows, bounds = mobility.tolist(), most.tolist()
+    v, impulses = (free - mobility @ start).tolist(), start.tolist()
+    joints = range(len(v))
+    for _ in range(SWEEPS):
+        change = 0.0
+        for k in joints:
+            row, bound = rows[k], bounds[k]
+            wanted = min(max(impulses[k] + v[k] / row[k], -bound), bound)
+            more = wanted - impulses[k]
+            if more != 0.0:
+                impulses[k] = wanted
+                v = [x - y * more for x, y in zip(v, row, strict=True)]  # M⁻¹ is symmetric
+                change = max(change, abs(more * row[k]))
+        if change < SETTLED:
+            break
+    still = [abs(impulse) < bound for impulse, bound in zip(impulses, bounds, strict=True)]
+    return np.where(still, 0.0, v), np.array(impulses)
+
+
+def _always(seconds: float) -> Callable[[int], float]:
+    if not seconds >= 0.0:
+        raise InputError(f"SimulatedPlant: delay must be 0 or more [s], got {seconds!r}")
+    return lambda _: seconds
