@@ -13,7 +13,9 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.loops.spherical.verbs import VERBS as SPHERICAL
-from appell.robot.verbs import VERBS
+from appell.loops.verbs import OF_THE_TREE
+from appell.loops.verbs import VERBS as CLOSED
+from appell.robot.verbs import FRAMED, VERBS
 
 COMPILER = next((name for name in ("gcc", "clang") if shutil.which(name)), None)
 compiled = pytest.mark.skipif(COMPILER is None, reason="neither gcc nor clang is installed")
@@ -36,26 +38,43 @@ def place(array):
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
+def check(robot, verbs, frame, c):
+    """Compare every function with its tape, run step by step."""
+    rng = np.random.default_rng(1)
+    for verb in verbs:
+        about = frame if verb in FRAMED else None
+        tape = robot.recipe(verb, about).make()
+        given = [robot.random(rng), *(rng.normal(size=port.shape) for port in tape.inputs[1:])]
+        found = [np.full(port.shape, np.nan) for port in tape.outputs]
+        getattr(c, f"arm_{verb}" + (f"_{frame}" if about else ""))(*map(place, (*given, *found)))
+        flat = np.concatenate([x.ravel() for x in found])
+        np.testing.assert_allclose(flat, tape.run(*given), rtol=1e-11, atol=1e-11, err_msg=verb)
+
+
 @compiled
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 def test_every_verb_of_an_open_robot_is_exported(floating, tmp_path):
-    model = appell.chain(2, np.random.default_rng(0)).model
+    model = appell.chain(1 if floating else 2, np.random.default_rng(0)).model
     model = replace(model, base=replace(model.base, inertia=model.bodies[0].inertia))
-    robot = appell.Robot(replace(model.floating() if floating else model, name="two-link"))
-    frame, rng = robot.frame_names[-1], np.random.default_rng(1)
-    c = library(robot.export(list(VERBS), path=tmp_path / "all.c", frame=frame))
-    for name, verb in VERBS.items():
-        framed = name in ("pose", "jacobian", "velocity", "acceleration", "wrench_forces")
-        kernel = robot.kernel(name, frame if framed else None)
-        given = [robot.random(rng), *(rng.normal(size=port.shape) for port in kernel.recipe.inputs[1:])]
-        expected = kernel(*given)
-        expected = expected if isinstance(expected, tuple) else (expected,)
-        found = [np.full(np.shape(x), np.nan) for x in expected]
-        function = getattr(c, f"two_link_{name}" + (f"_{frame}" if framed else ""))
-        assert len(given) == len(verb.inputs)
-        function(*map(place, (*given, *found)))
-        for x, y in zip(found, expected, strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
+    robot = appell.Robot(model.floating() if floating else model)
+    frame = robot.link_names[-1]
+    check(robot, VERBS, frame, library(robot.export(list(VERBS), path=tmp_path / "all.c", frame=frame, prefix="arm")))
+
+
+@compiled
+def test_every_verb_of_a_closed_robot_is_exported(tmp_path):
+    robot = appell.load("five-bar")
+    frame, verbs = robot.link_names[-1], [*CLOSED, *OF_THE_TREE]
+    check(robot, verbs, frame, library(robot.export(verbs, path=tmp_path / "all.c", frame=frame, prefix="arm")))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_the_header_is_c_plus_plus_too(tmp_path):
+    file = appell.load("five-bar").export("inverse_dynamics", path=tmp_path / "robot.c")
+    (tmp_path / "user.cc").write_text('#include "robot.h"\n#include "robot.h"\nint n = FIVE_BAR_NQ;\n')
+    command = ["g++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", str(file.with_name("user.cc"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @compiled
