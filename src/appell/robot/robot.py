@@ -119,12 +119,14 @@ class Robot:
         to: str = "c",
         path: str | os.PathLike[str],
         frame: str | None = None,
-        **options: Any,
+        real: str = "double",
+        libm: bool = True,
+        prefix: str | None = None,
     ) -> Path:
         """Write a verb, or several, as C99 that needs no allocation: ``path`` and a header beside it.
 
-        `frame` names the frame of verbs such as "pose". Options: ``real`` is "double" or "float"; ``libm=False`` does
-        without math.h; ``prefix`` begins every name, that of the robot if not given. See :mod:`appell.robot.export`.
+        `frame` names the frame of verbs such as "pose"; `real` is "double" or "float"; ``libm=False`` does without
+        math.h; `prefix` begins every name, the robot's own if not given. Where Python would raise, C returns a code.
 
         >>> import appell, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +134,7 @@ class Robot:
         ...     print(file.with_suffix(".h").read_text().splitlines()[-7])
         void two_link_gravity(const double q[TWO_LINK_NQ], double tau[TWO_LINK_NV]);
         """
-        return export(self._source(), verb, to, path, frame=frame, **options)
+        return export(self._source(), verb, to, path, frame=frame, real=real, libm=libm, prefix=prefix)
 
     def _source(self) -> Source:
         return open_source(self.model)

@@ -119,10 +119,13 @@ class SphericalRobot:
         to: str = "c",
         path: str | os.PathLike[str],
         frame: str | None = None,
-        **options: Any,
+        real: str = "double",
+        libm: bool = True,
+        prefix: str | None = None,
     ) -> Path:
         """Write a verb, or several, as C99, as :meth:`appell.Robot.export` does; codes tell of legs out of reach."""
-        return export(spherical_source(self.mechanism, self.link_names), verb, to, path, frame=frame, **options)
+        source = spherical_source(self.mechanism, self.link_names)
+        return export(source, verb, to, path, frame=frame, real=real, libm=libm, prefix=prefix)
 
     # Configurations
 
