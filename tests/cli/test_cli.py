@@ -15,7 +15,7 @@ import appell
 from appell.cli import app
 from appell.papers import reproduce
 
-COMMANDS = ("info", "id", "fd", "simulate", "ops", "bench", "compare", "reproduce", "cache")
+COMMANDS = ("info", "id", "fd", "simulate", "ops", "export", "bench", "compare", "reproduce", "cache")
 
 
 def run(*arguments):

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from appell.errors import AppellError, AppellWarning, InputError
 from appell.loops.load import load
+from appell.loops.spherical.robot import SphericalRobot
 from appell.robot.robot import Robot
 
 RobotName = Annotated[
@@ -70,12 +71,26 @@ def open_robot(
     loops: str | None = None,
 ) -> tuple[Robot, list[str]]:
     """Return a robot, and in words what was odd about its file."""
+    robot, remarks = open_any(name, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    if not isinstance(robot, Robot):
+        raise InputError(f"'{name}' is a robot in closed form, which this command does not know yet; use appell.load")
+    return robot, remarks
+
+
+def open_any(
+    name: str,
+    no_friction: bool = False,
+    gravity: str | None = None,
+    *,
+    floating: bool = False,
+    mimic: bool = False,
+    loops: str | None = None,
+) -> tuple[Robot | SphericalRobot, list[str]]:
+    """Return a robot, of closed form too, and in words what was odd about its file."""
     down = None if gravity is None else numbers("--gravity", gravity, 3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AppellWarning)
         robot = load(name, floating=floating, friction=not no_friction, mimic=mimic, gravity=down, loops=loops or True)
-    if not isinstance(robot, Robot):
-        raise InputError(f"'{name}' is a robot in closed form, which the commands do not know yet; use appell.load")
     return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
 

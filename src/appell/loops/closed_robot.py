@@ -15,6 +15,7 @@ from appell.kernels.kernel import Kernel
 from appell.kernels.recipe import Recipe, delivered
 from appell.loops.assembly import CLOSED, Assembler, home
 from appell.loops.closing import brought_back
+from appell.loops.export import closed_source
 from appell.loops.pivots import Smoother
 from appell.loops.structure import Rank, Structure, choose_dependent, condition, decide, samples, velocity_names
 from appell.loops.verbs import OF_THE_TREE, ROUGH, VERBS, Programs
@@ -23,6 +24,7 @@ from appell.model.build import listed
 from appell.model.model import Model
 from appell.robot.arguments import check_quaternions, explain, has_quaternions
 from appell.robot.compile import AnyKernel
+from appell.robot.export import Source
 from appell.robot.robot import Robot, Wrenches
 from appell.trace.count import Count, count
 from appell.trace.tape import Tape
@@ -383,6 +385,9 @@ class ClosedRobot(Robot):
     def tape(self, verb: str) -> Tape:
         """Return the verified program of a verb; its last result is the roughness of the pivots, if it solves."""
         return self._programs.tape(verb)
+
+    def _source(self) -> Source:
+        return closed_source(self._programs, self.name)
 
     @cached_property
     def _tree(self) -> Robot:

@@ -21,6 +21,7 @@ from appell.recursion import momentum as _momentum
 from appell.recursion import regressor as _regressor
 from appell.robot.arguments import UNIT, check_quaternions, explain, has_quaternions, numbers
 from appell.robot.compile import AnyKernel, kernel, recipe
+from appell.robot.export import Source, export, open_source
 from appell.robot.strain import strained_kernel
 from appell.robot.verbs import VERBS, operations
 from appell.trace.count import Count
@@ -110,6 +111,33 @@ class Robot:
         <Robot 'puma600': 6 bodies, nq 6, nv 6>
         """
         return save(self.model, path)
+
+    def export(
+        self,
+        verb: str | Sequence[str],
+        *,
+        to: str = "c",
+        path: str | os.PathLike[str],
+        frame: str | None = None,
+        real: str = "double",
+        libm: bool = True,
+        prefix: str | None = None,
+    ) -> Path:
+        """Write a verb, or several, as C99 that needs no allocation: ``path`` and a header beside it.
+
+        `frame` names the frame of verbs such as "pose"; `real` is "double" or "float"; ``libm=False`` does without
+        math.h; `prefix` begins every name, the robot's own if not given. Where Python would raise, C returns a code.
+
+        >>> import appell, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = appell.load("two-link").export("gravity", path=folder + "/arm.c")
+        ...     print(file.with_suffix(".h").read_text().splitlines()[-7])
+        void two_link_gravity(const double q[TWO_LINK_NQ], double tau[TWO_LINK_NV]);
+        """
+        return export(self._source(), verb, to, path, frame=frame, real=real, libm=libm, prefix=prefix)
+
+    def _source(self) -> Source:
+        return open_source(self.model)
 
     # Configurations
 

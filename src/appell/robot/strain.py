@@ -22,7 +22,7 @@ def strained_kernel(model: Model, verb: str, frame: str | None) -> Kernel | None
     """Return the kernel of a verb with one more result, ‖quaternion‖² − 1 of each; None for robots too long for it."""
     if rolled.is_long(model):
         return None
-    plain, places = recipe(model, verb, frame), _places(model.independent)
+    plain, places = recipe(model, verb, frame), quaternion_places(model.independent)
     outputs = (*plain.outputs, Port("strain", (len(places),)))
 
     def make() -> Tape:
@@ -62,7 +62,8 @@ def with_strain(tape: Tape, places: list[int]) -> Tape:
     return replace(tape, outputs=outputs, steps=(*steps, *moved), results=results)
 
 
-def _places(model: Model) -> list[int]:
+def quaternion_places(model: Model) -> list[int]:
+    """Return where in q each quaternion begins."""
     return [
         at.start + QUATERNION[body.joint.kind].start
         for body, at in zip(model.bodies, model.q_slices, strict=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +16,12 @@ from appell.errors import InputError
 from appell.kernels.kernel import Kernel
 from appell.kernels.recipe import Recipe
 from appell.loops.spherical import search, verbs
+from appell.loops.spherical.export import spherical_source
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.verbs import VERBS
 from appell.model.build import listed
 from appell.robot.arguments import explain, numbers
+from appell.robot.export import export
 from appell.trace.count import Count
 
 Array = NDArray[Any]
@@ -107,6 +111,21 @@ class SphericalRobot:
         values = np.array([x for inertia in self.mechanism.inertias for x in inertia.parameters], dtype=float)
         values.flags.writeable = False
         return values
+
+    def export(
+        self,
+        verb: str | Sequence[str],
+        *,
+        to: str = "c",
+        path: str | os.PathLike[str],
+        frame: str | None = None,
+        real: str = "double",
+        libm: bool = True,
+        prefix: str | None = None,
+    ) -> Path:
+        """Write a verb, or several, as C99, as :meth:`appell.Robot.export` does; codes tell of legs out of reach."""
+        source = spherical_source(self.mechanism, self.link_names)
+        return export(source, verb, to, path, frame=frame, real=real, libm=libm, prefix=prefix)
 
     # Configurations
 
