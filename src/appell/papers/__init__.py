@@ -10,7 +10,7 @@ from typing import Any
 from appell.errors import InputError
 from appell.results.report import Report
 
-NAMES = ("abedloo2014", "enferadi2010", "mata2002", "shafei2018")
+NAMES = ("abedloo2014", "enferadi2010", "mata2002", "shafei2018", "valera2003")
 """The papers that can be reproduced, by short name."""
 
 

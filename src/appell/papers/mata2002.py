@@ -3,7 +3,7 @@ numbers of joints", Mechanism and Machine Theory 37 (2002) 739–755.
 
 Tables 1 to 4 count operations (:mod:`appell.papers.mata2002_counts`). Table 5 and figure 2 solve one badly conditioned
 arm in single precision; table 7 simulates a PUMA with three formulations of forward dynamics. Section 5.2's line in
-space, and with it table 6, needs inverse kinematics, which appell does not have yet.
+space, and with it table 6, is not reproduced yet; its geometry is checked in tests/papers/test_puma_lines.py.
 """  # noqa: D205  # the paper's title takes two lines
 
 from __future__ import annotations
