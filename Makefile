@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.installed-docs
 # The extras that demo, tests and benchmarks use: a new need adds its name here.
-EXTRAS = plot,oracle,dev
+EXTRAS = plot,view,fit,logs,oracle,dev
 # Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
