@@ -15,7 +15,7 @@ import pytest
 import appell
 from appell.errors import CompileError
 from appell.kernels.c99 import REALS, Function, Sheet, header_text, source_text
-from appell.spatial.scalar import cos, sign, sin, sqrt
+from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.tape import Port, trace
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -206,6 +206,20 @@ def test_signs_of_zero_and_of_not_a_number_are_kept(tmp_path):
     (found,), _ = called(f, (np.array([[-3.0], [2.0], [0.0], [np.nan]]),), [1])
     assert found[:3, 0].tolist() == [-1.0, 1.0, 0.0]
     assert np.isnan(found[3, 0])
+
+
+def test_a_choice_is_by_what_is_above_zero(tmp_path):
+    f = small(tmp_path, lambda x: (select(x[0] - 1.0, x[1] * x[1], -x[1]),), {"x": (2,)}, {"y": (1,)})
+    x = np.array([-3.0, 2.0, 1.0, np.inf, np.nan])
+    (found,), _ = called(f, (np.stack([x, np.full(5, 7.0)], axis=-1),), [1])
+    assert found[:, 0].tolist() == [-7.0, 49.0, -7.0, 49.0, -7.0]
+
+
+def test_an_input_without_axes_is_passed_by_value(tmp_path):
+    f = small(tmp_path, lambda x, y: (x[0] * y[0],), {"x": (1,), "dt": ()}, {"y": (1,)})
+    x, result = np.array([3.0]), np.empty(1)
+    f(*(ctypes.c_void_p(x.ctypes.data), ctypes.c_double(0.5), ctypes.c_void_p(result.ctypes.data)))
+    assert result[0] == 1.5
 
 
 def test_arrays_may_overlap(tmp_path):

@@ -205,6 +205,13 @@ def test_the_sign_of_numbers(compiled):
     np.testing.assert_array_equal(kernel(x[:, None])[:, 0], np.sign(x))
 
 
+def test_a_choice_is_by_what_is_above_zero(compiled):
+    kernel = compiled(lambda x: (scalar.select(x[0], x[1], 3.0),), {"x": (2,)}, {"y": (1,)})
+    x = np.array([2.5, -3.0, 0.0, -0.0, 1e-300, -1e300, np.inf, -np.inf, np.nan])
+    found = kernel(np.stack([x, np.full(9, 7.0)], axis=-1))[:, 0]
+    np.testing.assert_array_equal(found, np.where(x > 0.0, 7.0, 3.0))
+
+
 def test_the_square_root_of_numbers(compiled, rng):
     kernel = compiled(lambda x: (scalar.sqrt(x[0]),), {"x": (1,)}, {"y": (1,)})
     x = rng.uniform(0.0, 10.0, 33)

@@ -21,6 +21,8 @@ PROGRAMS = {
     "sin(x·y)": lambda x, y: scalar.sin(x * y),
     "cos(x + 2)": lambda x, y: scalar.cos(x + 2.0),
     "sign(x)·y": lambda x, y: scalar.sign(x) * y,
+    "x·y if x > y else x": lambda x, y: scalar.select(x - y, x * y, x),
+    "x·y if y > x else y²": lambda x, y: scalar.select(y - x, x * y, y * y),
     "of no input": lambda x, y: 3.0,
     "all together": lambda x, y: scalar.sin(x) * scalar.cos(y) / (2.0 + x * y) - (x - y) * scalar.sqrt(x),
 }

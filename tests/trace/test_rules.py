@@ -141,6 +141,8 @@ RULES = {
     "sin −x = −sin x": lambda x, y: (scalar.sin(-x), -scalar.sin(x)),
     "cos −x = cos x": lambda x, y: (scalar.cos(-x), scalar.cos(x)),
     "sign −x = −sign x": lambda x, y: (scalar.sign(-x), -scalar.sign(x)),
+    "x > 0 ? y : y = y": lambda x, y: (scalar.select(x, y + 1.0, 1.0 + y), y + 1.0),
+    "2·x > 0 = x > 0": lambda x, y: (scalar.select(2.0 * x, x, y), scalar.select(x, x, y)),
     "sign 2·x = sign x": lambda x, y: (scalar.sign(2.0 * x), scalar.sign(x)),
 }
 

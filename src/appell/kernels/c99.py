@@ -43,6 +43,7 @@ EXPRESSIONS = {
     Op.COS: Form("{cos}({0})", ATOM, (SUM,)),
     # zero and not-a-number stay what they are
     Op.SIGN: Form("({0} > {zero} ? {one} : ({0} < {zero} ? -{one} : {0}))", ATOM, (ATOM,)),
+    Op.SELECT: Form("({0} > {zero} ? {1} : {2})", ATOM, (SUM, SUM, SUM)),
 }
 """What each operation is in C; constants and inputs are atoms of their own."""
 
@@ -192,7 +193,10 @@ def _signature(function: Function, real: Real) -> str:
     for name, port, is_result in function.arguments():
         kind = real.name if is_result else f"const {real.name}"
         extent = " * ".join(function.extents[port.name]) or "1"
-        arguments.append(f"{kind} {name}[{extent}]" if port.size else f"{kind} *{name}")
+        if not port.shape and not is_result:  # a single number comes by value
+            arguments.append(f"{kind} {name}")
+        else:
+            arguments.append(f"{kind} {name}[{extent}]" if port.size else f"{kind} *{name}")
     start = f"{'int' if function.guards else 'void'} {function.name}("
     line = f"{start}{', '.join(arguments)})"
     return line if len(line) <= WIDTH else start + ",".join(f"\n    {argument}" for argument in arguments) + ")"
@@ -217,7 +221,7 @@ class _Body:
         self.made: dict[int, str] = {}
         for port in self.tape.inputs:
             for k in range(port.size):
-                self.made[len(self.made)] = f"{port.name}[{k}]"
+                self.made[len(self.made)] = f"{port.name}[{k}]" if port.shape else port.name
         names = {"sin": "sin", "cos": "cos", "sqrt": "sqrt" if libm else "square_root"}
         self.functions = {k: v + (real.suffix if libm else "") for k, v in names.items()}
         self.functions |= {"zero": real.literal(0.0), "one": real.literal(1.0)}

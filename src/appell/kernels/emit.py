@@ -28,7 +28,7 @@ CODE = {
     Op.NEG: "fneg {T} {0}",
     Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
 }
-"""Operations that are one instruction; sine, cosine and sign are short sequences below."""
+"""Operations that are one instruction; sine, cosine, sign and select are short sequences below."""
 LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 
@@ -98,6 +98,8 @@ def operation(w: Writer, tape: Tape, step: Step, arguments: list[str]) -> str:
         return w.constant(step.value)
     if step.op is Op.SIGN:
         return _sign(w, arguments[0])
+    if step.op is Op.SELECT:
+        return _select(w, *arguments)
     if step.op not in CODE:
         raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
     return w.emit(CODE[step.op].format(*arguments, T=w.vector))
@@ -139,6 +141,16 @@ def _sign(w: Writer, x: str) -> str:
     known = w.emit(f"fcmp ord {w.vector} {x}, {x}")
     both = w.emit(f"and {flags} {moving}, {known}")
     return w.emit(f"select {flags} {both}, {w.vector} {unit}, {w.vector} {x}")
+
+
+def _select(w: Writer, condition: str, chosen: str, other: str) -> str:
+    """Append the choice by a condition; comparisons are quiet on not-a-number, which does not fulfil it."""
+    flags, bits = f"<{w.lanes} x i1>", f"<{w.lanes} x {w.real.integer}>"
+    raw = w.emit(f"bitcast {w.vector} {condition} to {bits}")
+    above = w.emit(f"icmp sgt {bits} {raw}, zeroinitializer")  # the bits of numbers above zero are whole ones above it
+    known = w.emit(f"fcmp ord {w.vector} {condition}, {condition}")
+    both = w.emit(f"and {flags} {above}, {known}")
+    return w.emit(f"select {flags} {both}, {w.vector} {chosen}, {w.vector} {other}")
 
 
 def poisoned(tape: Tape) -> Tape:

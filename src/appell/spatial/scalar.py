@@ -59,6 +59,16 @@ def sign(x: Scalar) -> Scalar:
     return float(np.sign(x))
 
 
+@singledispatch
+def select(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
+    """Return `chosen` where the condition is above zero, `other` where it is not or is not a number.
+
+    >>> select(0.5, 1.0, 2.0), select(0.0, 1.0, 2.0)
+    (1.0, 2.0)
+    """
+    return chosen if condition > 0.0 else other
+
+
 sin.register(complex, cmath.sin)
 cos.register(complex, cmath.cos)
 sqrt.register(complex, cmath.sqrt)
@@ -75,3 +85,10 @@ sqrt.register(np.generic, np.sqrt)
 @sign.register(np.generic)
 def _(x: Scalar) -> Scalar:
     return np.sign(x.real)  # of a complex step, the sign of what is stepped from
+
+
+@select.register(complex)
+@select.register(np.ndarray)
+@select.register(np.generic)
+def _(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
+    return np.where(condition.real > 0.0, chosen, other)[()]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from appell.spatial import scalar
 from appell.trace.expr import Expr, Op
 
 Value = Any
@@ -61,6 +62,10 @@ def _sine(expr: Expr, d: Value) -> Value:
     return expr.graph.node(Op.COS, expr.args[0]) * d
 
 
+def _selected(expr: Expr, _: Value, chosen: Value, other: Value) -> Value:
+    return scalar.select(expr.args[0], chosen, other)
+
+
 def _cosine(expr: Expr, d: Value) -> Value:
     return -(expr.graph.node(Op.SIN, expr.args[0]) * d)
 
@@ -75,4 +80,5 @@ _RULES: dict[Op, Callable[..., Value]] = {
     Op.SIN: _sine,
     Op.COS: _cosine,
     Op.SIGN: lambda e, d: 0.0,
+    Op.SELECT: _selected,
 }

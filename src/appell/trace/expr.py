@@ -34,11 +34,13 @@ class Op(enum.IntEnum):
     SIN = 8
     COS = 9
     SIGN = 10
+    SELECT = 11
 
 
 ARITY = dict.fromkeys((Op.ADD, Op.SUB, Op.MUL, Op.DIV), 2) | dict.fromkeys(
     (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN), 1
 )
+ARITY[Op.SELECT] = 3
 EVALUATE: dict[Op, Callable[..., Any]] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a - b,
@@ -49,6 +51,7 @@ EVALUATE: dict[Op, Callable[..., Any]] = {
     Op.SIN: scalar.sin,
     Op.COS: scalar.cos,
     Op.SIGN: scalar.sign,
+    Op.SELECT: scalar.select,
 }
 """What each operation means on numbers; kernels and exports are checked against it."""
 
@@ -162,3 +165,8 @@ def _(x: Expr) -> Value:
 @scalar.sign.register
 def _(x: Expr) -> Value:
     return rules.sign(x)
+
+
+@scalar.select.register
+def _(condition: Expr, chosen: Value, other: Value) -> Value:
+    return rules.select(condition, chosen, other)

@@ -174,6 +174,17 @@ def sign(x: Value) -> Value:
     return x.graph.node(Op.SIGN, x)
 
 
+def select(condition: Value, chosen: Value, other: Value) -> Value:
+    """Return one of two values, by whether the condition is above zero; the choice between equals is none."""
+    Expr, Op = _expr.Expr, _expr.Op
+    values = [x if isinstance(x, Expr) else condition.graph.constant(float(x)) for x in (chosen, other)]
+    if values[0] is values[1]:
+        return _plain(values[0])
+    if condition.op is Op.MUL and condition.args[0].op is Op.CONST:  # c·x > 0, c positive as all constants are
+        condition = condition.args[1]
+    return condition.graph.node(Op.SELECT, condition, *values)
+
+
 def _plain(x: Any) -> Value:
     """Return an expression, or the number that it is."""
     return x.value if x.op is _expr.Op.CONST else x
