@@ -37,3 +37,45 @@ def test_a_mistake_is_one_line(tmp_path):
     assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1
     assert "no verb 'torques'" in done.stderr
+
+
+def test_a_controller_is_what_its_law_exports(tmp_path):
+    out, limits = tmp_path / "arm.c", [60.0, 20.0]
+    done = run(
+        *("two-link", "--controller", "tracking", "--frequency", 10, "--damping", 0.7, "--integral", 5),
+        *("--limit", "60,20", "-o", out, "--prefix", "arm"),
+    )
+    assert done.exit_code == 0, done.output
+    gains = appell.control.integral_gains(10.0, 0.7, 5.0)
+    law = appell.control.Tracking(appell.load("two-link"), lambda t: ([t, t],) * 3, *gains, limit=limits)
+    same = law.export(tmp_path / "again" / "arm.c", prefix="arm")
+    assert out.read_text() == same.read_text()
+    assert out.with_suffix(".h").read_text() == same.with_suffix(".h").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "either --verb or --controller"),
+        (("--verb", "gravity", "--controller", "tracking"), "either --verb or --controller"),
+        (("--verb", "gravity", "--frequency", 10), "belong to a --controller"),
+        (("--controller", "tracking"), "--frequency 10"),
+        (("--controller", "pid", "--frequency", 10), "expected tracking or point-to-point, got 'pid'"),
+        (("--controller", "point-to-point", "--frequency", 10, "--integral", 1), "only tracking has integral action"),
+        (("--controller", "tracking", "--frequency", 10, "--limit", "1,2,3"), "expected 2 numbers"),
+        (("--controller", "tracking", "--frequency", -1), "frequency: expected numbers > 0"),
+        (("--controller", "tracking", "--frequency", 10, "--frame", "link1"), "leave --frame out"),
+    ],
+)
+def test_what_does_not_fit_a_controller_is_one_line(options, told, tmp_path):
+    done = run("two-link", "-o", tmp_path / "arm.c", *options)
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert told in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_robot_in_closed_form_has_no_controller(tmp_path):
+    done = run("agile-wrist", "-o", tmp_path / "arm.c", "--controller", "tracking", "--frequency", 10)
+    assert done.exit_code == 2
+    assert "the laws do not lead" in done.stderr

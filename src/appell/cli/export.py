@@ -1,44 +1,110 @@
-"""``appell export``: verbs of a robot as C99."""
+"""``appell export``: verbs of a robot, or a controller for it, as C99."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from appell.cli.common import Floating, Gravity, Loops, Mimic, NoFriction, RobotName, open_any, warn
+from appell.cli.common import Floating, Gravity, Loops, Mimic, NoFriction, RobotName, numbers, open_any, warn
+from appell.control.gains import gains, integral_gains
+from appell.control.joints import n_forces
+from appell.control.laws import JointLaw, PointToPoint, Tracking
+from appell.errors import InputError
+from appell.robot.robot import Robot
 
-Verbs = Annotated[list[str], typer.Option("--verb", help="What to write, such as inverse_dynamics; may be repeated.")]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the C goes, .c; the header goes beside it.")]
+Verbs = Annotated[
+    list[str] | None, typer.Option("--verb", help="What to write, such as inverse_dynamics; may be repeated.")
+]
+Out = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FILE", help="Where the C goes, .c; the header goes beside it.")
+]
 To = Annotated[str, typer.Option("--to", help="The language.")]
 RealName = Annotated[str, typer.Option("--real", help="double or float.")]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
 FrameName = Annotated[str | None, typer.Option("--frame", help="The frame of verbs such as pose.")]
 Prefix = Annotated[str | None, typer.Option("--prefix", help="What every name begins with; the robot's if left out.")]
+Controller = Annotated[
+    str | None, typer.Option("--controller", help="A computed-torque law instead of verbs: tracking, point-to-point.")
+]
+Frequency = Annotated[
+    float | None, typer.Option("--frequency", help="Of the controller's error [rad/s]; needed with --controller.")
+]
+Damping = Annotated[float, typer.Option("--damping", help="Damping ratio of the controller's error.")]
+IntegralRate = Annotated[
+    float | None, typer.Option("--integral", help="How fast tracking forgets a constant disturbance [rad/s].")
+]
+Limit = Annotated[
+    str | None, typer.Option("--limit", help="Greatest forces, one or one per joint, by commas; or file for its own.")
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  # an option each
     robot: RobotName,
-    verb: Verbs,
     out: Out,
+    verb: Verbs = None,
     to: To = "c",
     real: RealName = "double",
     no_libm: NoLibm = False,
     frame: FrameName = None,
     prefix: Prefix = None,
+    controller: Controller = None,
+    frequency: Frequency = None,
+    damping: Damping = 1.0,
+    integral: IntegralRate = None,
+    limit: Limit = None,
     no_friction: NoFriction = False,
     gravity: Gravity = None,
     floating: Floating = False,
     mimic: Mimic = False,
     loops: Loops = None,
 ) -> None:
-    """Write verbs of a robot as C99: one .c and one .h, no allocation, no library but math.h.
+    """Write verbs of a robot, or a controller, as C99: one .c and one .h, no allocation, no library but math.h.
 
     Example: appell export puma560 --verb inverse_dynamics --verb mass_matrix --out puma.c --real float --no-libm
+
+    Example: appell export puma600 --controller tracking --frequency 10 --integral 5 --limit 90 --out control.c
     """
+    if bool(verb) == (controller is not None):
+        raise InputError("export: name what to write, either --verb or --controller")
     loaded, remarks = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
     warn(remarks)
-    file = loaded.export(verb, to=to, path=out, frame=frame, real=real, libm=not no_libm, prefix=prefix)
+    options: dict[str, Any] = {"to": to, "real": real, "libm": not no_libm, "prefix": prefix}
+    if controller is None:
+        if frequency is not None or integral is not None or limit is not None:
+            raise InputError("export: --frequency, --integral and --limit belong to a --controller")
+        file = loaded.export(verb or [], path=out, frame=frame, **options)
+    else:
+        if frame is not None:
+            raise InputError("export: a controller is about the whole robot; leave --frame out")
+        file = _law(loaded, controller, frequency, damping, integral, limit).export(out, **options)
     typer.echo(f"written: {file}", err=True)
     typer.echo(f"written: {file.with_suffix('.h')}", err=True)
+
+
+def _law(
+    robot: Any, name: str, frequency: float | None, damping: float, integral: float | None, limit: str | None
+) -> JointLaw:
+    """Return a law; where it leads to is an argument of its C, and any place will do here."""
+    if name not in ("tracking", "point-to-point"):
+        raise InputError(f"--controller: expected tracking or point-to-point, got '{name}'")
+    if not isinstance(robot, Robot):
+        raise InputError(f"--controller: '{robot.name}' is a robot in closed form, which the laws do not lead")
+    if frequency is None:
+        raise InputError("--controller: say how fast its error shall vanish, as in --frequency 10")
+    most = _limit(robot, limit)
+    here, still = robot.neutral(), [0.0] * robot.nv
+    if name == "point-to-point":
+        if integral is not None:
+            raise InputError("--integral: only tracking has integral action; use --controller tracking")
+        return PointToPoint(robot, here, *gains(frequency, damping), limit=most)
+    if integral is None:
+        return Tracking(robot, lambda _: (here, still, still), *gains(frequency, damping), limit=most)
+    return Tracking(robot, lambda _: (here, still, still), *integral_gains(frequency, damping, integral), limit=most)
+
+
+def _limit(robot: Robot, text: str | None) -> list[float] | float | str | None:
+    if text is None or text == "file":
+        return text
+    return numbers("--limit", text, n_forces(robot)) if "," in text else numbers("--limit", text, 1)[0]

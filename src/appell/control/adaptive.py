@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from appell.control.joints import Clock, Trajectory, force_limits, open_robot, per_velocity, sample, within
+from appell.control.joints import Clock, Trajectory, followed, force_limits, open_robot, per_velocity, sample, within
 from appell.errors import InputError
 from appell.recursion.regressor import PER_BODY, PER_VELOCITY
 from appell.robot.arguments import numbers
@@ -79,9 +79,7 @@ class Adaptive:
         if wide or robot.model.is_coupled:
             what = f"joint '{wide[0]}' has more" if wide else "joints follow others"
             raise InputError(f"Adaptive: every joint must have one coordinate of its own; of '{robot.name}' {what}")
-        if not callable(trajectory):
-            raise InputError(f"trajectory: expected a function t -> (q, v, a), got {type(trajectory).__name__}")
-        self.trajectory = trajectory
+        self.trajectory = followed(trajectory)
         self.bandwidth, self.kd = per_velocity(robot, "bandwidth", bandwidth), per_velocity(robot, "kd", kd)
         count = robot.parameters.size
         self.rate = np.broadcast_to(np.asarray(rate, dtype=float), (count,)) if np.ndim(rate) == 0 else np.asarray(rate)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
 from appell.loops.closed_robot import ClosedRobot
+from appell.recursion.kinematics import Scalars
 from appell.robot.arguments import check_quaternions, numbers
 from appell.robot.robot import Robot
 from appell.simulate.law import tracking_error
@@ -28,10 +29,31 @@ def open_robot(law: str, robot: Any) -> Robot:
     return robot
 
 
+def driven_robot(law: str, robot: Any) -> Robot:
+    """Return the robot of a law that can lead motors of robots with loops too; they come first among its velocities."""
+    if not isinstance(robot, ClosedRobot):
+        return open_robot(law, robot)
+    wide = [name for name in robot.actuators if "[" in name]
+    moved = robot.structure.independent[: len(robot.actuators)] != robot.structure.actuated
+    if wide or moved or not robot.actuators:
+        what = f"its actuator '{wide[0]}' is one of several of a joint" if wide else "they are not, or there are none"
+        raise InputError(
+            f"{law}: the first independent velocities of '{robot.name}' must be its motors, of one coordinate each; "
+            f"{what}"
+        )
+    return robot
+
+
+def n_forces(robot: Robot) -> int:
+    """Return how many forces drive a robot: of one with loops its motors', else one per velocity."""
+    return len(robot.actuators) if isinstance(robot, ClosedRobot) else robot.nv
+
+
 def per_velocity(robot: Robot, name: str, value: ArrayLike) -> Array:
-    """Return numbers of 0 or more, (..., nv), from one number or from one per velocity."""
-    wanted = np.full(robot.nv, value) if np.ndim(value) == 0 else value
-    array = numbers(robot.name, name, (robot.nv,), wanted).astype(float)
+    """Return numbers of 0 or more, (..., nv), from one number or from one per velocity; of loops, per motor."""
+    size = n_forces(robot)
+    wanted = np.full(size, value) if np.ndim(value) == 0 else value
+    array = numbers(robot.name, name, (size,), wanted).astype(float)
     if not (array >= 0.0).all():
         raise InputError(f"{name}: expected numbers of 0 or more for robot '{robot.name}', got {value!r}")
     return array
@@ -49,18 +71,21 @@ def configuration(robot: Robot, name: str, q: ArrayLike) -> Array:
 def effort_limits(robot: Robot) -> Array:
     """Return the largest force of every velocity that the robot's file allows, (nv,); infinite where it says nothing.
 
+    Of a robot with loops, of every motor.
+
     >>> import appell
     >>> effort_limits(appell.load("two-link"))
     array([inf, inf])
     """
     bodies = robot.model.independent.bodies
-    return np.array([body.joint.limits.effort for body in bodies for _ in range(body.joint.type.nv)], dtype=float)
+    every = np.array([body.joint.limits.effort for body in bodies for _ in range(body.joint.type.nv)], dtype=float)
+    return every[list(robot.structure.actuated)] if isinstance(robot, ClosedRobot) else every
 
 
 def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
     """Return the limits of a law: none, those of the robot's file ("file"), or those given."""
     if limit is None:
-        return np.full(robot.nv, np.inf)
+        return np.full(n_forces(robot), np.inf)
     if isinstance(limit, str):
         if limit != "file":
             raise InputError(f"limit: expected forces, None or 'file', got '{limit}'")
@@ -84,18 +109,42 @@ def straight(robot: Robot, q: ArrayLike) -> Array:
     return array
 
 
+def scalar_error(robot: Robot, q: Scalars, goal: Scalars) -> Scalars:
+    """Return goal ⊖ q, one number per force, of scalars of any type."""
+    if isinstance(robot, ClosedRobot):
+        return tuple(goal[k] - q[k] for k in motor_coordinates(robot))
+    return tracking_error(robot.model, q, goal)
+
+
+def motor_coordinates(robot: ClosedRobot) -> list[int]:
+    """Return where the motors' coordinates stand in q."""
+    model = robot.model
+    starts = {along.start: at.start for at, along in zip(model.q_slices, model.v_slices, strict=True)}
+    return [starts[k] for k in robot.structure.actuated]
+
+
 def error_of(robot: Robot) -> Callable[[Array, Array], Array]:
     """Return the function of q and goal that gives goal ⊖ q, (..., nv), as the laws of a rollout measure it."""
-    model = robot.model.independent
-    if all(body.joint.type.nq == 1 for body in model.bodies):
+    if isinstance(robot, ClosedRobot):
+        motors = motor_coordinates(robot)
+        return lambda q, goal: goal[..., motors] - q[..., motors]
+    if all(body.joint.type.nq == 1 for body in robot.model.independent.bodies):
         return lambda q, goal: goal - q
 
     def error(q: Array, goal: Array) -> Array:
         q, goal = np.broadcast_arrays(q, goal)
         columns = (tuple(np.moveaxis(x, -1, 0)) for x in (q, goal))
-        return np.stack(np.broadcast_arrays(*tracking_error(model, *columns)), axis=-1)
+        return np.stack(np.broadcast_arrays(*scalar_error(robot, *columns)), axis=-1)
 
     return error
+
+
+def followed(trajectory: Any) -> Trajectory:
+    """Return a trajectory if it is one."""
+    if not callable(trajectory):
+        raise InputError(f"trajectory: expected a function t -> (q, v, a), got {type(trajectory).__name__}")
+    checked: Trajectory = trajectory
+    return checked
 
 
 def sample(robot: Robot, trajectory: Trajectory, t: float) -> tuple[Array, Array, Array]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
+import textwrap
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -210,7 +211,7 @@ def _documentation(function: Function, prefix: str) -> list[str]:
     if function.guards:
         rows += ["", "Returns 0, or the sum of"]
         rows += [f"  {f'{prefix}_{guard.code}'.upper()}: {guard.meaning}" for guard in function.guards]
-    return [f"{function.name}: {function.text}", "", *rows]
+    return [*textwrap.wrap(f"{function.name}: {function.text}", WIDTH, subsequent_indent="  "), "", *rows]
 
 
 class _Body:

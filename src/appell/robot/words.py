@@ -28,11 +28,15 @@ MEANINGS = {
     "NT": "velocities of the spanning tree",
     "NP": "inertial parameters",
     "NC": "closures",
+    "NM": "numbers that the law remembers",
 }
 _N, _NN = (("NV", "NU"),), (("NV", "NU"), ("NV", "NU"))
 EXTENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "q": (("NQ",),),
     "rate": (("NQ",),),
+    **dict.fromkeys(("goal", "goal_q"), (("NQ",),)),
+    **dict.fromkeys(("goal_v", "goal_a"), (("NV",),)),
+    "memory": (("NM",),),
     "v": (("NV", "NT"),),
     "a": (("NV", "NU", "NT"),),
     "tau": (("NU", "NV"),),
@@ -87,12 +91,26 @@ _VERBS = {
     "singularity_measures": "what singularities of the legs, the motors and the angles are told by",
     "closure": "how far motor angles and posture disagree, and the slope of that by q",
 }
+_COMPUTED = "inverse dynamics M(q) u + C(q, v) v + G(q) + friction, within the limits above, of"
+_VERBS |= {
+    "point_to_point": f"{_COMPUTED} u = kp (goal - q) - kd v",
+    "tracking": f"{_COMPUTED} u = goal_a + kd (goal_v - v) + kp (goal_q - q)",
+    "tracking_with_integral": f"{_COMPUTED} u = goal_a + kd (goal_v - v) + kp (goal_q - q) + ki z; dz/dt = goal_q - q "
+    "but where the force is at its limit and z would drive it further",
+    "pd_gravity": "forces G(q) + kp (goal - q) - kd v, within the limits above",
+}
 _FORCE = "[N m], or [N] where a joint slides"
 _PORTS = {
     "q": "configuration, in the order above",
     "v": "velocities, in the order above",
     "a": "accelerations [rad/s^2] or [m/s^2], in the order of v",
     "tau": f"forces {_FORCE}",
+    "goal": "configuration to reach, in the order of q",
+    "goal_q": "configuration of the reference now, in the order of q",
+    "goal_v": "velocities of the reference now, in the order of v",
+    "goal_a": "accelerations of the reference now [rad/s^2] or [m/s^2], in the order of v",
+    "dt": "time since the last call [s]; 0 at the first",
+    "memory": "z, then the last errors goal_q - q: zeros before the first call, then what the last call gave out",
     "wrench": "force [N] and moment [N m] in world axes about the frame's origin",
     "moment": "moment on the platform [N m] in base axes",
     "rate": "rates of the coordinates",

@@ -2,14 +2,15 @@
 
 A law is a record of its gains and its reference; `torque` is its equation, generic in the scalar, so that it can be
 traced and compiled into the march. It is sampled as a digital controller samples: once per step, at the state that the
-step starts from, and held until the next.
+step starts from, and held until the next. Integral action is memory beside the state: :func:`forces` says how it grows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -17,7 +18,7 @@ from appell.model.model import Model
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.spatial.rotation import from_quaternion
-from appell.spatial.scalar import Scalar, cos, sign, sin
+from appell.spatial.scalar import Scalar, cos, select, sign, sin
 from appell.spatial.vector import matvec_t
 
 Dynamics = Callable[[Scalars, Scalars, Scalars], Any]
@@ -55,6 +56,11 @@ class PD:
         return 0.0
 
     @property
+    def ki(self) -> None:
+        """Return the gain of integral action: none."""
+        return None
+
+    @property
     def believed(self) -> Robot | None:
         """Return the robot whose dynamics the law computes: none."""
         return None
@@ -72,6 +78,8 @@ class ComputedTorque:
     ID is the inverse dynamics of `believed`, a robot with the same joints whose parameters may be wrong; without it, of
     the robot itself, and the error then obeys ë + kd·ė + kp·e = 0 but for the sampling. All else as for :class:`PD`;
     v* and a* of free and ball joints are taken as they are, which is exact where there is no error in the rotation.
+    With `ki` the acceleration has ki·∫(q* ⊖ q) dt besides: the integral starts from zero, advances by the trapezoidal
+    rule, and that of a joint whose force is beyond ±`limit` does not grow further that way.
 
     >>> import appell
     >>> from appell.simulate.law import ComputedTorque
@@ -90,6 +98,7 @@ class ComputedTorque:
     a: ArrayLike = 0.0
     believed: Robot | None = None
     limit: ArrayLike = float("inf")
+    ki: ArrayLike | None = None
 
     @staticmethod
     def torque(dynamics: Dynamics, q: Scalars, v: Scalars, a: Scalars, correction: Scalars) -> Scalars:
@@ -125,6 +134,11 @@ class GravityPD:
         """Return the reference's acceleration, which this law does not use."""
         return 0.0
 
+    @property
+    def ki(self) -> None:
+        """Return the gain of integral action: none."""
+        return None
+
     @staticmethod
     def torque(dynamics: Dynamics, q: Scalars, v: Scalars, a: Scalars, correction: Scalars) -> Scalars:
         """Return the inverse dynamics at rest, which is gravity, and the correction."""
@@ -135,13 +149,69 @@ class GravityPD:
 Law = PD | ComputedTorque | GravityPD
 
 
-def correction(
-    model: Model, q: Scalars, v: Scalars, kp: Scalars, kd: Scalars, goal_q: Scalars, goal_v: Scalars
-) -> Scalars:
-    """Return kp·(q* ⊖ q) + kd·(v* − v), one number per velocity."""
-    error = tracking_error(model, q, goal_q)
-    parts = zip(kp, error, kd, goal_v, v, strict=True)
-    return tuple(p * e + d * (wanted - is_) for p, e, d, wanted, is_ in parts)
+class Feedback(NamedTuple):
+    """What a law feeds back: the error q* ⊖ q and its rate v* − v, and their gains; one number per force each."""
+
+    error: Scalars
+    rate: Scalars
+    kp: Scalars
+    kd: Scalars
+
+
+class Integral(NamedTuple):
+    """What integral action needs: gains, the limits of forces, memory, and the time since the law was asked last.
+
+    The memory is z, one number per force, then the last errors; all zero before the first time, whose `elapsed` is 0.
+    """
+
+    ki: Scalars
+    limit: Scalars
+    memory: Scalars
+    elapsed: Scalar
+
+
+def forces(
+    force: Callable[[Scalars], Scalars], feedback: Feedback, integral: Integral | None = None
+) -> tuple[Scalars, Scalars]:
+    """Return the forces of a law, not yet within their limits, and its memory afterwards, () without integral action.
+
+    `force` gives them of the correction kp·e + kd·ė + ki·z. With the trapezoidal rule z grows by ½ Δt (e' + e); where
+    the force that comes of it is beyond its limit, and e would drive it further, z stays as it was.
+    """
+    error, rate, kp, kd = feedback
+    correction = tuple(p * e + d * r for p, e, d, r in zip(kp, error, kd, rate, strict=True))
+    if integral is None:
+        return force(correction), ()
+
+    def with_integral(z: Scalars) -> Scalars:
+        return force(tuple(x + k * y for x, k, y in zip(correction, integral.ki, z, strict=True)))
+
+    before, last = integral.memory[: len(error)], integral.memory[len(error) :]
+    grown = tuple(z + 0.5 * integral.elapsed * (old + e) for z, old, e in zip(before, last, error, strict=True))
+    rows = zip(with_integral(grown), error, integral.limit, before, grown, strict=True)
+    z = tuple(after if _is_endless(most) else _unwound(tau, e, most, old, after) for tau, e, most, old, after in rows)
+    return with_integral(z), (*z, *error)
+
+
+def _unwound(tau: Scalar, error: Scalar, limit: Scalar, before: Scalar, after: Scalar) -> Scalar:
+    """Return z before where |τ| > limit and τ·e > 0, else z after."""
+    return select(sign(tau) * tau - limit, select(tau * error, before, after), after)
+
+
+def clamped(tau: Scalar, limit: Scalar) -> Scalar:
+    """Return a force within ±limit; not-a-number stays what it is.
+
+    >>> clamped(3.0, 2.0), clamped(-3.0, 2.0), clamped(1.0, 2.0)
+    (2.0, -2.0, 1.0)
+    """
+    if _is_endless(limit):
+        return tau
+    return select(tau - limit, limit, select(-limit - tau, -limit, tau))
+
+
+def _is_endless(limit: Scalar) -> bool:
+    """Return whether a limit is a plain number, and infinite: then there is nothing to choose."""
+    return isinstance(limit, float) and math.isinf(limit)
 
 
 def tracking_error(model: Model, q: Scalars, goal: Scalars) -> Scalars:

@@ -72,7 +72,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         Keep the start and every so many-th state; must divide the number of steps.
     control : PD, ComputedTorque or GravityPD, optional
         A law whose joint forces are added to tau, sampled at the start of every step; controllers give theirs by
-        ``as_law``.
+        ``as_law``, with their integral action if they have it.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         raise InputError(f"method: no method '{method}'; known: {listed(METHODS)}")
     if not (isinstance(dt, float | int | np.number) and math.isfinite(dt) and dt > 0.0):
         raise InputError(f"dt: expected a time step above zero, got {dt!r}")
-    given = _Arguments(robot, q0, v0, tau, control, steps)
+    given = _Arguments(robot, q0, v0, tau, control, steps, float(dt))
     kept = range(0, given.steps + 1, _whole("every", every))
     if given.steps % every:
         raise InputError(f"every: {every} does not divide {given.steps} steps; the last state would not be kept")
@@ -126,7 +126,8 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
     else:
         believed = control.believed.model if control and control.believed else None
         law: Any = type(control) if control else None
-        (q, v), lasted = marcher(robot.model, method, law, believed)(*arrays)
+        is_integral = control is not None and control.ki is not None
+        (q, v, *_), lasted = marcher(robot.model, method, law, believed, is_integral=is_integral)(*arrays)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
     q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
@@ -151,7 +152,14 @@ class _Arguments:
     """The arguments of a rollout, checked, as rows side by side with one leading axis."""
 
     def __init__(
-        self, robot: Robot, q0: ArrayLike, v0: ArrayLike, tau: ArrayLike | None, law: Law | None, steps: int | None
+        self,
+        robot: Robot,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        tau: ArrayLike | None,
+        law: Law | None,
+        steps: int | None,
+        dt: float,
     ) -> None:
         self._robot, own = robot, robot.model.independent
         tau = 0.0 if tau is None else tau
@@ -165,6 +173,10 @@ class _Arguments:
             check_quaternions(robot.name, own, goals["goal q"])
         check_quaternions(robot.name, own, states["q0"])
         self.steps = _steps(drives, steps)
+        if law is not None and law.ki is not None:
+            states["memory"] = np.zeros(2 * robot.nv)
+            drives["elapsed"] = np.full((self.steps, 1), dt)
+            drives["elapsed"][0] = 0.0  # the integral begins with the first sample
         drives = {name: x if x.ndim > 1 else x[None] for name, x in drives.items()}
         self.leading = self._broadcast(states | fixed, drives)
         typed = [np.asarray(x) for x in (q0, v0, tau) if np.ndim(x)]
@@ -180,13 +192,14 @@ class _Arguments:
         kinds = [[b.joint.kind for b in r.model.independent.bodies] for r in (robot, law.believed or robot)]
         if kinds[0] != kinds[1]:
             raise InputError(f"control: the law's robot has other joints than robot '{robot.name}'")
-        fixed = {name: self._row(name, getattr(law, name), robot.nv) for name in ("kp", "kd")}
+        gains = {"kp": law.kp, "kd": law.kd} | ({} if law.ki is None else {"ki": law.ki})
+        rows = {name: self._row(name, x, robot.nv) for name, x in gains.items()}
         limit = self._row("limit", law.limit, robot.nv, is_finite=False)
         if not (limit >= 0.0).all():
             raise InputError(f"limit: expected forces of at least zero for robot '{robot.name}'")
         sizes = {"q": robot.nq, "v": robot.nv, "a": robot.nv}
         goals = {f"goal {name}": self._row(f"goal {name}", getattr(law, name), n) for name, n in sizes.items()}
-        return {**fixed, "limit": limit}, goals
+        return {"kp": rows.pop("kp"), "kd": rows.pop("kd"), "limit": limit, **rows}, goals
 
     def _row(self, name: str, x: ArrayLike, size: int, *, is_finite: bool = True) -> Array:
         """Return an argument as numbers (..., size), finite ones; a single number stands for all, but not for q."""

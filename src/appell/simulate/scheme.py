@@ -26,7 +26,7 @@ from appell.model.model import Model
 from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates
 from appell.robot.verbs import VERBS
-from appell.simulate.law import Law, correction
+from appell.simulate.law import Feedback, Integral, Law, forces, tracking_error
 from appell.spatial.scalar import sqrt
 from appell.trace.tape import Port, Tape, trace
 from appell.trace.verify import verify
@@ -61,24 +61,32 @@ def _ports(model: Model) -> Ports:
 
 
 @functools.lru_cache(maxsize=64)
-def marcher(model: Model, method: str, law: type[Law] | None, believed: Model | None) -> Marcher:
-    """Return the compiled march of a robot: by a method, under a law that computes with the model `believed`."""
+def marcher(
+    model: Model, method: str, law: type[Law] | None, believed: Model | None, *, is_integral: bool = False
+) -> Marcher:
+    """Return the compiled march of a robot: by a method, under a law that computes with the model `believed`.
+
+    With integral action the state has the law's memory behind q and v, and the drives the time since the last sample.
+    """
     plain = [other and replace(other, name="", source="", frames=()) for other in (model, believed)]
-    fingerprint = repr((*plain, method, law and law.__name__))
-    return Marcher(Route("rollout", fingerprint, lambda: march(model, method, law, believed)))
+    fingerprint = repr((*plain, method, law and law.__name__, is_integral))
+    return Marcher(Route("rollout", fingerprint, lambda: march(model, method, law, believed, is_integral=is_integral)))
 
 
-def march(model: Model, method: str, law: type[Law] | None, believed: Model | None) -> March:
+def march(
+    model: Model, method: str, law: type[Law] | None, believed: Model | None, *, is_integral: bool = False
+) -> March:
     """Return the march of a robot."""
     q, v, tau = ports = _ports(model)
     gains = tuple(Port(name, v.shape) for name in ("kp", "kd", "limit"))
     goals = Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)
+    memory, more, elapsed = _memory(ports) if is_integral else ((), (), ())
     return March(
         "rollout",
-        states=(q, v),
-        fixed=gains if law else (),
-        drives=(tau, *goals) if law else (tau,),
-        law=_law(law, model, believed or model, ports) if law else None,
+        states=(q, v, *memory),
+        fixed=(*gains, *more) if law else (),
+        drives=(tau, *goals, *elapsed) if law else (tau,),
+        law=_law(law, model, believed or model, ports, is_integral=is_integral) if law else None,
         bounds=(Bound("tau", "limit"),) if law else (),
         finish=_normalising(model, q),
         **(
@@ -129,22 +137,37 @@ def _euler(model: Model, ports: Ports) -> dict[str, Any]:
     return {"scratch": (), "stage": part, "stages": 1}
 
 
-def _law(law: type[Law], model: Model, believed: Model, ports: Ports) -> Part:
+def _memory(ports: Ports) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Port, ...]]:
+    """Return what integral action adds to the state, to the gains and to the drives."""
+    n = ports.v.size
+    return (Port("memory", (2 * n,)),), (Port("ki", (n,)),), (Port("elapsed", (1,)),)
+
+
+def _law(law: type[Law], model: Model, believed: Model, ports: Ports, *, is_integral: bool) -> Part:
     q, v, tau = ports
 
     def dynamics(q: Scalars, v: Scalars, a: Scalars) -> Any:
         return VERBS["inverse_dynamics"].tape(believed).run(q, v, a)
 
-    def torque(q: Scalars, place: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Scalars:
-        kp, kd, goal_q, goal_v, goal_a = others
-        wanted = law.torque(dynamics, q, v, goal_a, correction(model, place, v, kp, kd, goal_q, goal_v))
-        return tuple(x + y for x, y in zip(tau, wanted, strict=True))
+    def torque(q: Scalars, place: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Any:
+        kp, kd, goal_q, goal_v, goal_a, *more = others
+
+        def force(correction: Scalars) -> Scalars:
+            wanted = law.torque(dynamics, q, v, goal_a, correction)
+            return tuple(x + y for x, y in zip(tau, wanted, strict=True))
+
+        rate = tuple(wanted - is_ for wanted, is_ in zip(goal_v, v, strict=True))
+        feedback = Feedback(tracking_error(model, place, goal_q), rate, kp, kd)
+        return forces(force, feedback, Integral(*more[:3], *more[3]) if more else None)
 
     numbers = [Port(name, v.shape) for name in ("kp", "kd")]
     goals = [Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)]
-    inputs = (q, Port("place", q.shape), v, tau, *numbers, *goals)
+    memory, ki, elapsed = _memory(ports) if is_integral else ((), (), ())
+    more = (*ki, Port("limit", v.shape), *memory, *elapsed) if is_integral else ()
+    inputs = (q, Port("place", q.shape), v, tau, *numbers, *goals, *more)
     reads = ("q", *("q" if port.name == "place" else port.name for port in inputs[1:]))
-    return Part(_tape("law", torque, inputs, (tau,)), reads, ("tau",))
+    outputs = (tau, *memory)
+    return Part(_tape("law", torque, inputs, outputs), reads, tuple(port.name for port in outputs))
 
 
 def _normalising(model: Model, q: Port) -> Part | None:

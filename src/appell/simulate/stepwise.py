@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates
 from appell.robot.robot import Robot
-from appell.simulate.law import Law, correction
+from appell.simulate.law import Feedback, Integral, Law, forces, tracking_error
 from appell.simulate.scheme import quaternions
 
 Array = NDArray[Any]
@@ -28,7 +28,8 @@ def stepwise(
     kept: range,
 ) -> tuple[list[Array], Array]:
     """Return what a :class:`appell.kernels.marcher.Marcher` returns of the same arrays."""
-    q, v = (np.array(state) for state in states)
+    q, v = (np.array(state) for state in states[:2])
+    memory = np.array(states[2]) if len(states) > 2 else None  # of a law with integral action
     weights, places = weights.astype(q.dtype), quaternions(robot.model)
     results = [np.empty((len(x), len(kept), x.shape[1]), x.dtype) for x in (q, v)]
     lasted = np.zeros(len(q), np.int64)
@@ -39,7 +40,8 @@ def stepwise(
             break
         tau = drives[0][:, step]
         if law is not None:
-            tau = _driven(robot, law, q, v, tau, fixed, [drive[:, step] for drive in drives[1:]])
+            goals = [drive[:, step] for drive in drives[1:]]
+            tau, memory = _driven(robot, law, q, v, tau, fixed, goals, memory)
         with np.errstate(over="ignore", invalid="ignore"):
             q, v = _moved(robot, method, q, v, tau, weights)
             for at in places:
@@ -63,19 +65,33 @@ def _moved(robot: Robot, method: str, q: Array, v: Array, tau: Array, weights: A
 
 
 def _driven(
-    robot: Robot, law: Law, q: Array, v: Array, tau: Array, fixed: Sequence[Array], goals: Sequence[Array]
-) -> Array:
-    """Return the given joint forces and the law's, within the limit."""
-    kp, kd, limit = fixed
+    robot: Robot,
+    law: Law,
+    q: Array,
+    v: Array,
+    tau: Array,
+    fixed: Sequence[Array],
+    goals: Sequence[Array],
+    memory: Array | None,
+) -> tuple[Array, Array | None]:
+    """Return the given joint forces and the law's, within the limit, and the law's memory if it has one."""
+    kp, kd, limit, *ki = (_columns(x) for x in fixed)
+    goal_q, goal_v, goal_a, *elapsed = goals
     believed = law.believed or robot
 
     def dynamics(_: Scalars, v: Scalars, a: Scalars) -> Any:
         return _columns(believed._call("inverse_dynamics", (q, _stacked(v), _stacked(a)), None))
 
-    given = [_columns(x) for x in (q, v, kp, kd, goals[0], goals[1])]
-    wanted = law.torque(dynamics, given[0], given[1], _columns(goals[2]), correction(robot.model, *given))
-    clipped: Array = np.clip(tau + _stacked(wanted), -limit, limit)
-    return clipped
+    def force(correction: Scalars) -> Scalars:
+        wanted = law.torque(dynamics, _columns(q), _columns(v), _columns(goal_a), correction)
+        return _columns(tau + _stacked(wanted))
+
+    error = tracking_error(robot.model, _columns(q), _columns(goal_q))
+    feedback = Feedback(error, _columns(goal_v - v), kp, kd)
+    integral = None if memory is None else Integral(ki[0], limit, _columns(memory), elapsed[0][:, 0])
+    wanted, after = forces(force, feedback, integral)
+    clipped: Array = np.clip(_stacked(wanted), -fixed[2], fixed[2])
+    return clipped, _stacked(after) if after else None
 
 
 def _columns(x: Array) -> Scalars:
