@@ -76,7 +76,7 @@ class JointLaw(ABC):
         libm: bool = True,
         prefix: str | None = None,
     ) -> Path:
-        """Write the law as C99 that needs no allocation: ``path`` and a header beside it.
+        r"""Write the law as C99 that needs no allocation: ``path`` and a header beside it.
 
         Gains, limits and the robot are constants of the code. The reference comes as arguments, for what a program
         does with its robot changes more often than its robot: q*, v* and a* of tracking, the goal of the others. A law
@@ -92,7 +92,7 @@ class JointLaw(ABC):
         >>> law = appell.control.PDGravity(appell.load("two-link"), [0.0, 0.0], kp=9.0, kd=6.0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = law.export(folder + "/arm.c")
-        ...     print(*file.with_suffix(".h").read_text().splitlines()[-11:-6], sep="\\n")
+        ...     print(*file.with_suffix(".h").read_text().splitlines()[-11:-6], sep="\n")
         void two_link_pd_gravity(
             const double q[TWO_LINK_NQ],
             const double v[TWO_LINK_NV],
