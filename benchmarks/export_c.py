@@ -33,33 +33,33 @@ UR5 = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robo
 )
 REPEATS = 200
 LOOP = """#define _POSIX_C_SOURCE 199309L
-#include "ur5.h"
+#include "{stem}.h"
 #include <time.h>
 
-double timed(long n, const {real} *q, const {real} *v, const {real} *a, {real} *tau)
+double timed(long n, {arguments})
 {{
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
     for (long i = 0; i < n; i++)
-        ur5_inverse_dynamics(q + i * UR5_NQ, v + i * UR5_NV, a + i * UR5_NV, tau + i * UR5_NV);
+        {call};
     clock_gettime(CLOCK_MONOTONIC, &after);
     return (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
 }}
 """
+CALL = "ur5_inverse_dynamics(q + i * UR5_NQ, v + i * UR5_NV, a + i * UR5_NV, tau + i * UR5_NV)"
 FLAGS = {"-O2": ["-O2"], "-O3 -march=native": ["-O3", "-march=native"]}
 
 
-def built(robot: appell.Robot, folder: Path, compiler: str, flags: list[str], real: str, libm: bool) -> Any:
-    """Return the timed loop around the exported function, compiled."""
-    folder.mkdir()
-    file = robot.export("inverse_dynamics", path=folder / "ur5.c", real=real, libm=libm, prefix="ur5")
-    loop, library = folder / "loop.c", folder / "ur5.so"
-    loop.write_text(LOOP.format(real=real))
-    command = [compiler, "-std=c99", *flags, "-fPIC", "-shared", str(file), str(loop), "-o", str(library), "-lm"]
-    subprocess.run(command, check=True)
+def built(file: Path, real: str, call: str, names: list[str], command: list[str]) -> Any:
+    """Return the timed loop around a call of an exported function, compiled; the names are its arrays'."""
+    loop, library = file.with_name("loop.c"), file.with_suffix(".so")
+    arguments = ", ".join(f"{real} *{name}" for name in names)
+    loop.write_text(LOOP.format(stem=file.stem, arguments=arguments, call=call))
+    always = ["-std=c99", "-fPIC", "-shared", str(file), str(loop), "-o", str(library), "-lm"]
+    subprocess.run([*command, *always], check=True)
     timed = ctypes.CDLL(str(library)).timed
     timed.restype = ctypes.c_double
-    timed.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 4]
+    timed.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * len(names)]
     return timed
 
 
@@ -84,7 +84,9 @@ def main() -> None:
                     dtype = np.float64 if real == "double" else np.float32
                     arrays = [x.astype(dtype) for x in (q, v, a)] + [np.empty((n, 6), dtype)]
                     what = f"{compiler} {name}, {real}, {'math.h' if libm else 'own sines'}"
-                    cases.append((what, built(robot, place, compiler, flags, real, libm), arrays))
+                    file = robot.export("inverse_dynamics", path=place / "ur5.c", real=real, libm=libm, prefix="ur5")
+                    timed = built(file, real, CALL, ["q", "v", "a", "tau"], [compiler, *flags])
+                    cases.append((what, timed, arrays))
         best, peer = [float("inf")] * len(cases), float("inf")
         for _ in range(REPEATS):
             start = time.perf_counter()

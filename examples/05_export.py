@@ -1,4 +1,4 @@
-"""Dynamics for a controller: the PUMA 560 as C99, and a loop at 1 kHz around it if there is a C compiler."""
+"""A controller as C99: computed torque for the PUMA 560, and a loop at 1 kHz around it if there is a C compiler."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ import sys
 from pathlib import Path
 
 import appell
+from appell.control import Tracking, integral_gains
 
 MAIN = Path(__file__).parent / "c" / "main.c"
+LIMIT = [97.0, 186.0, 89.0, 24.0, 20.0, 21.0]
 
 
 def main() -> None:
-    """Write puma560.c and puma560.h here; compile them with examples/c/main.c and run that for a second."""
+    """Write the law and the arm's own dynamics here; compile them with examples/c/main.c and run that for 1.5 s."""
     robot = appell.load("puma560")
-    file = robot.export(["inverse_dynamics", "forward_dynamics"], path="puma560.c")
-    print(f"{file}: {len(file.read_text().splitlines())} lines of C; its header begins")
-    print("\n".join(file.with_suffix(".h").read_text().splitlines()[:4]))
+    here, still = robot.neutral(), [0.0] * 6
+    # where to go is an argument of the C: any trajectory will do here
+    law = Tracking(robot, lambda _: (here, still, still), *integral_gains(20.0, 1.0, 8.0), limit=LIMIT)
+    control = law.export("control.c")
+    arm = robot.export("forward_dynamics", path="puma560.c")
+    print(f"{control}: {len(control.read_text().splitlines())} lines of C; its header declares")
+    text = control.with_suffix(".h").read_text()
+    print(text[text.index("void ") : text.index(");") + 2])
 
     compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
     if compiler is None or sys.platform != "linux":  # the loop sleeps by clock_nanosleep
         print("no C compiler for Linux here: compile it where the controller runs")
         return
-    command = [compiler, "-std=c99", "-O2", "-I.", str(MAIN), str(file), "-o", "controller", "-lm"]
+    command = [compiler, "-std=c99", "-O2", "-I.", str(MAIN), str(control), str(arm), "-o", "controller", "-lm"]
     subprocess.run(command, check=True)
-    subprocess.run(["./controller", "1.0"], check=True)
+    subprocess.run(["./controller", "1.5"], check=True)
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def test_integral_action_is_the_same_on_a_robot_too_long_for_a_march_of_its_own(
 
 def crossed():
     """A robot with loops whose first independent velocities are not its motors."""
-    robot = appell.load("five-bar")
+    robot = cast(appell.ClosedRobot, appell.load("five-bar"))
     passive = [name for name in robot.joint_names if name not in robot.actuators]
     return robot.with_independent(passive)
 
@@ -359,7 +359,7 @@ def test_energy_of_adaptation_falls_by_the_damped_power(puma, motion):
         (lambda r: PointToPoint(r, [0.0] * 6, -1.0, 1.0), "kp: expected numbers of 0 or more"),
         (lambda r: PointToPoint(r, [0.0] * 6, 1.0, 1.0, limit="robot"), "limit: expected forces"),
         (lambda r: PDGravity(appell.load("five-bar"), [0.0] * 4, 1.0, 1.0), "expected an open robot"),
-        (lambda r: PointToPoint(appell.load("agile-wrist"), [0.0] * 3, 1.0, 1.0), "expected an open robot"),
+        (lambda r: PointToPoint(cast(Any, appell.load("agile-wrist")), [0.0] * 3, 1.0, 1.0), "expected an open robot"),
         (lambda r: PointToPoint(crossed(), crossed().neutral(), 1.0, 1.0), "'five-bar' must be its motors"),
         (lambda r: Tracking(r, cast(Any, GOAL), 1.0, 1.0), "trajectory: expected a function"),
         (lambda r: Tracking(r, cast(Any, lambda t: GOAL), 1.0, 1.0)(0.0, GOAL, ZERO), r"expected \(q, v, a\)"),

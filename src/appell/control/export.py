@@ -18,7 +18,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from appell.control.joints import n_forces, scalar_error
@@ -73,7 +72,8 @@ def write_law(
 def law_source(robot: Robot, verb: str, terms: Terms) -> Source:
     """Return a law as an exporter sees it."""
     own = robot._source()
-    numbers = [f"  {name:<10} {', '.join(f'{x:.9g}' for x in row)}" for name, row in _told(terms)]
+    rows = {name: x for name, x in terms._asdict().items() if x is not None}
+    numbers = [f"  {name:<10} {', '.join(f'{x:.9g}' for x in row)}" for name, row in rows.items()]
     return replace(
         own,
         verbs=(verb,),
@@ -84,15 +84,10 @@ def law_source(robot: Robot, verb: str, terms: Terms) -> Source:
     )
 
 
-def _told(terms: Terms) -> list[tuple[str, Array]]:
-    rows = [(name, x) for name, x in terms._asdict().items() if x is not None]
-    return [(name, x) for name, x in rows if name != "limit" or np.isfinite(x).any()]
-
-
 def law_tape(robot: Robot, verb: str, terms: Terms) -> tuple[Tape, tuple[Guard, ...]]:
     """Return the program of a law, and what tells of states that it cannot be trusted at.
 
-    >>> import appell
+    >>> import appell, numpy as np
     >>> terms = Terms(*(np.array([x, x]) for x in (9.0, 6.0)), None, np.array([5.0, np.inf]))
     >>> tape, _ = law_tape(appell.load("two-link"), "pd_gravity", terms)
     >>> [port.name for port in tape.inputs], tape.run([0.0, 0.0], [0.0, 0.0], [9.0, 0.0])[0]

@@ -91,4 +91,5 @@ def _(x: Scalar) -> Scalar:
 @select.register(np.ndarray)
 @select.register(np.generic)
 def _(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
-    return np.where(condition.real > 0.0, chosen, other)[()]
+    result: Any = np.where(condition.real > 0.0, chosen, other)
+    return result[()]
