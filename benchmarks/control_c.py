@@ -14,14 +14,11 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from export_c import FLAGS, REPEATS, built
-from numpy.typing import NDArray
+from export_c import FLAGS, Case, built, raced
 from rich.console import Console
 
 import appell
@@ -61,7 +58,7 @@ def main() -> None:
     columns = [np.asfortranarray(x.T) for x in (q, v, u)]
     reference = np.empty((6, n), order="F")
     with tempfile.TemporaryDirectory() as folder:
-        cases: list[tuple[str, Any, list[NDArray[Any]]]] = []
+        cases: list[Case] = []
         for compiler in compilers:
             for name, flags in FLAGS.items():
                 for kind, (call, names) in CALLS.items():
@@ -74,13 +71,7 @@ def main() -> None:
                         timed = built(file, real, call, names, [compiler, *flags])
                         what = f"{kind}: {compiler} {name}, {real}, {'math.h' if libm else 'own sines'}"
                         cases.append((what, timed, arrays))
-        best, peer = [float("inf")] * len(cases), float("inf")
-        for _ in range(REPEATS):
-            start = time.perf_counter()
-            pin.rneaInParallel(1, pool, *columns, reference)
-            peer = min(peer, time.perf_counter() - start)
-            for k, (_, timed, arrays) in enumerate(cases):
-                best[k] = min(best[k], timed(n, *(x.ctypes.data for x in arrays)))
+        peer, best = raced(lambda: pin.rneaInParallel(1, pool, *columns, reference), cases, n)
     rows: list[tuple[Cell, ...]] = [("rneaInParallel alone", 1e9 * peer / n, 1.0, 0.0)]
     wanted = np.clip(reference.T, -LIMIT, LIMIT)
     for (what, _, arrays), seconds in zip(cases, best, strict=True):

@@ -17,6 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ from appell.results.table import Cell, Table
 UR5 = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots").joinpath(
     "ur_description", "urdf", "ur5_robot.urdf"
 )
+Case = tuple[str, Any, list[NDArray[Any]]]
+"""What it is, its timed loop, and the arrays of it."""
 REPEATS = 200
 LOOP = """#define _POSIX_C_SOURCE 199309L
 #include "{stem}.h"
@@ -63,6 +66,18 @@ def built(file: Path, real: str, call: str, names: list[str], command: list[str]
     return timed
 
 
+def raced(peer: Callable[[], object], cases: list[Case], n: int) -> tuple[float, list[float]]:
+    """Return the best times of a peer and of each case on n samples [s]; they take turns."""
+    first, best = float("inf"), [float("inf")] * len(cases)
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        peer()
+        first = min(first, time.perf_counter() - start)
+        for k, (_, timed, arrays) in enumerate(cases):
+            best[k] = min(best[k], timed(n, *(x.ctypes.data for x in arrays)))
+    return first, best
+
+
 def main() -> None:
     compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
     if not compilers:
@@ -76,7 +91,7 @@ def main() -> None:
     columns = [np.asfortranarray(x.T) for x in (q, v, a)]
     reference = np.empty((6, n), order="F")
     with tempfile.TemporaryDirectory() as folder:
-        cases: list[tuple[str, Any, list[NDArray[Any]]]] = []
+        cases: list[Case] = []
         for compiler in compilers:
             for name, flags in FLAGS.items():
                 for real, libm in (("double", True), ("double", False), ("float", True), ("float", False)):
@@ -87,13 +102,7 @@ def main() -> None:
                     file = robot.export("inverse_dynamics", path=place / "ur5.c", real=real, libm=libm, prefix="ur5")
                     timed = built(file, real, CALL, ["q", "v", "a", "tau"], [compiler, *flags])
                     cases.append((what, timed, arrays))
-        best, peer = [float("inf")] * len(cases), float("inf")
-        for _ in range(REPEATS):
-            start = time.perf_counter()
-            pin.rneaInParallel(1, pool, *columns, reference)
-            peer = min(peer, time.perf_counter() - start)
-            for k, (_, timed, arrays) in enumerate(cases):
-                best[k] = min(best[k], timed(n, *(x.ctypes.data for x in arrays)))
+        peer, best = raced(lambda: pin.rneaInParallel(1, pool, *columns, reference), cases, n)
     rows: list[tuple[Cell, ...]] = [("rneaInParallel", 1e9 * peer / n, 1.0, 0.0)]
     for (what, _, arrays), seconds in zip(cases, best, strict=True):
         apart = float(np.abs(arrays[3] - reference.T).max() / np.abs(reference).max())

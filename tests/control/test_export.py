@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 
@@ -169,6 +170,26 @@ def test_a_law_of_a_robot_with_loops_is_the_same_in_c(compiler, tmp_path):
     found, codes = run_c(law, "point_to_point", sizes, rows, compiler, tmp_path, has_code=True)
     assert codes.tolist() == [0] * 9 + [2]
     assert relative(found[:-1], expected[:-1]) < 1e-12
+
+
+@compiled
+def test_a_law_in_single_precision_is_good_to_it(puma, motion, compiler, tmp_path):
+    law = Tracking(puma, motion, *integral_gains(9.0, 1.0, 5.0), limit=PUMA600.limit)
+    file = law.export(tmp_path / "law.c", prefix="arm", real="float", libm=False)
+    library = file.with_suffix(".so")
+    command = [compiler, *FLAGS, "-fPIC", "-shared", "-nostdlib", str(file), "-o", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    function = ctypes.CDLL(str(library)).arm_tracking_with_integral
+    memory, tau = np.zeros(12, np.float32), np.empty(6, np.float32)
+    (q, v), found, expected = states(10), [], []
+    for k in range(10):
+        rows = [np.asarray(x, np.float32) for x in (q[k], v[k], *motion(0.1 * k))]
+        given = [x.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) for x in (*rows, memory, tau)]
+        function(*given[:5], ctypes.c_float(0.1 if k else 0.0), given[5], given[6], given[5])
+        found.append(tau.copy())
+        expected.append(law(0.1 * k, q[k], v[k]))
+    assert relative(np.array(found), np.array(expected)) < 1e-5
 
 
 def test_the_same_law_gives_the_same_bytes(motion, tmp_path):

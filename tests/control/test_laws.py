@@ -168,6 +168,11 @@ def crossed():
     return robot.with_independent(passive)
 
 
+def looped():
+    robot = appell.load("five-bar")
+    return PointToPoint(robot, robot.neutral(), 1.0, 1.0)
+
+
 @pytest.mark.parametrize("name", ["five-bar", "stewart"])
 def test_tracking_leads_the_motors_of_a_robot_with_loops(name):
     """The motors follow to 1e-7 when the model is exact, and an error at the start dies away as its equation says."""
@@ -360,6 +365,7 @@ def test_energy_of_adaptation_falls_by_the_damped_power(puma, motion):
         (lambda r: PointToPoint(r, [0.0] * 6, 1.0, 1.0, limit="robot"), "limit: expected forces"),
         (lambda r: PDGravity(appell.load("five-bar"), [0.0] * 4, 1.0, 1.0), "expected an open robot"),
         (lambda r: PointToPoint(cast(Any, appell.load("agile-wrist")), [0.0] * 3, 1.0, 1.0), "expected an open robot"),
+        (lambda r: looped().as_law(), "as_law: expected an open robot"),
         (lambda r: PointToPoint(crossed(), crossed().neutral(), 1.0, 1.0), "'five-bar' must be its motors"),
         (lambda r: Tracking(r, cast(Any, GOAL), 1.0, 1.0), "trajectory: expected a function"),
         (lambda r: Tracking(r, cast(Any, lambda t: GOAL), 1.0, 1.0)(0.0, GOAL, ZERO), r"expected \(q, v, a\)"),

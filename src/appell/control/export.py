@@ -50,23 +50,13 @@ class Terms(NamedTuple):
     limit: Array
 
 
-def write_law(
-    robot: Robot,
-    verb: str,
-    terms: Terms,
-    path: str | os.PathLike[str],
-    *,
-    to: str = "c",
-    real: str = "double",
-    libm: bool = True,
-    prefix: str | None = None,
-) -> Path:
-    """Write a law as a function named for its verb; return the path of the source file."""
+def write_law(robot: Robot, verb: str, terms: Terms, to: str, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write a law as a function named for its verb, options as of the exporter; return the path of the source file."""
     for name, x in terms._asdict().items():
         if x is not None and x.ndim > 1:
             raise InputError(f"export: {name} has shape {x.shape}; a controller has one set of gains and limits")
     name = verb if terms.ki is None else WITH_INTEGRAL
-    return export(law_source(robot, name, terms), name, to, path, real=real, libm=libm, prefix=prefix)
+    return export(law_source(robot, name, terms), name, to, path, **options)
 
 
 def law_source(robot: Robot, verb: str, terms: Terms) -> Source:

@@ -99,7 +99,7 @@ class JointLaw(ABC):
             const double goal[TWO_LINK_NQ],
             double tau[TWO_LINK_NV]);
         """
-        return write_law(self.robot, self.verb, self._terms(), path, to=to, real=real, libm=libm, prefix=prefix)
+        return write_law(self.robot, self.verb, self._terms(), to, path, real=real, libm=libm, prefix=prefix)
 
     def _terms(self) -> Terms:
         return Terms(self.kp, self.kd, None, self.limit)
@@ -173,7 +173,8 @@ class PointToPoint(Regulator):
         >>> run.q[-1].round(4)
         array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
         """
-        return ComputedTorque(self.kp, self.kd, self.goal, believed=self.robot, limit=self.limit)
+        believed = open_robot("as_law", self.robot)
+        return ComputedTorque(self.kp, self.kd, self.goal, believed=believed, limit=self.limit)
 
 
 class PDGravity(Regulator):
@@ -310,7 +311,7 @@ class Tracking(JointLaw):
     def as_law(self, times: ArrayLike) -> ComputedTorque:
         """Return this law for :func:`appell.rollout`, which runs it in native code, step k starting at ``times[k]``.
 
-        Its integral starts from zero there, and advances by the time of a step.
+        Its integral starts from zero there, and advances by the time of a step. A robot with loops has no such law.
 
         >>> import appell, numpy as np
         >>> robot = appell.load("two-link")
@@ -319,9 +320,9 @@ class Tracking(JointLaw):
         >>> run.q[-1].round(2)
         array([0.5, 0.5])
         """
-        moments = np.atleast_1d(np.asarray(times, dtype=float))
+        believed, moments = open_robot("as_law", self.robot), np.atleast_1d(np.asarray(times, dtype=float))
         q, v, a = (np.stack(rows) for rows in zip(*(self.reference(float(t)) for t in moments), strict=True))
-        return ComputedTorque(self.kp, self.kd, q, v, a, believed=self.robot, limit=self.limit, ki=self.ki)
+        return ComputedTorque(self.kp, self.kd, q, v, a, believed=believed, limit=self.limit, ki=self.ki)
 
     def _terms(self) -> Terms:
         return Terms(self.kp, self.kd, self.ki, self.limit)
