@@ -1,4 +1,4 @@
-"""``appell export``: verbs of a robot as C99."""
+"""``appell export``: verbs of a robot as C99, or as Python for CasADi and JAX."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from appell.cli.common import Floating, Gravity, Loops, Mimic, NoFriction, RobotName, open_any, warn
 
 Verbs = Annotated[list[str], typer.Option("--verb", help="What to write, such as inverse_dynamics; may be repeated.")]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the C goes, .c; the header goes beside it.")]
-To = Annotated[str, typer.Option("--to", help="The language.")]
+Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where it goes: .c, with the header beside it, or .py.")]
+To = Annotated[str, typer.Option("--to", help="c, casadi or jax.")]
 RealName = Annotated[str, typer.Option("--real", help="double or float.")]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
 FrameName = Annotated[str | None, typer.Option("--frame", help="The frame of verbs such as pose.")]
@@ -33,7 +33,7 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     mimic: Mimic = False,
     loops: Loops = None,
 ) -> None:
-    """Write verbs of a robot as C99: one .c and one .h, no allocation, no library but math.h.
+    """Write verbs of a robot as C99, one .c and one .h, no library but math.h; or as Python for CasADi or JAX.
 
     Example: appell export puma560 --verb inverse_dynamics --verb mass_matrix --out puma.c --real float --no-libm
     """
@@ -41,4 +41,5 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     warn(remarks)
     file = loaded.export(verb, to=to, path=out, frame=frame, real=real, libm=not no_libm, prefix=prefix)
     typer.echo(f"written: {file}", err=True)
-    typer.echo(f"written: {file.with_suffix('.h')}", err=True)
+    if to == "c":
+        typer.echo(f"written: {file.with_suffix('.h')}", err=True)
