@@ -37,3 +37,13 @@ def test_a_mistake_is_one_line(tmp_path):
     assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1
     assert "no verb 'torques'" in done.stderr
+
+
+@pytest.mark.parametrize("to", ["casadi", "jax"])
+def test_python_is_written_by_its_name(to, tmp_path):
+    out = tmp_path / "arm.py"
+    done = run("two-link", "--verb", "gravity", "--to", to, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.strip() == f"written: {out}"
+    same = appell.load("two-link").export("gravity", to=to, path=tmp_path / "again.py")
+    assert out.read_text() == same.read_text()

@@ -6,6 +6,8 @@ says each velocity is.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from appell.spatial.vector import IDENTITY
 CONVENTIONS = [interop.pinocchio, interop.mujoco, interop.drake]
 BLOCK = Inertia.from_centre(2.0, (0.1, 0.2, 0.3), IDENTITY)
 STEP = 1e-5
+WRIST: Any = appell.load("agile-wrist")
 
 
 def robot_with(*kinds):
@@ -127,6 +130,7 @@ def test_joints_stand_in_the_order_named(rng, agree):
 
 def test_a_closed_robot_is_converted_with_the_velocities_of_its_tree(rng, agree):
     robot = appell.load("five-bar")
+    assert isinstance(robot, appell.ClosedRobot)
     q = robot.random(rng)
     v = robot.expand(q, [1.0, 2.0])
     agree(interop.mujoco(robot).v(q, v), v, 1e-15)
@@ -141,7 +145,7 @@ def test_a_closed_robot_is_converted_with_the_velocities_of_its_tree(rng, agree)
         (lambda: interop.drake(ZOO).q([0.0]), r"q: expected \(..., 16\), got \(..., 1\) for robot 'zoo'"),
         (lambda: interop.drake(ZOO).v(ZOO.neutral(), "fast"), "v: expected real numbers"),
         (lambda: interop.drake(ZOO).v(np.zeros((2, 16)), np.zeros((3, 14))), "do not broadcast"),
-        (lambda: interop.drake(appell.load("agile-wrist")), "robot 'agile-wrist' is in closed form"),
+        (lambda: interop.drake(WRIST), "robot 'agile-wrist' is in closed form"),
     ],
 )
 def test_a_mistake_is_told(call, told):

@@ -20,7 +20,17 @@ mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed; run make
 SAMPLES = 4
 WITHIN = 1e-11
 FOLDER = Path(sysconfig.get_path("purelib"), "gymnasium", "envs", "mujoco", "assets")
-FILES = ["ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "pusher", "reacher", "swimmer", "walker2d"]
+FILES = [
+    "ant",
+    "half_cheetah",
+    "hopper",
+    "humanoid",
+    "inverted_double_pendulum",
+    "pusher",
+    "reacher",
+    "swimmer",
+    "walker2d",
+]
 BODY = '<inertial pos="0.05 0.1 -0.15" mass="1.5" diaginertia="0.02 0.03 0.04"/>'
 WRITTEN = f"""<mujoco><option gravity="1 2 -9"/><worldbody>
 <body name="crate" pos="1 2 3"><joint name="float" type="free" damping="0.3"/>{BODY}

@@ -200,7 +200,7 @@ def test_a_robot_of_the_file_is_the_robot_of_the_model(robots, agree):
     ("joint", "told"),
     [
         (lambda: pin.JointModelEllipsoid(0.1, 0.2, 0.3), "joint 'joint0' is a JointModelEllipsoid"),
-        (lambda: pin.JointModelSpherical(), "joint 'joint0' has another armature per velocity"),
+        (pin.JointModelSpherical, "joint 'joint0' has another armature per velocity"),
     ],
 )
 def test_what_has_no_equal_is_told_by_name(joint, told):

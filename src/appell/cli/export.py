@@ -10,7 +10,9 @@ import typer
 from appell.cli.common import Floating, Gravity, Loops, Mimic, NoFriction, RobotName, open_any, warn
 
 Verbs = Annotated[list[str], typer.Option("--verb", help="What to write, such as inverse_dynamics; may be repeated.")]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where it goes: .c, with the header beside it, or .py.")]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="FILE", help="Where it goes: .c, with the header beside it, or .py.")
+]
 To = Annotated[str, typer.Option("--to", help="c, casadi or jax.")]
 RealName = Annotated[str, typer.Option("--real", help="double or float.")]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]

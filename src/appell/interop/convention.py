@@ -5,7 +5,7 @@ A :class:`Convention` knows the order of the other library's joints and a rule f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +52,8 @@ class Convention:
 
     def __init__(self, name: str, robot: str, seats: Sequence[Seat]) -> None:
         self.name, self._robot, self._seats = name, robot, tuple(seats)
-        self.nq, self.nv = (sum(s.stop - s.start for s in part) for part in zip(*((s[3], s[4]) for s in seats)))
-        self._own_nq = sum(seat.q.stop - seat.q.start for seat in seats)
+        self.nq, self.nv = _size(seat.their_q for seat in seats), _size(seat.their_v for seat in seats)
+        self._own_nq = _size(seat.q for seat in seats)
 
     def __repr__(self) -> str:
         return f"<Convention '{self.name}' of robot '{self._robot}': nq {self.nq}, nv {self.nv}>"
@@ -143,6 +143,10 @@ class Convention:
         return numbers(self._robot, name, (size,), x).astype(float, copy=False)
 
 
+def _size(places: Iterable[slice]) -> int:
+    return sum(place.stop - place.start for place in places)
+
+
 def tree_of(robot: Any, library: str) -> Model:
     """Return the tree whose joints are a robot's coordinates."""
     if not isinstance(robot, Robot):
@@ -190,7 +194,9 @@ def _base(model: Model, here: Mapping[str, int], names: Sequence[str]) -> dict[s
 
 def _rule(name: str, joint: Joint, rules: Mapping[str, Rule]) -> Rule:
     if joint.kind == "planar" and "planar" in rules and joint.axis != Z:
-        raise InputError(f"{name}: joint '{joint.name}' is planar about {joint.axis}, there planes are those of x and y")
+        raise InputError(
+            f"{name}: joint '{joint.name}' is planar about {joint.axis}, there planes are those of x and y"
+        )
     return rules.get(joint.kind) or plain(joint.type.nq)
 
 
@@ -198,7 +204,7 @@ def drake(robot: Robot, names: Sequence[str] | None = None) -> Convention:
     """Return the states of a robot as Drake's MultibodyPlant has them.
 
     A free body has q = quaternion w x y z, position, and v = angular, then linear velocity, in world axes. A ball joint
-    has roll, pitch and yaw, and its angular velocity in the axes of the joint frame; a planar one its linear velocity so.
+    has roll, pitch and yaw. Its angular velocity is in the joint frame's axes, as a planar one's linear velocity is.
 
     Parameters
     ----------

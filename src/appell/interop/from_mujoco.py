@@ -19,7 +19,7 @@ MUJOCO = {"free": MUJOCO_FREE, "ball": W_FIRST}
 
 
 def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops: bool = True) -> Robot:
-    """Return the robot of a compiled ``mujoco.MjModel``, with its gravity; a closed robot where it ties bodies together.
+    """Return the robot of a compiled ``mujoco.MjModel``, with its gravity; a closed one where it ties bodies together.
 
     What is read, and what not, is as for an MJCF file.
 

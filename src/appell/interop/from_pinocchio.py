@@ -197,11 +197,13 @@ def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[Par
 
 
 def _of_motion(model: Any, i: int) -> Part:
-    """Return what a mimic joint is by how it moves, since Pinocchio does not tell: a screw motion has a constant twist."""
+    """Return what a mimic joint is by how it moves, since Pinocchio does not tell: a screw's twist is constant."""
     pin = importlib.import_module(type(model).__module__.partition(".")[0])
     scaling, angle, data = model.joints[i].extract().scaling, 0.5, model.createData()
     if not scaling:
-        raise InputError(f"from_pinocchio: joint '{model.names[i]}' follows another by a factor of zero; fix it instead")
+        raise InputError(
+            f"from_pinocchio: joint '{model.names[i]}' follows another by a factor of zero; fix it instead"
+        )
     step = np.zeros(model.nv)
     step[model.joints[_leader(model, i)].idx_v] = angle / scaling
     places, start = [], pin.neutral(model)

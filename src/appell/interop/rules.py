@@ -101,7 +101,9 @@ def _angle(y: Array) -> Array:
 CIRCLE = Rule(2, _circle, _angle)
 """An angle as cosine and sine."""
 
-PLANAR_CIRCLE = Rule(4, lambda x: _joined(x[..., :2], _circle(x[..., 2:])), lambda y: _joined(y[..., :2], _angle(y[..., 2:])))
+PLANAR_CIRCLE = Rule(
+    4, lambda x: _joined(x[..., :2], _circle(x[..., 2:])), lambda y: _joined(y[..., :2], _angle(y[..., 2:]))
+)
 """A planar joint with cosine and sine of its angle."""
 
 
@@ -136,7 +138,11 @@ def _angles(x: Array) -> Array:
 def _of_angles(y: Array) -> Array:
     zero = np.zeros_like(y[..., 0])
     axes = np.stack(
-        [np.stack([y[..., 0], zero, zero], -1), np.stack([zero, y[..., 1], zero], -1), np.stack([zero, zero, y[..., 2]], -1)]
+        [
+            np.stack([y[..., 0], zero, zero], -1),
+            np.stack([zero, y[..., 1], zero], -1),
+            np.stack([zero, zero, y[..., 2]], -1),
+        ]
     )
     roll, pitch, yaw = (quaternion.exponential(axis) for axis in axes)
     return np.asarray(quaternion.multiply(yaw, quaternion.multiply(pitch, roll)))

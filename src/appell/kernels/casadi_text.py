@@ -30,9 +30,9 @@ def _result(values, rows, columns):
 '''
 REMARKS = (
     "",
-    "Each name is a casadi.Function, of columns; matrices are rows by columns. It is called with numbers (DM) and with",
-    "symbols (SX, MX), and casadi.jacobian, map, c generation and solvers take it. Nothing is looked at: q is trusted to",
-    "be a configuration, its quaternions of unit length. The derivative of sign is zero.",
+    "Each name is a casadi.Function of columns; matrices are rows by columns. It is called with numbers (DM) and with",
+    "symbols (SX, MX); casadi.jacobian, map, generate and solvers take it. Nothing is looked at: q is trusted to be a",
+    "configuration, its quaternions of unit length. The derivative of sign is zero.",
 )
 
 

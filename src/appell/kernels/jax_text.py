@@ -76,9 +76,9 @@ def _loop(x, kinds, first, second):
 '''
 REMARKS = (
     "",
-    "Pure functions: jax.jit, grad, jacfwd, jacrev and vmap take them. Arguments may have leading axes, which broadcast.",
-    "JAX computes in single precision unless told: jax.config.update('jax_enable_x64', True). Nothing is looked at: q is",
-    "trusted to be a configuration, its quaternions of unit length. The derivative of sign is zero.",
+    "Pure functions: jax.jit, grad, jacfwd, jacrev and vmap take them. Arguments may have leading axes, which",
+    "broadcast. JAX computes in single precision unless told: jax.config.update('jax_enable_x64', True). Nothing is",
+    "looked at: q is trusted to be a configuration, its quaternions of unit length. The derivative of sign is zero.",
 )
 
 

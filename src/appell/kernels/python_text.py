@@ -15,7 +15,7 @@ from typing import Any
 from appell.errors import InputError
 from appell.kernels.c99 import Function, Sheet
 from appell.trace.expr import Op
-from appell.trace.tape import Tape
+from appell.trace.tape import Step, Tape
 
 ARITHMETIC = {
     Op.ADD: "{0} + {1}",
@@ -79,7 +79,8 @@ def delivered(function: Function) -> Function:
 
 
 def _pruned(tape: Tape, names: set[str]) -> Tape:
-    results, start = [], 0
+    results: list[int] = []
+    start = 0
     for port in tape.outputs:
         results += tape.results[start : start + port.size] if port.name in names else ()
         start += port.size
@@ -88,7 +89,7 @@ def _pruned(tape: Tape, names: set[str]) -> Tape:
         if first + i in needed:
             needed.update(tape.steps[i].args)
     place = {i: i for i in range(first)}
-    steps = []
+    steps: list[Step] = []
     for i, step in enumerate(tape.steps, first):
         if i in needed:
             place[i] = first + len(steps)

@@ -152,7 +152,9 @@ def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool
     if real not in REALS:
         raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
     if to in PYTHON and (real != "double" or not libm):
-        raise InputError(f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision")
+        raise InputError(
+            f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision"
+        )
     if path is None:
         if to not in PYTHON:
             raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
