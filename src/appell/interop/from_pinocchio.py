@@ -237,7 +237,8 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
     first = model.joints[i].idx_v + sum(sizes[:k])
     at = slice(first, first + sizes[k])
     own: dict[str, Any] = {}
-    sources = {"armature": model.armature, "damping": model.damping, "friction": model.upperDryFrictionLimit}
+    friction = _either(model, "upperDryFrictionLimit", "friction")
+    sources = {"armature": model.armature, "damping": model.damping, "friction": friction}
     for what, values in sources.items():
         here = np.asarray(values)[at]
         if np.ptp(here):
@@ -252,12 +253,21 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
 
 
 def _limits(model: Any, i: int, parts: list[Part], k: int, v: int) -> Limits:
-    speed, effort = (_bound(np.asarray(x)[v]) for x in (model.upperVelocityLimit, model.upperEffortLimit))
+    speeds, efforts = (
+        _either(model, "upperVelocityLimit", "velocityLimit"),
+        _either(model, "upperEffortLimit", "effortLimit"),
+    )
+    speed, effort = _bound(speeds[v]), _bound(efforts[v])
     if parts[k].kind == "continuous":
         return Limits(velocity=speed, effort=effort)
     q = model.joints[i].idx_q + sum(_coordinates(part) for part in parts[:k])
     lower, upper = -_bound(-model.lowerPositionLimit[q]), _bound(model.upperPositionLimit[q])
     return Limits(lower, upper, speed, effort)
+
+
+def _either(model: Any, name: str, older: str) -> Any:
+    """Return an array of the model by the name it has in this release of Pinocchio."""
+    return np.asarray(getattr(model, name) if hasattr(model, name) else getattr(model, older))
 
 
 def _bound(value: float) -> float:
