@@ -57,6 +57,15 @@ def test_the_jacobian_of_inverse_dynamics_is_its_derivatives(agree):
         agree(found.full(), expected, 1e-12)
 
 
+def test_along_the_motion_of_a_free_base_the_slopes_are_its_derivatives(agree):
+    loaded, (q, v, a) = robot("floating"), sample("floating")
+    torque, motion = loaded.export(["inverse_dynamics", "motion"], to="casadi")
+    x = casadi.SX.sym("x", loaded.nq)
+    slope = casadi.Function("slope", [x], [casadi.jacobian(torque(x, v, a), x)])
+    rates = np.hstack([motion(q, unit, a)[0].full() for unit in np.eye(loaded.nv)])  # q̇ = G(q)·v
+    agree(slope(q).full() @ rates, loaded.inverse_dynamics_derivatives(q, v, a)[0], 1e-12)
+
+
 def test_arguments_and_results_have_their_names():
     function = robot("five-bar").export("inverse_dynamics", to="casadi")
     assert [function.name_in(k) for k in range(3)] == ["q", "v", "a"]

@@ -231,7 +231,7 @@ def _mimic(model: Any, i: int) -> Mimic | None:
 
 def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> dict[str, Any]:
     """Return rotor inertia, damping, friction and limits of the k-th joint of a row."""
-    if parts and model.joints[i].nv == 0:
+    if model.joints[i].nv == 0:
         return {}  # a follower has none of its own in Pinocchio
     sizes = [Joint("", part.kind).type.nv for part in parts]
     first = model.joints[i].idx_v + sum(sizes[:k])

@@ -97,8 +97,8 @@ def _waves(tape: Tape) -> list[list[int]]:
 def _rows(tape: Tape, values: list[int], width: int) -> list[list[int]]:
     """Return operations in rows, each after those that it needs; of those at hand the ones with most to follow."""
     own, steps, first = set(values), tape.steps, tape.n_inputs
-    follow, users = dict.fromkeys(values, 0), {i: [] for i in values}  # type: dict[int, int], dict[int, list[int]]
-    waits: dict[int, int] = {}
+    follow, waits = dict.fromkeys(values, 0), dict.fromkeys(values, 0)
+    users: dict[int, list[int]] = {i: [] for i in values}
     for i in reversed(values):
         needed = own & set(steps[i - first].args)
         waits[i] = len(needed)
