@@ -79,3 +79,13 @@ def test_a_robot_in_closed_form_has_no_controller(tmp_path):
     done = run("agile-wrist", "-o", tmp_path / "arm.c", "--controller", "tracking", "--frequency", 10)
     assert done.exit_code == 2
     assert "the laws do not lead" in done.stderr
+
+
+@pytest.mark.parametrize("to", ["casadi", "jax"])
+def test_python_is_written_by_its_name(to, tmp_path):
+    out = tmp_path / "arm.py"
+    done = run("two-link", "--verb", "gravity", "--to", to, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.strip() == f"written: {out}"
+    same = appell.load("two-link").export("gravity", to=to, path=tmp_path / "again.py")
+    assert out.read_text() == same.read_text()

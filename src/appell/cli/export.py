@@ -1,4 +1,4 @@
-"""``appell export``: verbs of a robot, or a controller for it, as C99."""
+"""``appell export``: verbs of a robot, or a controller for it, as C99; verbs as Python for CasADi and JAX."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Verbs = Annotated[
     list[str] | None, typer.Option("--verb", help="What to write, such as inverse_dynamics; may be repeated.")
 ]
 Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FILE", help="Where the C goes, .c; the header goes beside it.")
+    Path, typer.Option("--out", "-o", metavar="FILE", help="Where it goes: .c, with the header beside it, or .py.")
 ]
-To = Annotated[str, typer.Option("--to", help="The language.")]
+To = Annotated[str, typer.Option("--to", help="c, casadi or jax; controllers are C.")]
 RealName = Annotated[str, typer.Option("--real", help="double or float.")]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
 FrameName = Annotated[str | None, typer.Option("--frame", help="The frame of verbs such as pose.")]
@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     mimic: Mimic = False,
     loops: Loops = None,
 ) -> None:
-    """Write verbs of a robot, or a controller, as C99: one .c and one .h, no allocation, no library but math.h.
+    """Write verbs of a robot, or a controller, as C99 that needs no library but math.h; verbs for CasADi or JAX too.
 
     Example: appell export puma560 --verb inverse_dynamics --verb mass_matrix --out puma.c --real float --no-libm
 
@@ -80,7 +80,8 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
             raise InputError("export: a controller is about the whole robot; leave --frame out")
         file = _law(loaded, controller, frequency, damping, integral, limit).export(out, **options)
     typer.echo(f"written: {file}", err=True)
-    typer.echo(f"written: {file.with_suffix('.h')}", err=True)
+    if to == "c":
+        typer.echo(f"written: {file.with_suffix('.h')}", err=True)
 
 
 def _law(

@@ -52,6 +52,8 @@ class Terms(NamedTuple):
 
 def write_law(robot: Robot, verb: str, terms: Terms, to: str, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a law as a function named for its verb, options as of the exporter; return the path of the source file."""
+    if to != "c":
+        raise InputError(f"export: laws are written as C, got '{to}'; export the robot's own verbs for CasADi and JAX")
     for name, x in terms._asdict().items():
         if x is not None and x.ndim > 1:
             raise InputError(f"export: {name} has shape {x.shape}; a controller has one set of gains and limits")

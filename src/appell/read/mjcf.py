@@ -42,7 +42,7 @@ from appell.read.compiled import (
     vector,
 )
 from appell.read.equalities import driven_joints, equalities, pose_of_file
-from appell.read.place import Contents, contents
+from appell.read.place import contents
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
 from appell.spatial.inertia import Inertia
@@ -99,17 +99,31 @@ def read_mjcf(
         given = given._replace(source=source)
     mujoco = import_mujoco(given.source)
     compiled, remarks = compile_mjcf(mujoco, given, path_or_text)
+    untitled = "robot" if given.is_text else Path(given.source).stem
+    return model_of_compiled(mujoco, compiled, given.source, untitled=untitled, gravity=gravity, remarks=remarks)
+
+
+def model_of_compiled(
+    mujoco: Any,
+    compiled: Any,
+    source: str,
+    *,
+    untitled: str = "robot",
+    gravity: Sequence[float] | None = None,
+    remarks: Sequence[str] = (),
+) -> Model:
+    """Return the model of an `mjModel`, and warn of what is left out; `untitled` is its name where it has none."""
     names, ties = names_of(mujoco, compiled), _ties(mujoco, compiled)
     tree = _tree(mujoco, compiled, names, ties)
     model = build(
-        _title(compiled, given),
+        _title(compiled) or untitled,
         [Link(name, inertia) for name, inertia in tree.moments.items()],
         tree.connections,
         gravity=gravity_vector(gravity, gravity_of(mujoco, compiled)),
-        source=given.source,
+        source=source,
     )
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
-    _warn(given.source, unread(mujoco, compiled, {*ties, *loops.held}), remarks)
+    _warn(source, unread(mujoco, compiled, {*ties, *loops.held}), remarks)
     model = replace(model, frames=(*_frames(compiled, names, tree, model), *loops.frames))
     if not loops.closures:
         return model
@@ -117,18 +131,16 @@ def read_mjcf(
     return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(compiled, names))
 
 
-def _title(compiled: Any, given: Contents) -> str:
+def _title(compiled: Any) -> str:
     name = bytes(compiled.names).split(b"\0", 1)[0].decode("utf-8", "replace").strip()
-    if name and name != UNNAMED:
-        return name
-    return "robot" if given.is_text else Path(given.source).stem
+    return "" if name == UNNAMED else name
 
 
-def _warn(source: str, left_out: list[str], remarks: list[str]) -> None:
+def _warn(source: str, left_out: list[str], remarks: Sequence[str]) -> None:
     said = [f"not represented and left out: {', '.join(left_out)}"] if left_out else []
     said += [f"mujoco: {' '.join(remark.split())}" for remark in dict.fromkeys(remarks)]
     if said:
-        warnings.warn(f"{source}: {'; '.join(said)}", AppellWarning, stacklevel=3)
+        warnings.warn(f"{source}: {'; '.join(said)}", AppellWarning, stacklevel=4)
 
 
 # Bodies and joints

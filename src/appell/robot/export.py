@@ -14,6 +14,9 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.kernels.c99 import REALS, Function, Guard, Sheet, header_text, identifier, source_text
+from appell.kernels.casadi_text import CASADI
+from appell.kernels.jax_text import JAX
+from appell.kernels.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.files import write
@@ -33,8 +36,10 @@ NOT_UNIT = Guard(
     "NOT_UNIT",
     f"a quaternion in q is not of unit length to {UNIT:g}: normalise it; the results mean nothing",
 )
-TARGETS = {"c": ".c"}
+TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py"}
 """The languages, with the ending of their files."""
+PYTHON = {"casadi": CASADI, "jax": JAX}
+"""Those that are Python: their modules can be had without a file."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,8 @@ def open_program(model: Model, verb: str, frame: str | None) -> tuple[Tape, tupl
     """Return the tape of an open robot's verb, with what tells of bad quaternions where there are any."""
     if rolled.is_long(model):
         raise InputError(
-            f"export: robot '{model.name}' has {len(model.bodies)} bodies; C is written out for robots of up to "
-            f"{rolled.LONG}; export the part of it that the controller moves, its other joints fixed in the file"
+            f"export: robot '{model.name}' has {len(model.bodies)} bodies; programs are written out for robots of "
+            f"up to {rolled.LONG}; export the part of it that the controller moves, its other joints fixed in the file"
         )
     tape = recipe(model, verb, frame).make()
     assert isinstance(tape, Tape)  # a program that is not long is written out
@@ -109,23 +114,20 @@ def export(
     source: Source,
     verb: str | Sequence[str],
     to: str,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     *,
     frame: str | None = None,
     real: str = "double",
     libm: bool = True,
     prefix: str | None = None,
-) -> Path:
-    """Write verbs of a robot as C99: the file of that path and the header beside it; return the path."""
-    if to not in TARGETS:
-        raise InputError(f"export: no target '{to}'; known: {listed(TARGETS)}")
-    if real not in REALS:
-        raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
-    file = Path(path)
-    if file.suffix != TARGETS[to]:
-        raise InputError(f"export: expected a file named '{TARGETS[to]}', got '{file.name}'")
-    name = identifier(source.name).lower() if prefix is None else prefix
-    if name != identifier(name):
+) -> Any:
+    """Write verbs of a robot and return the path: C99 with a header beside it, or a module of Python.
+
+    Without a path, return what the module of Python defines: a function, or one per verb of a list.
+    """
+    file = _checked(to, path, real, libm)
+    name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
+    if name != identifier(name) and (name or prefix is not None):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
     verbs = list(dict.fromkeys([verb] if isinstance(verb, str) else verb))
     functions = tuple(_function(source, one, frame, name) for one in verbs)
@@ -133,10 +135,49 @@ def export(
     if not verbs or (frame is not None and not framed):
         what = f"{listed(verbs)} is about the whole robot; leave frame out" if verbs else "name at least one verb"
         raise InputError(f"export: {what}")
+    if to in PYTHON:
+        made = _python(source, verbs, functions, PYTHON[to], file)
+        return made[0] if isinstance(made, tuple) and isinstance(verb, str) else made
+    assert file is not None  # of C, as checked above
     sheet = _sheet(source, verbs, functions, real, name)
     text = source_text(sheet, file.stem, REALS[real], name, libm=libm)
     write(file.with_suffix(".h"), header_text(sheet, file.stem, REALS[real], name))
     return write(file, text)
+
+
+def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
+    """Return the file to write, if any, after a look at the options that depend on the target."""
+    if to not in TARGETS:
+        raise InputError(f"export: no target '{to}'; known: {listed(TARGETS)}")
+    if real not in REALS:
+        raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
+    if to in PYTHON and (real != "double" or not libm):
+        raise InputError(
+            f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision"
+        )
+    if path is None:
+        if to not in PYTHON:
+            raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
+        return None
+    file = Path(path)
+    if file.suffix != TARGETS[to]:
+        raise InputError(f"export: expected a file named '{TARGETS[to]}', got '{file.name}'")
+    return file
+
+
+def _python(
+    source: Source, verbs: list[str], functions: tuple[Function, ...], dialect: Dialect, file: Path | None
+) -> Path | tuple[Any, ...]:
+    """Write a module of Python, or run it and return what it defines."""
+    remarks = (
+        "SI units and radians; vectors of six have the linear part first.",
+        "",
+        "Order of coordinates and velocities:",
+        *source.order,
+    )
+    title = f"{', '.join(verbs)} of robot '{source.name}' for {dialect.package}, written by appell."
+    text = python_text(Sheet(title, remarks, (), functions), dialect)
+    return run_text(text, [f.name for f in functions], dialect) if file is None else write(file, text)
 
 
 def _function(source: Source, verb: str, frame: str | None, prefix: str) -> Function:
@@ -147,7 +188,7 @@ def _function(source: Source, verb: str, frame: str | None, prefix: str) -> Func
         what = f"is about a frame; name one with frame=, got '{frame}'" if frame else "is about a frame; name one"
         raise InputError(f"export: '{verb}' {what}: robot '{source.name}' has {listed(source.frames, 40)}")
     tape, guards = source.make(verb, about)
-    name = f"{prefix}_{verb}" if about is None else f"{prefix}_{verb}_{identifier(about)}"
+    name = "_".join(part for part in (prefix, verb, identifier(about) if about else "") if part)
     text = verb_in_words(verb) + (f" (frame: {about})" if about else "")
     ports = (*tape.inputs, *tape.outputs)
     extents = {port.name: _extents(port.name, port.shape, source.sizes, prefix) for port in ports}

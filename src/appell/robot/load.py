@@ -83,13 +83,24 @@ def read_model(
     else:
         model = read(place, gravity=gravity)
     model = with_loops(model, loops) if loops is not None else model
+    if Path(place).suffix.lower() in MJCF:
+        warn_of_loose(model, place, mimic=mimic, remedy="load with mimic=True")
+    return as_asked(model, floating=floating, friction=friction, mimic=mimic)
+
+
+def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None:
+    """Warn of joints that MuJoCo would bind and this robot moves by themselves."""
     loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
-    if loose and not mimic and Path(place).suffix.lower() in MJCF:
+    if loose and not mimic:
         warnings.warn(
-            f"{place}: equalities of joints are not enforced ({listed(loose)}); load with mimic=True to bind them",
+            f"{place}: equalities of joints are not enforced ({listed(loose)}); {remedy} to bind them",
             AppellWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+
+
+def as_asked(model: Model, *, floating: bool = False, friction: bool = True, mimic: bool = False) -> Model:
+    """Return the model with its followers bound, its base free, its friction left out, as asked."""
     model = coupled(model) if mimic else model
     model = model.floating() if floating else model
     return model if friction else model.without_friction()

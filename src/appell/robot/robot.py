@@ -117,16 +117,20 @@ class Robot:
         verb: str | Sequence[str],
         *,
         to: str = "c",
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         frame: str | None = None,
         real: str = "double",
         libm: bool = True,
         prefix: str | None = None,
-    ) -> Path:
-        """Write a verb, or several, as C99 that needs no allocation: ``path`` and a header beside it.
+    ) -> Any:
+        """Write a verb, or several, for a controller or an optimiser: C99, CasADi or JAX; return the path.
 
-        `frame` names the frame of verbs such as "pose"; `real` is "double" or "float"; ``libm=False`` does without
-        math.h; `prefix` begins every name, the robot's own if not given. Where Python would raise, C returns a code.
+        ``to="c"`` writes C99 that needs no allocation, and a header beside it; `real` is "double" or "float",
+        ``libm=False`` does without math.h. Where Python would raise, C returns a code. ``to="casadi"`` and ``"jax"``
+        write a module that needs that package alone; without a `path` they return what it defines, a
+        ``casadi.Function`` or a pure function, or a tuple of them for a list of verbs.
+
+        `frame` names the frame of verbs such as "pose"; `prefix` begins every name, the robot's own in C if not given.
 
         >>> import appell, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,13 +116,13 @@ class SphericalRobot:
         verb: str | Sequence[str],
         *,
         to: str = "c",
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         frame: str | None = None,
         real: str = "double",
         libm: bool = True,
         prefix: str | None = None,
-    ) -> Path:
-        """Write a verb, or several, as C99, as :meth:`appell.Robot.export` does; codes tell of legs out of reach."""
+    ) -> Any:
+        """Write a verb, or several, as :meth:`appell.Robot.export` does; codes of C tell of legs out of reach."""
         source = spherical_source(self.mechanism, self.link_names)
         return export(source, verb, to, path, frame=frame, real=real, libm=libm, prefix=prefix)
 

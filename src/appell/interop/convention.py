@@ -1,0 +1,229 @@
+"""Conventions: the states of a robot as another library has them, and back.
+
+A :class:`Convention` knows the order of the other library's joints and a rule for each (:mod:`appell.interop.rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError
+from appell.interop.rules import ANGLES_WORLD, DRAKE_FREE, PLANAR_WORLD, Rule, plain
+from appell.model.build import listed
+from appell.model.model import Joint, Model, Z
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+
+Array = NDArray[Any]
+DRAKE = {"free": DRAKE_FREE, "ball": ANGLES_WORLD, "planar": PLANAR_WORLD}
+"""Joints that differ in Drake."""
+
+
+class Seat(NamedTuple):
+    """A joint on both sides: its rule, and where its coordinates and velocities stand, ours and theirs."""
+
+    rule: Rule
+    q: slice
+    v: slice
+    their_q: slice
+    their_v: slice
+
+
+class Convention:
+    """The states of a robot in another library, which `name` names.
+
+    :meth:`q`, :meth:`v`, :meth:`a` and :meth:`tau` lead there, those that begin with ``from_`` lead back. All take
+    arrays with any leading axes, which broadcast. Of a closed robot v, a and tau are those of every joint of the tree:
+    ``robot.expand(q, v)``.
+
+    >>> import appell
+    >>> robot = appell.load("two-link", floating=True)
+    >>> there = appell.interop.mujoco(robot)
+    >>> there.q(robot.neutral())
+    array([0., 0., 0., 1., 0., 0., 0., 0., 0.])
+    >>> q, v = robot.neutral(), [1.0] * robot.nv
+    >>> (there.from_v(there.q(q), there.v(q, v)) == v).all()
+    np.True_
+    """
+
+    def __init__(self, name: str, robot: str, seats: Sequence[Seat]) -> None:
+        self.name, self._robot, self._seats = name, robot, tuple(seats)
+        self.nq, self.nv = _size(seat.their_q for seat in seats), _size(seat.their_v for seat in seats)
+        self._own_nq = _size(seat.q for seat in seats)
+
+    def __repr__(self) -> str:
+        return f"<Convention '{self.name}' of robot '{self._robot}': nq {self.nq}, nv {self.nv}>"
+
+    # There
+
+    def q(self, q: ArrayLike) -> Array:
+        """Return their coordinates."""
+        x = self._sized("q", q, self._own_nq)
+        return self._laid(x.shape[:-1], self.nq, ((s.their_q, s.rule.given(x[..., s.q])) for s in self._seats))
+
+    def v(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return their velocities T(q)·v."""
+        return self._turned("v", q, v)
+
+    def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return their accelerations T·a + Ṫ·v: the rates of their velocities."""
+        drift = self._moved("v", q, v, lambda seat, x, u: seat.rule.drift(x, u))
+        return np.add(self._turned("a", q, a), drift)
+
+    def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Return their forces, of the same power by their velocities as ours by ours."""
+        return self._turned("tau", q, tau)
+
+    def matrix(self, q: ArrayLike) -> Array:
+        """Return T with v' = T·v, orthogonal: mass matrices are M' = T·M·Tᵀ, Jacobians J' = J·Tᵀ.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> appell.interop.mujoco(robot).matrix(robot.neutral())
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        x = self._sized("q", q, self._own_nq)[..., None, :]
+        return np.swapaxes(self._turned("v", x, np.eye(self.nv)), -1, -2)
+
+    # And back
+
+    def from_q(self, q: ArrayLike) -> Array:
+        """Return our coordinates of theirs; an angle that they keep as cosine and sine comes out within ±π."""
+        y = self._sized("q", q, self.nq)
+        parts = ((s.q, s.rule.own(y[..., s.their_q])) for s in self._seats)
+        return self._laid(y.shape[:-1], self._own_nq, parts)
+
+    def from_v(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return our velocities of their coordinates and velocities."""
+        return self._back("v", self.from_q(q), self._sized("v", v, self.nv))
+
+    def from_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return our accelerations Tᵀ·(a' − Ṫ·v) of their coordinates, velocities and accelerations."""
+        x = self.from_q(q)
+        u = self._back("v", x, self._sized("v", v, self.nv))
+        return self._back("a", x, np.subtract(self._sized("a", a, self.nv), self.a(x, u, np.zeros(self.nv))))
+
+    def from_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Return our forces of their coordinates and forces."""
+        return self._back("tau", self.from_q(q), self._sized("tau", tau, self.nv))
+
+    def _turned(self, name: str, q: ArrayLike, v: ArrayLike) -> Array:
+        return self._moved(name, q, v, lambda seat, x, u: seat.rule.turned(x, u))
+
+    def _moved(self, name: str, q: ArrayLike, v: ArrayLike, rule: Callable[[Seat, Array, Array], Array]) -> Array:
+        x, u = self._sized("q", q, self._own_nq), self._sized(name, v, self.nv)
+        parts = ((s.their_v, rule(s, x[..., s.q], u[..., s.v])) for s in self._seats)
+        return self._laid(self._leading(name, x, u), self.nv, parts)
+
+    def _back(self, name: str, x: Array, u: Array) -> Array:
+        parts = ((s.v, s.rule.back(x[..., s.q], u[..., s.their_v])) for s in self._seats)
+        return self._laid(self._leading(name, x, u), self.nv, parts)
+
+    def _leading(self, name: str, x: Array, u: Array) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(x.shape[:-1], u.shape[:-1])
+        except ValueError:
+            raise InputError(
+                f"{self.name}: the leading axes do not broadcast (q {x.shape[:-1]}, {name} {u.shape[:-1]}) for robot "
+                f"'{self._robot}'"
+            ) from None
+
+    def _laid(self, leading: tuple[int, ...], size: int, parts: Iterator[tuple[slice, Array]]) -> Array:
+        result = np.empty((*leading, size))
+        for where, part in parts:
+            result[..., where] = part
+        return result
+
+    def _sized(self, name: str, x: ArrayLike, size: int) -> Array:
+        return numbers(self._robot, name, (size,), x).astype(float, copy=False)
+
+
+def _size(places: Iterable[slice]) -> int:
+    return sum(place.stop - place.start for place in places)
+
+
+def tree_of(robot: Any, library: str) -> Model:
+    """Return the tree whose joints are a robot's coordinates."""
+    if not isinstance(robot, Robot):
+        what = f"robot '{robot.name}' is in closed form" if hasattr(robot, "name") else f"got {type(robot).__name__}"
+        raise InputError(f"{library}: expected a robot of joints and links, {what}; it has no joints to convert")
+    return robot.model.independent
+
+
+def convention(
+    name: str, model: Model, names: Sequence[str], rules: Mapping[str, Rule], sizes: Sequence[int] | None = None
+) -> Convention:
+    """Return the convention in which joints stand in the order of `names`; `rules` are of the kinds that differ.
+
+    Where a robot's one free joint is the only one without its name among `names`, and one name is left over, that is
+    its: libraries call a free base by different names. `sizes` are their numbers of coordinates, where known.
+    """
+    here = {body.joint.name: i for i, body in enumerate(model.bodies)}
+    pairs = dict(zip(names, names, strict=True)) | _base(model, here, names)
+    missing = [joint for joint in here if joint not in pairs.values()]
+    unknown = [theirs for theirs, own in pairs.items() if own not in here]
+    if missing or unknown or len(set(names)) != len(names):
+        problem = f"miss {listed(missing)}" if missing else f"have {listed(unknown)}" if unknown else "repeat a joint"
+        raise InputError(f"{name}: the joints named {problem}; robot '{model.name}' has {listed(here, 40)}")
+    seats, q, v = [], 0, 0
+    for k, theirs in enumerate(names):
+        i = here[pairs[theirs]]
+        joint = model.bodies[i].joint
+        rule = _rule(name, joint, rules)
+        if sizes is not None and sizes[k] != rule.nq:
+            raise InputError(
+                f"{name}: joint '{theirs}' has {sizes[k]} coordinates there, and {rule.nq} if it is {joint.kind} as in "
+                f"robot '{model.name}'; make the robot from the same file, or from the model itself"
+            )
+        ours = model.q_slices[i], model.v_slices[i]
+        seats.append(Seat(rule, *ours, slice(q, q + rule.nq), slice(v, v + joint.type.nv)))
+        q, v = q + rule.nq, v + joint.type.nv
+    return Convention(name, model.name, seats)
+
+
+def _base(model: Model, here: Mapping[str, int], names: Sequence[str]) -> dict[str, str]:
+    loose, left = [joint for joint in here if joint not in names], [joint for joint in names if joint not in here]
+    is_base = len(loose) == len(left) == 1 and model.bodies[here[loose[0]]].joint.kind == "free"
+    return {left[0]: loose[0]} if is_base else {}
+
+
+def _rule(name: str, joint: Joint, rules: Mapping[str, Rule]) -> Rule:
+    if joint.kind == "planar" and "planar" in rules and joint.axis != Z:
+        raise InputError(
+            f"{name}: joint '{joint.name}' is planar about {joint.axis}, there planes are those of x and y"
+        )
+    return rules.get(joint.kind) or plain(joint.type.nq)
+
+
+def drake(robot: Robot, names: Sequence[str] | None = None) -> Convention:
+    """Return the states of a robot as Drake's MultibodyPlant has them.
+
+    A free body has q = quaternion w x y z, position, and v = angular, then linear velocity, in world axes. A ball joint
+    has roll, pitch and yaw. Its angular velocity is in the joint frame's axes, as a planar one's linear velocity is.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    names
+        Drake's joints in the order of its coordinates, without those that do not move; this robot's order if not
+        given. A free base may have another name.
+
+    Raises
+    ------
+    InputError
+        When the names are not those of the robot's joints, or a plane is not that of x and y.
+
+    >>> import appell
+    >>> robot = appell.load("two-link", floating=True)
+    >>> appell.interop.drake(robot).q(robot.neutral())
+    array([1., 0., 0., 0., 0., 0., 0., 0., 0.])
+    """
+    model = tree_of(robot, "drake")
+    order = [body.joint.name for body in model.bodies] if names is None else list(names)
+    return convention("drake", model, order, DRAKE)
