@@ -117,7 +117,7 @@ class Gaps:
             return self.endless
         p = self._points.positions(q)
         parts = [group.wall.covers(p[group.points]) for group in self._groups]
-        return self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)])
+        return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
 
     def rates(self, q: Array, v: Array) -> Array:
         """Return how fast the gaps open, (pairs,)."""
