@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -180,3 +181,17 @@ def test_clearing_a_cache_that_is_not_there_removes_nothing():
 def test_the_compilers_version_follows_the_packages_code():
     assert cache.digest("a") != cache.digest("b")
     assert cache.digest("a", "b") != cache.digest("ab")
+
+
+def test_every_file_that_makes_programs_is_part_of_the_name():
+    """A file outside the rooms that count as a whole, if it traces or fills a recipe, counts too; papers aside.
+
+    Those of papers only ask verbs for their tapes, which are in such rooms.
+    """
+    package = Path(cache.__file__).parent.parent
+    assert all((package / place).exists() for place in cache.SHAPING)
+    makes = re.compile(r"(?<![.\w])(Recipe|Route|trace)\(")
+    for file in package.rglob("*.py"):
+        place = file.relative_to(package).as_posix()
+        if not place.startswith("papers/") and makes.search(file.read_text(encoding="utf-8")):
+            assert place in cache.SHAPING or place.partition("/")[0] in cache.SHAPING, place

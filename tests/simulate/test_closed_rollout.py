@@ -12,55 +12,9 @@ import appell
 from appell.catalogue import read
 from appell.errors import AppellWarning, InputError
 from appell.loops.closed import close
-from appell.read import read_toml
 from appell.simulate.law import PD
 
 Array = NDArray[Any]
-
-BALL = """
-name = "swing"
-actuators = ["crank"]
-home = { crank = 0.3, rocker = 1.2 }
-[[links]]
-name = "ground"
-[[links]]
-name = "arm"
-mass = 1.0
-centre = [0.1, 0.0, 0.0]
-inertia = [0.01, 0.01, 0.01]
-[[links]]
-name = "rod"
-mass = 0.8
-centre = [0.25, 0.03, 0.0]
-inertia = [0.01, 0.02, 0.02]
-[[links]]
-name = "rocker_arm"
-mass = 1.2
-centre = [0.0, 0.0, 0.2]
-inertia = [0.02, 0.02, 0.01]
-[[joints]]
-name = "crank"
-kind = "continuous"
-parent = "ground"
-child = "arm"
-[[joints]]
-name = "swivel"
-kind = "ball"
-parent = "arm"
-child = "rod"
-origin = { xyz = [0.2, 0.0, 0.05] }
-[[joints]]
-name = "rocker"
-kind = "continuous"
-parent = "ground"
-child = "rocker_arm"
-axis = [0.0, 1.0, 0.0]
-origin = { xyz = [0.5, 0.1, -0.3] }
-[[closures]]
-kind = "point"
-first = { link = "rod", xyz = [0.5, 0.0, 0.0] }
-second = { link = "rocker_arm", xyz = [0.0, 0.0, 0.4] }
-"""
 
 
 def by_hand(robot: Any, q: Array, v: Array, tau: Array, dt: float) -> tuple[Array, Array]:
@@ -77,9 +31,9 @@ def by_hand(robot: Any, q: Array, v: Array, tau: Array, dt: float) -> tuple[Arra
     return q, v
 
 
-@pytest.mark.parametrize("name", ["five-bar", "mobile-arm", "swing"])
-def test_a_rollout_is_the_steps_of_its_field_projected(name, rng, agree):
-    robot = close(read_toml(BALL)) if name == "swing" else appell.load(name)
+@pytest.mark.parametrize("name", ["five-bar", "mobile-arm", "rssr"])
+def test_a_rollout_is_the_steps_of_its_field_projected(name, closed, rng, agree):
+    robot = closed(name)
     q, v = robot.random(rng, 3), 0.3 * rng.normal(size=(3, robot.nv))
     tau = rng.normal(size=(3, 20, len(robot.actuators)))
     run = appell.rollout(robot, q, v, tau, 1e-3)

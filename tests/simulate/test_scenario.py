@@ -13,8 +13,9 @@ import pytest
 import appell
 from appell.errors import ReadError
 from appell.papers.shafei2018 import START
-from appell.simulate.scenario import WALLS, read_scenario
+from appell.simulate.scenario import read_scenario
 from appell.simulate.servo import pd
+from appell.simulate.wall_table import WALLS
 
 SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"
 SMALL = 'robot = "two-link"\nduration = 0.2\n'

@@ -20,6 +20,11 @@ from pathlib import Path
 MAGIC = b"appell\n"
 DIGEST = hashlib.sha256().digest_size
 SUFFIX = ".appell"
+SHAPING = (
+    *("spatial", "model", "recursion", "trace", "kernels", "robot", "loops"),
+    *(f"simulate/{name}.py" for name in ("closed_march", "law", "points", "scheme")),
+)
+"""Rooms, and files of other rooms, whose text decides what a program is."""
 
 
 def folder() -> Path | None:
@@ -39,8 +44,9 @@ def versions() -> str:
     """Return what stands for the compiler: the text of the package's own code, and the version of llvmlite."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for room in ("spatial", "model", "recursion", "trace", "kernels", "robot", "loops", "simulate"):
-        for file in sorted((package / room).rglob("*.py")):
+    for place in SHAPING:
+        path = package / place
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             digest.update(file.read_bytes())
     return f"{digest.hexdigest()} llvmlite {importlib.metadata.version('llvmlite')}"
 

@@ -14,10 +14,20 @@ from appell.errors import AppellWarning, InputError, ModelError
 from appell.kernels.kernel import Kernel
 from appell.kernels.recipe import Recipe, delivered
 from appell.loops.assembly import CLOSED, Assembler, home
-from appell.loops.closing import brought_back
+from appell.loops.closing import advanced, brought_back, scattered
 from appell.loops.export import closed_source
 from appell.loops.pivots import Smoother
-from appell.loops.structure import Rank, Structure, choose_dependent, condition, decide, samples, velocity_names
+from appell.loops.structure import (
+    Rank,
+    Structure,
+    choose_dependent,
+    condition,
+    decide,
+    idle_actuators,
+    samples,
+    velocity_names,
+    velocity_places,
+)
 from appell.loops.verbs import OF_THE_TREE, ROUGH, VERBS, Programs
 from appell.model import manifold
 from appell.model.build import listed
@@ -31,8 +41,6 @@ from appell.trace.tape import Tape
 
 Array = NDArray[Any]
 
-PIECE = 0.1
-"""The longest motion that is integrated in one piece."""
 CHARTED = 20.0
 """Condition number from which on other coordinates are better ones."""
 
@@ -69,34 +77,22 @@ class ClosedRobot(Robot):
         check_quaternions(model.name, model, start)
         self._home = self._assembler.assemble(start, rng)
         self._configurations = samples(self._assembler, self._home, rng)
-        places = None if independent is None else self._places(independent)
+        places = None if independent is None else velocity_places(model, independent)
         self._structure, self._rank = decide(self._assembler, self._configurations, places)
-        self._check_actuators(model)
+        idle = idle_actuators(model, self._structure)
+        if idle:
+            warnings.warn(
+                f"robot '{model.name}': the actuators {listed(idle)} move only with the others; they are taken to be "
+                f"without force, and robot.actuators leaves them out",
+                AppellWarning,
+                stacklevel=3,
+            )
         self._programs = Programs(self._assembler, self._configurations, self._structure)
 
     def __repr__(self) -> str:
         n = len(self.model.closures)
         loops = "1 closure" if n == 1 else f"{n} closures"
         return f"<ClosedRobot '{self.name}': {len(self.model.bodies)} bodies, {loops}, nq {self.nq}, nv {self.nv}>"
-
-    def _places(self, names: Sequence[str]) -> list[int]:
-        known = velocity_names(self.model)
-        unknown = [name for name in names if name not in known]
-        if unknown or len(set(names)) != len(names):
-            what = f"no velocity {listed(unknown)}" if unknown else "a velocity named twice"
-            raise InputError(f"robot '{self.name}': {what}; its velocities are {listed(known, 60)}")
-        return [known.index(name) for name in names]
-
-    def _check_actuators(self, model: Model) -> None:
-        chosen = {velocity_names(model)[k].partition("[")[0] for k in self._structure.actuated}
-        idle = [name for name in model.actuators if name not in chosen]
-        if idle:
-            warnings.warn(
-                f"robot '{model.name}': the actuators {listed(idle)} move only with the others; they are taken to be "
-                f"without force, and robot.actuators leaves them out",
-                AppellWarning,
-                stacklevel=4,
-            )
 
     # What the robot is
 
@@ -223,17 +219,8 @@ class ClosedRobot(Robot):
         """Return random closed configurations: about half a radian from :meth:`neutral` in all free motions."""
         shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
         wanted = int(np.prod(shape, dtype=int))
-        found: list[Array] = []
-        for _ in range(50):
-            n = max(8, 2 * (wanted - len(found)))
-            steps = np.zeros((n, self.model.nv))
-            steps[:, list(self._structure.independent)] = 0.5 * rng.normal(size=(n, self.nv))
-            starts = manifold.integrate(self.model, np.tile(self._home, (n, 1)), steps * self._assembler.column_scale)
-            fit = self._assembler.close(starts)
-            found += list(fit.q[(fit.error <= CLOSED) & (condition(self._assembler, self._structure, fit.q) < 1e4)])
-            if len(found) >= wanted:
-                return np.array(found[:wanted]).reshape(*shape, self.nq)
-        raise ModelError(f"robot '{self.name}': random configurations do not close; give the robot a wider home")
+        found = scattered(self._assembler, self._structure, self._home, rng, wanted)
+        return found.reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
         """Return the closed configuration reached from q by the independent motion dv (velocity times time)."""
@@ -241,17 +228,7 @@ class ClosedRobot(Robot):
         check_quaternions(self.name, self.model, start)
         leading = np.broadcast_shapes(start.shape[:-1], step.shape[:-1])
         start = np.broadcast_to(start, (*leading, self.nq))
-        pieces = max(1, int(np.ceil(np.abs(step).max(initial=0.0) / PIECE)))
-        step = step / pieces
-        for _ in range(pieces):
-            # Runge and Kutta's mean of four of Γ(q)·dv; what is left of its error in the dependent ones is projected
-            mean, at = np.zeros((*leading, self.model.nv)), start
-            for weight, ahead in ((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0)):
-                rate = self.expand(at, step)
-                mean = mean + weight / 6.0 * rate
-                at = manifold.integrate(self.model, start, ahead * rate)
-            start = self.project(manifold.integrate(self.model, start, mean))
-        return start
+        return advanced(self.model, self.expand, self.project, start, step)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Return the independent motion that leads from q0 to q1, wheels' paths aside."""

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from appell.loops.structure import Structure
 from appell.model.model import Model
-from appell.recursion import closure, coriolis, elimination, energy, forward, gibbs, kinematics, momentum, regressor
+from appell.recursion import closure, coriolis, elimination, forward, gibbs
 from appell.recursion.elimination import Factors
 from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import Link, Scalars, links
@@ -149,16 +149,13 @@ def motion_columns(at: Posture, which: Sequence[int] | None = None) -> list[Scal
     return [_completed(at, [float(j == k) for j in range(n)]) for k in (range(n) if which is None else which)]
 
 
-def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+def dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    """Return Σxy without the products that are zero by structure."""
     total: Scalar = 0.0
     for a, b in zip(x, y, strict=True):
         if not elimination.is_zero(a) and not elimination.is_zero(b):
             total = total + a * b
     return total
-
-
-def _transposed(rows: Sequence[Sequence[Scalar]]) -> Rows:
-    return [list(column) for column in zip(*rows, strict=True)]
 
 
 # Dynamics
@@ -167,9 +164,9 @@ def _transposed(rows: Sequence[Sequence[Scalar]]) -> Rows:
 def reduced_mass(at: Posture, columns: Sequence[Scalars]) -> Rows:
     """Return ΓᵀM_treeΓ."""
     tree = mass_matrix_composite(at.loops.dynamics, at.q)
-    pushed = [[_dot(row, column) for row in tree] for column in columns]
+    pushed = [[dot(row, column) for row in tree] for column in columns]
     n = range(len(columns))
-    lower = [[_dot(columns[i], pushed[j]) if j <= i else 0.0 for j in n] for i in n]
+    lower = [[dot(columns[i], pushed[j]) if j <= i else 0.0 for j in n] for i in n]
     return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
 
 
@@ -207,15 +204,15 @@ def driven(at: Posture, v: Scalars, a: Scalars) -> Driven:
         block = tuple(tuple(share[k] for share in shares) for k in passive)
         parents = list(range(-1, len(passive) - 1))
         free = forward.solve(block, parents, tuple(-total[k] for k in passive))
-        torques = [total[k] + _dot([share[k] for share in shares], free) for k in range(len(structure.actuated))]
+        torques = [total[k] + dot([share[k] for share in shares], free) for k in range(len(structure.actuated))]
     else:
         motors = _motor_rows(at)
         matrix = [dict(enumerate((*motors[k], *(-s[k] for s in shares)))) for k in range(n)]
         solved = elimination.solve(elimination.factorise(matrix, structure.driving), total)
         torques = [solved[k] for k in range(len(structure.actuated))]
         free = tuple(solved[k] for k in passive)
-    total_rates = tuple(x + _dot([c[k] for c in columns], free) for k, x in enumerate(start))
-    loads = tuple(f + _dot([p[k] for p in pushed], free) for k, f in enumerate(forces))
+    total_rates = tuple(x + dot([c[k] for c in columns], free) for k, x in enumerate(start))
+    loads = tuple(f + dot([p[k] for p in pushed], free) for k, f in enumerate(forces))
     return Driven(total_rates, loads, torques)
 
 
@@ -282,7 +279,7 @@ def moved(at: Posture, v: Scalars, tau: Scalars) -> Scalars:
     """Return the independent accelerations for tree velocities v and actuator forces."""
     structure = at.loops.structure
     columns = motion_columns(at)
-    push = [_dot([column[k] for k in structure.actuated], tau) for column in columns]
+    push = [dot([column[k] for k in structure.actuated], tau) for column in columns]
     right = tuple(t - b for t, b in zip(push, _bias(at, v), strict=True))
     matrix = tuple(tuple(row) for row in reduced_mass(at, columns))
     return forward.solve(matrix, list(range(-1, len(columns) - 1)), right)
@@ -309,84 +306,16 @@ def coriolis_matrix(loops: Loops, q: Scalars, v: Scalars) -> Any:
     for column in columns:
         right: list[Scalar] = [0.0] * len(at.rows)
         for r in order.rows:
-            right[r] = -_dot([changes[r, k] for k in at.rows[r]], [column[k] for k in at.rows[r]])
+            right[r] = -dot([changes[r, k] for k in at.rows[r]], [column[k] for k in at.rows[r]])
         solved = elimination.solve(at.factors, right)
         turned.append([solved.get(k, 0.0) for k in range(loops.frames.nv)])
     stir = coriolis.coriolis_matrix(loops.dynamics, q, whole)
     tree = mass_matrix_composite(loops.dynamics, q)
     pushed = [
-        [_dot(c, column) + _dot(m, turn) for c, m in zip(stir, tree, strict=True)]
+        [dot(c, column) + dot(m, turn) for c, m in zip(stir, tree, strict=True)]
         for column, turn in zip(columns, turned, strict=True)
     ]
-    return [[_dot(column, push) for push in pushed] for column in columns], roughness(at)
-
-
-def regressor_matrix(loops: Loops, q: Scalars, v: Scalars, a: Scalars) -> Any:
-    """Return ΓᵀY_tree."""
-    at = posture(loops, q)
-    whole = velocities(at, v)
-    rows = regressor.regressor(loops.dynamics, q, whole, accelerations(at, whole, a))
-    parts = _transposed(rows)
-    return [[_dot(column, part) for part in parts] for column in motion_columns(at)], roughness(at)
-
-
-# Energies, momentum, frames
-
-
-def gibbs_function(loops: Loops, q: Scalars, v: Scalars, a: Scalars) -> Any:
-    """Return S; ∂S/∂a are the forces on the independent velocities."""
-    at = posture(loops, q)
-    whole = velocities(at, v)
-    return gibbs.gibbs(loops.dynamics, q, whole, accelerations(at, whole, a)), roughness(at)
-
-
-def kinetic_energy(loops: Loops, q: Scalars, v: Scalars) -> Any:
-    """Return ½ vᵀMv."""
-    at = posture(loops, q)
-    return energy.kinetic_energy(loops.dynamics, q, velocities(at, v)), roughness(at)
-
-
-def momentum_of(loops: Loops, q: Scalars, v: Scalars) -> Any:
-    """Return the linear momentum and the angular one about the mass centre."""
-    at = posture(loops, q)
-    return momentum.momentum(loops.dynamics, q, velocities(at, v)), roughness(at)
-
-
-def momentum_matrix(loops: Loops, q: Scalars) -> Any:
-    """Return the matrix from the independent velocities to the momentum."""
-    at = posture(loops, q)
-    return _by_columns(at, momentum.momentum_matrix(loops.dynamics, q)), roughness(at)
-
-
-def _by_columns(at: Posture, rows: Sequence[Sequence[Scalar]]) -> Rows:
-    """Return X·Γ."""
-    columns = motion_columns(at)
-    return [[_dot(row, column) for column in columns] for row in rows]
-
-
-def jacobian(loops: Loops, q: Scalars, frame: str) -> Any:
-    """Return the matrix from the independent velocities to a frame's velocity."""
-    at = posture(loops, q)
-    return _by_columns(at, kinematics.jacobian(loops.dynamics, q, frame)), roughness(at)
-
-
-def velocity(loops: Loops, q: Scalars, v: Scalars, frame: str) -> Any:
-    """Return a frame's velocity."""
-    at = posture(loops, q)
-    return momentum.velocity(loops.dynamics, q, velocities(at, v), frame), roughness(at)
-
-
-def acceleration(loops: Loops, q: Scalars, v: Scalars, a: Scalars, frame: str) -> Any:
-    """Return a frame's classical acceleration."""
-    at = posture(loops, q)
-    whole = velocities(at, v)
-    return momentum.acceleration(loops.dynamics, q, whole, accelerations(at, whole, a), frame), roughness(at)
-
-
-def wrench_forces(loops: Loops, q: Scalars, wrench: Scalars, frame: str) -> Any:
-    """Return the forces on the independent velocities that a wrench on a frame amounts to."""
-    at = posture(loops, q)
-    return gathered(at, momentum.wrench_forces(loops.dynamics, q, wrench, frame)), roughness(at)
+    return [[dot(column, push) for push in pushed] for column in columns], roughness(at)
 
 
 # The tree

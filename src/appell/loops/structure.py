@@ -102,6 +102,22 @@ def velocity_names(model: Model) -> list[str]:
     return names
 
 
+def velocity_places(model: Model, names: Sequence[str]) -> list[int]:
+    """Return where velocities of those names stand in the tree's v."""
+    known = velocity_names(model)
+    unknown = [name for name in names if name not in known]
+    if unknown or len(set(names)) != len(names):
+        what = f"no velocity {listed(unknown)}" if unknown else "a velocity named twice"
+        raise InputError(f"robot '{model.name}': {what}; its velocities are {listed(known, 60)}")
+    return [known.index(name) for name in names]
+
+
+def idle_actuators(model: Model, structure: Structure) -> list[str]:
+    """Return the actuators that move only with the others, and were left out."""
+    chosen = {velocity_names(model)[k].partition("[")[0] for k in structure.actuated}
+    return [name for name in model.actuators if name not in chosen]
+
+
 def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
     """Return closed configurations about one, itself first."""
     model = assembler.model

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from appell.errors import ModelError
 from appell.kernels.recipe import Recipe
-from appell.loops import derivatives, reduction
+from appell.loops import derivatives, quantities, reduction
 from appell.loops.assembly import Assembler
 from appell.loops.closing import closing_step
 from appell.loops.reduction import Loops, Watch
@@ -108,15 +108,15 @@ VERBS = {
             (("da_dq", ("v", "v")), ("da_dv", ("v", "v")), ("da_dtau", ("v", "m"))),
             derivatives.forward_dynamics,
         ),
-        Verb("regressor", _MOVING, (("Y", ("v", "p")),), reduction.regressor_matrix, is_lean=False),
-        Verb("gibbs", _MOVING, (("S", ()),), reduction.gibbs_function, is_lean=False),
-        Verb("kinetic_energy", _STATE, (("T", ()),), reduction.kinetic_energy, is_lean=False),
-        Verb("momentum", _STATE, (("p", (6,)),), reduction.momentum_of, is_lean=False),
-        Verb("momentum_matrix", (_Q,), (("A", (6, "v")),), reduction.momentum_matrix, is_lean=False),
-        Verb("jacobian", (_Q,), (("J", (6, "v")),), reduction.jacobian, is_lean=False),
-        Verb("velocity", _STATE, (("V", (6,)),), reduction.velocity, is_lean=False),
-        Verb("acceleration", _MOVING, (("A", (6,)),), reduction.acceleration, is_lean=False),
-        Verb("wrench_forces", (_Q, ("wrench", 6)), _TAU, reduction.wrench_forces, is_lean=False),
+        Verb("regressor", _MOVING, (("Y", ("v", "p")),), quantities.regressor_matrix, is_lean=False),
+        Verb("gibbs", _MOVING, (("S", ()),), quantities.gibbs_function, is_lean=False),
+        Verb("kinetic_energy", _STATE, (("T", ()),), quantities.kinetic_energy, is_lean=False),
+        Verb("momentum", _STATE, (("p", (6,)),), quantities.momentum_of, is_lean=False),
+        Verb("momentum_matrix", (_Q,), (("A", (6, "v")),), quantities.momentum_matrix, is_lean=False),
+        Verb("jacobian", (_Q,), (("J", (6, "v")),), quantities.jacobian, is_lean=False),
+        Verb("velocity", _STATE, (("V", (6,)),), quantities.velocity, is_lean=False),
+        Verb("acceleration", _MOVING, (("A", (6,)),), quantities.acceleration, is_lean=False),
+        Verb("wrench_forces", (_Q, ("wrench", 6)), _TAU, quantities.wrench_forces, is_lean=False),
     )
 }
 OF_THE_TREE = ("pose", "potential_energy", "centre_of_mass")

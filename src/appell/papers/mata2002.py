@@ -2,30 +2,24 @@
 numbers of joints", Mechanism and Machine Theory 37 (2002) 739–755.
 
 Tables 1 to 4 count operations (:mod:`appell.papers.mata2002_counts`). Table 5 and figure 2 solve one badly conditioned
-arm in single precision; table 7 simulates a PUMA with three formulations of forward dynamics. Section 5.2's line in
-space, and with it table 6, is not reproduced yet; its geometry is checked in tests/papers/test_puma_lines.py.
+arm in single precision. Tables 6 and 7 simulate a PUMA along a straight line (:mod:`appell.papers.mata2002_line`).
 """  # noqa: D205  # the paper's title takes two lines
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.kernel import Kernel
-from appell.kernels.recipe import Recipe
 from appell.papers import mata2002_counts as counts
+from appell.papers import mata2002_line as section52
 from appell.results.report import Figure, Report
 from appell.results.style import COLOURS, figure
 from appell.results.table import Table
 from appell.robot.load import load
-from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -47,11 +41,12 @@ CORRECTIONS = (
     "Section 5.1: m₂ = 10 kg; the first digit is lost in print.",
     "Table 5: the row's symbol is that of joint 2, its caption and figure 2 speak of joint 1; joint 1 is meant.",
     "Section 5.2: the two points are 0.32863 m apart, so it is 3.286 s at 0.1 m/s or 0.06573 m/s for 5 s, not both.",
+    "Table 6 is miscopied: joints 1 and 6 have one |Δq|, joint 2's row mixes those of joints 3 and 4.",
 )
 
 
 def report(tables: Sequence[str] | None = None) -> Report:
-    """Return the tables "1" to "5" and "7", or those asked for; figure 2 comes with table 5.
+    """Return the tables "1" to "7", or those asked for; figure 2 comes with table 5, figure 3 with table 6.
 
     Examples
     --------
@@ -64,14 +59,16 @@ def report(tables: Sequence[str] | None = None) -> Report:
         "3": counts.table3,
         "4": counts.table4,
         "5": lambda: (table5(),),
-        "7": lambda: (table7(),),
+        "6": lambda: (section52.table6(), section52.readings_table()),
+        "7": lambda: (section52.table7(),),
     }
     wanted = list(makers) if tables is None else [str(t) for t in tables]
     unknown = [t for t in wanted if t not in makers]
     if unknown:
         raise InputError(f"mata2002: no table {', '.join(unknown)}; there are {', '.join(makers)}")
     made = tuple(table for name in wanted for table in makers[name]())
-    return Report("mata2002", TITLE, made, (_FIGURE2,) if "5" in wanted else (), CORRECTIONS)
+    figures = (*((_FIGURE2,) if "5" in wanted else ()), *(section52.FIGURES if "6" in wanted else ()))
+    return Report("mata2002", TITLE, made, figures, CORRECTIONS)
 
 
 # Table 5 and figure 2: single against double precision
@@ -173,11 +170,7 @@ def table5() -> Table:
 
 
 def _verdict5(paper: tuple[float, float], ours: tuple[float, float]) -> str:
-    def orders(theirs: float, mine: float) -> str:
-        ratio = mine / theirs
-        return "the same order" if 1 / 4 < ratio < 4 else f"{ratio:.2g} of the paper's"
-
-    both = [orders(p, o) for p, o in zip(paper, ours, strict=True)]
+    both = [section52.order(p, o) for p, o in zip(paper, ours, strict=True)]
     return both[0] if both[0] == both[1] else f"max {both[0]}, mean {both[1]}"
 
 
@@ -209,121 +202,3 @@ _FIGURE2 = Figure(
     "condition number of its mass matrix.",
     _draw_figure2,
 )
-
-
-# Table 7: a simulated motion of the PUMA
-
-DURATION, INTERVAL, TOLERANCE = 5.0, 0.1, 1e-6
-_START = np.deg2rad([0.0, -60.0, 150.0, 20.0, 40.0, -30.0])
-_TRAVEL = np.deg2rad([30.0, 25.0, -35.0, 40.0, -30.0, 50.0])
-_METHODS = {"CRBA": "composite", "ABA": "articulated", "GA": "gibbs"}
-_PAPER7 = {"CRBA": (0.65, 1122), "ABA": (0.71, 1089), "GA": (0.59, 1092)}
-
-
-def motion(t: float) -> tuple[Array, Array, Array]:
-    """Return q, v and a of the planned motion: each joint from rest to rest along a quintic.
-
-    >>> q, v, a = motion(DURATION)
-    >>> bool(abs(v).max() < 1e-12)
-    True
-    """
-    s = t / DURATION
-    rise = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
-    speed = 30.0 * s**2 * (1.0 - s) ** 2 / DURATION
-    thrust = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / DURATION**2
-    return _START + rise * _TRAVEL, speed * _TRAVEL, thrust * _TRAVEL
-
-
-def forward_kernel(robot: Robot, formulation: str) -> Kernel:
-    """Return compiled forward dynamics of one formulation on the frames of the robot's file."""
-    verb = VERBS["forward_dynamics"]
-    bare = replace(robot.model, name="", source="", frames=())
-    inputs, outputs = verb.ports(robot.model)
-    text = repr((bare, formulation))
-    return Kernel(
-        Recipe(f"forward_dynamics_{formulation}", inputs, outputs, text, lambda: verb.tape(robot.model, formulation))
-    )
-
-
-def table7(repeats: int = 3) -> Table:
-    """Return the time and the evaluations that a simulated PUMA motion takes, by formulation."""
-    robot = load("puma600")
-    kernels = {method: forward_kernel(robot, formulation) for method, formulation in _METHODS.items()}
-    rounds = [{method: _simulate(robot, kernel) for method, kernel in kernels.items()} for _ in range(repeats)]
-    runs = {method: min((one[method] for one in rounds), key=_seconds) for method in kernels}
-    states = [np.tile(part, (100, 1)) for part in _states_on_the_way(robot)]
-    native = _best({method: partial(kernel.call, *states) for method, kernel in kernels.items()}, len(states[0]))
-    rows = []
-    for method in _METHODS:
-        seconds, evaluations, miss = runs[method]
-        paper = tuple(p / g for p, g in zip(_PAPER7[method], _PAPER7["GA"], strict=True))
-        ours = (seconds / runs["GA"][0], evaluations / runs["GA"][1])
-        verdict = f"evaluations / GA {ours[1]:.2f}, paper {paper[1]:.2f}; ends {miss:.0e} rad off the plan"
-        in_batch = native[method] / native["GA"]
-        rows.append(
-            (method, *_PAPER7[method], paper[0], seconds, evaluations, ours[0], 1e9 * native[method], in_batch, verdict)
-        )
-    return Table(
-        "Table 7. Simulating five seconds of a PUMA 600, Runge–Kutta 4(5), tolerance 1e-6, steps of 0.1 s",
-        (
-            "method",
-            "paper s",
-            "paper evaluations",
-            "paper s / GA",
-            "ours s",
-            "ours evaluations",
-            "ours s / GA",
-            "native ns",
-            "native / GA",
-            "verdict",
-        ),
-        tuple(rows),
-        (
-            "Ours: every joint along a quintic from rest to rest, torques from inverse dynamics of the plan at every "
-            "instant, the same for all three. The paper's straight line (section 5.2, table 6) needs inverse "
-            "kinematics and comes with the control of arms.",
-            "Most of the simulation's time is SciPy's integrator, so its ratios are near one; the native columns are "
-            "the formulation alone, ns a state in a batch of the motion's states.",
-        ),
-    )
-
-
-def _seconds(run: tuple[float, int, float]) -> float:
-    return run[0]
-
-
-def _simulate(robot: Robot, kernel: Kernel) -> tuple[float, int, float]:
-    """Return seconds and evaluations of one simulation, and the greatest distance from the plan at its end [rad]."""
-    from scipy.integrate import solve_ivp  # noqa: PLC0415  # slow to import, and only needed here
-
-    n = robot.nv
-
-    def rate(t: float, state: Array) -> Array:
-        tau = robot.inverse_dynamics(*motion(t))
-        return np.concatenate((state[n:], kernel.call(state[:n], state[n:], tau)))
-
-    state = np.concatenate(motion(0.0)[:2])
-    evaluations = 0
-    start = time.perf_counter()
-    for k in range(round(DURATION / INTERVAL)):
-        span = (k * INTERVAL, (k + 1) * INTERVAL)
-        step = solve_ivp(rate, span, state, method="RK45", rtol=TOLERANCE, atol=TOLERANCE)
-        state, evaluations = step.y[:, -1], evaluations + int(step.nfev)
-    seconds = time.perf_counter() - start
-    return seconds, evaluations, float(np.abs(state[:n] - motion(DURATION)[0]).max())
-
-
-def _states_on_the_way(robot: Robot) -> tuple[Array, Array, Array]:
-    q, v, a = (np.array(part) for part in zip(*map(motion, np.linspace(0.0, DURATION, 64)), strict=True))
-    return q, v, robot.inverse_dynamics(q, v, a)
-
-
-def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40) -> dict[str, float]:
-    """Return the least time a state [s] of each call; they take turns, so that all meet the same machine."""
-    least = dict.fromkeys(calls, float("inf"))
-    for _ in range(repeats):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            least[name] = min(least[name], time.perf_counter() - start)
-    return {name: seconds / states for name, seconds in least.items()}

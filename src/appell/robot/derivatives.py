@@ -12,8 +12,6 @@ from appell.model.model import Joint, Model
 from appell.recursion import forward, gibbs, inertia_matrix
 from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_matrix
 from appell.recursion.kinematics import Scalars
-from appell.spatial.rotation import from_quaternion
-from appell.spatial.scalar import cos, sin
 from appell.trace.derive import Direction, along, jacobian
 from appell.trace.tape import Port, trace
 
@@ -66,22 +64,9 @@ def motions(model: Model, q: Scalars) -> list[Direction]:
 
 
 def _motions(joint: Joint, q: Scalars) -> list[Direction]:
-    if joint.kind == "ball":
-        return _turning(q)
-    if joint.kind == "free":
-        columns = zip(*from_quaternion(*q[3:]), strict=True)
-        return [*(list(zip(q[:3], column, strict=True)) for column in columns), *_turning(q[3:])]
-    if joint.kind == "planar":
-        c, s = cos(q[2]), sin(q[2])
-        return [[(q[0], c), (q[1], s)], [(q[0], -s), (q[1], c)], [(q[2], 1.0)]]
-    return [[(x, 1.0)] for x in q]
-
-
-def _turning(q: Scalars) -> list[Direction]:
-    """Return the rates of a quaternion along the child's axes: q̇ = ½ q ⊗ (ω, 0)."""
-    x, y, z, w = q
-    rates = ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))
-    return [[(coordinate, 0.5 * r) for coordinate, r in zip(q, rate, strict=True)] for rate in rates]
+    """Return the rates of a joint's coordinates along each of its velocities."""
+    n = range(joint.type.nv)
+    return [list(zip(q, joint.type.rates(q, tuple(float(i == k) for i in n)), strict=True)) for k in n]
 
 
 def _solved(solve: Any, matrix: tuple[Scalars, ...]) -> Any:

@@ -34,32 +34,9 @@ def load(
     mimic: bool = False,
     gravity: Sequence[float] | None = None,
 ) -> Robot:
-    """Return the robot of a file or of the catalogue.
+    """Return the open robot of a file or of the catalogue; the options are those of :func:`appell.load`.
 
-    Parameters
-    ----------
-    source
-        A ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, or a name from :func:`appell.catalogue`, such as
-        "puma600".
-    floating
-        True sets the base free: a first joint "root" of six velocities.
-    friction
-        False leaves out joint damping, Coulomb friction and rotor inertia.
-    mimic
-        What becomes of joints that the file, of whatever format, lets follow another by q = multiplier·q' + offset.
-        False, the default, moves each by itself, as Pinocchio's default does: nq and nv count them. True binds them:
-        nq, nv, ``joint_names`` and all verbs are of the independent joints, whose forces move the followers too.
-    gravity
-        Acceleration of gravity in world axes [m/s²]; the file's own, or (0, 0, −9.81), when not given.
-
-    Raises
-    ------
-    ReadError
-        When the file does not describe a robot, or a joint cannot follow as the file says (``mimic=True``); the
-        message names the file and the line.
-
-    >>> import appell
-    >>> appell.load("puma600")
+    >>> load("puma600")
     <Robot 'puma600': 6 bodies, nq 6, nv 6>
     """
     return Robot(read_model(source, floating=floating, friction=friction, mimic=mimic, gravity=gravity))

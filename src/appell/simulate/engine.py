@@ -1,27 +1,28 @@
 """The event-driven simulation: smooth motion up to the next event, the event, and on.
 
 Events are points that reach walls, resting contacts that are released, stop sliding or start to, and the user's own.
-Each is located on the step's polynomial (:mod:`appell.simulate.crossing`), then the step is taken again to exactly that
-moment, so that the state of an event is one of the integrator's own and not of an interpolation.
+:mod:`appell.simulate.lookout` finds them on the step's polynomial; then the step is taken again to exactly that moment,
+so that the state of an event is one of the integrator's own and not of an interpolation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.results.path import Segment
 from appell.results.run import Happening, Rest
 from appell.robot.robot import Robot
-from appell.simulate import crossing, rest
+from appell.simulate import rest
 from appell.simulate.cone import SLIDE, STICK, UnsolvedError
 from appell.simulate.control import Drive
 from appell.simulate.gaps import Gaps
 from appell.simulate.impact import Metric, strike
 from appell.simulate.integrators import Integrator, Step, StepError
+from appell.simulate.lookout import LAG, Found, Lookout
 from appell.simulate.plant import Plant, quaternions
 from appell.simulate.record import Event, Law, Record, StopError, told_impact
 from appell.simulate.rest import Contact
@@ -29,8 +30,6 @@ from appell.simulate.rest import Contact
 Array = NDArray[Any]
 TOUCH = 1e-9
 """Gap [m] and speed [m/s] up to which a point counts as being on a wall and staying there."""
-LAG = 1e-7
-"""Depth [m] to which events at one moment may move each other's points; beyond, a point is behind a wall that ends."""
 STALL = 60
 """Events in a row without any time between them after which the run is given up."""
 TINY = 1000
@@ -43,22 +42,26 @@ class Engine:
     """One simulation."""
 
     def __init__(
-        self, robot: Robot, gaps: Gaps, drive: Drive, integrator: Integrator, law: Law, events: Sequence[Event]
+        self,
+        robot: Robot,
+        gaps: Gaps,
+        drive: Drive,
+        integrator: Callable[[Engine], Integrator],
+        law: Law,
+        events: Sequence[Event],
     ) -> None:
         self.robot, self.gaps, self.drive, self.law = robot, gaps, drive, law
         self.plant = Plant(robot, charts=not len(gaps))
-        self.integrator, self.events = integrator, tuple(events)
         self.record = Record()
         self.contacts: list[Contact] = []
         self.quaternions = quaternions(robot)
+        self._events = tuple(events)
+        self._lookout = Lookout(gaps, self._events, robot.nq, self.normalised, self._held)
         self._since: dict[int, float] = {}
-        self._fired: dict[int, float] = {}
         self._stalled = 0
         self._tiny = 0
         self._duration = 0.0
-        self._from = np.zeros(0)
-        self._force = 1e-9
-        """The largest contact force so far [N], which the others are measured by."""
+        self._integrator = integrator(self)  # it asks for the motion's field and for its projection
 
     # The motion
 
@@ -66,22 +69,30 @@ class Engine:
         """Return ẏ: the rates of the coordinates, and the accelerations under control and resting contacts."""
         if not np.isfinite(y).all():  # a trial that went too far, which the integrator will reject
             return np.full_like(y, np.nan)
-        nq = self.robot.nq
-        q, v = y[:nq], y[nq:]
+        rate, a, _ = self._motion(t, y)
+        return np.concatenate([rate, a])
+
+    def _motion(self, t: float, y: Array) -> tuple[Array, Array, Array]:
+        """Return q̇, the accelerations, and the forces of the control."""
+        q, v = y[: self.robot.nq], y[self.robot.nq :]
         tau = self._tau(t, q, v)
         rate, a = self.plant.motion(q, v, tau)
         if self.contacts:
             forces = self.plant.with_friction(v, tau)
             a = rest.accelerate(self.plant.bare, self.gaps, self.normalised(q), v, forces, self.contacts).a
-        return np.concatenate([rate, a])
+        return rate, a, tau
 
     def _tau(self, t: float, q: Array, v: Array) -> Array:
         """Return the control's forces; it sees unit quaternions and the robot's own velocities."""
         return self.drive.tau(t, self.normalised(q), self.plant.told(q, v))
 
-    def _pull(self, t: float, q: Array, v: Array) -> Array:
+    def pull(self, t: float, q: Array, v: Array) -> Array:
         """Return the forces of control and joint friction together."""
         return self.plant.with_friction(v, self._tau(t, q, v))
+
+    def _held(self, t: float, q: Array, v: Array) -> Array:
+        """Return the forces of the resting contacts."""
+        return rest.accelerate(self.plant.bare, self.gaps, q, v, self.pull(t, q, v), self.contacts).forces
 
     def normalised(self, q: Array) -> Array:
         """Return q with its quaternions at unit length."""
@@ -106,9 +117,7 @@ class Engine:
         """Move from q and v for a time; return why it ended early, empty if it did not."""
         t, y = 0.0, np.concatenate([q, v])
         self._duration = duration
-        self._from = y
-        self.record.t, self.record.y = [t], [np.array(y)]
-        self.record.a, self.record.tau = [np.zeros_like(v)], [self.drive.held]
+        self.record.add(t, np.array(y), np.zeros_like(v), self.drive.held)  # what there is if nothing goes at all
         try:
             self.drive.sample(t, q, v)
             self._note(t, y, again=True)
@@ -122,7 +131,7 @@ class Engine:
             return str(reason)
         finally:
             for pair in list(self._since):
-                self._leave(pair, self.record.t[-1] if self.record.t else 0.0)
+                self._leave(pair, self.record.t[-1])
         return ""
 
     def _begin(self, t: float, y: Array) -> Array:
@@ -132,7 +141,7 @@ class Engine:
         if not len(self.gaps):
             return y
         gap, rates = self.gaps.gaps(q), self.gaps.rates(q, v)
-        there = (self.gaps.endless | self.gaps.covered(q)) & (np.abs(gap) <= TOUCH)
+        there = self.gaps.reached(q) & (np.abs(gap) <= TOUCH)
         if (there & (rates < -TOUCH)).any():
             return self._impact(t, y, [])
         self._settle(t, y, self._touching(q, v))
@@ -145,31 +154,43 @@ class Engine:
         v, is_other = self.plant.switched(y[:nq], y[nq:])
         if is_other:
             y = np.concatenate([y[:nq], v])
-            self.integrator.restart()
-        self._from = y
-        step = self.integrator.advance(self.field, t, y, limit)
+            self._integrator.restart()
+        step = self._integrator.advance(self.field, t, y, limit)
         self._check(step)
-        found = self._next_event(step.segments[0])
+        found = self._lookout.first(step.segments[0], self.contacts, partial(self._shot, t, y))
         is_over = False
         if found is None:
             t, y = self._accept(step)
         else:
-            time, handle = found
+            time = found.time
             self._stalled = self._stalled + 1 if time - t <= 1e-12 * max(1.0, t) else 0
             if self._stalled > STALL:
                 raise StopError(f"contacts at t = {t:.9g} s switch on and off without any time between them")
             if time > t:
-                t, y = self._accept(self.integrator.shoot(self.field, t, y, time))
-            y, is_over = handle(t, y)
-            self.integrator.restart()
+                t, y = self._accept(self._integrator.shoot(self.field, t, y, time))
+            y, is_over = self._handle(found, t, y)
+            self._integrator.restart()
         if self.drive.is_due(t) and t < self._duration:
             self.drive.sample(t, self.normalised(y[:nq]), self.plant.told(y[:nq], y[nq:]))
-            self.integrator.restart()
+            self._integrator.restart()
             if self.contacts:
                 self._settle(t, y, self._touching(y[:nq], y[nq:]))
         if self.contacts:  # the step's own start is what a slide is measured from
             self.contacts = [self._aimed(contact, y) for contact in self.contacts]
         return t, y, is_over
+
+    def _shot(self, t: float, y: Array, end: float) -> Array:
+        """Return the state at exactly a time, no farther than one step."""
+        return self._integrator.shoot(self.field, t, y, end).y
+
+    def _handle(self, found: Found, t: float, y: Array) -> tuple[Array, bool]:
+        """Return the state after an event, and whether the run is over."""
+        if found.what == "event":
+            return self._happen(t, y, found.which)
+        if found.what == "impact":
+            return self._impact(t, y, [found.which]), False
+        handle = {"release": self._release, "slide": self._slide, "stop": self._stop}[found.what]
+        return handle(t, y, found.which), False
 
     def _accept(self, step: Step) -> tuple[float, Array]:
         self.record.segments += [self.plant.told_segment(segment) for segment in step.segments]
@@ -179,18 +200,10 @@ class Engine:
 
     def _note(self, t: float, y: Array, *, again: bool = False) -> None:
         """Record a state; `again` in place of the last one."""
-        q, v, record = y[: self.robot.nq], y[self.robot.nq :], self.record
-        entry = (
-            t,
-            np.concatenate([q, self.plant.told(q, v)]),
-            self.plant.told_acceleration(q, v, self.field(t, y)[self.robot.nq :]),
-            np.array(self._tau(t, q, v)),
-        )
-        columns: tuple[list[Any], ...] = (record.t, record.y, record.a, record.tau)
-        for column, value in zip(columns, entry, strict=True):
-            if again:
-                column.pop()
-            column.append(value)
+        q, v = y[: self.robot.nq], y[self.robot.nq :]
+        _, a, tau = self._motion(t, y)
+        told = np.concatenate([q, self.plant.told(q, v)])
+        self.record.add(t, told, self.plant.told_acceleration(q, v, a), np.array(tau), again=again)
 
     def _check(self, step: Step) -> None:
         """Raise where the motion has become too large for numbers, or too fast to be followed."""
@@ -204,96 +217,6 @@ class Engine:
                 f"{t - start:.1e} s; the motion is too fast, or the control too rough, to be followed"
             )
 
-    # Finding events
-
-    def _next_event(self, segment: Segment) -> tuple[float, Callable[[float, Array], tuple[Array, bool]]] | None:
-        """Return when the first event of a step is, and what to do then."""
-        pairs, contacts = len(self.gaps), len(self.contacts)
-        if not pairs and not self.events:
-            return None
-        sizes = (pairs, 3 * contacts, 2 * len(self.events))
-        depths, lags = (crossing.DEPTH, 1e-9, 1e-12), (LAG, np.inf, 0.0)
-        bounds = crossing.Bounds(np.repeat(depths, sizes), np.repeat(lags, sizes))
-        if contacts:
-            start = segment.at(np.array([segment.start]))[0]
-            q, v = self.normalised(start[: self.robot.nq]), start[self.robot.nq :]
-            held = rest.accelerate(self.plant.bare, self.gaps, q, v, self._pull(segment.start, q, v), self.contacts)
-            self._force = max(self._force, float(np.abs(held.forces).max()))
-        found = crossing.first(segment, self._watched, bounds, lambda k, t: self._allowed(segment, k, t))
-        if found is None:
-            return None
-        if found.which < pairs:
-            time = self._polished(segment, found)
-            return time, lambda t, y: (self._impact(t, y, [found.which]), False)
-        index = found.which - pairs
-        if index < 3 * contacts:
-            what, which = divmod(index, contacts)
-            handler = (self._release, self._slide, self._stop)[what]
-            return found.time, lambda t, y: (handler(t, y, which), False)
-        index = (index - 3 * contacts) // 2
-        return found.time, lambda t, y: self._happen(t, y, index)
-
-    def _watched(self, times: Array, y: Array) -> Array:
-        """Return the gaps, the contacts' normal forces, friction left and slip, and the user's functions."""
-        nq = self.robot.nq
-        parts = [self.gaps.gaps(y[:, :nq])] if len(self.gaps) else []
-        if self.contacts:
-            parts[0][:, [contact.pair for contact in self.contacts]] = 1.0
-            parts.append(np.array([self._margins(t, x) for t, x in zip(times, y, strict=True)]))
-        for event in self.events:
-            values = [
-                float(event.function(float(t), self.normalised(x[:nq]), x[nq:])) for t, x in zip(times, y, strict=True)
-            ]
-            both = np.array([values, [-value for value in values]]).T
-            if not np.isfinite(both).all():
-                raise StopError(f"event '{event.name}' is not finite near t = {float(times[0]):.9g} s")
-            parts.append(both)
-        return np.concatenate(parts, axis=1)
-
-    def _margins(self, t: float, y: Array) -> Array:
-        nq = self.robot.nq
-        q, v = self.normalised(y[:nq]), y[nq:]
-        forces = rest.accelerate(self.plant.bare, self.gaps, q, v, self._pull(t, q, v), self.contacts).forces
-        mu = self.gaps.friction[[contact.pair for contact in self.contacts]]
-        left = (mu * forces[:, 0]) ** 2 - np.sum(forces[:, 1:] ** 2, axis=1)
-        sticks = np.array([contact.mode == STICK for contact in self.contacts])
-        slip = rest.slips(self.gaps, q, v, self.contacts)
-        size = self._force
-        margins = (forces[:, 0] / size, np.where(sticks, left / size**2, 1.0), np.where(np.isfinite(slip), slip, 1.0))
-        return np.concatenate(margins)
-
-    def _allowed(self, segment: Segment, k: int, t: float) -> bool:
-        """Return whether a crossing counts: the wall reaches there, or the user's event has not just been."""
-        pairs, contacts = len(self.gaps), len(self.contacts)
-        if k < pairs:
-            q = segment.at(np.array([t]))[0, : self.robot.nq]
-            return bool(self.gaps.endless[k] or self.gaps.covered(q)[k])
-        if k < pairs + 3 * contacts:
-            return True
-        index, falls = divmod(k - pairs - 3 * contacts, 2)
-        wanted = self.events[index].direction
-        just = t - self._fired.get(index, -np.inf) <= 1e-9 * max(1.0, t)
-        return not just and wanted in ((0, -1) if falls == 0 else (0, 1))
-
-    def _polished(self, segment: Segment, found: crossing.Crossing) -> float:
-        """Return the moment of an impact to rounding: Newton's method on steps that end exactly there."""
-        nq, time = self.robot.nq, found.time
-        start = self._from
-        for _ in range(8):
-            if time - segment.start <= 1e-13 * max(1.0, segment.start):
-                return segment.start
-            y = self.integrator.shoot(self.field, segment.start, start, time).y
-            gap, rate = self.gaps.gaps(y[:nq])[found.which], self.gaps.rates(y[:nq], y[nq:])[found.which]
-            if rate >= 0.0:
-                break
-            change = -gap / rate
-            if change < -0.5 * (time - segment.start):
-                return found.time  # it began a hair beyond the wall, and only now goes deeper
-            time = float(np.clip(time + change, segment.start, segment.end))
-            if abs(change) <= 1e-14 * max(1.0, time) or abs(gap) <= 1e-15:
-                break
-        return time
-
     # What happens at events
 
     def _impact(self, t: float, y: Array, hit: list[int]) -> Array:
@@ -301,11 +224,11 @@ class Engine:
         nq = self.robot.nq
         q, v = y[:nq], np.array(y[nq:])
         gap = self.gaps.gaps(q)
-        there = (self.gaps.endless | self.gaps.covered(q)) & (self.gaps.endless | (gap > -TOUCH))
+        there = self.gaps.reached(q) & (self.gaps.endless | (gap > -TOUCH))
         resting = [contact.pair for contact in self.contacts]
         crowded = len(self.record.impacts) > CROWD and t - self.record.impacts[-CROWD].time < WINDOW
         if crowded:
-            self._remark(
+            self.record.remark(
                 f"more than {CROWD} impacts within {WINDOW:g} s of t = {t:.6g} s: from there on without restitution"
             )
         for turn in range(STALL):
@@ -330,7 +253,7 @@ class Engine:
         mass = self.robot.mass_matrix(q)
         result = strike(mass, v, rows.matrices, e, self.gaps.friction[struck], self.law.name)
         for note in result.notes:
-            self._remark(f"t = {t:.6g} s: {note}")
+            self.record.remark(f"t = {t:.6g} s: {note}")
         potential = float(self.robot.potential_energy(q))
         energies = tuple(0.5 * float(x @ mass @ x) + potential for x in (v, result.v))
         gain = energies[1] - energies[0]
@@ -355,13 +278,13 @@ class Engine:
         """
         gap, speed, slow = self.gaps.gaps(q), self.gaps.rates(q, v), max(TOUCH, 0.1 * self.law.rest)
         near = (np.abs(gap) <= TOUCH * self.gaps.slopes(q)) & (np.abs(speed) <= slow)
-        return [int(k) for k in np.flatnonzero(near & (self.gaps.endless | self.gaps.covered(q)))]
+        return [int(k) for k in np.flatnonzero(near & self.gaps.reached(q))]
 
     def _settle(self, t: float, y: Array, touching: Sequence[int]) -> None:
         """Find which touching points rest from now on."""
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), y[nq:]
-        self.contacts = rest.settle(self.plant.bare, self.gaps, q, v, self._pull(t, q, v), sorted(set(touching)))
+        self.contacts = rest.settle(self.plant.bare, self.gaps, q, v, self.pull(t, q, v), sorted(set(touching)))
         now = {contact.pair for contact in self.contacts}
         for pair in [pair for pair in self._since if pair not in now]:
             self._leave(pair, t)
@@ -387,7 +310,7 @@ class Engine:
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), y[nq:]
         contact = self.contacts[which]
-        forces = rest.accelerate(self.plant.bare, self.gaps, q, v, self._pull(t, q, v), self.contacts).forces
+        forces = self._held(t, q, v)
         tangents = self.gaps.rows(q, v, [contact.pair]).tangents[0]
         way = -forces[which, 1:] @ tangents
         self.contacts[which] = Contact(contact.pair, SLIDE, way / np.linalg.norm(way))
@@ -418,11 +341,7 @@ class Engine:
         return contact if length <= rest.SLIP else contact._replace(direction=(slip / length) @ rows.tangents[0])
 
     def _happen(self, t: float, y: Array, index: int) -> tuple[Array, bool]:
-        nq, event = self.robot.nq, self.events[index]
-        self._fired[index] = t
+        nq, event = self.robot.nq, self._events[index]
+        self._lookout.fired(index, t)
         self.record.events.append(Happening(event.name, t, self.normalised(y[:nq]), np.array(y[nq:])))
         return y, event.terminal
-
-    def _remark(self, note: str) -> None:
-        if note not in self.record.notes:
-            self.record.notes.append(note)

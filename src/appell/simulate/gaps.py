@@ -111,11 +111,13 @@ class Gaps:
         parts += [(limit.sign * (q[..., limit.coordinate] - limit.bound))[..., None] for limit in self._limits]
         return np.concatenate(parts, axis=-1) if parts else np.zeros((*np.shape(q)[:-1], 0))
 
-    def covered(self, q: Array) -> Array:
-        """Return which pairs' walls reach to where their points stand, (pairs,)."""
+    def reached(self, q: Array) -> Array:
+        """Return which pairs' walls reach to where their points stand, (pairs,); endless ones reach everywhere."""
+        if self.endless.all():
+            return self.endless
         p = self._points.positions(q)
         parts = [group.wall.covers(p[group.points]) for group in self._groups]
-        return np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)])
+        return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
 
     def rates(self, q: Array, v: Array) -> Array:
         """Return how fast the gaps open, (pairs,)."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from appell.errors import InputError
 from appell.loops.closed_robot import ClosedRobot
 from appell.loops.spherical.robot import SphericalRobot
-from appell.model.joints import QUATERNION
 from appell.results.path import Segment, fit_matrix
 from appell.robot.robot import Robot
+from appell.robot.strain import quaternion_places
 from appell.simulate.record import StopError
 
 Array = NDArray[Any]
@@ -69,9 +69,7 @@ class Plant:
 
     def switched(self, q: Array, v: Array) -> tuple[Array, bool]:
         """Go over to coordinates that are good at q; return v in them and whether they are others than before."""
-        if not self._charted or not isinstance(self.robot, ClosedRobot) or not isinstance(self._now, ClosedRobot):
-            return v, False
-        if self._now.chart(q) is self._now and self._now is self.robot:
+        if not (self._charted and isinstance(self.robot, ClosedRobot) and isinstance(self._now, ClosedRobot)):
             return v, False
         best = self.robot.chart(q)
         if best is self._now:
@@ -122,12 +120,5 @@ def _without_coulomb(robot: Robot) -> Robot:
 
 
 def quaternions(robot: Robot) -> list[int]:
-    """Return where quaternions begin in q."""
-    if not isinstance(robot, Robot):
-        return []
-    model = robot.model.independent
-    return [
-        at.start + QUATERNION[body.joint.kind].start
-        for body, at in zip(model.bodies, model.q_slices, strict=True)
-        if body.joint.kind in QUATERNION
-    ]
+    """Return where quaternions begin in q; a closed form has none."""
+    return quaternion_places(robot.model.independent) if isinstance(robot, Robot) else []

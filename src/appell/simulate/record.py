@@ -62,6 +62,19 @@ class Record:
     events: list[Happening] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def add(self, t: float, y: Array, a: Array, tau: Array, *, again: bool = False) -> None:
+        """Append a state with its accelerations and forces; `again` in place of the last one."""
+        entries: tuple[tuple[list[Any], Any], ...] = ((self.t, t), (self.y, y), (self.a, a), (self.tau, tau))
+        for column, value in entries:
+            if again:
+                column.pop()
+            column.append(value)
+
+    def remark(self, note: str) -> None:
+        """Add a note, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+
 
 def told_impact(
     t: float,

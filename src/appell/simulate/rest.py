@@ -147,7 +147,7 @@ def lifted(robot: Robot, gaps: Gaps, q: Array, v: Array, most: float) -> Array:
     """Return q with the points that are up to `most` beyond a wall, by rounding and not by motion, back on it."""
     for _ in range(3):
         gap = gaps.gaps(q)
-        low = np.flatnonzero((gap < 0.0) & (gap > -most) & (gaps.endless | gaps.covered(q)))
+        low = np.flatnonzero((gap < 0.0) & (gap > -most) & gaps.reached(q))
         if not low.size or gap[low].min() > -1e-15:
             break
         normals = gaps.rows(q, v, low.tolist()).matrices[:, :1]

@@ -31,7 +31,7 @@ angles are radians, or text such as ``"90 deg"``::
     v = { joint2 = 1.0 }                    # a list, or joints by name; zero where absent
 
     [[walls]]                               # any number of them
-    kind = "circle"                         # required; what else is needed is in WALLS
+    kind = "circle"                         # required; what else is needed is in wall_table.WALLS
     radius = 2.5
     restitution = 0.9                       # for all kinds: restitution, friction, points (names) and name
     points = ["tool"]
@@ -51,7 +51,7 @@ error.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,14 +70,12 @@ from appell.results.run import Run
 from appell.robot.robot import Robot
 from appell.simulate.impact import LAWS
 from appell.simulate.points import Point, resolve
-from appell.simulate.round import Arc, Circle, Ellipse, Sphere
 from appell.simulate.servo import driven, pd
 from appell.simulate.simulate import METHODS, simulate
-from appell.simulate.walls import Line, PerPoint, Plane, Polyline, Wall
+from appell.simulate.wall_table import MOST, choice, not_negative, per_point, positive, read_wall, truth
 
 Array = NDArray[Any]
 Entries = Mapping[str, object]
-Read = Callable[[object, Place], Any]
 
 NUMBERS = ("tie", "rest", "rtol", "atol", "step")
 TOP_KEYS = (
@@ -85,7 +83,6 @@ TOP_KEYS = (
     *("method", *NUMBERS),
 )
 ROBOT_KEYS = ("source", "floating", "friction", "mimic", "gravity")
-SHARED = ("restitution", "friction", "points", "name")
 
 
 @dataclass(frozen=True)
@@ -165,7 +162,7 @@ def _robot(value: object, place: Place) -> Robot:
     if source not in names() and place.source != "<text>" and (beside.suffix or beside.exists()):
         source = str(beside)
     options: dict[str, Any] = {
-        key: _truth(entries[key], place.at(key)) for key in ("floating", "friction", "mimic") if key in entries
+        key: truth(entries[key], place.at(key)) for key in ("floating", "friction", "mimic") if key in entries
     }
     if "gravity" in entries:
         options["gravity"] = vector(entries["gravity"], place.at("gravity"))
@@ -251,12 +248,12 @@ def _options(top: Entries, robot: Robot, place: Place) -> dict[str, Any]:
         known = [point.name for point in resolve(robot, points)]
     except InputError as error:
         raise place.at("points").error(str(error)) from None
-    for key in ("restitution", "friction"):
+    for key, most in MOST.items():
         if key in top:
-            options[key] = _per_point(top[key], known, place.at(key), 1.0 if key == "restitution" else np.inf)
+            options[key] = per_point(top[key], known, place.at(key), most)
     for key, choices in (("law", LAWS), ("method", METHODS)):
         if key in top:
-            options[key] = _choice(top[key], choices, place.at(key))
+            options[key] = choice(top[key], choices, place.at(key))
     for key in NUMBERS:
         if key in top:
             options[key] = (positive if key in ("step", "rtol") else not_negative)(top[key], place.at(key))
@@ -265,7 +262,7 @@ def _options(top: Entries, robot: Robot, place: Place) -> dict[str, Any]:
             top["limits"] if isinstance(top["limits"], bool) else _share(top["limits"], place.at("limits"))
         )
     walls = sequence(top.get("walls", []), place.at("walls"))
-    options["walls"] = [_wall(entry, known, place.at("walls").at(k)) for k, entry in enumerate(walls)]
+    options["walls"] = [read_wall(entry, known, place.at("walls").at(k)) for k, entry in enumerate(walls)]
     return options | _control(table(top.get("control", {}), place.at("control")), robot, place.at("control"))
 
 
@@ -281,57 +278,13 @@ def _point(value: object, place: Place) -> str | Point:
     return Point(text(entries["frame"], place.at("frame")), position, name)
 
 
-def _per_point(value: object, points: list[str], place: Place, most: float) -> PerPoint:
-    def fit(entry: object, here: Place) -> float:
-        x = not_negative(entry, here)
-        if x > most:
-            raise here.error(f"expected a number from 0 to {most:g}, got {x:g}")
-        return x
-
-    if not isinstance(value, Mapping):
-        return fit(value, place)
-    for name in value:
-        if name not in points:
-            raise place.error(f"there is no point '{name}'; there are {listed(points, 40)}")
-    return {name: fit(entry, place.at(name)) for name, entry in value.items()}
-
-
-def _wall(value: object, known: list[str], place: Place) -> Wall:
-    entries = table(value, place)
-    if "kind" not in entries:
-        raise place.error(f"there is no 'kind'; known kinds: {listed(WALLS)}")
-    maker, fields, required = WALLS[_choice(entries["kind"], tuple(WALLS), place.at("kind"))]
-    check_keys(entries, ("kind", *fields, *SHARED), place)
-    missing = [key for key in required if key not in entries]
-    if missing:
-        raise place.error(f"a {entries['kind']} needs '{missing[0]}'; add it")
-    given = {key: read(entries[key], place.at(key)) for key, read in fields.items() if key in entries}
-    for key in ("restitution", "friction"):
-        if key in entries:
-            given[key] = _per_point(entries[key], known, place.at(key), 1.0 if key == "restitution" else np.inf)
-    if "name" in entries:
-        given["name"] = text(entries["name"], place.at("name"))
-    if "points" in entries:
-        chosen = [
-            text(x, place.at("points").at(k)) for k, x in enumerate(sequence(entries["points"], place.at("points")))
-        ]
-        for k, name in enumerate(chosen):
-            if name not in known:
-                raise place.at("points").at(k).error(f"there is no point '{name}'; there are {listed(known, 40)}")
-        given["points"] = tuple(chosen)
-    try:
-        return maker(**given)
-    except InputError as error:
-        raise place.error(str(error)) from None
-
-
 # The control
 
 
 def _control(entries: Entries, robot: Robot, place: Place) -> dict[str, Any]:
     """Return the control of a run, and the rate at which it is sampled."""
     keys = {"none": (), "constant": ("tau",), "pd": ("kp", "kd", "goal", "gravity", "rate")}
-    kind = _choice(entries.get("kind", "none"), tuple(keys), place.at("kind"))
+    kind = choice(entries.get("kind", "none"), tuple(keys), place.at("kind"))
     check_keys(entries, ("kind", *keys[kind]), place)
     required = {"none": (), "constant": ("tau",), "pd": ("kp", "kd")}[kind]
     missing = [key for key in required if key not in entries]
@@ -343,30 +296,11 @@ def _control(entries: Entries, robot: Robot, place: Place) -> dict[str, Any]:
         return {"control": _per_velocity(entries["tau"], robot, place.at("tau"))}
     kp, kd = (_per_velocity(entries[key], robot, place.at(key), everywhere=True) for key in ("kp", "kd"))
     goal = _configuration(entries.get("goal", "neutral"), robot, place.at("goal"))
-    held = _truth(entries.get("gravity", False), place.at("gravity"))
+    held = truth(entries.get("gravity", False), place.at("gravity"))
     law: dict[str, Any] = {"control": pd(robot, kp, kd, goal, gravity=held)}
     if "rate" in entries:
         law["rate"] = positive(entries["rate"], place.at("rate"))
     return law
-
-
-# Values
-
-
-def positive(value: object, place: Place) -> float:
-    """Return a number above zero."""
-    x = number(value, place)
-    if not x > 0.0:
-        raise place.error(f"expected a number above zero, got {x:g}")
-    return x
-
-
-def not_negative(value: object, place: Place) -> float:
-    """Return a number that is not below zero."""
-    x = number(value, place)
-    if x < 0.0:
-        raise place.error(f"expected zero or more, got {x:g}")
-    return x
 
 
 def _share(value: object, place: Place) -> float:
@@ -374,44 +308,3 @@ def _share(value: object, place: Place) -> float:
     if x > 1.0:
         raise place.error(f"expected true, false or a restitution from 0 to 1, got {x:g}")
     return x
-
-
-def _truth(value: object, place: Place) -> bool:
-    if not isinstance(value, bool):
-        raise place.error(f"expected true or false, got {shown(value)}")
-    return value
-
-
-def _choice(value: object, known: tuple[str, ...], place: Place) -> str:
-    if value not in known:
-        raise place.error(f"unknown {shown(value)}; known: {listed(known)}")
-    return str(value)
-
-
-def _spot(value: object, place: Place) -> list[float]:
-    """Return a position of two or three numbers."""
-    entries = sequence(value, place)
-    if len(entries) not in (2, 3):
-        raise place.error(f"expected two or three numbers, got {len(entries)}")
-    return [number(entry, place.at(k)) for k, entry in enumerate(entries)]
-
-
-def _spots(value: object, place: Place) -> list[list[float]]:
-    return [_spot(entry, place.at(k)) for k, entry in enumerate(sequence(value, place))]
-
-
-_ROUND: dict[str, Read] = {"radius": positive, "centre": _spot, "inside": _truth}
-WALLS: dict[str, tuple[Callable[..., Wall], dict[str, Read], tuple[str, ...]]] = {
-    "circle": (Circle, {**_ROUND, "axis": vector}, ("radius",)),
-    "arc": (Arc, {**_ROUND, "axis": vector, "start": angle, "end": angle}, ("radius", "start", "end")),
-    "sphere": (Sphere, _ROUND, ("radius",)),
-    "ellipse": (
-        Ellipse,
-        {"a": positive, "b": positive, "centre": _spot, "angle": angle, "inside": _truth, "axis": vector},
-        ("a", "b"),
-    ),
-    "line": (Line, {"start": _spot, "end": _spot, "axis": vector}, ("start", "end")),
-    "plane": (Plane, {"point": _spot, "normal": vector}, ()),
-    "polyline": (Polyline, {"corners": _spots, "closed": _truth, "axis": vector}, ("corners",)),
-}
-"""The kinds of walls: what makes one, its fields with what reads them, and which of them it needs."""

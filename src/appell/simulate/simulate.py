@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -102,9 +103,9 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
         there is comes back, with the reason in ``run.ended_early`` and in a warning.
 
     >>> import appell
+    >>> from appell.papers.shafei2018 import START
     >>> robot = appell.load("shafei-tree")
-    >>> start = appell.papers.shafei2018.START
-    >>> run = appell.simulate(robot, start, [0.0] * 12, 0.5, walls=[appell.Circle(2.5)])
+    >>> run = appell.simulate(robot, START, [0.0] * 12, 0.5, walls=[appell.Circle(2.5)])
     >>> print(run.impacts[0].points, round(run.impacts[0].time, 6))
     ('link1', 'O5') 0.385192
     """
@@ -128,8 +129,8 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     _check_start(robot, gaps, q)
     drive = Drive(robot, control, rate)
     wanted = [event if isinstance(event, Event) else Event(event, f"event {k}") for k, event in enumerate(events)]
-    engine = Engine(robot, gaps, drive, _Unset(), Law(law, tie, rest), wanted)
-    engine.integrator = _integrator(engine, method, step, rtol, atol)
+    integrator = partial(_integrator, method=method, step=step, rtol=rtol, atol=atol)
+    engine = Engine(robot, gaps, drive, integrator, Law(law, tie, rest), wanted)
     with _bar(progress, duration) as report:
         reason = engine.run(q, v, float(duration), report)
     if engine.plant.is_smoothed:
@@ -137,16 +138,6 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     if reason:
         warnings.warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}", AppellWarning, stacklevel=2)
     return _run(robot, engine.record, engine.quaternions, tuple(walls), reason)
-
-
-class _Unset:
-    """Stands where an engine's integrator goes, which needs the engine."""
-
-    def restart(self) -> None: ...
-
-    def advance(self, *_: Any) -> Any: ...
-
-    def shoot(self, *_: Any) -> Any: ...
 
 
 def _integrator(engine: Engine, method: str, step: float | None, rtol: float, atol: float) -> Integrator:
@@ -162,7 +153,7 @@ def _integrator(engine: Engine, method: str, step: float | None, rtol: float, at
         raise InputError(
             f"simulate: 'symplectic' is for open robots and '{engine.robot.name}' has loops; take 'dop853'"
         )
-    move = rk4(engine.project) if method == "rk4" else variational(engine.plant.bare, engine._pull)
+    move = rk4(engine.project) if method == "rk4" else variational(engine.plant.bare, engine.pull)
     return FixedStep(float(step), move)
 
 

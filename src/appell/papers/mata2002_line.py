@@ -1,0 +1,386 @@
+"""mata2002, section 5.2: a PUMA along a straight line, by torques alone. Tables 6 and 7, figure 3.
+
+Inverse kinematics and inverse dynamics of the line give the torques that forward dynamics is then integrated under,
+with nothing that corrects the arm: table 6 is how far it strays, table 7 what that costs by formulation.
+
+The paper contradicts itself on the speed, and names neither the branch nor how the torques reach the integrator. Each
+is therefore a choice here: :data:`READINGS`, the labels of :func:`appell.branches`, and :data:`FEEDS`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.kernels.kernel import Kernel
+from appell.kernels.recipe import Recipe
+from appell.papers.valera2003 import puma
+from appell.plan.branches import branches
+from appell.plan.cartesian import CartesianLine
+from appell.plan.goal import pose
+from appell.results.report import Figure
+from appell.results.skeleton import skeleton
+from appell.results.style import COLOURS, figure
+from appell.results.table import Cell, Table
+from appell.robot.robot import Robot
+from appell.robot.verbs import VERBS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+Array = NDArray[Any]
+Label = tuple[int, int, int]
+Feed = Callable[[int, float], Array]
+"""The torques in an interval, by its number, at a time."""
+
+START, END, ATTITUDE = (0.5, 0.0, 0.05), (0.62, 0.3, 0.11), (0.0, 90.0, 180.0)
+"""Where the line begins and where the arm is after five seconds [m]; the attitude by Euler angles ZYZ [°]."""
+SPEED, DURATION = 0.1, 5.0
+INTERVAL, TOLERANCE = 0.1, 1e-6
+READINGS = {
+    "both points, 5 s": "0.06573 m/s",
+    "0.1 m/s, 5 s": "0.5 m, past the second point",
+    "0.1 m/s, both points": "3.286 s",
+}
+"""What the line may be: any two of the points, the speed and the time, and what the third then is."""
+FEEDS = ("continuous", "linear", "middle", "held")
+"""How torques reach the integrator: of every instant; on straight lines between those at the ends of the intervals;
+held over an interval at the torque of its middle; or at that of its beginning."""
+USUAL: Label = (1, 1, 1)
+"""The branch of tables 6 and 7: shoulder forward, elbow up. The wrist's sign changes no error."""
+
+_KNOTS, _DEGREE = 10, 7
+"""Where torques are wanted at every instant, a spline goes through this many in an interval: exact to 1e-11 N·m."""
+_METHODS = {"CRBA": "composite", "ABA": "articulated", "GA": "gibbs"}
+_SIGNS = {1: "+", -1: "−"}
+
+_PAPER6 = np.array(
+    [
+        [6.91878269e-4, 1.73972101e-2, 8.54693990e-4, 1.73972067e-2, 1.78259578e-2, 6.91878269e-4],
+        [1.28209533e-3, 1.66087380e-3, 1.66087459e-3, 4.05637323e-2, 4.17630699e-2, 1.21908065e-3],
+        [2.84439095e-3, 9.22318761e-2, 3.13261587e-3, 9.22318581e-2, 9.54221869e-3, 2.43724278e-3],
+    ]
+)
+"""Average errors of q, v and a (rows), joint by joint."""
+_PAPER7 = {"CRBA": (0.65, 1122), "ABA": (0.71, 1089), "GA": (0.59, 1092)}
+
+
+class Simulated(NamedTuple):
+    """A simulated line at the ends of its intervals: times, joints, |errors| of q, v and a (3, n, 6), and the cost."""
+
+    t: Array
+    q: Array
+    errors: Array
+    evaluations: int
+    seconds: float
+
+    @property
+    def average(self) -> Array:
+        """Return the errors (3, 6) averaged over the ends of the intervals, the start not counted."""
+        average: Array = self.errors[:, 1:].mean(axis=1)
+        return average
+
+
+@cache
+def line(reading: str = "both points, 5 s", label: Label = USUAL) -> CartesianLine:
+    """Return section 5.2's line of the wrist's centre, by one of the :data:`READINGS`, on one of the eight branches.
+
+    >>> [round(line(reading).duration, 3) for reading in READINGS]
+    [5.0, 5.0, 3.286]
+    >>> [round(line(reading).length / line(reading).duration, 5) for reading in READINGS]
+    [0.06573, 0.1, 0.1]
+    """
+    q0 = branches(puma(), pose(START, np.deg2rad(ATTITUDE).tolist())).pick(*label)
+    if reading == "both points, 5 s":
+        return CartesianLine(puma(), q0, END, timing=DURATION)
+    way = np.subtract(END, START)
+    reach = SPEED * DURATION / float(np.linalg.norm(way)) if reading == "0.1 m/s, 5 s" else 1.0
+    return CartesianLine(puma(), q0, START + reach * way, speed=SPEED)
+
+
+def edges(plan: CartesianLine) -> Array:
+    """Return the ends of the intervals [s]; the last one may be shorter.
+
+    >>> edges(line("0.1 m/s, both points"))[-3:].round(3)
+    array([3.1  , 3.2  , 3.286])
+    """
+    count = int(np.ceil(plan.duration / INTERVAL - 1e-9))
+    return np.append(INTERVAL * np.arange(count), plan.duration)
+
+
+def torques(plan: CartesianLine, feed: str) -> Feed:
+    """Return the torques of a plan as one of the :data:`FEEDS` gives them.
+
+    >>> plan = line()
+    >>> exact = puma().inverse_dynamics(*plan(1.23))
+    >>> bool(abs(torques(plan, "continuous")(12, 1.23) - exact).max() < 1e-9)
+    True
+    >>> bool(abs(torques(plan, "linear")(12, 1.23) - exact).max() < 0.01)
+    True
+    """
+    from scipy.interpolate import make_interp_spline  # noqa: PLC0415  # slow to import
+
+    t = edges(plan)
+
+    def of(times: Array) -> Array:
+        return puma().inverse_dynamics(*plan(times))
+
+    if feed in ("middle", "held"):
+        steady = of(0.5 * (t[:-1] + t[1:]) if feed == "middle" else t[:-1])
+        return lambda k, _: steady[k]
+    if feed == "linear":
+        through = make_interp_spline(t, of(t), k=1)
+    else:
+        knots = np.linspace(0.0, plan.duration, _KNOTS * (len(t) - 1) + 1)
+        through = make_interp_spline(knots, of(knots), k=_DEGREE)
+    return lambda _, now: through(now)
+
+
+def simulate(plan: CartesianLine, feed: Feed, forward: Callable[[Array, Array, Array], Array]) -> Simulated:
+    """Return where forward dynamics takes the arm under the torques: Runge–Kutta 4(5) anew in every interval."""
+    from scipy.integrate import solve_ivp  # noqa: PLC0415  # slow to import
+
+    t = edges(plan)
+    wanted = plan(t)
+    tau = puma().inverse_dynamics(*wanted)
+    states = [np.concatenate((wanted.q[0], wanted.v[0]))]
+    evaluations = 0
+    start = time.perf_counter()
+    for k, span in enumerate(pairwise(t)):
+        rate = partial(_rate, forward, partial(feed, k))
+        step = solve_ivp(rate, span, states[-1], method="RK45", rtol=TOLERANCE, atol=TOLERANCE)
+        states.append(step.y[:, -1])
+        evaluations += int(step.nfev)
+    seconds = time.perf_counter() - start
+    q, v = np.split(np.array(states), 2, axis=1)
+    errors = np.abs([q - wanted.q, v - wanted.v, forward(q, v, tau) - wanted.a])
+    return Simulated(t, q, errors, evaluations, seconds)
+
+
+def _rate(forward: Callable[[Array, Array, Array], Array], feed: Callable[[float], Array], t: float, x: Array) -> Array:
+    q, v = x[:6], x[6:]
+    return np.concatenate((v, forward(q, v, feed(t))))
+
+
+@cache
+def simulated(reading: str = "both points, 5 s", label: Label = USUAL, feed: str = "linear") -> Simulated:
+    """Return one simulation with the compiled Gibbs–Appell form, the paper's own.
+
+    >>> strayed = simulated(feed="continuous").average[0]
+    >>> bool(strayed.max() < 1e-6)
+    True
+    """
+    plan = line(reading, label)
+    return simulate(plan, torques(plan, feed), forward_kernel(puma(), "gibbs"))
+
+
+@cache
+def forward_kernel(robot: Robot, formulation: str) -> Kernel:
+    """Return compiled forward dynamics of one formulation on the frames of the robot's file."""
+    verb = VERBS["forward_dynamics"]
+    bare = replace(robot.model, name="", source="", frames=())
+    inputs, outputs = verb.ports(robot.model)
+    text = repr((bare, formulation))
+    return Kernel(
+        Recipe(f"forward_dynamics_{formulation}", inputs, outputs, text, lambda: verb.tape(robot.model, formulation))
+    )
+
+
+def order(theirs: float, ours: float) -> str:
+    """Return how far a number that rounding or an unknown choice decides is from the paper's.
+
+    >>> order(1.0, 3.0), order(1.0, 0.02)
+    ('the same order', '0.02 of what is printed')
+    """
+    ratio = ours / theirs
+    if 1 / 4 < ratio < 4:
+        return "the same order"
+    return f"{ratio:.0f} times what is printed" if ratio > 1.0 else f"{ratio:.2g} of what is printed"
+
+
+# Table 6: how far the arm strays
+
+
+def table6() -> Table:
+    """Return the errors of table 6, joint by joint, for the line that goes through both points in five seconds."""
+    exact, linear = (simulated(feed=feed).average for feed in ("continuous", "linear"))
+    rows: list[tuple[Cell, ...]] = []
+    for k, quantity in enumerate(("q [rad]", "v [rad/s]", "a [rad/s²]")):
+        for joint in range(6):
+            theirs, ours = float(_PAPER6[k, joint]), float(linear[k, joint])
+            verdict = order(theirs, ours) + _miscopied(_PAPER6[k], joint)
+            rows.append((f"|Δ{quantity[0]}| {quantity[2:]}", joint + 1, theirs, ours, float(exact[k, joint]), verdict))
+    return Table(
+        "Table 6. A PUMA 600 driven by torques alone along a straight line: average errors of its joints",
+        ("quantity", "joint", "paper", "ours, τ linear between samples", "ours, τ continuous", "verdict"),
+        tuple(rows),
+        (
+            "Both points in 5 s, shoulder forward and elbow up, wrist's centre as the tool point; the paper names "
+            "neither branch nor tool, and no data of its PUMA: ours are those of valera2003, by the same authors.",
+            "Nothing corrects the arm, so it leaves the line at a rate that the smallest error of the torques starts: "
+            "how they reach the integrator decides the numbers, and orders of magnitude are all that can be compared.",
+            "The printed table has rows miscopied, as the verdicts say; the printed |Δa| of joint 5 seems to have lost "
+            "a factor of ten.",
+            "By CRBA and ABA the errors are the same, as in the paper: see table 7.",
+        ),
+    )
+
+
+def _miscopied(printed: Array, joint: int) -> str:
+    """Return a remark where two joints have one printed number: no two of six errors agree to six digits."""
+    same = [k for k in range(6) if k != joint and abs(printed[k] / printed[joint] - 1.0) < 1e-6]
+    return f"; printed again for joint {same[0] + 1}" if same else ""
+
+
+def readings_table() -> Table:
+    """Return the largest average error of a joint for every reading of the section, on every branch, by every feed."""
+    paper = float(_PAPER6[0].max())
+    rows: list[tuple[Cell, ...]] = []
+    for reading, rest in READINGS.items():
+        for label in ((1, 1, 1), (1, -1, 1), (-1, 1, 1), (-1, -1, 1)):
+            errors = {feed: float(simulated(reading, label, feed).average[0].max()) for feed in FEEDS}
+            below = [feed for feed in FEEDS if errors[feed] < paper]
+            above = [feed for feed in FEEDS if errors[feed] >= paper]
+            verdict = f"paper between {below[-1]} and {above[0]}" if below and above else "paper outside"
+            signs = " ".join(_SIGNS[x] for x in label[:2])
+            rows.append((f"{reading} ({rest})", signs, *errors.values(), paper, verdict))
+    return Table(
+        "Table 6, by reading. The joint that strays most: its average |Δq| [rad]",
+        ("line", "branch", *(f"τ {feed}" for feed in FEEDS), "paper", "verdict"),
+        tuple(rows),
+        (
+            f"The two points are {line().length:.5f} m apart: with both of them the paper's 0.1 m/s takes 3.286 s and "
+            "its 5 s mean 0.06573 m/s.",
+            "Branch: shoulder forward (+) or backward, elbow up (+) or down; the wrist's sign changes nothing. "
+            f"Torques are sampled each {INTERVAL:g} s: joined by straight lines, or held at that of the interval's "
+            "middle, or at that of its beginning; or continuous, computed for every instant.",
+            "No reading gives the paper's table. Its errors are as large as those that sampling the torques brings, "
+            "and a hundred thousand times those that the integrator's tolerance brings.",
+        ),
+    )
+
+
+# Table 7: what the simulation costs
+
+
+def table7(repeats: int = 3) -> Table:
+    """Return the time and the evaluations that the simulated line takes, by formulation."""
+    plan = line()
+    feed = torques(plan, "continuous")
+    kernels = {method: forward_kernel(puma(), formulation) for method, formulation in _METHODS.items()}
+    rounds = [{method: simulate(plan, feed, kernel) for method, kernel in kernels.items()} for _ in range(repeats)]
+    runs = {method: min((one[method] for one in rounds), key=lambda run: run.seconds) for method in kernels}
+    motion = plan(np.linspace(0.0, plan.duration, 64))
+    states = [np.tile(part, (100, 1)) for part in (motion.q, motion.v, puma().inverse_dynamics(*motion))]
+    native = _best({method: partial(kernel, *states) for method, kernel in kernels.items()}, len(states[0]))
+    rows = []
+    for method in _METHODS:
+        run, ga = runs[method], runs["GA"]
+        paper = tuple(p / g for p, g in zip(_PAPER7[method], _PAPER7["GA"], strict=True))
+        apart = f", {np.abs(run.q - ga.q).max():.0e} rad from GA" if method != "GA" else ""
+        verdict = (
+            f"evaluations / GA {run.evaluations / ga.evaluations:.2f}, paper {paper[1]:.2f}; "
+            f"ends {run.errors[0, -1].max():.0e} rad off the plan{apart}"
+        )
+        measured = (run.seconds, run.evaluations, run.seconds / ga.seconds)
+        in_batch = (1e9 * native[method], native[method] / native["GA"])
+        rows.append((method, *_PAPER7[method], paper[0], *measured, *in_batch, verdict))
+    return Table(
+        "Table 7. Simulating five seconds of a PUMA 600, Runge–Kutta 4(5), tolerance 1e-6, steps of 0.1 s",
+        (
+            "method",
+            "paper s",
+            "paper evaluations",
+            "paper s / GA",
+            "ours s",
+            "ours evaluations",
+            "ours s / GA",
+            "native ns",
+            "native / GA",
+            "verdict",
+        ),
+        tuple(rows),
+        (
+            "Ours: the line of table 6, torques continuous, the same for all three. Seconds on the paper's Pentium II "
+            "at 400 MHz and on this machine cannot be compared; their ratios to GA's can.",
+            "Most of the simulation's time is SciPy's integrator, so its ratios are near one; the native columns are "
+            "the formulation alone, ns a state in a batch of the motion's states.",
+        ),
+    )
+
+
+def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40) -> dict[str, float]:
+    """Return the least time a state [s] of each call; they take turns, so that all meet the same machine."""
+    least = dict.fromkeys(calls, float("inf"))
+    for _ in range(repeats):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            least[name] = min(least[name], time.perf_counter() - start)
+    return {name: seconds / states for name, seconds in least.items()}
+
+
+# Figures
+
+
+def _draw_figure3() -> Drawn:
+    run, bones = simulated(), skeleton(puma().model)
+    drawn = figure(6.4, 4.6)
+    axes: Any = drawn.add_subplot(projection="3d")
+    planned = line()(run.t)
+    points = bones.positions(puma().model, planned.q[[0, -1]])
+    for colour, name, at in zip(COLOURS, ("initial position", "final position"), points, strict=False):
+        for k, stick in enumerate(bones.sticks):
+            label = name if k == 0 else None
+            axes.plot(*at[list(stick)].T, color=colour, lw=3.0, marker="o", ms=4.0, label=label)
+    paths = (puma().pose(q, "dh6")[:, :3, 3] for q in (planned.q, run.q))
+    axes.plot(*next(paths).T, color=COLOURS[6], label="planned trajectory")
+    axes.plot(*next(paths).T, color=COLOURS[2], linestyle="--", label="simulated, τ linear between samples")
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", yticks=(0, 0.1, 0.2, 0.3), zticks=(0, 0.1, 0.2, 0.3))
+    axes.set_aspect("equal")
+    axes.view_init(elev=22, azim=-48)
+    drawn.legend(loc="outside upper left", ncols=2)
+    return drawn
+
+
+def _draw_errors() -> Drawn:
+    drawn = figure(7.0, 7.0)
+    arm, wrist, below = drawn.subplots(3, 1, sharex=True)
+    plan = line()
+    t = np.linspace(0.0, plan.duration, 400)
+    tau = puma().inverse_dynamics(*plan(t))
+    for joint in range(6):
+        axes = arm if joint in (1, 2) else wrist  # the two that carry the arm's weight
+        axes.plot(t, tau[:, joint], color=COLOURS[joint], label=f"joint {joint + 1}")
+    arm.set(title="Torques of the line", ylabel="τ [N·m]")
+    wrist.set(ylabel="τ [N·m]")
+    for colour, feed in zip(COLOURS, FEEDS, strict=False):
+        run = simulated(feed=feed)
+        below.semilogy(run.t[1:], run.errors[0, 1:].max(axis=1), color=colour, label=feed)
+    below.axhline(float(_PAPER6[0].max()), color=COLOURS[6], linestyle=":", label="paper, average")
+    below.set(title="Largest error of a joint, by how the torques are fed", xlabel="t [s]", ylabel="|Δq| [rad]")
+    for axes in (arm, wrist, below):
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return drawn
+
+
+FIGURES = (
+    Figure(
+        "figure3",
+        "Figure 3. The PUMA at the beginning and at the end of the line, the line, and where torques that are sampled "
+        "each 0.1 s lead the arm.",
+        _draw_figure3,
+    ),
+    Figure(
+        "table6",
+        "Table 6, drawn. The torques of the line, and how the errors of the joints grow with nothing to correct them.",
+        _draw_errors,
+    ),
+)
