@@ -147,7 +147,9 @@ def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: s
     elif isinstance(part, str):
         matched = [k for k, x in enumerate(names) if fnmatch.fnmatchcase(x, part)]
         if not matched:
-            known = f"the names are {', '.join(names)}" if names else f"the file has no header and {table.width} columns"
+            known = (
+                f"the names are {', '.join(names)}" if names else f"the file has no header and {table.width} columns"
+            )
             raise ReadError(f"columns: {name}: no column is called '{part}'; {known}", source)
         return _ordered(matched, names, joints)
     else:
@@ -157,7 +159,9 @@ def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: s
             raise InputError(f"columns: {name}: expected numbers, ranges or names of columns, got {part!r}") from None
     outside = [k for k in wanted if not 0 <= k < table.width]
     if outside:
-        raise ReadError(f"columns: {name}: there is no column {outside[0]}; the file has 0 to {table.width - 1}", source)
+        raise ReadError(
+            f"columns: {name}: there is no column {outside[0]}; the file has 0 to {table.width - 1}", source
+        )
     return wanted
 
 
@@ -204,7 +208,9 @@ def _guessed(table: Table, joints: Sequence[str], source: str) -> Plan:
         labels = [(_meaning(names[k], joints) or ("", ""))[1] for k in columns]
         if len(set(labels)) < len(labels):
             twice = [names[k] for k, x in zip(columns, labels, strict=True) if labels.count(x) > 1]
-            raise ReadError(f"columns {', '.join(twice[:4])} all look like {kind}; say by columns=… which it is", source)
+            raise ReadError(
+                f"columns {', '.join(twice[:4])} all look like {kind}; say by columns=… which it is", source
+            )
         wanted[kind] = Choice(_by_joint(kind, columns, labels, names, joints, source))
     used = {k for choice in wanted.values() for k in choice.columns}
     q = wanted.get("q", Choice([])).columns

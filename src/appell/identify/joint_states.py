@@ -82,14 +82,18 @@ def from_cdr(data: bytes) -> Message:
     seconds, nanoseconds = reader.integer("i"), reader.integer()
     reader.text()
     names = reader.texts()
-    return Message(seconds + 1e-9 * nanoseconds, names, {x: reader.doubles() for x in ("position", "velocity", "effort")})
+    return Message(
+        seconds + 1e-9 * nanoseconds, names, {x: reader.doubles() for x in ("position", "velocity", "effort")}
+    )
 
 
 def from_json(data: bytes) -> Message:
     """Return a JointState written as JSON; every list of numbers as long as the names is a field."""
     value = json.loads(data)
     stamp = value.get("header", {}).get("stamp", {})
-    seconds = stamp.get("sec", stamp.get("secs", 0)) + 1e-9 * stamp.get("nanosec", stamp.get("nsec", stamp.get("nsecs", 0)))
+    seconds = stamp.get("sec", stamp.get("secs", 0)) + 1e-9 * stamp.get(
+        "nanosec", stamp.get("nsec", stamp.get("nsecs", 0))
+    )
     lists = {key: x for key, x in value.items() if key != "name" and isinstance(x, list)}
     return Message(seconds, tuple(value["name"]), lists)
 

@@ -157,7 +157,9 @@ class Log:
         """
         inside = (self.t >= t0) & (self.t <= t1)
         if not inside.any():
-            raise InputError(f"crop: no samples from {t0:g} to {t1:g} s; the log is from {self.t[0]:g} to {self.t[-1]:g} s")
+            raise InputError(
+                f"crop: no samples from {t0:g} to {t1:g} s; the log is from {self.t[0]:g} to {self.t[-1]:g} s"
+            )
         arrays = {x: getattr(self, x)[inside] for x in ("t", "q", *PER_VELOCITY) if getattr(self, x) is not None}
         extra = MappingProxyType({name: array[inside] for name, array in self.extra.items()})
         return replace(self, **arrays, extra=extra)

@@ -75,14 +75,14 @@ def read_log(
     ...     _ = Path(folder, "log.csv").write_text("0.0,1.5,2.0\\n0.1,1.6,2.1\\n0.2,1.7,2.2\\n0.3,1.7\\n")
     ...     print(read_log(folder + "/log.csv", "t=0,q=1,tau=2"))
     log.csv: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
-      line 4: left out: 2 fields, expected 3
+      line 4: left out: 2 fields, expected 3; the file is cut off there
     """
     place = Path(path)
     table = _opened(place, columns)
     source = os.fspath(path)
     chosen = plan(columns, table, robot, source)
     _check_sizes(chosen, robot, source)
-    values = {name: _values(table, choice) for name, choice in chosen.wanted.items()}
+    values = _values(table, chosen.wanted)
     good, repairs = _good_rows(table, values, source)
     extra, dropped = _extra(table, chosen, values, good)
     known = {x: values[x][good] for x in QUANTITIES if x in values}
@@ -90,8 +90,8 @@ def read_log(
         t=known.pop("t")[:, 0],
         **known,
         extra=MappingProxyType(extra),
-        source=table.about.get("source") or place.name,
-        repairs=(*_former(table), *repairs, *dropped),
+        source=place.name,
+        repairs=(*_former(table, place.name), *repairs, *dropped),
         joint_names=chosen.joints or tuple(table.about.get("joints", ())),
     )
     return log if gains is None else with_gains(log, gains)
@@ -105,7 +105,9 @@ def with_gains(log: Log, gains: ArrayLike) -> Log:
     [[20.0], [30.0]]
     """
     if log.current is None:
-        raise InputError(f"gains: {log.source or 'the log'} has no currents to multiply; map them, such as current=13:19")
+        raise InputError(
+            f"gains: {log.source or 'the log'} has no currents to multiply; map them, such as current=13:19"
+        )
     factors = np.asarray(gains, dtype=float)
     size = log.current.shape[1]
     if factors.shape not in ((), (size,)) or not np.isfinite(factors).all() or (factors == 0.0).any():
@@ -146,8 +148,12 @@ def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
         raise ReadError(f"expected as many columns for each quantity, got {listed}", source)
 
 
-def _values(table: Table, choice: Choice) -> Array:
-    return choice.factor * table.take(choice.columns)
+def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
+    """Return the numbers (n, k) of each choice, in one pass through the file."""
+    ends = np.cumsum([len(choice.columns) for choice in choices.values()]).tolist()
+    everything = table.take([k for choice in choices.values() for k in choice.columns])
+    parts = np.split(everything, ends[:-1], axis=1) if ends else []
+    return {name: choice.factor * part for (name, choice), part in zip(choices.items(), parts, strict=True)}
 
 
 def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[Array, list[Repair]]:
@@ -171,13 +177,15 @@ def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[
     if 2 * (len(kept) + int(repeats.sum())) < table.total or len(kept) < 2:
         listed = "; ".join(str(repair) for repair in repairs) or "there are too few"
         raise ReadError(
-            f"only {len(kept)} of {table.total} rows can be used: {listed}; check the map of columns and the file", source
+            f"only {len(kept)} of {table.total} rows can be used: {listed}; check the map of columns and the file",
+            source,
         )
     t = values["t"][kept, 0]
     period = float(np.median(np.diff(t)))
     if period > LONGEST_PERIOD:
         raise ReadError(
-            f"times step by {period:g} s; if they are in nanoseconds, map them as t=1e-9*… (ms: 1e-3*…, µs: 1e-6*…)", source
+            f"times step by {period:g} s; if they are in nanoseconds, map them as t=1e-9*… (ms: 1e-3*…, µs: 1e-6*…)",
+            source,
         )
     return kept, repairs
 
@@ -188,10 +196,9 @@ def _extra(
     """Return the other columns: those asked for, and those of the header that are numbers throughout."""
     extra = {name: _flat(x[good]) for name, x in values.items() if name not in QUANTITIES}
     dropped = []
-    for name, choice in chosen.others.items():
-        array = _values(table, choice)[good]
-        if np.isfinite(array).all():
-            extra[name] = _flat(array)
+    for name, array in _values(table, chosen.others).items():
+        if np.isfinite(array[good]).all():
+            extra[name] = _flat(array[good])
         else:
             dropped.append(name)
     if not dropped:
@@ -204,7 +211,10 @@ def _flat(array: Array) -> Array:
     return array[:, 0] if array.shape[1] == 1 else array
 
 
-def _former(table: Table) -> list[Repair]:
-    """Return the repairs that a file of appell's remembers."""
+def _former(table: Table, name: str) -> list[Repair]:
+    """Return the repairs that a file of appell's remembers; their lines are of the file that was read first."""
+    origin = table.about.get("source", "")
+    suffix = f" of {origin}" if origin and origin != name else ""
     entries = table.about.get("repairs", [])
-    return [Repair(str(x[0]), str(x[1]), int(x[2])) for x in entries if isinstance(x, list) and len(x) == 3]
+    repairs = [Repair(str(x[0]), str(x[1]), int(x[2])) for x in entries if isinstance(x, list) and len(x) == 3]
+    return [x if " of " in x.where else x._replace(where=x.where + suffix) for x in repairs]

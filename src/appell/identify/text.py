@@ -52,7 +52,7 @@ def read_text(path: Path) -> Table:
         places=np.array([k for k, _ in good]),
         word="line",
         total=len(rows),
-        faults=tuple(_wrong_sizes(wrong, width)),
+        faults=tuple(_wrong_sizes(wrong, width, rows[-1][0])),
         about=parsed(about),
     )
 
@@ -111,10 +111,16 @@ def _numbers(cells: Sequence[Sequence[str]], columns: Sequence[int]) -> Array:
     return values
 
 
-def _wrong_sizes(wrong: Sequence[tuple[int, int]], width: int) -> Iterable[tuple[str, list[int]]]:
+def _wrong_sizes(wrong: Sequence[tuple[int, int]], width: int, last: int) -> Iterable[tuple[str, list[int]]]:
+    """Return what is wrong with which lines; a short last line is one that a recorder did not finish."""
     for size in sorted({n for _, n in wrong}):
-        fields = "field" if size == 1 else "fields"
-        yield f"left out: {size} {fields}, expected {width}", [k for k, n in wrong if n == size]
+        reason = f"left out: {size} field{'s' if size > 1 else ''}, expected {width}"
+        lines = [k for k, n in wrong if n == size]
+        if size < width and last in lines:
+            yield f"{reason}; the file is cut off there", [last]
+            lines.remove(last)
+        if lines:
+            yield reason, lines
 
 
 def encoded(columns: Mapping[str, Array], about: Mapping[str, Any]) -> str:
