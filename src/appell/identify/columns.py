@@ -166,7 +166,7 @@ def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: s
 
 
 def _ordered(matched: list[int], names: Sequence[str], joints: Sequence[str]) -> list[int]:
-    """Return columns in the robot's order where their names tell the joints, else by their numbers, else as they are."""
+    """Return columns in the robot's order where their names tell the joints, else by number, else as they are."""
     if joints:
         owners = {joint: k for k in matched if (joint := _joint_in(names[k], joints))}
         if len(owners) == len(matched) == len(joints):

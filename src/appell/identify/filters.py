@@ -1,10 +1,11 @@
 """Filters that shift nothing in time, and the derivative of what they leave.
 
-Why one filter for all signals. The equations of motion are linear in the parameters, τ = Y(q, v, a)·π, so a linear filter
-F may be applied to both sides: Fτ = (F Y)·π exactly. What is computed here is Y(Fq, Fv, Fa) instead of F Y. The two are equal
-in the terms that are linear in a and v, and differ in the rest (sin q, v², sign v) by what F changes in the motion itself:
-nothing so long as the motion lies well below the cutoff. Then F takes the noise of q, v and τ alike, and with the same delay,
-none. Two filters, or one that is on τ only, would leave a phase between the two sides, which a fit takes for damping or inertia.
+Why one filter for all signals: the equations of motion are linear in the parameters, τ = Y(q, v, a)·π, so a linear
+filter F may act on both sides, Fτ = (F Y)·π, exactly. What a fit computes is Y(Fq, Fv, Fa) instead of F Y. The two are
+equal in the terms that are linear in a and v. They differ in the rest (sin q, v², sign v) by what F changes in the
+motion itself: next to nothing so long as the motion lies well below the cutoff. Then F takes the noise of q, v and τ
+alike, and delays none of them. Two different filters, or one on τ only, would leave a phase between the two sides,
+which a fit takes for damping or inertia.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ REACH = len(WEIGHTS)
 
 
 def zero_phase(x: Array, rate: float, cutoff: float, order: int) -> Array:
-    """Return signals (n, k) through a Butterworth filter forwards and backwards: gain 1/(1 + (f/cutoff)^2·order), no phase.
+    """Return signals (n, k) through a Butterworth filter forwards and backwards: no phase, half gain at the cutoff.
 
     >>> t = np.arange(0.0, 4.0, 0.01)
     >>> slow = np.sin(2.0 * np.pi * t)[:, None]
@@ -51,10 +52,10 @@ def edge(rate: float, cutoff: float, order: int) -> int:
 
 
 def derivative(x: Array, rate: float) -> Array:
-    """Return dx/dt of signals (n, k) by central differences of eighth order; nothing is known of the first and last four.
+    """Return dx/dt of signals (n, k) by central differences of eighth order; the first and last four are NaN.
 
-    Of smooth signals, as filters leave them, this is as good as exact: at a tenth of the sampling rate the share 4e-5 is
-    lost, where the usual central difference loses 6 %.
+    Of smooth signals, as filters leave them, this is as good as exact: at a tenth of the sampling rate the share 4e-5
+    is lost, where the usual central difference loses 6 %.
 
     >>> t = np.arange(0.0, 1.0, 0.01)
     >>> v = derivative(np.sin(2.0 * np.pi * t)[:, None], 100.0)[:, 0]

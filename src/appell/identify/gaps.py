@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def stretches(t: Array) -> list[slice]:
     """
     dt = np.diff(t)
     cuts = [0, *(np.flatnonzero(dt > LONGEST * np.median(dt)) + 1).tolist(), len(t)]
-    return [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(cuts)]
 
 
 def unwrapped(t: Array, q: Array) -> tuple[Array, Array]:
@@ -42,4 +43,4 @@ def unwrapped(t: Array, q: Array) -> tuple[Array, Array]:
         return q, np.empty((0, 2), dtype=int)
     moved = np.cumsum(np.where(wraps, turns, 0.0), axis=0)
     straight = q - 2.0 * np.pi * np.concatenate([np.zeros((1, q.shape[1])), moved])
-    return straight, np.argwhere(wraps) + [1, 0]
+    return straight, np.argwhere(wraps) + np.array([1, 0])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 
 PER_VELOCITY = ("v", "a", "tau", "current")
 """The quantities of a log that have one column per velocity."""
-WRITERS = {
+WRITERS: Mapping[str, Callable[[Mapping[str, Array], Mapping[str, Any]], str | bytes]] = {
     ".csv": text.encoded,
     ".npz": table.npz,
     ".parquet": table.parquet,
@@ -28,7 +28,8 @@ WRITERS = {
 }
 
 
-class Repair(NamedTuple):
+@dataclass(frozen=True)
+class Repair:
     """Something that was left out, filled or changed: what, where (lines, rows, times or joints), how many samples.
 
     >>> print(Repair("left out: 20 fields, expected 31", "line 6107", 1))
@@ -136,7 +137,8 @@ class Log:
                 raise InputError(
                     f"{name}: expected shape ({len(times)}, {columns}), one row for each time, got {array.shape}"
                 )
-        return Log(times, **arrays)
+        v_, a_, tau_, current_ = (arrays.get(name) for name in PER_VELOCITY)
+        return Log(times, arrays["q"], v_, a_, tau_, current_)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -181,7 +183,7 @@ class Log:
         if place.suffix.lower() not in WRITERS:
             raise InputError(f"log.save: '{place.name}' has no known ending; expected {', '.join(WRITERS)}")
         columns = {x: getattr(self, x) for x in ("t", "q", *PER_VELOCITY) if getattr(self, x) is not None}
-        about = {"source": self.source, "joints": list(self.joint_names), "repairs": [list(x) for x in self.repairs]}
+        about = {"source": self.source, "joints": list(self.joint_names), "repairs": [astuple(x) for x in self.repairs]}
         return write(place, WRITERS[place.suffix.lower()]({**columns, **self.extra}, about))
 
 

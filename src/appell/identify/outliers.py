@@ -21,6 +21,8 @@ QUANTA = 8.0
 """What is less than so many steps of the recorder's resolution is no outlier."""
 WINDOW = 101
 """The scatter is that of so many samples around."""
+SMALL = 2e-3
+"""What is less than this share of a signal's extent is not worth a repair."""
 MOST = 0.02
 """Where more of a signal than this looks like outliers, it is the signal."""
 
@@ -30,8 +32,8 @@ def outliers(x: Array, *, may_step: bool) -> Array:
 
     Each pair of neighbours at distances d and 2d predicts the sample by a cubic, pᵈ = (4mᵈ − m²ᵈ)/3 with
     mᵈ = (x₋ᵈ + x₊ᵈ)/2, and the median of the predictions is not moved by other outliers. A signal that may step, as a
-    torque does where a joint turns round, has outliers only beyond both of its sides. Where the neighbours are off as well,
-    something happened to the robot, not to a sample.
+    torque does where a joint turns round, has outliers only beyond both of its sides. Where the neighbours are off
+    as well, something happened to the robot, not to a sample.
 
     >>> x = np.sin(np.linspace(0.0, 6.0, 300))[:, None]
     >>> x[100] += 0.1
@@ -52,14 +54,15 @@ def outliers(x: Array, *, may_step: bool) -> Array:
     residual = np.abs(x - predicted)
     # the livelier side counts: where rest ends, the scatter of rest says nothing of the motion
     local = maximum_filter(median_filter(residual, size=(WINDOW, 1)), size=(WINDOW, 1))
-    floor = np.maximum(QUANTA * _quantum(x), 1e-9 * np.ptp(x, axis=0)) + np.finfo(float).tiny
+    extent = np.subtract(*np.percentile(x, [99.5, 0.5], axis=0))
+    floor = np.maximum(QUANTA * _quantum(x), SMALL * extent) + np.finfo(float).tiny
     limit = np.maximum(SPREAD * 1.4826 * np.maximum(local, np.median(residual, axis=0)), floor)
     off = residual > limit
     if may_step:
         left = np.median([shifted(-k) for k in range(1, NEIGHBOURS + 1)], axis=0)
         right = np.median([shifted(k) for k in range(1, NEIGHBOURS + 1)], axis=0)
         beyond = np.maximum(x - np.maximum(left, right), np.minimum(left, right) - x)
-        off &= beyond > 0.5 * limit
+        off &= beyond > 0.5 * residual
     off &= _around(residual / limit, off) < CALM / SPREAD
     off[:, off.mean(axis=0) > MOST] = False
     return np.asarray(off)

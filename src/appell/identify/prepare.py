@@ -1,10 +1,11 @@
-"""A log made fit for identification: even in time, without outliers, filtered alike, with velocities and accelerations."""
+"""A log made fit for identification: even in time, without outliers, filtered alike, with v and a."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ JITTER = 0.05
 class Prepared:
     """A log at even times, ready for a fit: q, v, a (n, nv) and tau (n, nv) [N·m, N], all through the same filter.
 
-    `segments` are the stretches between gaps, each at even times. `moving` (n, nv) tells where a joint is faster than the
-    threshold asked for; without one it is true throughout. `repairs` are the log's and those made here; `rate` and
+    `segments` are the stretches between gaps, each at even times. `moving` (n, nv) tells where a joint is faster than
+    the threshold asked for; without one it is true throughout. `repairs` are the log's and those made here; `rate` and
     `cutoff` are in Hz.
     """
 
@@ -52,7 +53,8 @@ class Prepared:
     def __str__(self) -> str:
         parts = f"{len(self.segments)} stretch{'es' if len(self.segments) > 1 else ''}"
         moving = f", moving {self.moving.mean():.0%}" if not self.moving.all() else ""
-        head = f"{self.source or 'log'}: {len(self)} samples at {self.rate:.4g} Hz below {self.cutoff:g} Hz, {parts}{moving}"
+        head = f"{self.source or 'log'}: {len(self)} samples at {self.rate:.4g} Hz, filtered at {self.cutoff:g} Hz"
+        head += f", {parts}{moving}"
         return "\n".join([head, *(f"  {repair}" for repair in self.repairs)])
 
 
@@ -77,26 +79,26 @@ def prepare(
 ) -> Prepared:
     """Return the log on an even grid, outliers repaired, all signals filtered alike without delay.
 
-    Gaps split the log into stretches; nothing is invented inside them. In each, a cubic spline brings the samples to even
-    times, a Butterworth filter runs forwards and backwards over q, v and tau, and differences of eighth order give
-    accelerations. Recorded velocities are taken where they agree with dq/dt, else dq/dt itself; the repairs say where not,
-    and whether sign, scale or delay is to blame. Recorded accelerations are not used. Whatever was left out, filled or
-    changed is in `repairs`.
+    Gaps split the log into stretches; nothing is invented inside them. In each, a cubic spline brings the samples to
+    even times, a Butterworth filter runs forwards and backwards over q, v and tau, and differences of eighth order give
+    accelerations. Recorded velocities are taken where they agree with dq/dt, else dq/dt itself; the repairs say where
+    not, and whether sign, scale or delay is to blame. Recorded accelerations are not used. Whatever was left out,
+    filled or changed is in `repairs`.
 
     Parameters
     ----------
     log
         What was recorded, with one coordinate per joint, and tau or current.
     cutoff
-        Frequency [Hz] at which the gain is one half. Choose it well above the motion's own frequencies: the same filter acts
-        on q, v, a and tau, which leaves the equations of motion true so far as the motion itself passes
+        Frequency [Hz] at which the gain is one half. Choose it well above the motion's own frequencies: the same filter
+        acts on q, v, a and tau, which leaves the equations of motion true so far as the motion itself passes
         (:mod:`appell.identify.filters` says why).
     order
         Order of the filter of one pass.
     rate
-        Samples a second of the result; that of the log if not given. Filtering comes first, so a low rate does not alias.
+        Samples a second of the result; the log's own if not given. Filtering comes first, so a low rate does not alias.
     moving
-        Speed [rad/s, m/s] above which a joint counts as moving. With it, rest at the beginning and the end is left out.
+        Speed [rad/s, m/s] above which a joint counts as moving. With it, rest at the start and the end is left out.
     gains
         Torque per current of each joint [N·m/A]; then tau = gains·current.
 
@@ -137,7 +139,7 @@ def prepare(
         a=a,
         tau=tau,
         moving=np.abs(v) > moving if moving is not None else np.ones(v.shape, dtype=bool),
-        segments=tuple(slice(x, y) for x, y in zip(ends[:-1], ends[1:], strict=True)),
+        segments=tuple(slice(x, y) for x, y in pairwise(ends)),
         repairs=(*log.repairs, *repairs, *rest),
         cutoff=float(cutoff),
         rate=float(rate),
@@ -176,7 +178,7 @@ def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: floa
         raise InputError(f"order: expected an integer from 1 to 12, got {order!r}")
     if moving is not None and not (math.isfinite(moving) and moving >= 0.0):
         raise InputError(f"moving: expected a speed of 0 or more, got {moving!r}")
-    native = float(1.0 / np.median(np.diff(log.t)))
+    native = float(f"{1.0 / np.median(np.diff(log.t)):.9g}")  # 100, not 100.0000001
     slowest = native if rate is None else min(rate, native)
     if rate is not None and not (math.isfinite(rate) and rate > 0.0):
         raise InputError(f"rate: expected a positive number of samples a second, got {rate!r}")
@@ -197,10 +199,9 @@ def _straightened(log: Log) -> tuple[Log, list[Repair]]:
     for joint in sorted(set(wraps[:, 1].tolist())):
         rows = wraps[wraps[:, 1] == joint, 0]
         repairs.append(Repair("angle unwrapped by whole turns", _where(log, joint, rows), len(rows)))
-    signals = {"q": q, "v": log.v, "tau": log.tau}
+    given = {"q": q, "v": log.v, "tau": log.tau}
+    signals = {name: signal for name, signal in given.items() if signal is not None}
     for name, signal in signals.items():
-        if signal is None:
-            continue
         bad = np.zeros(signal.shape, dtype=bool)
         for rows in stretches(log.t):
             bad[rows] = outliers(signal[rows], may_step=name == "tau")
@@ -209,7 +210,7 @@ def _straightened(log: Log) -> tuple[Log, list[Repair]]:
             what = f"{len(rows)} outlier{'s' if len(rows) > 1 else ''} of {name} replaced by what the neighbours say"
             repairs.append(Repair(what, _where(log, joint, rows), len(rows)))
         signals[name] = filled(log.t, signal, bad)
-    return replace(log, q=signals["q"], v=signals["v"], tau=signals["tau"]), repairs
+    return replace(log, q=signals["q"], v=signals.get("v"), tau=signals.get("tau")), repairs
 
 
 def _where(log: Log, joint: int, rows: Sequence[int] | Array) -> str:
@@ -241,7 +242,7 @@ def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]
     least = 2 * settings.margin + 2
     rows = stretches(log.t)
     repairs = []
-    for before, after in zip(rows[:-1], rows[1:], strict=True):
+    for before, after in pairwise(rows):
         start, end = log.t[before.stop - 1], log.t[after.start]
         missing = max(round((end - start) * settings.rate) - 1, 0)
         repairs.append(Repair(f"a gap of {end - start:.3g} s splits the log", f"{start:.3f} to {end:.3f} s", missing))
@@ -260,8 +261,8 @@ def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]
     if not parts:
         longest = max(log.t[x.stop - 1] - log.t[x.start] for x in rows)
         raise InputError(
-            f"prepare: {log.source or 'the log'} has {longest:.3g} s in one piece; a filter of {settings.cutoff:g} Hz needs "
-            f"{least / settings.rate:.2g} s; raise the cutoff"
+            f"prepare: {log.source or 'the log'} has {longest:.3g} s in one piece; a filter of {settings.cutoff:g} Hz "
+            f"needs {least / settings.rate:.2g} s; raise the cutoff or record for longer"
         )
     lost = settings.margin
     what = f"left out: {lost / settings.rate:.3g} s at each end, where the filter has not settled"
@@ -271,12 +272,7 @@ def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]
 
 def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]]:
     """Return the stretches filtered, with v and a, and where recorded velocities were not to be trusted."""
-    smooth = [
-        part._replace(
-            **{x: zero_phase(getattr(part, x), *settings) for x in ("q", "v", "tau") if getattr(part, x).size}
-        )
-        for part in parts
-    ]
+    smooth = [part._replace(**_filtered(part, settings)) for part in parts]
     slopes = [derivative(part.q, settings.rate) for part in smooth]
     repairs = []
     velocities = slopes
@@ -295,6 +291,12 @@ def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tu
                 repairs.append(Repair(what, _joint(log, joint), len(log)))
     done = [part._replace(v=v, a=derivative(v, settings.rate)) for part, v in zip(smooth, velocities, strict=True)]
     return done, repairs
+
+
+def _filtered(part: _Stretch, settings: _Settings) -> dict[str, Array]:
+    """Return q, v and tau through one filter; v only where it was recorded."""
+    signals = {"q": part.q, "v": part.v, "tau": part.tau}
+    return {name: zero_phase(signal, *settings) for name, signal in signals.items() if signal.size}
 
 
 def _trimmed(settings: _Settings) -> Any:

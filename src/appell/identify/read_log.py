@@ -43,10 +43,10 @@ def read_log(
     gains: ArrayLike | None = None,
     robot: Robot | None = None,
 ) -> Log:
-    """Return the log in a file; rows that are corrupt are left out, and the log's `repairs` name them.
+    r"""Return the log in a file; rows that are corrupt are left out, and the log's `repairs` name them.
 
-    A row is corrupt when it has the wrong number of fields, when a field is not a finite number, or when it does not fit
-    its neighbours: time goes back or a value leaps beyond what a robot can do.
+    A row is corrupt when it has the wrong number of fields, when a field is not a finite number, or when it does not
+    fit its neighbours: time goes back or a value leaps beyond what a robot can do.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def read_log(
         A file of text (.csv, .txt, .tsv, .dat; commas, semicolons, tabs or spaces; with a header or without), .npz,
         .parquet or .mcap (JointState messages in JSON or ROS 2's CDR).
     columns
-        Which columns are what: t, q, and v, a, tau [N·m], current [A]; any other name goes to `Log.extra`. As a dict or as
-        text: ``"t=0,q=1:7,v=7:13"`` counts from 0, the end of a range left out; names, lists of names and patterns work
-        where there is a header: ``{"t": "time", "q": "q_*"}``. A factor in front brings other units to SI:
+        Which columns are what: t, q, and v, a, tau [N·m], current [A]; any other name goes to `Log.extra`. As a dict or
+        as text: ``"t=0,q=1:7,v=7:13"`` counts from 0, the end of a range left out; names, lists of names and patterns
+        work where there is a header: ``{"t": "time", "q": "q_*"}``. A factor in front brings other units to SI:
         ``"t=1e-9*stamp"``. For .mcap, "topic" chooses among several. Without a map the header decides.
     gains
         Torque per current of each joint [N·m/A]; then tau = gains·current.
@@ -72,7 +72,7 @@ def read_log(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "log.csv").write_text("0.0,1.5,2.0\\n0.1,1.6,2.1\\n0.2,1.7,2.2\\n0.3,1.7\\n")
+    ...     _ = Path(folder, "log.csv").write_text("0.0,1.5,2.0\n0.1,1.6,2.1\n0.2,1.7,2.2\n0.3,1.7\n")
     ...     print(read_log(folder + "/log.csv", "t=0,q=1,tau=2"))
     log.csv: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
       line 4: left out: 2 fields, expected 3; the file is cut off there
@@ -137,7 +137,7 @@ def _opened(place: Path, columns: Columns | None) -> Table:
 
 def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
     sizes = {name: len(choice.columns) for name, choice in chosen.wanted.items()}
-    expected = {name: robot.nv for name in PER_VELOCITY} | {"q": robot.nq} if robot is not None else {}
+    expected = dict.fromkeys(PER_VELOCITY, robot.nv) | {"q": robot.nq} if robot is not None else {}
     named = {name: n for name, n in sizes.items() if name in PER_VELOCITY}
     for name, n in sizes.items():
         if n != expected.get(name, n):
@@ -217,4 +217,4 @@ def _former(table: Table, name: str) -> list[Repair]:
     suffix = f" of {origin}" if origin and origin != name else ""
     entries = table.about.get("repairs", [])
     repairs = [Repair(str(x[0]), str(x[1]), int(x[2])) for x in entries if isinstance(x, list) and len(x) == 3]
-    return [x if " of " in x.where else x._replace(where=x.where + suffix) for x in repairs]
+    return [x if " of " in x.where else replace(x, where=x.where + suffix) for x in repairs]

@@ -38,7 +38,7 @@ def verdict(t: Array, q: Array, others: Array) -> Verdict:
     array([ True,  True, False,  True,  True, False,  True])
     """
     n = len(t)
-    sane = (np.abs(q) < LARGEST).all(axis=1) & (np.abs(others) < LARGEST).all(axis=1)
+    sane = np.asarray((np.abs(q) < LARGEST).all(axis=1) & (np.abs(others) < LARGEST).all(axis=1))
     repeats = np.zeros(n, dtype=bool)
     repeats[1:] = (t[1:] == t[:-1]) & sane[1:] & sane[:-1]
     candidates = np.flatnonzero(sane & ~repeats)
@@ -57,7 +57,7 @@ def _chain(t: Array, q: Array) -> Array:
     dt = np.diff(t)
     period = float(np.median(dt[dt > 0.0])) if (dt > 0.0).any() else 1.0
     steps = _distance(q[1:], q[:-1])
-    usual = np.percentile(steps / np.maximum(dt, period)[:, None], 99.0, axis=0)
+    usual = np.percentile(steps / np.maximum(dt, period)[:, None], 90.0, axis=0)
     speed = np.maximum(FASTEST, 20.0 * usual)
     reached = (steps <= speed * np.maximum(dt, period)[:, None]).all(axis=1)
     leaps, pauses = (dt <= 0.0) | ~reached, dt > PAUSE * period
@@ -70,7 +70,7 @@ def _chain(t: Array, q: Array) -> Array:
 def _distance(x: Array, y: Array) -> Array:
     """Return how far coordinates are apart; a whole turn is a counter that wrapped, not a leap."""
     gap = np.abs(x - y)
-    return np.minimum(gap, np.abs(gap - 2.0 * np.pi))
+    return np.asarray(np.minimum(gap, np.abs(gap - 2.0 * np.pi)))
 
 
 def _runs(leaps: Array, pauses: Array) -> tuple[Array, Array, Array]:

@@ -130,7 +130,7 @@ def read_parquet(path: Path) -> Table:
 def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
     """Return a .parquet file with a column for every number."""
     arrow, parquet_ = _pyarrow()
-    flat = {}
+    flat: dict[str, Array] = {}
     for name, array in columns.items():
         flat |= dict(zip(labels(name, array), array.reshape(len(array), -1).T, strict=True))
     content = arrow.table(flat).replace_schema_metadata({ABOUT: json.dumps(about)})

@@ -23,11 +23,11 @@ MARK = f"{COMMENT} appell {ABOUT} "
 def read_text(path: Path) -> Table:
     """Return the table of a text file; rows with a wrong number of fields are among its faults."""
     source = os.fspath(path)
-    content = path.read_bytes().decode("utf-8-sig", errors="replace").replace('"', "")
+    content = path.read_bytes().decode("utf-8-sig", errors="replace")
     numbered = [(k, line.strip(" \r")) for k, line in enumerate(content.split("\n"), 1)]
     numbered = [(k, line) for k, line in numbered if line]
     comments = [line for _, line in numbered if line.startswith(COMMENT)]
-    numbered = [(k, line) for k, line in numbered if not line.startswith(COMMENT)]
+    numbered = [(k, line.replace('"', "")) for k, line in numbered if not line.startswith(COMMENT)]
     if not numbered:
         raise ReadError("has no rows", source)
     delimiter = _delimiter([line for _, line in numbered[:200]])

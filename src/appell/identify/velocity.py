@@ -1,4 +1,4 @@
-"""Recorded velocities against the derivative of recorded positions: the same, or which of sign, scale and delay is off."""
+"""Recorded velocities against the derivative of positions: the same, or which of sign, scale and delay is off."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def compare(recorded: Array, derived: Array, rate: float, noise: float) -> Compa
     delay = (peak - reach) / rate + (float(shift / scale) if scale else 0.0)
     is_inside = 0 < peak < 2 * reach  # a peak at the end of the search is no peak
     return Comparison(
-        agrees, difference, float(scale), delay if abs(delay) > 0.2 / rate else 0.0, likenesses[peak] * is_inside
+        agrees, difference, float(scale), delay if abs(delay) > 0.2 / rate else 0.0, float(likenesses[peak]) * is_inside
     )
 
 
