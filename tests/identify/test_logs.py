@@ -118,7 +118,7 @@ def test_a_header_tells_the_columns(text):
 
 
 def test_a_header_in_a_comment_tells_the_columns(text):
-    assert np.shape(read_log(text(["# t,q1,q2,tau1", *ROWS])).tau) == (40, 1)
+    assert np.asarray(read_log(text(["# t,q1,q2,tau1", *ROWS])).tau).shape == (40, 1)
 
 
 @pytest.mark.parametrize(
