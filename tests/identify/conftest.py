@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from appell.identify.log import Log
+from appell.plan.curves import Fourier
+
+UR_COLUMNS = "t=0,q=1:7,v=7:13,current=13:19,i_des=19:25,tau_des=25:31"
+
+
+@pytest.fixture(scope="session")
+def ur_columns():
+    """The columns of the UR10e's logs, which have no header."""
+    return UR_COLUMNS
+
+
+@pytest.fixture(scope="session")
+def wave():
+    """A motion of two joints with three harmonics up to 0.6 Hz, known with its derivatives."""
+    return Fourier([0.3, -1.0], [[0.4, 0.2], [0.1, -0.2], [0.05, 0.1]], [[0.1, 0.3], [0.2, 0.0], [0.0, 0.1]], 0.2)
+
+
+@pytest.fixture
+def log(wave, rng):
+    """A log of that motion, 12 s at 100 Hz, with torques that are linear in the motion and currents."""
+    t = 5.0 + np.arange(1200) / 100.0
+    motion = wave(t)
+    tau = 2.0 * motion.a + 0.5 * motion.v
+    return Log.from_arrays(t, motion.q, v=motion.v, tau=tau, current=tau / 10.0)
