@@ -20,7 +20,7 @@ from appell.identify.friction import sliding
 from appell.identify.log import Log, Repair
 from appell.identify.payload import Payload, payload
 from appell.identify.physical import is_possible
-from appell.identify.prediction import Prediction
+from appell.identify.prediction import SCORED, Prediction
 from appell.identify.prepare import Prepared
 from appell.identify.problem import Problem, Record
 from appell.identify.solve import Shown
@@ -112,8 +112,7 @@ class Fit:
 
     def predict(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Prediction:
         """Return the torques along another log beside those measured there, filtered alike."""
-        prepared = self.settings.prepared(log, self.problem.robot)
-        return self._predicted(Record.of(self.problem, prepared))
+        return self._predicted(self.settings.record(log, self.problem))
 
     def _predicted(self, record: Record) -> Prediction:
         return Prediction(
@@ -122,6 +121,7 @@ class Fit:
             record.moved.tau,
             record.moved.speed,
             tuple(self.problem.robot.actuators),
+            SCORED * self.problem.levers,
             record.log.source,
         )
 
@@ -138,8 +138,7 @@ class Fit:
         self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str], link: str | None = None
     ) -> Payload:
         """Return the load that a link (the last one) carried in a log, this being the fit of the empty robot."""
-        prepared = self.settings.prepared(log, self.problem.robot)
-        return payload(self, Record.of(self.problem, prepared), link)
+        return payload(self, self.settings.record(log, self.problem), link)
 
     # What it says
 

@@ -13,16 +13,18 @@ from appell.results.table import Table
 
 Array = NDArray[np.float64]
 SCORED = 0.02
-"""Speed [rad/s, m/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
+"""Speed [rad/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """Torques predicted and measured (n, motors) [N·m, N] at times t [s], with the speeds of the motors.
 
+    Rows count in which a motor is faster than `slow` (motors,).
+
     >>> import numpy as np
     >>> one = np.ones((5, 1))
-    >>> Prediction(np.arange(5.0), 0.9 * one, one, one, ("joint",)).relative.round(3)
+    >>> Prediction(np.arange(5.0), 0.9 * one, one, one, ("joint",), np.array([0.02])).relative.round(3)
     array([0.1])
     """
 
@@ -31,18 +33,19 @@ class Prediction:
     measured: Array
     speed: Array
     motors: tuple[str, ...]
+    slow: Array
     source: str = ""
 
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
         arrays = [np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")]
-        return Prediction(*arrays, parts[0].motors, ", ".join(part.source for part in parts if part.source))
+        return Prediction(*arrays, parts[0].motors, parts[0].slow, ", ".join(part.source for part in parts if part.source))
 
     @cached_property
     def scored(self) -> Array:
         """Return the rows that count per motor: those in which it moves."""
-        return np.abs(self.speed) > SCORED
+        return np.abs(self.speed) > self.slow
 
     @cached_property
     def relative(self) -> Array:
@@ -74,6 +77,6 @@ class Prediction:
             )
         )
         mean = ("mean", 100.0 * self.score, None, None, None)
-        note = f"rows in which the motor is faster than {SCORED:g} rad/s (m/s)"
+        note = f"rows in which the motor is faster than {SCORED:g} rad/s; a tenth of that in m/s where it slides"
         columns = ("motor", "error [%]", "rms [N·m, N]", "largest", "rows")
         return Table(f"{self.source or 'log'}: torques predicted", columns, (*rows, mean), (note,))
