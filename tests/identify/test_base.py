@@ -9,7 +9,7 @@ import pytest
 
 import appell
 from appell.identify.base import base_of, base_parameters
-from appell.identify.columns import columns, nominal, preference, random_states
+from appell.identify.basis import columns, nominal, preference, random_states
 from appell.identify.essential import essential
 from appell.loops.closed_robot import ClosedRobot
 from appell.loops.spherical.robot import SphericalRobot
@@ -21,9 +21,10 @@ def rebuilt(robot, pi):
     """Return the same robot with other inertial parameters."""
     inertias = [Inertia.from_parameters(tuple(map(float, ten))) for ten in np.reshape(pi, (-1, 10))]
     if isinstance(robot, SphericalRobot):
-        old = robot.mechanism.legs
-        legs = [replace(leg, inertias=(inertias[2 * k], inertias[2 * k + 1])) for k, leg in enumerate(old)]
-        return SphericalRobot(replace(robot.mechanism, legs=tuple(legs), platform=inertias[6]))
+        one, two, three = (
+            replace(leg, inertias=(inertias[2 * k], inertias[2 * k + 1])) for k, leg in enumerate(robot.mechanism.legs)
+        )
+        return SphericalRobot(replace(robot.mechanism, legs=(one, two, three), platform=inertias[6]))
     bodies = tuple(replace(b, inertia=i) for b, i in zip(robot.model.bodies, inertias, strict=True))
     model = replace(robot.model, bodies=bodies)
     return ClosedRobot(model) if isinstance(robot, ClosedRobot) else Robot(model)

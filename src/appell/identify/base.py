@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError, ModelError
-from appell.identify import columns as _columns
-from appell.identify.columns import AnyRobot
+from appell.identify import basis as _basis
+from appell.identify.basis import AnyRobot
 from appell.identify.formulas import formula
 from appell.loops.structure import Rank
 from appell.plan.trajectory import frozen
@@ -132,7 +132,7 @@ class Base:
 
     def regressor(self, robot: AnyRobot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the base regressor of states, (..., rows, n)."""
-        return self.reduce(_columns.columns(robot, q, v, a, rotors=self.rotors))
+        return self.reduce(_basis.columns(robot, q, v, a, rotors=self.rotors))
 
     def values(self, pi: ArrayLike | AnyRobot) -> Array:
         """Return the base parameters of a vector π (..., p), or a robot's own.
@@ -143,7 +143,7 @@ class Base:
         0.201 0.0 0.004 10.0 0.0 13.334
         """
         if isinstance(pi, AnyRobot):
-            pi = _columns.nominal(pi, rotors=self.rotors)
+            pi = _basis.nominal(pi, rotors=self.rotors)
         given = _sized("pi", pi, len(self.names))
         result: Array = given @ self.matrix.T
         return result
@@ -212,10 +212,10 @@ def base_parameters(
     if not isinstance(robot, AnyRobot):
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
     rng = np.random.default_rng(seed)
-    names = _columns.parameter_names(robot, rotors=rotors)
+    names = _basis.parameter_names(robot, rotors=rotors)
     count = -(-ROWS * len(names) // max(robot.nv, 1)) + 1 if samples is None else samples
-    W = _columns.columns(robot, *_columns.random_states(robot, count, rng), rotors=rotors)
-    order = _columns.preference(robot, rotors=rotors)
+    W = _basis.columns(robot, *_basis.random_states(robot, count, rng), rotors=rotors)
+    order = _basis.preference(robot, rotors=rotors)
     return base_of(W, names, order, robot_name=robot.name, rotors=rotors)
 
 
@@ -242,7 +242,7 @@ def base_of(
     if len(rows) < len(names):
         raise InputError(f"W: expected {len(names)} rows or more, as many as columns, got {len(rows)}")
     unit, lengths, idle = _scaled(rows, robot_name)
-    triangle = np.linalg.qr(unit, mode="r")
+    triangle = np.asarray(np.linalg.qr(unit, mode="r"))
     rank = _rank(triangle, robot_name)
     kept = tuple(sorted(_pivots(triangle, rank.value, range(len(names)) if order is None else order)))
     rest = tuple(k for k in range(len(names)) if k not in kept)

@@ -97,7 +97,10 @@ def columns(robot: AnyRobot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors
     """
     whole: Array = robot.regressor(q, v, a)
     inertial = whole[..., : PER_BODY * len(robot.link_names)]
-    return np.concatenate([inertial, rotor_columns(robot, q, v, a)], axis=-1) if rotors else inertial
+    if not rotors:
+        return inertial
+    more = rotor_columns(robot, q, v, a)
+    return np.concatenate([inertial, np.broadcast_to(more, (*inertial.shape[:-1], more.shape[-1]))], axis=-1)
 
 
 def rotor_columns(robot: AnyRobot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
