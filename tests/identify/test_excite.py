@@ -221,6 +221,11 @@ def test_bad_arguments_are_refused(arm, arguments, message):
         excite(arm, **arguments)
 
 
+def test_base_parameters_of_another_robot_are_refused(arm):
+    with pytest.raises(appell.InputError, match="40 parameters of 'five-bar', which are not those of robot 'two-link'"):
+        excite(arm, base=base_parameters(appell.load("five-bar")))
+
+
 def test_limits_that_no_motion_keeps_are_one_error_that_names_them(arm):
     with pytest.raises(
         appell.InputError, match=r"no motion .* within its limits .* torque of joint.* where -?1 is allowed"

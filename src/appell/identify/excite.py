@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identify.base import Base, base_parameters
-from appell.identify.basis import AnyRobot, Array, State
+from appell.identify.basis import AnyRobot, Array, State, parameter_names
 from appell.identify.bounds import Bounds, Margin, Workspace, bounds
 from appell.identify.carrier import Carrier, carrier
 from appell.identify.excite_plot import picture
@@ -200,7 +200,7 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
         raise InputError(f"starts: expected 1 or more, got {starts}")
     moved = carrier(robot)
     whole = bounds(moved, limits, workspace)
-    known = base_parameters(robot, rotors=friction) if base is None else base
+    known = base_parameters(robot, rotors=friction) if base is None else _checked(base, robot)
     inner = whole.narrowed(MARGIN)
     information = Information(moved, known, friction, SOFT * np.minimum(whole.velocity, 1.0), objective)
     samples = SAMPLES * harmonics if rate is None else math.ceil(positive("rate", rate) * duration)
@@ -269,6 +269,15 @@ def _series(harmonics: int, duration: float) -> Series:
             f"harmonics: expected a whole number of 2 or more, got {harmonics!r}; one cannot begin at rest"
         )
     return Series(int(harmonics), positive("duration", duration))
+
+
+def _checked(base: Base, robot: AnyRobot) -> Base:
+    if base.names != parameter_names(robot, rotors=base.rotors):
+        raise InputError(
+            f"base: has {len(base.names)} parameters of '{base.robot_name}', which are not those of robot "
+            f"'{robot.name}'; make it by base_parameters(robot)"
+        )
+    return base
 
 
 def _infeasible(dense: Problem, x: Array) -> InputError:
