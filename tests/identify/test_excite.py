@@ -242,3 +242,9 @@ def test_a_free_base_is_refused(tree):
 def test_a_closed_robot_needs_limits_of_its_positions():
     with pytest.raises(appell.InputError, match="'mot1' of robot 'five-bar' has no limits of position"):
         excite(appell.load("five-bar"))
+
+
+def test_a_robot_on_wheels_is_refused():
+    """Its platform's place depends on the way it came, so that coordinates of the motors are no configuration."""
+    with pytest.raises(appell.InputError, match="robot 'mobile-arm' rolls"):
+        excite(appell.load("mobile-arm"), {"lower": -1.0, "upper": 1.0})

@@ -73,6 +73,11 @@ def _closed(robot: ClosedRobot) -> Carrier:
             f"excite: the motors of robot '{robot.name}' do not determine its motion, {listed(passive)} move freely; "
             "excite the robot with those joints fixed"
         )
+    if len(robot.structure.closing.rows) < robot.rank.value:  # rows that hold velocities and close no position
+        raise InputError(
+            f"excite: robot '{robot.name}' rolls: where its motors stand does not say where it is, and no series closes; "
+            "excite the arm that it carries, fixed"
+        )
     bodies, start = robot.model.bodies, robot.neutral()
     at = {b.joint.name: where for b, where in zip(bodies, robot.model.q_slices, strict=True)}
     other = [name for name in robot.actuators if name not in at or at[name].stop - at[name].start != 1]
