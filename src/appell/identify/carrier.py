@@ -75,7 +75,7 @@ def _closed(robot: ClosedRobot) -> Carrier:
         )
     if len(robot.structure.closing.rows) < robot.rank.value:  # rows that hold velocities and close no position
         raise InputError(
-            f"excite: robot '{robot.name}' rolls: where its motors stand does not say where it is, and no series closes; "
+            f"excite: robot '{robot.name}' rolls: its motors' places do not say where it is, and no series closes; "
             "excite the arm that it carries, fixed"
         )
     bodies, start = robot.model.bodies, robot.neutral()
