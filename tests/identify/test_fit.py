@@ -54,7 +54,9 @@ def test_every_method_recovers_the_base_parameters_without_noise(method, arm, mo
     assert fit.training.score < 0.01
 
 
-def test_a_physical_fit_begun_from_wrong_masses_predicts_another_motion_to_the_noise(arm, motion, rubbed, fourier, noisy):
+def test_a_physical_fit_begun_from_wrong_masses_predicts_another_motion_to_the_noise(
+    arm, motion, rubbed, fourier, noisy
+):
     fit = identify(misjudged(arm, 1.3), noisy(motion, rubbed, 3), friction="coulomb", rotors=False)
     other = fourier(arm.nv, 2)
     tau = arm.inverse_dynamics(*other[1:]) + COULOMB * np.sign(other.v) + VISCOUS * other.v
@@ -160,7 +162,7 @@ def test_bad_options_are_named(change, text, arm, motion, rubbed, noisy):
 
 def test_a_log_of_another_robot_is_refused(arm, fourier, noisy):
     moved = fourier(2, 0)
-    with pytest.raises(InputError, match="2 columns of q, but robot .* has 3 motors"):
+    with pytest.raises(InputError, match=r"2 columns of q, but robot .* has 3 motors"):
         identify(arm, noisy(moved, moved.q, 0))
 
 

@@ -6,21 +6,25 @@ the autocorrelation of motor j's residuals, the covariance of the estimate is H�
     H = Σⱼ WⱼᵀWⱼ/σⱼ²,   S = Σⱼ Wⱼᵀ Ρⱼ Wⱼ/σⱼ²,   Ρⱼ the Toeplitz matrix of ρⱼ,                                        (1)
 
 ρⱼ as the residuals have it, weighed down linearly to zero over L lags (W. Newey and K. West, 1987), so that Ρⱼ stays
-positive.
+positive; or as the filter gives it to white noise, where that lasts longer: a fit takes the slowest part of the noise
+for motion, and residuals show too little of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import oaconvolve
 
+from appell.identify.filters import zero_phase
+from appell.identify.prepare import Prepared
 from appell.identify.problem import Record
 from appell.identify.solve import Shown
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 PERIODS = 5.0
 """L in periods of the filter's cutoff: residuals further apart are taken as independent."""
 WELL, ROUGHLY = 0.1, 0.5
@@ -35,7 +39,7 @@ def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, 
         for j, (mine, W, error) in enumerate(_rows(record, load, theta, seen)):
             parts = [(W[segment] / sigma[j], error[segment]) for segment in record.log.segments]
             width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
-            rho = _autocorrelation([e for _, e in parts], width)
+            rho = max(_autocorrelation([e for _, e in parts], width), _filtered(record.log, width), key=_duration)
             for V, _ in parts:
                 H[np.ix_(mine, mine)] += V.T @ V
                 S[np.ix_(mine, mine)] += V.T @ _toeplitz(rho, V)
@@ -46,7 +50,7 @@ def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, 
 
 
 def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
-    """Yield per motor which of the shown unknowns act on it, their rows, and the residuals; rows that do not count are 0."""
+    """Yield per motor which of the shown unknowns act on it, their rows, and residuals, 0 where they do not count."""
     problem = record.problem
     chunks = list(record.rows(load))
     for j in range(problem.n_motors):
@@ -66,7 +70,23 @@ def _autocorrelation(errors: Sequence[Array], width: int) -> Array:
     for error in errors:
         reach = min(width, len(error))
         sums[:reach] += [float(error[: len(error) - k] @ error[k:]) for k in range(reach)]
-    return sums / max(sums[0], np.finfo(float).tiny) * (1.0 - np.arange(width) / width)
+    result: Array = sums / max(sums[0], np.finfo(float).tiny) * (1.0 - np.arange(width) / width)
+    return result
+
+
+def _filtered(log: Prepared, width: int) -> Array:
+    """Return ρ of white noise that has passed the filter of a log."""
+    impulse = np.zeros((4 * width + 1, 1))
+    impulse[2 * width] = 1.0
+    response = zero_phase(impulse, log.rate, log.cutoff, log.order)[:, 0]
+    sums = np.correlate(response, response, mode="full")[len(response) - 1 :]
+    result: Array = sums[:width] / sums[0]
+    return result
+
+
+def _duration(rho: Array) -> float:
+    """Return how many samples tell as much as one that is independent."""
+    return float(2.0 * rho.sum() - rho[0])
 
 
 def _toeplitz(rho: Array, V: Array) -> Array:

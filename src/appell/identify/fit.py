@@ -179,9 +179,7 @@ class Fit:
         for body, pi in zip(bodies, self.parameters.reshape(-1, PER_BODY), strict=True):
             joint, k = body.joint, motor.get(body.joint.name)
             if k is not None:
-                joint = replace(
-                    joint, friction=float(coulomb[k]), damping=float(viscous[k]), armature=float(rotors[k])
-                )
+                joint = replace(joint, friction=float(coulomb[k]), damping=float(viscous[k]), armature=float(rotors[k]))
             changed.append(replace(body, joint=joint, inertia=Inertia.from_parameters(tuple(map(float, pi)))))
         model = replace(robot.model, bodies=tuple(changed))
         return ClosedRobot(model, guess=robot.neutral()) if isinstance(robot, ClosedRobot) else Robot(model)

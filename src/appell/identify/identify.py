@@ -20,7 +20,7 @@ from appell.identify.physical import Prior, physical
 from appell.identify.prepare import Prepared, prepare
 from appell.identify.problem import Problem, Record, Triangle, merged
 from appell.identify.read_log import read_log
-from appell.identify.solve import METHODS, Shown, deviations, linear, lowered, shown
+from appell.identify.solve import METHODS, deviations, linear, lowered, shown
 from appell.model.build import listed
 from appell.robot.robot import Robot
 
@@ -163,13 +163,18 @@ def identify(
         raise InputError(f"identify: weights: expected 'noise' or 'equal', got '{settings.weights}'")
     if not isinstance(robot, AnyRobot):
         raise InputError(f"identify: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    single = isinstance(log, Log | Prepared | Mapping | str | os.PathLike)
     problem = Problem(robot, friction_terms(friction), settings.rotors)
-    records = [settings.record(one, problem) for one in ([log] if single else log)]  # type: ignore[list-item,union-attr]
+    records = [settings.record(one, problem) for one in _logs(log)]
     if not records:
         raise InputError("identify: expected a log or more, got none")
     _check(problem, records)
     return _fitted(problem, records, method, settings)
+
+
+def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
+    if isinstance(log, Log | Prepared | Mapping | str | os.PathLike):
+        return [log]
+    return log
 
 
 def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
@@ -181,15 +186,16 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
     weights: list[Array] | None = None
     is_robust = method == "physical" if settings.robust is None else settings.robust
     tau = [np.zeros_like(record.moved.tau) for record in records]
+    per_observation = float(np.mean([max(1.0, 0.5 * record.log.rate / record.log.cutoff) for record in records]))
     for k in range(PASSES):
         triangles = _condensed(records, loads, weights)
         seen = shown(problem, triangles)
         by = sigma if settings.weights == "noise" else equal
         if method == "physical" and k > 0:  # the first pass, without bounds, is for the weights
-            theta = _physical(problem, triangles, by, settings, records)
+            theta = _physical(problem, triangles, np.sqrt(per_observation) * by, settings, records)
         else:
             theta = linear(problem, triangles, by, seen, method if method in METHODS else "qr")
-        sigma = deviations(problem, triangles, theta, len(seen.columns))
+        sigma = deviations(problem, triangles, theta, len(seen.columns) * per_observation)
         loads = [problem.rigid_torque(theta, record.moved) for record in records]
         said = [record.torque(theta, load) for record, load in zip(records, loads, strict=True)]
         if is_robust:
@@ -214,10 +220,9 @@ def _condensed(records: list[Record], loads: list[Array], weights: list[Array] |
 def _physical(
     problem: Problem, triangles: list[Triangle], sigma: Array, settings: Settings, records: list[Record]
 ) -> Array:
-    per_observation = float(np.mean([max(1.0, 0.5 * record.log.rate / record.log.cutoff) for record in records]))
     prior = Prior(settings.spread, dict(settings.masses or {}))
     fastest = np.max([np.abs(record.moved.speed).max(axis=0) for record in records], axis=0)
-    return physical(problem, triangles, np.sqrt(per_observation) * sigma, fastest, prior)
+    return physical(problem, triangles, sigma, fastest, prior)
 
 
 def _huber(records: list[Record], said: list[Array]) -> list[Array]:
@@ -245,7 +250,7 @@ def _check(problem: Problem, records: list[Record]) -> None:
     if total < 2 * (problem.base.n + problem.n_motors * len(problem.terms)):
         raise InputError(
             f"identify: {total} rows that move for {problem.base.n} base parameters and "
-            f"{problem.n_motors * len(problem.terms)} of friction; record for longer, or take a smaller model of friction"
+            f"{problem.n_motors * len(problem.terms)} of friction; record for longer, or take less friction"
         )
 
 

@@ -7,7 +7,6 @@ repeated with the new loads, and every motor may have its friction scaled and it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.identify.physical import pseudo_inertia, semidefinite
+from appell.identify.physical import semidefinite
 from appell.identify.problem import Record
 from appell.model.build import listed
 from appell.recursion.regressor import PER_BODY

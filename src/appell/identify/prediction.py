@@ -40,7 +40,9 @@ class Prediction:
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
         arrays = [np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")]
-        return Prediction(*arrays, parts[0].motors, parts[0].slow, ", ".join(part.source for part in parts if part.source))
+        return Prediction(
+            *arrays, parts[0].motors, parts[0].slow, ", ".join(part.source for part in parts if part.source)
+        )
 
     @cached_property
     def scored(self) -> Array:

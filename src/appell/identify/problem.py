@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from appell.identify.motion import Motion, motion
 from appell.identify.prepare import Prepared
 from appell.loops.spherical.robot import SphericalRobot
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 CHUNK = 4096
 """Samples whose regressor is in memory at once."""
 
@@ -151,7 +151,7 @@ class Record:
         return values
 
     def rows(self, load: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with the slice of the samples."""
+        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
         rubbed = self.friction(load)
         for s in _chunks(len(self)):
             rigid = self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
@@ -180,9 +180,7 @@ class Record:
 def merged(one: list[Triangle], other: list[Triangle]) -> list[Triangle]:
     """Return the triangles of the rows of both."""
     pairs = zip(one, other, strict=True)
-    return [
-        a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), count=a.count + b.count) for a, b in pairs
-    ]
+    return [a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), count=a.count + b.count) for a, b in pairs]
 
 
 def _chunks(n: int) -> Iterator[slice]:
