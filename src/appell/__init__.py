@@ -7,6 +7,13 @@
 
 from appell import control
 from appell.errors import AppellError, AppellWarning, CompileError, InputError, ModelError, ReadError, TraceError
+from appell.identify.base import Base, base_parameters
+from appell.identify.excite import Excitation, excite
+from appell.identify.fit import Fit
+from appell.identify.identify import identify
+from appell.identify.log import Log
+from appell.identify.prepare import prepare
+from appell.identify.read_log import read_log
 from appell.kernels.threads import threads
 from appell.loops.closed_robot import ClosedRobot
 from appell.loops.load import catalogue, load
@@ -35,6 +42,7 @@ __all__ = [
     "AppellError",
     "AppellWarning",
     "Arc",
+    "Base",
     "Branches",
     "CartesianLine",
     "Circle",
@@ -44,11 +52,14 @@ __all__ = [
     "Distance",
     "Ellipse",
     "Event",
+    "Excitation",
     "Fastest",
+    "Fit",
     "Fourier",
     "InputError",
     "JointLine",
     "Line",
+    "Log",
     "ModelError",
     "Motion",
     "Plane",
@@ -71,14 +82,19 @@ __all__ = [
     "Trapezoid",
     "Uniform",
     "Wall",
+    "base_parameters",
     "branches",
     "catalogue",
     "chain",
     "control",
+    "excite",
     "fastest",
     "from_dh",
+    "identify",
     "inverse_kinematics",
     "load",
+    "prepare",
+    "read_log",
     "reproduce",
     "rollout",
     "simulate",

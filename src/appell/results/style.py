@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appell.errors import AppellError
+from appell.errors import AppellError, InputError
+from appell.read.files import write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,6 +74,28 @@ def image(draw: Callable[[], Figure], form: str) -> bytes:
         drawing = draw()
         drawing.savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
     return stream.getvalue()
+
+
+def written(what: str, path: str | os.PathLike[str] | None, draw: Callable[[], Figure]) -> Figure:
+    """Return a drawing in appell's style, and write it to `path` where one is given; `what` is what drew it.
+
+    Raises
+    ------
+    InputError
+        When the file's ending is none of .png, .pdf and .svg.
+
+    >>> len(written("figure", None, figure).axes)
+    0
+    """
+    with styled():
+        drawn = draw()
+    if path is not None:
+        place = Path(path)
+        form = place.suffix.lower().removeprefix(".")
+        if form not in ("png", "pdf", "svg"):
+            raise InputError(f"{what}: '{place.name}' has no known ending; expected .png, .pdf or .svg")
+        write(place, image(lambda: drawn, form))
+    return drawn
 
 
 def styled() -> AbstractContextManager[None]:

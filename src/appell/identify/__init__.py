@@ -1,0 +1,1 @@
+"""Identification: logs, what motions can tell, motions that tell it, fits."""

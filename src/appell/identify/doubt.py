@@ -1,0 +1,106 @@
+"""How well a log tells what was fitted: standard deviations that know of correlated residuals.
+
+Filtered residuals are not independent from sample to sample, and what the model does not know comes in waves. With ρⱼ
+the autocorrelation of motor j's residuals, the covariance of the estimate is H⁻¹SH⁻¹,
+
+    H = Σⱼ WⱼᵀWⱼ/σⱼ²,   S = Σⱼ Wⱼᵀ Ρⱼ Wⱼ/σⱼ²,   Ρⱼ the Toeplitz matrix of ρⱼ,                                        (1)
+
+ρⱼ as the residuals have it, weighed down linearly to zero over L lags (W. Newey and K. West, 1987), so that Ρⱼ stays
+positive; or as the filter gives it to white noise, where that lasts longer: a fit takes the slowest part of the noise
+for motion, and residuals show too little of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import oaconvolve
+
+from appell.identify.filters import zero_phase
+from appell.identify.prepare import Prepared
+from appell.identify.problem import Record
+from appell.identify.solve import Shown
+
+Array = NDArray[Any]
+PERIODS = 5.0
+"""L in periods of the filter's cutoff: residuals further apart are taken as independent."""
+WELL, ROUGHLY = 0.1, 0.5
+"""Relative standard deviations below which a parameter is told well, or roughly."""
+
+
+def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
+    """Return the covariance of the values that are shown, (shown, shown), by Eq. (1)."""
+    n = len(seen.columns)
+    H, S = np.zeros((n, n)), np.zeros((n, n))
+    for record, load in zip(records, loads, strict=True):
+        for j, (mine, W, error) in enumerate(_rows(record, load, theta, seen)):
+            parts = [(W[segment] / sigma[j], error[segment]) for segment in record.log.segments]
+            width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
+            rho = max(_autocorrelation([e for _, e in parts], width), _filtered(record.log, width), key=_duration)
+            for V, _ in parts:
+                H[np.ix_(mine, mine)] += V.T @ V
+                S[np.ix_(mine, mine)] += V.T @ _toeplitz(rho, V)
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
+    inverse = np.linalg.pinv(H * np.outer(scale, scale), rcond=1e-12, hermitian=True) * np.outer(scale, scale)
+    result: Array = inverse @ S @ inverse
+    return result
+
+
+def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
+    """Yield per motor which of the shown unknowns act on it, their rows, and residuals, 0 where they do not count."""
+    problem = record.problem
+    chunks = list(record.rows(load))
+    for j in range(problem.n_motors):
+        columns = problem.columns(j)
+        place = {int(c): k for k, c in enumerate(columns)}
+        mine = [k for k, c in enumerate(seen.columns) if c in place]
+        own = [place[seen.columns[k]] for k in mine]
+        keep = record.log.moving[:, j]
+        W = np.concatenate([Y[:, j][:, own] for _, Y in chunks]) * keep[:, None]
+        said = np.concatenate([Y[:, j] @ theta[columns] for _, Y in chunks])
+        yield mine, W, (record.moved.tau[:, j] - said) * keep
+
+
+def _autocorrelation(errors: Sequence[Array], width: int) -> Array:
+    """Return ρ at lags 0 … width − 1 of residuals in stretches, weighed down linearly to zero at `width`."""
+    sums = np.zeros(width)
+    for error in errors:
+        reach = min(width, len(error))
+        sums[:reach] += [float(error[: len(error) - k] @ error[k:]) for k in range(reach)]
+    result: Array = sums / max(sums[0], np.finfo(float).tiny) * (1.0 - np.arange(width) / width)
+    return result
+
+
+def _filtered(log: Prepared, width: int) -> Array:
+    """Return ρ of white noise that has passed the filter of a log."""
+    impulse = np.zeros((4 * width + 1, 1))
+    impulse[2 * width] = 1.0
+    response = zero_phase(impulse, log.rate, log.cutoff, log.order)[:, 0]
+    sums = np.correlate(response, response, mode="full")[len(response) - 1 :]
+    result: Array = sums[:width] / sums[0]
+    return result
+
+
+def _duration(rho: Array) -> float:
+    """Return how many samples tell as much as one that is independent."""
+    return float(2.0 * rho.sum() - rho[0])
+
+
+def _toeplitz(rho: Array, V: Array) -> Array:
+    """Return Ρ·V, Ρ the symmetric Toeplitz matrix of ρ."""
+    kernel = np.concatenate([rho[:0:-1], rho])
+    result: Array = oaconvolve(V, kernel[:, None], mode="full", axes=0)[len(rho) - 1 : len(rho) - 1 + len(V)]
+    return result
+
+
+def verdict(value: float, deviation: float) -> str:
+    """Return in words how well a value is told.
+
+    >>> verdict(1.0, 0.01), verdict(1.0, 0.3), verdict(0.1, 0.3)
+    ('well', 'roughly', 'not by this log')
+    """
+    relative = deviation / abs(value) if value else np.inf
+    return "well" if relative <= WELL else "roughly" if relative <= ROUGHLY else "not by this log"

@@ -1,0 +1,160 @@
+"""Friction of drives, as columns of a regressor: every term is linear in its coefficient.
+
+The classical terms are Coulomb's, viscous friction and an offset. Geared drives show more, and each is a term here:
+
+* they do not switch at a reversal: teeth and grease wind up first. A *bristle* z of length δ bends with the motion and
+  slides once bent (P. Dahl, 1968):
+
+      dz/dq = (1 − z·sign v)/δ,   z ∈ [−1, 1],                                                                  (1)
+
+  and several lengths beside one another follow the measured curve. Far from reversals z = sign v;
+* above stiction their friction grows more slowly than speed: |v|^⅓ and |v|^⅔ beside |v|;
+* teeth press harder under load: friction grows with the torque |τ| that the gear transmits.
+
+The load is the torque of the rigid body model, so that a fit with this term is repeated until the two agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.model.build import listed
+
+Array = NDArray[np.float64]
+
+LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
+"""Lengths δ of bristles [rad], from those of a stiff gear to those of a soft one."""
+LEVER = 0.1
+"""A motor that slides is like a gear seen at this radius [m]: its bristles and slow speeds are that much smaller."""
+STRIBECK = 0.1
+"""Speed [rad/s, m/s] by which stiction has gone."""
+SMOOTH = 0.02
+"""Speed [rad/s, m/s] over which smooth Coulomb friction changes sign."""
+
+
+class Sliding(NamedTuple):
+    """What friction depends on: velocities (..., n), loads |τ| (..., n), and the bristles, one (..., n) per length.
+
+    Where the past is not known the bristles are the sign of the velocity.
+    """
+
+    v: Array
+    load: Array
+    bristles: Sequence[Array]
+
+
+class Term(NamedTuple):
+    """One term of friction: its name, the unit of its coefficient for a joint that turns, and its column.
+
+    `dissipates` is true for odd functions of velocity: their sum takes energy.
+    """
+
+    name: str
+    unit: str
+    column: Callable[[Sliding], Array]
+    dissipates: bool = True
+
+
+def _power(exponent: float) -> Callable[[Sliding], Array]:
+    return lambda s: s.bristles[0] * np.abs(s.v) ** exponent
+
+
+def _bristle(k: int) -> Callable[[Sliding], Array]:
+    return lambda s: s.bristles[k]
+
+
+TERMS = {
+    term.name: term
+    for term in (
+        Term("coulomb", "N·m", lambda s: np.sign(s.v)),
+        Term("smooth", "N·m", lambda s: np.tanh(s.v / SMOOTH)),
+        Term("viscous", "N·m·s", lambda s: s.v),
+        Term("stribeck", "N·m", lambda s: np.sign(s.v) * np.exp(-((s.v / STRIBECK) ** 2))),
+        *(Term(f"bristle{k + 1}", "N·m", _bristle(k)) for k in range(len(LENGTHS))),
+        Term("cube root", "N·m·s^⅓", _power(1.0 / 3.0)),
+        Term("two thirds", "N·m·s^⅔", _power(2.0 / 3.0)),
+        Term("linear", "N·m·s", _power(1.0)),
+        Term("load", "1", lambda s: s.bristles[0] * s.load),
+        Term("offset", "N·m", lambda s: np.ones_like(s.v), dissipates=False),
+    )
+}
+"""The terms by name."""
+
+FRICTION = {
+    "coulomb": ("coulomb", "viscous", "offset"),
+    "smooth": ("smooth", "viscous", "offset"),
+    "stribeck": ("coulomb", "stribeck", "viscous", "offset"),
+    "load": ("coulomb", "viscous", "load", "offset"),
+    "full": (
+        *(f"bristle{k + 1}" for k in range(len(LENGTHS))),
+        "cube root",
+        "two thirds",
+        "linear",
+        "load",
+        "offset",
+    ),
+}
+"""Models of friction by name: the terms that each joint has."""
+
+
+def friction_terms(friction: bool | str | Sequence[str]) -> tuple[Term, ...]:
+    """Return the terms of a model of friction: True for "full", False for none, a name of FRICTION, or names of TERMS.
+
+    >>> [term.name for term in friction_terms("coulomb")]
+    ['coulomb', 'viscous', 'offset']
+
+    Raises
+    ------
+    InputError
+        When no model or term has that name.
+    """
+    if isinstance(friction, bool):
+        friction = "full" if friction else ()
+    if isinstance(friction, str):
+        if friction not in FRICTION:
+            raise InputError(f"friction: no model '{friction}'; known: {listed(FRICTION)}, or a list of terms")
+        friction = FRICTION[friction]
+    unknown = [name for name in friction if name not in TERMS]
+    if unknown:
+        raise InputError(f"friction: no term '{unknown[0]}'; known: {listed(TERMS, 40)}")
+    return tuple(TERMS[name] for name in friction)
+
+
+def bristles(q: Array, lengths: Array, segments: Sequence[slice]) -> Array:
+    """Return the bristles of Eq. (1) along a motion, (lengths, n, joints), for `lengths` (lengths, joints).
+
+    Between two samples the velocity keeps its sign, and (1) has the solution z → s + (z − s)·exp(−|Δq|/δ). They begin
+    unbent at every segment; the first motion of a few δ makes up for it.
+
+    >>> z = bristles(np.array([[0.0], [1.0], [0.9]]), np.array([[0.1]]), [slice(0, 3)])
+    >>> z[0, :, 0].round(3)
+    array([ 0.   ,  1.   , -0.264])
+    """
+    z = np.zeros((len(lengths), *q.shape))
+    for segment in segments:
+        steps = np.diff(q[segment], axis=0)
+        signs = np.sign(steps)
+        stays = np.exp(-np.abs(steps) / lengths[:, None])
+        now = np.zeros((len(lengths), q.shape[1]))
+        for k in range(len(steps)):
+            now = signs[k] + (now - signs[k]) * stays[:, k]
+            z[:, segment.start + k + 1] = now
+    return z
+
+
+def sliding(
+    v: Array, load: Array, path: Array | None = None, levers: Array | None = None, segments: Sequence[slice] = ()
+) -> Sliding:
+    """Return what friction depends on: along a path of coordinates if one is given, else of single states.
+
+    `levers` (n,) scale the bristles of each motor.
+    """
+    if path is None:
+        return Sliding(v, np.abs(load), [np.sign(v)] * len(LENGTHS))
+    scale = np.ones(v.shape[-1]) if levers is None else levers
+    return Sliding(v, np.abs(load), list(bristles(path, np.outer(LENGTHS, scale), segments)))

@@ -1,0 +1,98 @@
+"""A load in the robot's hand, from a log of the loaded robot and a fit of the empty one.
+
+The load moves with a body k, so that its ten parameters π act through the columns of that body:
+τ − τ_fit = Y_k·π. Friction grows with the load too, and may have changed between the logs (drives warm up): the fit is
+repeated with the new loads, and every motor may have its friction scaled and its offset moved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.identify.physical import semidefinite
+from appell.identify.problem import Record
+from appell.model.build import listed
+from appell.recursion.regressor import PER_BODY
+from appell.results.table import Table
+
+if TYPE_CHECKING:
+    from appell.identify.fit import Fit
+
+Array = NDArray[np.float64]
+PASSES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A load: its ten parameters in the frame of the link that carries it, and their standard deviations.
+
+    `friction` (motors,) is by how much the drives' friction had changed, 1 for not at all.
+    """
+
+    link: str
+    parameters: Array
+    deviations: Array
+    friction: Array
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{x:.4f}" for x in self.centre)
+        return f"payload on '{self.link}': {self.mass:.3f} ± {self.deviations[0]:.3f} kg at ({where}) m"
+
+    @property
+    def mass(self) -> float:
+        """Return the mass [kg]."""
+        return float(self.parameters[0])
+
+    @cached_property
+    def centre(self) -> Array:
+        """Return the mass centre in the link's frame [m]."""
+        result: Array = self.parameters[1:4] / self.parameters[0]
+        return result
+
+    def table(self) -> Table:
+        """Return the ten parameters with their deviations."""
+        names = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+        pairs = zip(names, self.parameters.tolist(), self.deviations.tolist(), strict=True)
+        return Table(f"payload on '{self.link}'", ("parameter", "value", "deviation"), tuple(pairs))
+
+
+def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
+    """Return the load that a link, the last one if not said, carries along a log."""
+    problem = fit.problem
+    names = problem.robot.link_names
+    carrier = names[-1] if link is None else link
+    if carrier not in names:
+        raise InputError(f"payload: no link '{carrier}'; known: {listed(names, 40)}")
+    if not record.log.moving.any():
+        raise InputError(f"payload: nothing moves in {record.log.source or 'the log'}; record a motion with the load")
+    start = PER_BODY * names.index(carrier)
+    rigid = problem.rigid_torque(fit.theta, record.moved)
+    Y = problem.rigid(record.moved.q, record.moved.v, record.moved.a)[..., start : start + PER_BODY]
+    pi, counted = np.zeros(PER_BODY), record.log.moving
+    for _ in range(PASSES):
+        before = pi
+        rubbed = record.torque(fit.theta, rigid + Y @ pi) - rigid
+        W, z = _rows(Y, rubbed, (record.moved.tau - rigid - rubbed), counted, fit.sigma)
+        x = semidefinite(W, z, PER_BODY)
+        pi = x[:PER_BODY]
+        if np.abs(pi - before).max() < 1e-6 * max(np.abs(pi).max(), 1e-9):
+            break
+    error = (z - W @ x).reshape(-1)
+    spread = np.linalg.pinv(W.T @ W) * float(error @ error) / max(len(z) - len(x), 1)
+    per = max(1.0, 0.5 * record.log.rate / record.log.cutoff)
+    scale = 1.0 + x[PER_BODY : PER_BODY + problem.n_motors]
+    return Payload(carrier, pi, np.sqrt(per * np.diag(spread)[:PER_BODY]), scale)
+
+
+def _rows(Y: Array, rubbed: Array, left: Array, counted: Array, sigma: Array) -> tuple[Array, Array]:
+    """Return the rows that count, by their deviations: ten parameters, then a scale and an offset of friction."""
+    n, motors = left.shape
+    eye = np.eye(motors)
+    W = np.concatenate([Y, rubbed[..., None] * eye, np.broadcast_to(eye, (n, motors, motors))], axis=-1)
+    return (W / sigma[:, None])[counted], (left / sigma)[counted]

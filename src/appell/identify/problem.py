@@ -1,0 +1,187 @@
+"""What a fit solves: torques along logs as a linear function of inertias, rotors and friction, one row a motor.
+
+Every row of a motor j and a sample k says Y_jk·θ = τ_jk. The rows of one motor are condensed by an orthogonal
+transformation to a triangle R_j and its right side, Q_jᵀ[Y_j τ_j] = [R_j z_j; 0 ρ_j], which keeps every least-squares
+problem in them as it is: weights per motor, bounds and priors then cost nothing per sample, and a log may be long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.identify import basis
+from appell.identify.base import Base, base_parameters
+from appell.identify.basis import AnyRobot
+from appell.identify.filters import zero_phase
+from appell.identify.friction import LEVER, Sliding, Term, sliding
+from appell.identify.motion import Motion, motion
+from appell.identify.prepare import Prepared
+from appell.loops.spherical.robot import SphericalRobot
+
+Array = NDArray[Any]
+CHUNK = 4096
+"""Samples whose regressor is in memory at once."""
+
+
+class Triangle(NamedTuple):
+    """The rows of one motor condensed: R·θ[columns] ≈ z leaves a residual of `rest`² besides; `count` rows made it."""
+
+    columns: Array
+    R: Array
+    z: Array
+    rest: float = 0.0
+    count: int = 0
+
+    def grown(self, Y: Array, tau: Array) -> Triangle:
+        """Return the triangle of these rows and more."""
+        p = len(self.columns)
+        block = np.vstack([np.column_stack([self.R, self.z]), np.column_stack([Y, tau])])
+        top = np.linalg.qr(block, mode="r")
+        rest = float(top[p, p]) if len(top) > p else 0.0
+        return Triangle(self.columns, top[:p, :p], top[:p, p], float(np.hypot(self.rest, rest)), self.count + len(tau))
+
+    def square(self, theta: Array) -> float:
+        """Return the sum of squares of the residuals of its rows."""
+        return float(np.sum((self.R @ theta[self.columns] - self.z) ** 2) + self.rest**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A robot's unknowns θ: ten parameters a body, a rotor inertia a motor if asked, and the terms of friction."""
+
+    robot: AnyRobot
+    terms: tuple[Term, ...]
+    rotors: bool
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return a name per unknown: `mcx2` for a body's, `Ia1` for a rotor's, `viscous 3` for friction of motor 3."""
+        inertial = basis.parameter_names(self.robot, rotors=self.rotors)
+        return (*inertial, *(f"{term.name} {j + 1}" for j in range(self.n_motors) for term in self.terms))
+
+    @property
+    def n_motors(self) -> int:
+        """Return the number of motors, and of rows a sample."""
+        return len(self.robot.actuators)
+
+    @cached_property
+    def n_rigid(self) -> int:
+        """Return the number of unknowns that are not friction's: they come first."""
+        return len(basis.parameter_names(self.robot, rotors=self.rotors))
+
+    @cached_property
+    def nominal(self) -> Array:
+        """Return what the robot's own file says of θ, without friction."""
+        rigid = basis.nominal(self.robot, rotors=self.rotors)
+        return np.concatenate([rigid, np.zeros(len(self.names) - self.n_rigid)])
+
+    def friction(self, theta: Array) -> Array:
+        """Return the coefficients of friction in θ, (motors, terms)."""
+        return theta[self.n_rigid :].reshape(self.n_motors, len(self.terms))
+
+    def rigid(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the columns of inertias and rotors, (..., motors, n_rigid)."""
+        return basis.columns(self.robot, q, v, a, rotors=self.rotors)[..., : self.n_motors, :]
+
+    def rigid_torque(self, theta: Array, moved: Motion) -> Array:
+        """Return the torques of the rigid body model along a motion, (n, motors)."""
+        parts = [self.rigid(moved.q[s], moved.v[s], moved.a[s]) @ theta[: self.n_rigid] for s in _chunks(len(moved.q))]
+        return np.concatenate(parts)
+
+    def friction_values(self, slid: Sliding) -> Array:
+        """Return the columns of friction of each motor, (..., motors, terms)."""
+        shape = (*slid.v.shape, len(self.terms))
+        return np.stack([term.column(slid) for term in self.terms], axis=-1) if self.terms else np.empty(shape)
+
+    def columns(self, motor: int) -> Array:
+        """Return the places in θ of what acts on a motor: all inertias, and its own friction."""
+        start = self.n_rigid + motor * len(self.terms)
+        return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
+
+    @cached_property
+    def levers(self) -> Array:
+        """Return 1 for motors that turn, and for those that slide the radius at which a gear is like them [m]."""
+        robot = self.robot
+        if isinstance(robot, SphericalRobot):
+            return np.ones(self.n_motors)
+        kinds = {body.joint.name: body.joint.kind for body in robot.model.bodies}
+        return np.array([LEVER if kinds[name] == "prismatic" else 1.0 for name in robot.actuators])
+
+    @cached_property
+    def base(self) -> Base:
+        """Return the sums of inertias and rotors that motions can tell."""
+        return base_parameters(self.robot, rotors=self.rotors)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A log as a fit sees it: states, bristles, and which rows count."""
+
+    problem: Problem
+    log: Prepared
+    moved: Motion
+    bristles: Sequence[Array]
+
+    @staticmethod
+    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
+        """Return the record of a log whose rows count where a motor is faster than `moving`, if it has friction."""
+        moved = motion(problem.robot, log)
+        if problem.terms:
+            log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
+        slid = sliding(moved.speed, np.zeros_like(moved.tau), moved.path, problem.levers, log.segments)
+        return Record(problem, log, moved, slid.bristles)
+
+    def __len__(self) -> int:
+        return len(self.log)
+
+    def friction(self, load: Array) -> Array:
+        """Return the columns of friction, (n, motors, terms), filtered as the torques are.
+
+        Friction jumps where a motor turns back, and the filter rounds the jump off in what was measured.
+        """
+        values = self.problem.friction_values(Sliding(self.moved.speed, np.abs(load), self.bristles))
+        for segment in self.log.segments:
+            values[segment] = zero_phase(values[segment], self.log.rate, self.log.cutoff, self.log.order)
+        return values
+
+    def rows(self, load: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
+        rubbed = self.friction(load)
+        for s in _chunks(len(self)):
+            rigid = self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
+            yield s, np.concatenate([rigid, rubbed[s]], axis=-1)
+
+    def torque(self, theta: Array, load: Array | None = None) -> Array:
+        """Return what the model says of the torques, (n, motors); the load is its own where none is given."""
+        rigid = self.problem.rigid_torque(theta, self.moved)
+        values = self.friction(rigid if load is None else load)
+        result: Array = rigid + np.sum(values * self.problem.friction(theta), axis=-1)
+        return result
+
+    def triangles(self, load: Array, weights: Array | None = None) -> list[Triangle]:
+        """Return the rows that count, condensed per motor; `weights` (n, motors) of rows are for robust fits."""
+        every = (self.problem.columns(j) for j in range(self.problem.n_motors))
+        made = [Triangle(c, np.zeros((0, len(c))), np.zeros(0)) for c in every]
+        for s, Y in self.rows(load):
+            for j, triangle in enumerate(made):
+                keep = self.log.moving[s, j]
+                if keep.any():
+                    by = np.ones(int(keep.sum())) if weights is None else weights[s, j][keep]
+                    made[j] = triangle.grown(Y[keep, j] * by[:, None], by * self.moved.tau[s, j][keep])
+        return made
+
+
+def merged(one: list[Triangle], other: list[Triangle]) -> list[Triangle]:
+    """Return the triangles of the rows of both."""
+    pairs = zip(one, other, strict=True)
+    return [a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), count=a.count + b.count) for a, b in pairs]
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    yield from (slice(k, min(k + CHUNK, n)) for k in range(0, n, CHUNK))

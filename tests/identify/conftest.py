@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from appell.identify.log import Log
+from appell.plan.curves import Fourier
+
+UR_COLUMNS = "t=0,q=1:7,v=7:13,current=13:19,i_des=19:25,tau_des=25:31"
+
+
+@pytest.fixture(scope="session")
+def ur_columns():
+    """The columns of the UR10e's logs, which have no header."""
+    return UR_COLUMNS
+
+
+@pytest.fixture(scope="session")
+def wave():
+    """A motion of two joints with three harmonics up to 0.6 Hz, known with its derivatives."""
+    return Fourier([0.3, -1.0], [[0.4, 0.2], [0.1, -0.2], [0.05, 0.1]], [[0.1, 0.3], [0.2, 0.0], [0.0, 0.1]], 0.2)
+
+
+@pytest.fixture
+def log(wave, rng):
+    """A log of that motion, 12 s at 100 Hz, with torques that are linear in the motion and currents."""
+    t = 5.0 + np.arange(1200) / 100.0
+    motion = wave(t)
+    tau = 2.0 * motion.a + 0.5 * motion.v
+    return Log.from_arrays(t, motion.q, v=motion.v, tau=tau, current=tau / 10.0)
+
+
+class Moved(NamedTuple):
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+def _fourier(n: int, seed: int, *, seconds: float = 10.0, rate: float = 100.0, size: float = 0.3, middle=0.0) -> Moved:
+    """Return a periodic motion of n joints about a middle."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0.0, seconds, 1.0 / rate)
+    orders = 2.0 * np.pi / seconds * np.arange(1, 7)
+    sine, cosine = size * rng.normal(size=(2, 6, n))
+    s, c = np.sin(np.outer(t, orders)), np.cos(np.outer(t, orders))
+    q = middle + s @ sine + c @ cosine
+    v = (c * orders) @ sine - (s * orders) @ cosine
+    a = -(s * orders**2) @ sine - (c * orders**2) @ cosine
+    return Moved(t, q, v, a)
+
+
+def _noisy(moved: Moved, tau: np.ndarray, seed: int, share: float = 0.01) -> dict[str, np.ndarray]:
+    """Return a log of a motion whose torques have normal noise, a share of their spread."""
+    noise = share * tau.std(axis=0) * np.random.default_rng(seed).normal(size=tau.shape)
+    return {"t": moved.t, "q": moved.q, "v": moved.v, "tau": tau + noise}
+
+
+@pytest.fixture(scope="session")
+def fourier():
+    """The maker of motions of n joints from a seed."""
+    return _fourier
+
+
+@pytest.fixture(scope="session")
+def noisy():
+    """The maker of logs with noise."""
+    return _noisy
