@@ -5,7 +5,7 @@
 >>> tau = robot.inverse_dynamics(q=[0.1] * 6, v=[0.0] * 6, a=[0.0] * 6)
 """
 
-from appell import control
+from appell import control, interop
 from appell.errors import AppellError, AppellWarning, CompileError, InputError, ModelError, ReadError, TraceError
 from appell.identify.base import Base, base_parameters
 from appell.identify.excite import Excitation, excite
@@ -91,6 +91,7 @@ __all__ = [
     "fastest",
     "from_dh",
     "identify",
+    "interop",
     "inverse_kinematics",
     "load",
     "prepare",

@@ -58,7 +58,8 @@ def write_law(robot: Robot, verb: str, terms: Terms, to: str, path: str | os.Pat
         if x is not None and x.ndim > 1:
             raise InputError(f"export: {name} has shape {x.shape}; a controller has one set of gains and limits")
     name = verb if terms.ki is None else WITH_INTEGRAL
-    return export(law_source(robot, name, terms), name, to, path, **options)
+    file: Path = export(law_source(robot, name, terms), name, to, path, **options)
+    return file
 
 
 def law_source(robot: Robot, verb: str, terms: Terms) -> Source:

@@ -176,7 +176,7 @@ def _matrix(cp: Any, x: Any) -> Any:
 
 def _whitened(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[Array, Array]:
     R, z = stacked(problem, triangles, sigma)
-    top = np.linalg.qr(np.column_stack([R, z]), mode="r")
+    top = np.asarray(np.linalg.qr(np.column_stack([R, z]), mode="r"))
     p = len(problem.names)
     return top[:p, :p], top[:p, p]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from appell.results.table import Table
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 SCORED = 0.02
 """Speed [rad/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
 
@@ -39,10 +40,11 @@ class Prediction:
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
-        arrays = [np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")]
-        return Prediction(
-            *arrays, parts[0].motors, parts[0].slow, ", ".join(part.source for part in parts if part.source)
+        t, tau, measured, speed = (
+            np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")
         )
+        source = ", ".join(part.source for part in parts if part.source)
+        return Prediction(t, tau, measured, speed, parts[0].motors, parts[0].slow, source)
 
     @cached_property
     def scored(self) -> Array:

@@ -30,21 +30,21 @@ CHUNK = 4096
 
 
 class Triangle(NamedTuple):
-    """The rows of one motor condensed: R·θ[columns] ≈ z leaves a residual of `rest`² besides; `count` rows made it."""
+    """The rows of one motor condensed: R·θ[columns] ≈ z leaves a residual of `rest`² besides; `n` rows made it."""
 
     columns: Array
     R: Array
     z: Array
     rest: float = 0.0
-    count: int = 0
+    n: int = 0
 
     def grown(self, Y: Array, tau: Array) -> Triangle:
         """Return the triangle of these rows and more."""
         p = len(self.columns)
         block = np.vstack([np.column_stack([self.R, self.z]), np.column_stack([Y, tau])])
-        top = np.linalg.qr(block, mode="r")
+        top = np.asarray(np.linalg.qr(block, mode="r"))
         rest = float(top[p, p]) if len(top) > p else 0.0
-        return Triangle(self.columns, top[:p, :p], top[:p, p], float(np.hypot(self.rest, rest)), self.count + len(tau))
+        return Triangle(self.columns, top[:p, :p], top[:p, p], float(np.hypot(self.rest, rest)), self.n + len(tau))
 
     def square(self, theta: Array) -> float:
         """Return the sum of squares of the residuals of its rows."""
@@ -180,7 +180,7 @@ class Record:
 def merged(one: list[Triangle], other: list[Triangle]) -> list[Triangle]:
     """Return the triangles of the rows of both."""
     pairs = zip(one, other, strict=True)
-    return [a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), count=a.count + b.count) for a, b in pairs]
+    return [a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), n=a.n + b.n) for a, b in pairs]
 
 
 def _chunks(n: int) -> Iterator[slice]:

@@ -68,7 +68,7 @@ def stacked(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[
 def deviations(problem: Problem, triangles: list[Triangle], theta: Array, taken: float) -> Array:
     """Return the standard deviation of the residuals of each motor [N·m, N]; the fit took so many rows for itself."""
     share = taken / max(problem.n_motors, 1)
-    squares = [t.square(theta) / max(t.count - share, 1.0) for t in triangles]
+    squares = [t.square(theta) / max(t.n - share, 1.0) for t in triangles]
     return np.sqrt(np.maximum(squares, 1e-30))
 
 

@@ -45,7 +45,7 @@ class Kernel:
         self._lazy = LOOP(self._compile_single)
         loops = {SINGLE.code: ctypes.cast(self._lazy, ctypes.c_void_p).value or 0, DOUBLE.code: self._compile(DOUBLE)}
         self._gufunc = Gufunc(recipe.name, f"Native code of {recipe.name}.", recipe.inputs, recipe.outputs, loops)
-        self.call = self._gufunc.call
+        self.call = self._gufunc.call  # for those who keep the kernel: the code behind it goes when the kernel does
 
     @property
     def tape(self) -> Tape | Rolled:
