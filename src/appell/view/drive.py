@@ -81,7 +81,7 @@ class OpenDrive:
         self._robot, self._model = robot, robot.model.independent
         self._free = [slider for body in self._model.bodies for slider in _sliders(body.joint)]
         at = self.values(robot.neutral())
-        self.sliders: Sequence[Slider] = [_widened(slider, x) for slider, x in zip(self._free, at, strict=True)]
+        self.sliders: Sequence[Slider] = [widened(slider, x) for slider, x in zip(self._free, at, strict=True)]
 
     def start(self) -> Array:
         """Return the neutral configuration, brought inside the joints' limits: some robots' are outside."""
@@ -245,10 +245,10 @@ def _motor(name: str, joint: Joint, at: float) -> Slider:
     reach = (0.4 * abs(at) or SLIDE) if is_length else TURN
     low = limits.lower if math.isfinite(limits.lower) else at - reach
     high = limits.upper if math.isfinite(limits.upper) else at + reach
-    return _widened(Slider(name, low, high, "m" if is_length else "rad"), at)
+    return widened(Slider(name, low, high, "m" if is_length else "rad"), at)
 
 
-def _widened(slider: Slider, at: float) -> Slider:
+def widened(slider: Slider, at: float) -> Slider:
     """Return a slider that reaches a value even where limits leave it out, and that has somewhere to go."""
     low, high = min(slider.low, at), max(slider.high, at)
     return slider._replace(low=low, high=high if high > low else low + 1e-3)

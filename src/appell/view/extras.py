@@ -19,7 +19,7 @@ from appell.view.stage import Stage
 
 Array = NDArray[Any]
 NONE = "none"
-SHARE = 0.16
+SHARE = 0.12
 """The longest semi-axis that an ellipsoid has when it is first shown, in sizes of the robot."""
 THINNEST = 0.01
 """The shortest semi-axis drawn, in longest ones: a flat ellipsoid stays a solid."""
@@ -70,7 +70,7 @@ class Extras:
         semi = np.maximum(found.lengths, THINNEST * longest) * self._unit.get(key, 0.0)
         if self._body is None:
             self._body = self._server.scene.add_icosphere(
-                "/ellipsoid", 1.0, HIT, subdivisions=4, opacity=0.45, cast_shadow=False
+                "/ellipsoid", 1.0, HIT, subdivisions=4, opacity=0.4, cast_shadow=False
             )
         with self._server.atomic():
             self._body.scale = tuple(np.maximum(semi, 1e-9).tolist())

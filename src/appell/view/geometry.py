@@ -54,7 +54,7 @@ def rod() -> tuple[Array, Array]:
     """Return a cylinder of radius and length 1 along z from the origin, open at its ends: vertices and faces."""
     turn = 2.0 * np.pi * np.arange(SIDES) / SIDES
     ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(SIDES)], axis=1)
-    return np.concatenate([ring, ring + [0.0, 0.0, 1.0]]), _bands(2, SIDES)
+    return np.concatenate([ring, ring + np.array([0.0, 0.0, 1.0])]), _bands(2, SIDES)
 
 
 def disc() -> tuple[Array, Array]:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.results.run import Impact, Run
-from appell.view.palette import HIT, REST
+from appell.view.palette import HIT, REST, linear
 from appell.view.puppet import Puppet
 from appell.view.stage import Box
 
 Array = NDArray[Any]
-LONGEST = 0.22
+LONGEST = 0.3
 """The arrow of the strongest impulse, in sizes of the picture; lengths are as the root, so that weak ones are seen."""
+ARROW = linear((HIT[0] / 255.0, HIT[1] / 255.0, HIT[2] / 255.0, 1.0))
 LABELS = 4
 """Points that strike together whose impulses are written out; more would hide each other."""
 
@@ -86,7 +87,7 @@ class Contacts:
                 scene.add_arrows(
                     "/impacts/arrows",
                     np.array(arrows),
-                    HIT,
+                    ARROW,
                     shaft_radius=0.005 * size,
                     head_radius=0.014 * size,
                     head_length=0.035 * size,

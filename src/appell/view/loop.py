@@ -11,7 +11,7 @@ RATE = 60.0
 
 
 class Loop:
-    """Calls `tick` with the seconds since it did so last: when woken, and as long as it returns True, RATE times a second.
+    """Calls `tick` with the seconds since the last call: when woken, and RATE times a second while it returns True.
 
     What is wanted twice before it was drawn once is drawn once, so a slow robot does not lag behind its sliders.
     """

@@ -129,7 +129,7 @@ class _Loader:
             return []
         try:
             parts = trimesh.load_scene(place).dump() if place.suffix.lower() in KNOWN else []
-        except Exception:  # noqa: BLE001  # trimesh's readers raise whatever a broken file makes them stumble over
+        except Exception:  # trimesh's readers raise whatever a broken file makes them stumble over
             parts = []
         found = [_part(part) for part in parts if len(getattr(part, "faces", ()))]
         if not found:
@@ -158,6 +158,8 @@ def _colour(mesh: Any) -> Colour | None:
     material = getattr(mesh.visual, "material", None)
     if material is not None and hasattr(material, "main_color"):
         rgba = np.asarray(material.main_color, dtype=float) / 255.0
+        if hasattr(material, "baseColorFactor"):
+            rgba[:3] **= 1.0 / 2.2  # of glTF and COLLADA, an amount of light
     elif mesh.visual.kind in ("face", "vertex"):
         rgba = np.asarray(mesh.visual.main_color, dtype=float) / 255.0
     else:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.results.style import COLOURS
 from appell.view.visuals import Colour
 
 RODS: Colour = (0.16, 0.50, 0.73, 1.0)
@@ -21,13 +20,13 @@ REST = (0, 158, 115)
 BRAND = (0, 114, 178)
 
 
-def rgb(colour: str) -> tuple[int, int, int]:
-    """Return a colour written as #rrggbb in three bytes.
+def linear(colour: Colour) -> tuple[int, int, int]:
+    """Return a colour in bytes for things drawn in batches, which the page takes as amounts of light.
 
-    >>> rgb(COLOURS[0]) == BRAND
-    True
+    >>> linear((1.0, 0.5, 0.0, 1.0))
+    (255, 55, 0)
     """
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = (round(255.0 * x**2.2) for x in colour[:3])
     return (red, green, blue)
 
 

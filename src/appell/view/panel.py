@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from appell.errors import AppellError, AppellWarning
+from appell.errors import AppellError, AppellWarning, InputError
 from appell.loops.spherical.robot import SphericalRobot
+from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
-from appell.view.drive import Drive, Slider, drive
+from appell.view.drive import Drive, Slider, drive, widened
 from appell.view.extras import Extras
 from appell.view.html import bars, heading, line, small
 from appell.view.puppet import Puppet
@@ -24,13 +25,15 @@ Array = NDArray[Any]
 class RobotPage:
     """A robot that its sliders move."""
 
-    def __init__(self, server: Any, puppet: Puppet, robot: Robot | SphericalRobot, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, server: Any, puppet: Puppet, robot: Robot | SphericalRobot, q: Array | None, wake: Callable[[], None]
+    ) -> None:
         self._server, self._puppet, self._robot, self._wake = server, puppet, robot, wake
         self._drive: Drive = drive(robot)
         self._rng = np.random.default_rng()
-        self._asked: str = ""
+        self._asked: str | Array = ""
         self._greatest = 0.0
-        self.q: Array = self._drive.start()
+        self.q: Array = self._drive.start() if q is None else q
         self.note = ""
         self._stage = Stage(server, puppet, puppet.poses(self.q))
         self._stage.look(self._stage.box)
@@ -40,8 +43,9 @@ class RobotPage:
         gui = self._server.gui
         gui.add_html(heading(self._robot.name, _about(self._robot)))
         values = self._drive.values(self.q)
+        ranges = [widened(one, x) for one, x in zip(self._drive.sliders, values, strict=True)]
         with gui.add_folder("Joints" if not _is_closed(self._robot) else "Motors"):
-            self.sliders = [_slider(gui, one, x) for one, x in zip(self._drive.sliders, values, strict=True)]
+            self.sliders = [_slider(gui, one, x) for one, x in zip(ranges, values, strict=True)]
             buttons = gui.add_button_group("", ("Neutral", "Random"))
             self._line = gui.add_html("", visible=False)
         with gui.add_folder("Forces against gravity"):
@@ -57,12 +61,23 @@ class RobotPage:
         self._asked = what
         self._wake()
 
+    def show(self, q: ArrayLike) -> None:
+        """Go to a configuration."""
+        self._asked = numbers(self._robot.name, "q", (self._robot.nq,), q).astype(float)
+        self._wake()
+
+    def seek(self, t: float) -> None:
+        """Raise: a robot has no time."""
+        raise InputError("viewer.seek: the page shows a robot, which has no times; use viewer.show(q)")
+
     def tick(self, _: float) -> bool:
         """Bring robot, table and ellipsoid to where the sliders are."""
         asked, self._asked = self._asked, ""
         self.note = ""
         try:
-            if asked:
+            if not isinstance(asked, str):
+                self.q = asked
+            elif asked:
                 self.q = self._robot.neutral() if asked == "Neutral" else self._robot.random(self._rng)
             else:
                 self.q = self._drive.moved(self.q, [slider.value for slider in self.sliders])
@@ -98,11 +113,14 @@ class RobotPage:
 
 
 def _slider(gui: Any, one: Slider, at: float) -> Any:
-    span = one.high - one.low
-    step = 10.0 ** math.floor(math.log10(span / 500.0))
-    return gui.add_slider(
-        one.label, float(one.low), float(one.high), step, float(at), hint=f"{one.low:.4g} to {one.high:.4g} {one.unit}"
-    )
+    digits = max(0, math.ceil(-math.log10((one.high - one.low) / 500.0)))
+    step = 10.0**-digits
+    # whole steps, outwards: the page writes the ends of the range as they are
+    low, high = math.floor(one.low / step) * step, math.ceil(one.high / step) * step
+    hint = f"{one.low:.4g} to {one.high:.4g} {one.unit}"
+    slider = gui.add_slider(one.label, round(low, digits), round(high, digits), step, float(at), hint=hint)
+    slider.precision = digits
+    return slider
 
 
 def _is_closed(robot: Robot | SphericalRobot) -> bool:

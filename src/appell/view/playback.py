@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from appell.errors import InputError
 from appell.results.animation import PLANES, scene
 from appell.results.run import Run
 from appell.results.skeleton import skeleton
@@ -15,7 +16,7 @@ from appell.robot.robot import Robot
 from appell.view.extras import Extras
 from appell.view.html import heading, pairs, small
 from appell.view.impacts import Contacts
-from appell.view.plots import CURVES, Plot, quantity
+from appell.view.plots import CURVES, UNITS, Plot, quantity
 from appell.view.puppet import Puppet
 from appell.view.stage import Box, Stage
 from appell.view.walls import draw_walls
@@ -67,15 +68,15 @@ class RunPage:
             self._state = gui.add_html("")
         with gui.add_folder("Curves"):
             self.curves = gui.add_dropdown("Show", tuple(CURVES), initial_value=_curves(run))
-            self._upper, self._lower = Plot(self._server, "", 190), Plot(self._server, "energy", 150)
+            self._upper, self._lower = Plot(self._server, 170), Plot(self._server, 130)
             self._folder = gui.add_folder(None)
             with gui.add_folder(None):
-                self._lower.show(run.t, run.energy[:, None], ["energy"], "J")
+                self._lower.show(run.t, run.energy[:, None], ["energy"], "energy [J]")
         self.extras = Extras(self._server, self._stage, robot, self._wake)
         for remark in (*remarks, *run.notes, *([run.ended_early] if run.ended_early else [])):
             gui.add_html(small(remark))
         self.play.on_click(lambda _: self.toggle())
-        self.slider.on_update(lambda event: self._scrub(event))
+        self.slider.on_update(self._scrub)
         self._jump.on_click(lambda event: self._go(event.target.value))
         for handle in (self.speed, self.curves):
             handle.on_update(lambda _: self._wake())
@@ -94,6 +95,10 @@ class RunPage:
         self.is_playing = False
         self.time = float(np.clip(t, self._begin, self._end))
         self._wake()
+
+    def show(self, q: ArrayLike) -> None:
+        """Raise: a run goes its own way."""
+        raise InputError("viewer.show: the page shows a run, whose configurations are its own; use viewer.seek(t)")
 
     def _scrub(self, event: Any) -> None:
         if event.client is not None:  # moved by a hand, not by the film
@@ -152,7 +157,7 @@ class RunPage:
             self._shown_curves = name
             values, names = quantity(self._run, name)
             with self._folder:
-                self._upper.show(self._run.t, values, names, "")
+                self._upper.show(self._run.t, values, names, f"{name} [{UNITS[name]}]")
 
     def _tell(self) -> None:
         run, t = self._run, self.time

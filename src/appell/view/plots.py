@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ Array = NDArray[Any]
 POINTS = 400
 """Points of a curve; the page draws no more."""
 CURVES = {"torque": "tau", "velocity": "v", "position": "q", "acceleration": "a"}
-LEGENDS = 8
+UNITS = {"torque": "N·m, N", "velocity": "rad/s, m/s", "position": "rad, m", "acceleration": "rad/s², m/s²"}
+LEGENDS = 7
 """Curves up to which they have a legend."""
 
 
@@ -26,13 +28,13 @@ class Plot:
     one time and none elsewhere.
     """
 
-    def __init__(self, server: Any, title: str, height: int) -> None:
-        self._server, self._title, self._height = server, title, height
+    def __init__(self, server: Any, height: int) -> None:
+        self._server, self._height = server, height
         self._t: Array = np.zeros(0)
         self._curves: Array = np.zeros((0, 0))
         self._handle: Any = None
 
-    def show(self, t: Array, curves: Array, names: Sequence[str], unit: str) -> None:
+    def show(self, t: Array, curves: Array, names: Sequence[str], title: str) -> None:
         """Draw other curves (n, k)."""
         self._t, self._curves = thinned(t, curves)
         low, high = _range(self._curves)
@@ -48,10 +50,10 @@ class Plot:
         self._handle = self._server.gui.add_uplot(
             self._data(float(self._t[0])),
             tuple(series),
-            title=f"{self._title} [{unit}]" if unit else self._title,
+            title=title,
             scales={"x": {"time": False}, "y": {"range": (low, high)}},
             axes=axes,
-            legend={"show": False},
+            legend={"show": 1 < len(names) <= LEGENDS},
             cursor={"drag": {"x": False, "y": False}},
             height=self._height,
             padding=(4, 14, 0, 0),
@@ -92,7 +94,7 @@ def thinned(t: Array, curves: Array) -> tuple[Array, Array]:
     deviation = curves - curves.mean(axis=0)
     scale = np.abs(deviation).max(axis=0)
     size = (deviation / np.where(scale > 0.0, scale, 1.0)).sum(axis=1)
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges.tolist()):
         kept |= {start + int(np.argmin(size[start:end])), start + int(np.argmax(size[start:end]))}
     rows = np.array(sorted(kept))
     return t[rows], curves[rows]

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.view.geometry import disc, quaternions, rod
-from appell.view.palette import GROUND, JOINTS, RODS
+from appell.view.geometry import along, disc, quaternions, rod
+from appell.view.meshes import import_trimesh
+from appell.view.palette import GROUND, JOINTS, RODS, linear
 from appell.view.puppet import Puppet
 from appell.view.visuals import Colour
 
@@ -38,6 +39,7 @@ class Stage:
 
     def __init__(self, server: Any, puppet: Puppet, poses: Array) -> None:
         self._server, self._puppet = server, puppet
+        light(server, puppet.up)
         self.poses = poses
         self.box = extent(puppet, poses)
         self._rods: Any = None
@@ -69,9 +71,9 @@ class Stage:
         bones = self._puppet.bones
         if bones is None:
             return
-        scene, add = self._server.scene, self._server.scene.add_batched_meshes_simple
+        add = self._server.scene.add_batched_meshes_simple
         start, turned, length = bones.sticks(self.poses)
-        colours = np.where(bones.grounded[:, None], _bytes(GROUND), _bytes(RODS)).astype(np.uint8)
+        colours = np.where(bones.grounded[:, None], linear(GROUND), linear(RODS)).astype(np.uint8)
         shape = {"lod": "off", "side": "double"}
         if len(bones.rods):
             self._rods = add(
@@ -85,7 +87,7 @@ class Stage:
             )
             ends = np.unique(bones.rods)
             colours = np.where(
-                np.isin(ends, bones.rods[~bones.grounded])[:, None], _bytes(RODS), _bytes(GROUND)
+                np.isin(ends, bones.rods[~bones.grounded])[:, None], linear(RODS), linear(GROUND)
             ).astype(np.uint8)
             ball = _ball(bones.radius)
             self._balls = add(
@@ -100,8 +102,7 @@ class Stage:
             place, turned = bones.turns(self.poses)
             vertices, faces = disc()
             sized = vertices * np.array([1.55, 1.55, 3.4]) * bones.radius
-            self._hubs = add("/hubs", sized, faces, quaternions(turned), place, batched_colors=_bytes(JOINTS), **shape)
-        del scene
+            self._hubs = add("/hubs", sized, faces, quaternions(turned), place, batched_colors=linear(JOINTS), **shape)
 
     def place(self, poses: Array) -> None:
         """Move the bodies to poses (n + 1, 4, 4)."""
@@ -135,8 +136,9 @@ class Stage:
         up = self._puppet.up
         side = np.eye(3)[int(np.argmin(np.abs(up)))]
         front = np.cross(up, side)
-        view = 0.85 * side - 0.75 * front + 0.42 * up if across is None else across
-        away = 0.5 * box.size / np.tan(0.5 * FOV) * (1.05 if across is None else 0.92)
+        view = 0.85 * side - 0.75 * front + 0.55 * up if across is None else across
+        span = 1.05 * box.size if across is None else 1.1 * float(np.max(box.high - box.low))
+        away = 0.5 * span / np.tan(0.5 * FOV)
         camera = self._server.initial_camera
         camera.position = tuple((box.middle + away * view / np.linalg.norm(view)).tolist())
         camera.look_at = tuple(box.middle.tolist())
@@ -148,22 +150,44 @@ class Stage:
 
     def _add_floor(self, box: Box) -> None:
         up = self._puppet.up
-        height = min(float(box.low @ np.abs(up)) if (up >= -1e-9).all() else 0.0, 0.0)
+        # what is drawn by rods stands on them, meshes on their own feet
+        bones = self._puppet.bones
+        corners = np.array(np.meshgrid(*zip(box.low, box.high, strict=True))).reshape(3, -1).T
+        height = min(float((corners @ up).min()), 0.0) - (1.6 * bones.radius if bones is not None else 0.0)
         cell = 10.0 ** np.round(np.log10(0.08 * box.size))
-        from appell.view.geometry import along  # noqa: PLC0415
-
         self._server.scene.add_grid(
             "/floor",
             infinite_grid=True,
             plane="xy",
             cell_size=float(cell),
             section_size=float(5.0 * cell),
-            cell_color=(225, 228, 232),
-            section_color=(195, 200, 207),
-            fade_distance=float(8.0 * box.size),
+            cell_color=(232, 235, 238),
+            section_color=(212, 216, 221),
+            fade_distance=float(6.0 * box.size),
             shadow_opacity=0.18,
             position=tuple((height * up).tolist()),
             wxyz=quaternions(along(up)),
+        )
+
+
+def light(server: Any, up: Array) -> None:
+    """Set the light: a sky and two lamps, of which one casts shadows.
+
+    Not the page's default, an environment to reflect: the page fades in once that is loaded, which takes a second, and
+    stays faint where two of them come one after the other.
+    """
+    scene = server.scene
+    scene.configure_default_lights(enabled=False)
+    scene.configure_environment_map(None)
+    side = np.eye(3)[int(np.argmin(np.abs(up)))]
+    front = np.cross(up, side)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(178, 172, 164), intensity=2.4)
+    for name, intensity, way in (
+        ("sun", 2.6, 0.9 * side - 0.5 * front + 1.7 * up),
+        ("fill", 1.0, -side - 0.8 * front + 0.6 * up),
+    ):
+        scene.add_light_directional(
+            f"/light/{name}", intensity=intensity, cast_shadow=name == "sun", position=tuple((4.0 * way).tolist())
         )
 
 
@@ -187,8 +211,6 @@ def _scales(radius: float, lengths: Array) -> Array:
 
 
 def _ball(radius: float) -> tuple[Array, Array]:
-    from appell.view.meshes import import_trimesh  # noqa: PLC0415
-
     ball = import_trimesh().creation.icosphere(subdivisions=2, radius=radius)
     return np.asarray(ball.vertices), np.asarray(ball.faces)
 

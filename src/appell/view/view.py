@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
 from appell.loops.closed import close
@@ -14,6 +17,7 @@ from appell.loops.closed_robot import ClosedRobot
 from appell.loops.load import load
 from appell.loops.spherical.robot import SphericalRobot
 from appell.results.run import Run
+from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
 from appell.view import server as _server
 from appell.view.loop import Loop
@@ -30,6 +34,7 @@ WIDTH = 380
 def view(
     shown: Robot | SphericalRobot | Run | str | os.PathLike[str],
     *,
+    q: ArrayLike | None = None,
     source: str | os.PathLike[str] | None = None,
     packages: Iterable[str | os.PathLike[str]] = (),
     port: int = 0,
@@ -45,6 +50,8 @@ def view(
     ----------
     shown
         A robot, a run, or what :func:`appell.load` takes: a robot's file or a name of the catalogue.
+    q
+        Where a robot begins; its neutral configuration, inside the joints' limits, unless given.
     source
         The URDF or MJCF file that has the robot's shapes; that which the robot was loaded from unless given.
     packages
@@ -74,14 +81,19 @@ def view(
     """
     what = shown if isinstance(shown, Robot | SphericalRobot | Run) else _loaded(shown)
     robot = _robot(what)
+    start = _start(what, robot, q)
     _server.import_viser()
     drawn = puppet(robot, source, packages)
-    server = _server.start(port, f"appell: {robot.name}")
+    server = _server.start(port, "appell")
     try:
         _furnish(server)
         pages: list[Page] = []
-        loop = Loop(lambda seconds: pages[0].tick(seconds))
-        pages.append(_page(server, what, drawn, robot, loop.wake))
+        loop = Loop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page comes after
+        if isinstance(what, Run):
+            assert isinstance(robot, Robot)
+            pages.append(RunPage(server, drawn, what, robot, loop.wake))
+        else:
+            pages.append(RobotPage(server, drawn, robot, start, loop.wake))
         viewer = Viewer(server, pages[0], loop, tuple(drawn.remarks))
         loop.start()
     except BaseException:
@@ -94,11 +106,15 @@ def view(
     return viewer
 
 
-def _page(server: Any, what: Any, drawn: Any, robot: Robot | SphericalRobot, wake: Callable[[], None]) -> Page:
+def _start(what: Any, robot: Robot | SphericalRobot, q: ArrayLike | None) -> NDArray[Any] | None:
+    if q is None:
+        return None
     if isinstance(what, Run):
-        assert isinstance(robot, Robot)
-        return RunPage(server, drawn, what, robot, wake)
-    return RobotPage(server, drawn, robot, wake)
+        raise InputError("view: q: a run begins where it began; leave q out")
+    start = numbers(robot.name, "q", (robot.nq,), q).astype(float)
+    if start.shape != (robot.nq,) or not np.isfinite(start).all():
+        raise InputError(f"view: q: expected {robot.nq} finite numbers, got shape {start.shape}")
+    return start
 
 
 def _loaded(shown: Any) -> Robot | SphericalRobot:
@@ -119,7 +135,7 @@ def _robot(what: Robot | SphericalRobot | Run) -> Robot | SphericalRobot:
 
 
 def _furnish(server: Any) -> None:
-    """Set what all pages share: where the panel is, and the light."""
+    """Set what all pages share: where the panel is, and its colours."""
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
     server.gui.main_panel.dock_right()
     server.gui.main_panel.set_width(WIDTH)

@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import Any, Protocol
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from appell.view import server as _server
 from appell.view.loop import Loop
@@ -16,6 +16,12 @@ class Page(Protocol):
     """What a viewer shows."""
 
     q: NDArray[Any]
+
+    def show(self, q: ArrayLike) -> None:
+        """Go to a configuration."""
+
+    def seek(self, t: float) -> None:
+        """Go to a time."""
 
     def tick(self, seconds: float) -> bool:
         """Draw what is wanted now; return whether to be called again soon."""
@@ -53,6 +59,14 @@ class Viewer:
     def q(self) -> NDArray[Any]:
         """Return the configuration that is shown."""
         return self.page.q.copy()
+
+    def show(self, q: ArrayLike) -> None:
+        """Move the robot that is shown to a configuration, and its sliders with it."""
+        self.page.show(q)
+
+    def seek(self, t: float) -> None:
+        """Pause the run that is shown at a time [s]."""
+        self.page.seek(t)
 
     def wait(self) -> None:
         """Return when the viewer has been stopped, or by Ctrl-C."""
