@@ -120,7 +120,7 @@ def test_an_arm_nobody_here_drew_has_all_its_meshes(robots: Path) -> None:
 
 
 def test_a_source_or_folder_that_is_not_there_is_told() -> None:
-    with pytest.raises(InputError, match="there is no file 'gone.urdf'"):
+    with pytest.raises(InputError, match="there is no file"):
         puppet(appell.load("two-link"), source="gone.urdf")
     with pytest.raises(InputError, match="there is no folder 'gone'"):
         puppet(appell.load("two-link"), packages=["gone"])
@@ -130,7 +130,8 @@ def test_mjcf_geoms_stand_where_mujoco_puts_them(tmp_path: Path) -> None:
     mujoco = pytest.importorskip("mujoco")
     file = tmp_path / "arm.xml"
     file.write_text(
-        '<mujoco><worldbody><body name="a" pos="0 0 1"><joint name="j" axis="0 1 0" pos="0.1 0 0.2"/>'
+        '<mujoco><default><geom contype="0" conaffinity="0"/></default>'
+        '<worldbody><body name="a" pos="0 0 1"><joint name="j" axis="0 1 0" pos="0.1 0 0.2"/>'
         '<geom name="g" type="capsule" fromto="0 0 0 0 0 0.5" size="0.05"/>'
         '<body name="b" pos="0 0 0.5" euler="0 0 30"><joint name="k" axis="1 0 0"/>'
         '<geom name="h" type="box" pos="0.2 0 0" size="0.1 0.02 0.03" mass="1"/></body></body></worldbody></mujoco>'

@@ -11,7 +11,7 @@ from appell.model.model import WORLD, Model
 from appell.results.skeleton import skeleton
 from appell.view.geometry import along, plate
 from appell.view.meshes import Piece
-from appell.view.palette import RODS
+from appell.view.palette import TOOL
 
 Array = NDArray[Any]
 TURNING = ("revolute", "continuous", "helical", "cylindrical")
@@ -107,5 +107,5 @@ def plates(found: Bones) -> list[Piece]:
         ends = [e for s, e in found.rods.tolist() if found.bodies[s] == body and found.bodies[e] == body]
         if len(ends) >= PLATE:
             vertices, faces = plate(found.places[ends], 1.2 * found.radius)
-            pieces.append(Piece(body, vertices[faces].reshape(-1, 3), np.arange(faces.size).reshape(-1, 3), RODS))
+            pieces.append(Piece(body, vertices[faces].reshape(-1, 3), np.arange(faces.size).reshape(-1, 3), TOOL))
     return pieces

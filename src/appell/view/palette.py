@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from appell.view.visuals import Colour
 
-RODS: Colour = (0.16, 0.50, 0.73, 1.0)
-JOINTS: Colour = (0.20, 0.22, 0.25, 1.0)
+RODS: Colour = (0.20, 0.53, 0.76, 1.0)
+JOINTS: Colour = (0.30, 0.32, 0.36, 1.0)
 GROUND: Colour = (0.60, 0.62, 0.65, 1.0)
 TOOL: Colour = (0.90, 0.56, 0.13, 1.0)
 WALL = (110, 116, 128)

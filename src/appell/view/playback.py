@@ -68,7 +68,7 @@ class RunPage:
             self._state = gui.add_html("")
         with gui.add_folder("Curves"):
             self.curves = gui.add_dropdown("Show", tuple(CURVES), initial_value=_curves(run))
-            self._upper, self._lower = Plot(self._server, 170), Plot(self._server, 130)
+            self._upper, self._lower = Plot(self._server, 150), Plot(self._server, 110)
             self._folder = gui.add_folder(None)
             with gui.add_folder(None):
                 self._lower.show(run.t, run.energy[:, None], ["energy"], "energy [J]")

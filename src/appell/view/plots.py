@@ -39,7 +39,7 @@ class Plot:
         self._t, self._curves = thinned(t, curves)
         low, high = _range(self._curves)
         self._low, self._high = low, high
-        series = [{"label": "t"}]
+        series: list[dict[str, Any]] = [{"label": "t"}]
         series += [
             {"label": name, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5, "points": {"show": False}}
             for k, name in enumerate(names)

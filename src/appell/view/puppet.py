@@ -32,12 +32,25 @@ XML = (".urdf", ".xml", ".mjcf")
 class Puppet(Protocol):
     """What the stage needs to know of a robot."""
 
-    names: Sequence[str]
-    """The bodies."""
-    pieces: Sequence[Piece]
-    bones: Bones | None
-    up: Array
-    remarks: Sequence[str]
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the bodies."""
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """Return what is on them."""
+
+    @property
+    def bones(self) -> Bones | None:
+        """Return the rods that are drawn in place of shapes, if any are."""
+
+    @property
+    def up(self) -> Array:
+        """Return the way against gravity."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return what could not be drawn, in sentences."""
 
     def poses(self, q: ArrayLike) -> Array:
         """Return the poses (n + 1, 4, 4) of the bodies and, last, of the world."""

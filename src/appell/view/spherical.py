@@ -16,6 +16,7 @@ from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.programs import body_rotation
 from appell.loops.spherical.robot import SphericalRobot
 from appell.model.model import WORLD
+from appell.view.bones import Bones
 from appell.view.geometry import along, disc, tube
 from appell.view.meshes import Piece
 from appell.view.palette import GROUND, JOINTS, RODS, TOOL, upward
@@ -37,7 +38,7 @@ class SphericalPuppet:
     (8, 4, 4)
     """
 
-    bones = None
+    bones: Bones | None = None
     remarks: Sequence[str] = ()
 
     def __init__(self, robot: SphericalRobot) -> None:
@@ -76,12 +77,13 @@ def _legs(robot: Mechanism, _: Array) -> Iterator[Piece]:
 def _star(robot: Mechanism, home: Array) -> Iterator[Piece]:
     """Yield the base's triangle, a carriage a side, and the star whose arcs slide through the carriages."""
     platform = len(robot.inertias) - 1
-    corners = [np.array(leg.base)[:, 1] for leg in robot.legs]
+    corners: list[Array] = [np.array(leg.base)[:, 1] for leg in robot.legs]
     for k, leg in enumerate(robot.legs):
         yield _tube(WORLD, RADIUS * _between(corners[k], corners[(k + 1) % 3]), GROUND)
         carriage = _own(leg, 0, np.array([[0.0, 1.0, 0.0]]))[0]  # r = −e₂
         yield _hub(2 * k, RADIUS * carriage, carriage, JOINTS)
-        pole, aside = -np.array(leg.platform)[:, 1], np.array(leg.platform)[:, 0]
+        own: Array = np.array(leg.platform)
+        pole, aside = -own[:, 1], own[:, 0]
         reached = home[platform, :3, :3].T @ home[2 * k, :3, :3] @ carriage
         aside = aside if aside @ reached > 0.0 else -aside
         yield _tube(platform, RADIUS * _between(pole, 0.3 * pole + aside), TOOL)
