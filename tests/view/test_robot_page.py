@@ -84,6 +84,12 @@ def test_a_robot_begins_where_it_is_told() -> None:
         assert viewer.q.tolist() == [0.3, -0.2]
 
 
+def test_a_closed_robot_that_is_told_where_to_begin_is_closed_there() -> None:
+    robot = appell.load("five-bar")
+    with opened("five-bar", q=robot.neutral() + 0.05) as viewer:
+        assert robot.open_by(viewer.q) < 1e-9  # type: ignore[attr-defined]
+
+
 def test_names_out_of_a_file_are_text_on_the_page(tmp_path: Any) -> None:
     file = tmp_path / "robot.urdf"
     evil = "&lt;img src=x onerror=alert(1)&gt;"
@@ -106,6 +112,7 @@ def test_names_out_of_a_file_are_text_on_the_page(tmp_path: Any) -> None:
         (3, {}, "expected a robot, a run or a file's name, got int"),
         ("two-link", {"q": [0.0]}, "q"),
         ("two-link", {"q": [0.0, np.nan]}, "finite"),
+        ("agile-wrist", {"q": [-1.25, 1.0, 0.86]}, "workspace"),
     ],
 )
 def test_bad_input_is_told_in_words(shown: Any, options: dict[str, Any], words: str) -> None:

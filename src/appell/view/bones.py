@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from appell.model.model import WORLD, Model
 from appell.results.skeleton import skeleton
-from appell.view.geometry import along, plate
+from appell.view.geometry import along, disc, matrix, plate
 from appell.view.meshes import Piece
-from appell.view.palette import TOOL
+from appell.view.palette import JOINTS, TOOL
 
 Array = NDArray[Any]
 TURNING = ("revolute", "continuous", "helical", "cylindrical")
@@ -97,6 +97,18 @@ def _radius(found: Bones, poses: Array) -> float:
     size = float(np.ptp(found.points(poses), axis=0).max()) or 1.0
     usual = float(np.median(lengths[lengths > 1e-6 * size])) if (lengths > 1e-6 * size).any() else 0.1 * size
     return float(np.clip(0.07 * usual, 0.006 * size, 0.02 * size))
+
+
+def wheels(model: Model) -> list[Piece]:
+    """Return a disc for every wheel that rolls."""
+    pieces = []
+    for closure in (closure for closure in model.closures if closure.is_rolling):
+        frame = model.frame_index[closure.second]
+        vertices, faces = disc()
+        pose = matrix(*frame.placement)
+        sized = vertices * np.array([1.0, 1.0, 0.3]) * closure.radius
+        pieces.append(Piece(frame.body, sized @ pose[:3, :3].T + pose[:3, 3], faces, JOINTS))
+    return pieces
 
 
 def plates(found: Bones) -> list[Piece]:

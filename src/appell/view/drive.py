@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from appell.errors import InputError, ModelError
@@ -15,6 +15,7 @@ from appell.loops.closed_robot import ClosedRobot
 from appell.loops.spherical.robot import SphericalRobot
 from appell.loops.structure import velocity_names
 from appell.model.model import Joint
+from appell.robot.arguments import check_quaternions, numbers
 from appell.robot.robot import Robot
 
 Array = NDArray[Any]
@@ -72,6 +73,23 @@ def drive(robot: Robot | SphericalRobot) -> Drive:
     if isinstance(robot, SphericalRobot):
         return SphericalDrive(robot)
     return ClosedDrive(robot) if isinstance(robot, ClosedRobot) else OpenDrive(robot)
+
+
+def settled(robot: Robot | SphericalRobot, q: ArrayLike) -> Array:
+    """Return a configuration that somebody gave, checked, and with loops closed.
+
+    Raises
+    ------
+    AppellError
+        When it has not the robot's size, a quaternion not length 1, or its loops do not close.
+    """
+    given = numbers(robot.name, "q", (robot.nq,), q).astype(float)
+    if given.shape != (robot.nq,) or not np.isfinite(given).all():
+        raise InputError(f"q: expected {robot.nq} finite numbers, got shape {given.shape}")
+    if isinstance(robot, SphericalRobot | ClosedRobot):
+        return robot.assemble(given)
+    check_quaternions(robot.name, robot.model.independent, given)
+    return given
 
 
 class OpenDrive:
@@ -229,7 +247,8 @@ def _sliders(joint: Joint) -> Iterator[Slider]:
     if names is not None:
         for name in names:
             is_length = name in LENGTHS
-            reach = SLIDE if is_length else 0.5 * TURN if name == "pitch" else TURN
+            # at a right angle of pitch, roll and yaw are one
+            reach = SLIDE if is_length else 0.499 * TURN if name == "pitch" else TURN
             yield Slider(f"{joint.name} {name}", -reach, reach, "m" if is_length else "rad")
         return
     is_length, limits = joint.kind == "prismatic", joint.limits

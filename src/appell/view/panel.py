@@ -11,15 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import AppellError, AppellWarning, InputError
 from appell.loops.spherical.robot import SphericalRobot
-from appell.robot.arguments import numbers
+from appell.model.model import WORLD
 from appell.robot.robot import Robot
-from appell.view.drive import Drive, Slider, drive, widened
+from appell.view.drive import Drive, Slider, drive, settled, widened
 from appell.view.extras import Extras
 from appell.view.html import bars, heading, line, small
 from appell.view.puppet import Puppet
-from appell.view.stage import Stage
+from appell.view.stage import Box, Stage, extent
 
 Array = NDArray[Any]
+REACHES = 12
+"""Random configurations by which it is seen how far an arm reaches."""
 
 
 class RobotPage:
@@ -36,8 +38,19 @@ class RobotPage:
         self.q: Array = self._drive.start() if q is None else q
         self.note = ""
         self._stage = Stage(server, puppet, puppet.poses(self.q))
-        self._stage.look(self._stage.box)
+        self._stage.look(self._stage.box if q is not None else self._room())
         self._fill()
+
+    def _room(self) -> Box:
+        """Return the box to look at: of an arm, half of the way from where it stands to where it can reach."""
+        box = self._stage.box
+        if not isinstance(self._robot, Robot) or self._robot.model.closures or _floats(self._robot):
+            return box
+        for q in self._robot.random(np.random.default_rng(0), REACHES):
+            seen = extent(self._puppet, self._puppet.poses(q))
+            box = Box(np.minimum(box.low, seen.low), np.maximum(box.high, seen.high))
+        own = self._stage.box
+        return Box(0.5 * (own.low + box.low), 0.5 * (own.high + box.high))
 
     def _fill(self) -> None:
         gui = self._server.gui
@@ -63,7 +76,7 @@ class RobotPage:
 
     def show(self, q: ArrayLike) -> None:
         """Go to a configuration."""
-        self._asked = numbers(self._robot.name, "q", (self._robot.nq,), q).astype(float)
+        self._asked = settled(self._robot, q)
         self._wake()
 
     def seek(self, t: float) -> None:
@@ -121,6 +134,12 @@ def _slider(gui: Any, one: Slider, at: float) -> Any:
     slider = gui.add_slider(one.label, round(low, digits), round(high, digits), step, float(at), hint=hint)
     slider.precision = digits
     return slider
+
+
+def _floats(robot: Robot) -> bool:
+    return any(
+        body.parent == WORLD and body.joint.kind in ("free", "planar", "prismatic") for body in robot.model.bodies
+    )
 
 
 def _is_closed(robot: Robot | SphericalRobot) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ class RunPage:
         self._begin, self._end = float(run.t[0]), float(run.t[-1])
         self.time = self._begin
         self.is_playing = False
+        self._clock = threading.Lock()  # buttons and film both set the time, each in a thread of its own
         self.q: Array = run.at(self._begin)[0]
         self._stage = Stage(server, puppet, puppet.poses(self.q))
         box, across = _seen(run, self._stage.box, puppet)
@@ -85,15 +87,17 @@ class RunPage:
 
     def toggle(self) -> None:
         """Play, or pause."""
-        if not self.is_playing and self.time >= self._end:
-            self.time = self._begin
-        self.is_playing = not self.is_playing
+        with self._clock:
+            if not self.is_playing and self.time >= self._end:
+                self.time = self._begin
+            self.is_playing = not self.is_playing
         self._wake()
 
     def seek(self, t: float) -> None:
         """Pause at a time."""
-        self.is_playing = False
-        self.time = float(np.clip(t, self._begin, self._end))
+        with self._clock:
+            self.is_playing = False
+            self.time = float(np.clip(t, self._begin, self._end))
         self._wake()
 
     def show(self, q: ArrayLike) -> None:
@@ -117,8 +121,9 @@ class RunPage:
     def tick(self, seconds: float) -> bool:
         """Go on in time if playing, and draw the moment."""
         speed = float(self.speed.value.rstrip("×"))
-        if self.is_playing:
-            self._advance(seconds * speed)
+        with self._clock:
+            if self.is_playing:
+                self._advance(seconds * speed)
         self._draw(speed)
         self._since_mark += seconds
         if not self.is_playing or self._since_mark >= 1.0 / MARKS:

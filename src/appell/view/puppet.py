@@ -17,7 +17,7 @@ from appell.read.xml import outermost
 from appell.recursion.coupling import expand_q
 from appell.recursion.kinematics import world_poses
 from appell.robot.robot import Robot
-from appell.view.bones import Bones, bones, plates
+from appell.view.bones import Bones, bones, plates, wheels
 from appell.view.files import Finder
 from appell.view.meshes import Outfit, Piece, outfit
 from appell.view.mjcf import mjcf_outfit
@@ -102,7 +102,7 @@ def puppet(
     dressed = _outfit(model, source, packages)
     wanted = dressed.bare if dressed.pieces else set(range(len(model.bodies)))
     rods = bones(model, tree_poses(model, robot.neutral()), wanted) if wanted else None
-    pieces = [*dressed.pieces, *(plates(rods) if rods is not None else ())]
+    pieces = [*dressed.pieces, *((*plates(rods), *wheels(model)) if rods is not None else ())]
     return TreePuppet(model, [body.name for body in model.bodies], pieces, rods, upward(model.gravity), dressed.remarks)
 
 

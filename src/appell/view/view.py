@@ -8,7 +8,6 @@ import webbrowser
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
@@ -17,9 +16,9 @@ from appell.loops.closed_robot import ClosedRobot
 from appell.loops.load import load
 from appell.loops.spherical.robot import SphericalRobot
 from appell.results.run import Run
-from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
 from appell.view import server as _server
+from appell.view.drive import settled
 from appell.view.loop import Loop
 from appell.view.palette import BRAND
 from appell.view.panel import RobotPage
@@ -111,10 +110,7 @@ def _start(what: Any, robot: Robot | SphericalRobot, q: ArrayLike | None) -> NDA
         return None
     if isinstance(what, Run):
         raise InputError("view: q: a run begins where it began; leave q out")
-    start = numbers(robot.name, "q", (robot.nq,), q).astype(float)
-    if start.shape != (robot.nq,) or not np.isfinite(start).all():
-        raise InputError(f"view: q: expected {robot.nq} finite numbers, got shape {start.shape}")
-    return start
+    return settled(robot, q)
 
 
 def _loaded(shown: Any) -> Robot | SphericalRobot:
