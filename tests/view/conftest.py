@@ -24,8 +24,9 @@ def program() -> str | None:
     found = next(filter(None, map(shutil.which, NAMES)), None)
     may_install = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get")
     if found is None and may_install:
-        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.run(command, capture_output=True, check=False, timeout=600)
+        wait = ["apt-get", "-o", "DPkg::Lock::Timeout=300"]  # another worker of the tests may be at it
+        for command in ([*wait, "update"], [*wait, "install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.run(command, capture_output=True, check=False, timeout=900)
         found = next(filter(None, map(shutil.which, NAMES)), None)
     return found
 

@@ -11,6 +11,7 @@ import pytest
 
 import appell
 from appell.errors import InputError
+from appell.view import meshes
 from appell.view.files import Finder
 from appell.view.puppet import puppet, tree_poses
 from appell.view.visuals import urdf_looks
@@ -117,6 +118,15 @@ def test_an_arm_nobody_here_drew_has_all_its_meshes(robots: Path) -> None:
     assert drawn.bones is None
     assert drawn.remarks == []
     assert {piece.body for piece in drawn.pieces} >= set(range(12))
+
+
+def test_collada_without_its_reader_is_told_once_and_what_collides_is_drawn(
+    robots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meshes, "_has_collada", lambda: False)
+    drawn = puppet(appell.load(robots / "ur_description" / "urdf" / "ur5_robot.urdf"))
+    assert ["pip install pycollada" in remark for remark in drawn.remarks] == [True]
+    assert {piece.body for piece in drawn.pieces} == {-1, 0, 1, 2, 3, 4, 5}
 
 
 def test_a_source_or_folder_that_is_not_there_is_told() -> None:

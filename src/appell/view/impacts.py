@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.model.model import WORLD
 from appell.results.run import Impact, Run
 from appell.view.palette import HIT, REST, linear
 from appell.view.puppet import Puppet
@@ -43,7 +44,8 @@ def blows(run: Run, puppet: Puppet) -> list[Blow]:
 
 
 def _joint(run: Run, puppet: Puppet, impact: Impact, name: str) -> Array:
-    body = next((k for k, joint in enumerate(run.joint_names) if joint == name), -1)
+    bodies = run.robot.model.bodies if run.robot is not None else ()
+    body = next((k for k, body in enumerate(bodies) if body.joint.name == name), WORLD)
     return np.asarray(puppet.poses(run.at(impact.time)[0])[body, :3, 3])
 
 
@@ -59,6 +61,7 @@ class Contacts:
         self._unit = LONGEST * box.size / np.sqrt(greatest) if greatest > 0.0 else 0.0
         self._trail: Any = None
         self._labels: list[Any] = []
+        self._rests = 0
 
     def update(self, t: float, lasting: float, poses: Array) -> None:
         """Show impacts of the last `lasting` seconds, the places of those before, and what rests."""
@@ -79,7 +82,7 @@ class Contacts:
         self._labels = []
         for k, blow in enumerate(struck):
             self._labels.append(
-                scene.add_icosphere(f"/impacts/{k}", 0.014 * size, HIT, position=blow.place, cast_shadow=False)
+                scene.add_icosphere(f"/impacts/{k}", 0.019 * size, HIT, position=blow.place, cast_shadow=False)
             )
         arrows = [(b.place, b.place + self._arrow(b.push)) for b in struck if b.push.any()]
         if arrows:
@@ -132,8 +135,6 @@ class Contacts:
         for k in range(len(known), self._rests):
             self._server.scene.remove_by_name(f"/rests/{k}")
         self._rests = len(known)
-
-    _rests = 0
 
 
 def _resting(run: Run, puppet: Puppet) -> dict[str, tuple[int, Array]]:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.loops.closed_robot import ClosedRobot
+from appell.loops.structure import velocity_names
 from appell.results.run import Run
 from appell.results.style import COLOURS
 
@@ -103,8 +105,13 @@ def thinned(t: Array, curves: Array) -> tuple[Array, Array]:
 def quantity(run: Run, name: str) -> tuple[Array, list[str]]:
     """Return curves of a run by name, and what each is called."""
     curves = getattr(run, CURVES[name])
-    joints = run.joint_names
-    return curves, list(joints) if len(joints) == curves.shape[-1] else [str(k) for k in range(curves.shape[-1])]
+    known: list[Sequence[str]] = [run.joint_names]
+    if isinstance(run.robot, ClosedRobot):
+        known += [run.robot.actuators, run.robot.independent]
+    if run.robot is not None:
+        known.append(velocity_names(run.robot.model.independent))
+    fitting = (list(names) for names in known if len(names) == curves.shape[-1])
+    return curves, next(fitting, [str(k) for k in range(curves.shape[-1])])
 
 
 def _range(curves: Array) -> tuple[float, float]:

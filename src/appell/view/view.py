@@ -145,6 +145,8 @@ def _has_screen() -> bool:
 
 
 def _wait(viewer: Viewer) -> None:
+    for remark in viewer.remarks:
+        sys.stderr.write(f"appell: warning: {remark}\n")
     sys.stdout.write(f"{viewer.url}  (Ctrl-C ends it)\n")
     sys.stdout.flush()
     try:
