@@ -82,7 +82,7 @@ class Contacts:
         self._labels = []
         for k, blow in enumerate(struck):
             self._labels.append(
-                scene.add_icosphere(f"/impacts/{k}", 0.019 * size, HIT, position=blow.place, cast_shadow=False)
+                scene.add_icosphere(f"/impacts/{k}", 0.023 * size, HIT, position=blow.place, cast_shadow=False)
             )
         arrows = [(b.place, b.place + self._arrow(b.push)) for b in struck if b.push.any()]
         if arrows:
