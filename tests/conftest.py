@@ -76,7 +76,8 @@ def _compilers() -> list[Compiler]:
     both = "-fsanitize=address,undefined"
     found = [Compiler(name, (name,), both) for name in ("gcc", "clang") if shutil.which(name)]
     if all(one.name != "clang" for one in found) and importlib.util.find_spec("ziglang"):
-        found.append(Compiler("clang", (sys.executable, "-m", "ziglang", "cc"), "-fsanitize=undefined"))
+        zig = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")  # which Zig adds unasked
+        found.append(Compiler("clang", zig, "-fsanitize=undefined"))
     return found
 
 
