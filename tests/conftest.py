@@ -45,8 +45,12 @@ settings.load_profile("appell")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give this run a cache of compiled code of its own; its workers inherit the name of the folder."""
+    """Give this run a cache of compiled code of its own; its workers inherit the name of the folder.
+
+    There is a worker for each core, so that linear algebra in many threads would only be in the way.
+    """
     if "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ["APPELL_CACHE"] = tempfile.mkdtemp(prefix="appell-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["APPELL_CACHE"], ignore_errors=True))
 
