@@ -7,6 +7,10 @@
 
 from appell import control
 from appell.errors import AppellError, AppellWarning, CompileError, InputError, ModelError, ReadError, TraceError
+from appell.identify.fit import Fit
+from appell.identify.identify import identify
+from appell.identify.log import Log
+from appell.identify.read_log import read_log
 from appell.kernels.threads import threads
 from appell.loops.closed_robot import ClosedRobot
 from appell.loops.load import catalogue, load
@@ -45,10 +49,12 @@ __all__ = [
     "Ellipse",
     "Event",
     "Fastest",
+    "Fit",
     "Fourier",
     "InputError",
     "JointLine",
     "Line",
+    "Log",
     "ModelError",
     "Motion",
     "Plane",
@@ -77,8 +83,10 @@ __all__ = [
     "control",
     "fastest",
     "from_dh",
+    "identify",
     "inverse_kinematics",
     "load",
+    "read_log",
     "reproduce",
     "rollout",
     "simulate",
