@@ -42,14 +42,14 @@ def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, 
                 scores[s, mine] += W * e[:, None]
         width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
         for segment in record.log.segments:
-            S += _long_run(scores[segment], width)
+            S += long_run(scores[segment], width)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     inverse = np.linalg.pinv(H * np.outer(scale, scale), rcond=1e-12, hermitian=True) * np.outer(scale, scale)
     result: Array = inverse @ S @ inverse
     return result
 
 
-def _long_run(scores: Array, width: int) -> Array:
+def long_run(scores: Array, width: int) -> Array:
     """Return Σ over lags of the products of scores, weights falling linearly to zero at `width`."""
     padded = np.concatenate([np.zeros((1, scores.shape[1])), np.cumsum(scores, axis=0)])
     ends = np.minimum(np.arange(1, len(scores) + width), len(scores))
@@ -59,11 +59,11 @@ def _long_run(scores: Array, width: int) -> Array:
     return result
 
 
-def verdict(value: float, deviation: float) -> str:
-    """Return in words how well a value is told.
+def verdict(value: float, deviation: float, well: float = WELL, roughly: float = ROUGHLY) -> str:
+    """Return in words how well a value is told, by relative deviations that count as well and as roughly.
 
     >>> verdict(1.0, 0.01), verdict(1.0, 0.3), verdict(0.1, 0.3)
     ('well', 'roughly', 'not by this log')
     """
     relative = deviation / abs(value) if value else np.inf
-    return "well" if relative <= WELL else "roughly" if relative <= ROUGHLY else "not by this log"
+    return "well" if relative <= well else "roughly" if relative <= roughly else "not by this log"
