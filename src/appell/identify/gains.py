@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
 from appell.errors import InputError
-from appell.identify.basis import OF_A_BODY, AnyRobot
+from appell.identify.basis import AnyRobot
 from appell.identify.doubt import PERIODS, long_run, verdict
 from appell.identify.friction import friction_terms
 from appell.identify.identify import AnyLog, Options, Settings
@@ -98,7 +98,7 @@ class DriveGains:
         return Table("drive gains", columns, rows, notes)
 
 
-def drive_gains(  # noqa: PLR0913  # what is known of the load: mass, where, and as much more as there is
+def drive_gains(  # what is known of the load: mass, where, and as much more as there is
     robot: AnyRobot,
     log: AnyLog,
     loaded: AnyLog,
@@ -288,10 +288,12 @@ def _bilinear(task: _Task, triangles: list[Triangle], sigma: Array, start: _Poin
 
     def jacobian(x: Array) -> Array:
         p = unpacked(x)
-        return np.vstack([
-            _slope(k, Y, P[:, free], Y @ p.theta + P @ p.load, j, len(cores)) / s
-            for j, ((Y, P, _), k, s) in enumerate(zip(cores, p.k, sigma, strict=True))
-        ])
+        return np.vstack(
+            [
+                _slope(k, Y, P[:, free], Y @ p.theta + P @ p.load, j, len(cores)) / s
+                for j, ((Y, P, _), k, s) in enumerate(zip(cores, p.k, sigma, strict=True))
+            ]
+        )
 
     x0 = np.concatenate([start.theta, start.load[free], start.k])
     done = optimize.least_squares(residual, x0, jacobian, x_scale="jac", xtol=1e-10, ftol=1e-12, gtol=1e-12)
@@ -389,7 +391,9 @@ def _known(mass: float, centre: ArrayLike | None, inertia: ArrayLike | None) -> 
     known[0] = mass
     if centre is None:
         if inertia is not None:
-            raise InputError("inertia: it is about the load's centre; give centre=(x, y, z) in the link's frame besides")
+            raise InputError(
+                "inertia: it is about the load's centre; give centre=(x, y, z) in the link's frame besides"
+            )
         return known
     place = _shaped("centre", centre, (3,))
     if inertia is None:

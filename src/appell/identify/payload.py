@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.identify.physical import pseudo_inertia, semidefinite
+from appell.identify.physical import semidefinite
 from appell.identify.problem import Record
 from appell.model.build import listed
 from appell.recursion.regressor import PER_BODY

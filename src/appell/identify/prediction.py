@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.results.style import saved, styled
 from appell.results.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 SCORED = 0.02
@@ -32,12 +38,14 @@ class Prediction:
     speed: Array
     motors: tuple[str, ...]
     source: str = ""
+    units: tuple[str, ...] = ()
 
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
         arrays = [np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")]
-        return Prediction(*arrays, parts[0].motors, ", ".join(part.source for part in parts if part.source))
+        source = ", ".join(part.source for part in parts if part.source)
+        return Prediction(*arrays, parts[0].motors, source, parts[0].units)
 
     @cached_property
     def scored(self) -> Array:
@@ -63,6 +71,22 @@ class Prediction:
         count = np.maximum(self.scored.sum(axis=0), 1)
         result: Array = np.sqrt(np.sum(((self.tau - self.measured) * self.scored) ** 2, axis=0) / count)
         return result
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of torques per motor, measured and predicted, with the residual below; write it to `path`.
+
+        The file's ending says what it is: .png, .pdf or .svg.
+
+        >>> import numpy as np
+        >>> t, one = np.arange(50.0), np.ones((50, 1))
+        >>> len(Prediction(t, 0.9 * one, one, one, ("joint",)).plot().axes)
+        2
+        """
+        from appell.identify.plots import overlay  # noqa: PLC0415  # it knows of fits, which know of this
+
+        with styled():
+            drawn = overlay(self)
+        return saved(drawn, path, "prediction.plot")
 
     def table(self) -> Table:
         """Return the errors per motor."""

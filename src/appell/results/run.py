@@ -21,7 +21,7 @@ from appell.read.write_toml import toml_text
 from appell.results.animation import film
 from appell.results.path import Path
 from appell.results.plots import history
-from appell.results.style import image, styled
+from appell.results.style import saved, styled
 from appell.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -178,13 +178,7 @@ class Run:
         """
         with styled():
             drawn = history(self)
-        if path is not None:
-            place = File(path)
-            form = place.suffix.lower().removeprefix(".")
-            if form not in ("png", "pdf", "svg"):
-                raise InputError(f"run.plot: '{place.name}' has no known ending; expected .png, .pdf or .svg")
-            write(place, image(lambda: drawn, form))
-        return drawn
+        return saved(drawn, path, "run.plot")
 
     def animate(self, path: str | os.PathLike[str], fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> File:
         """Write the motion as a film, .gif or (where ffmpeg is installed) .mp4; return its place.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appell.errors import AppellError
+from appell.errors import AppellError, InputError
+from appell.read.files import write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,6 +74,20 @@ def image(draw: Callable[[], Figure], form: str) -> bytes:
         drawing = draw()
         drawing.savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
     return stream.getvalue()
+
+
+def saved(drawn: Figure, path: str | os.PathLike[str] | None, name: str) -> Figure:
+    """Return a drawing, written to a file where a path is given; its ending says what it is: .png, .pdf or .svg.
+
+    `name` is what the user called, for the message.
+    """
+    if path is not None:
+        place = Path(path)
+        form = place.suffix.lower().removeprefix(".")
+        if form not in ("png", "pdf", "svg"):
+            raise InputError(f"{name}: '{place.name}' has no known ending; expected .png, .pdf or .svg")
+        write(place, image(lambda: drawn, form))
+    return drawn
 
 
 def styled() -> AbstractContextManager[None]:
