@@ -1,0 +1,123 @@
+"""Drive gains: what currents without and with a known load tell, how surely, and what they cannot tell."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import appell
+from appell.errors import InputError
+from appell.identify.gains import drive_gains
+from appell.identify.log import Log
+from appell.plan.curves import Fourier
+from appell.spatial.inertia import Inertia
+
+GAINS = np.array([12.0, 9.0])
+MASS, CENTRE, TENSOR = 4.0, (1.8, 0.3, 0.0), np.diag([0.1, 0.2, 0.3])
+README = np.array([11.976, 11.976, 9.8386, 10.763, 10.763, 10.763])
+
+
+def logs(robot, motion, seed, noise=0.02, gains=GAINS, friction=(8.0, 5.0), duration=20.0):
+    """Return logs of currents without and with the load on the last link."""
+    made, random = [], np.random.default_rng(seed)
+    t = np.arange(round(100 * duration)) / 100.0
+    q, v, a = motion(t)
+    Y = robot.regressor(q, v, a)[..., : 10 * len(robot.link_names)]
+    pi = robot.parameters[: Y.shape[-1]].copy()
+    load = Inertia.from_centre(MASS, CENTRE, tuple(map(tuple, TENSOR.tolist()))).parameters
+    for extra in (np.zeros(10), np.array(load)):
+        pi[-10:] += extra
+        tau = Y @ pi + np.array(friction) * np.sign(v) + 0.5 * np.array(friction) * v
+        made.append(Log.from_arrays(t, q, v=v, current=tau / gains + random.normal(scale=noise, size=tau.shape)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return appell.load("two-link")
+
+
+@pytest.mark.parametrize("known", [{}, {"centre": CENTRE}, {"centre": CENTRE, "inertia": TENSOR}])
+def test_gains_are_recovered_within_three_deviations(robot, lively, known):
+    found = drive_gains(robot, *logs(robot, lively, 1), MASS, friction="coulomb", rotors=False, **known)
+    assert np.all(np.abs(found.gains - GAINS) < 3.0 * found.deviations), found
+    assert np.all(found.deviations < 0.02 * GAINS)
+
+
+def test_deviations_are_those_of_repeated_trials(robot, lively):
+    every = [drive_gains(robot, *logs(robot, lively, k, 0.3), MASS, friction="coulomb", rotors=False) for k in range(24)]
+    scatter = np.std([x.gains for x in every], axis=0)
+    stated = np.mean([x.deviations for x in every], axis=0)
+    assert np.all((0.6 * scatter < stated) & (stated < 1.7 * scatter))
+
+
+def test_noise_in_currents_does_not_make_gains_small(robot, lively):
+    """As least squares of g·i would: there, noise counts as motion."""
+    every = [drive_gains(robot, *logs(robot, lively, k, 1.0), MASS, friction="coulomb", rotors=False) for k in range(12)]
+    mean = np.mean([x.gains for x in every], axis=0)
+    doubt = np.mean([x.deviations for x in every], axis=0) / np.sqrt(len(every))
+    assert np.all(np.abs(mean - GAINS) < 3.5 * doubt)
+
+
+def test_gains_are_proportional_to_the_mass(robot, lively):
+    both = logs(robot, lively, 1, noise=0.0)
+    one, other = (drive_gains(robot, *both, m, friction="coulomb", rotors=False).gains for m in (MASS, 2.0 * MASS))
+    assert other == pytest.approx(2.0 * one, rel=1e-4)
+
+
+def test_the_load_that_was_not_given_is_found(robot, lively):
+    found = drive_gains(robot, *logs(robot, lively, 1), MASS, friction="coulomb", rotors=False)
+    assert found.load[1:3] / found.load[0] == pytest.approx(CENTRE[:2], abs=0.05)
+
+
+def test_a_gain_that_nothing_ties_to_the_load_is_not_told():
+    """Two arms on one base: the load on the second says nothing of the first one's motor."""
+    arm = appell.load("two-link").model
+    second = replace(arm.bodies[1], parent=-1)
+    robot = appell.Robot(replace(arm, bodies=(arm.bodies[0], second)))
+    motion = Fourier([0.2, -0.8], [[0.9, 0.2], [0.3, -0.6]], [[0.1, 0.7], [0.4, 0.2]], 0.2)
+    found = drive_gains(robot, *logs(robot, motion, 1), MASS, centre=CENTRE, friction="coulomb", rotors=False)
+    assert np.isinf(found.deviations[0])
+    assert found.told == ("not by this log", "well")
+
+
+def test_the_table_has_gains_deviations_and_verdicts(robot, lively):
+    table = drive_gains(robot, *logs(robot, lively, 1), MASS, friction="coulomb", rotors=False).table()
+    assert table.columns[1:3] == ("gain [N·m/A]", "deviation")
+    assert [row[4] for row in table.rows] == ["well", "well"]
+
+
+def test_a_log_without_currents_is_refused(robot, rubbing_log):
+    with pytest.raises(InputError, match="has no currents"):
+        drive_gains(robot, rubbing_log, rubbing_log, MASS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mass": 0.0}, "mass: expected a positive mass"),
+        ({"mass": 1.0, "inertia": TENSOR}, "give centre="),
+        ({"mass": 1.0, "centre": (1.0, 2.0)}, "centre: expected"),
+        ({"mass": 1.0, "link": "hand"}, "no link 'hand'"),
+        ({"mass": 1.0, "friction": "sticky"}, "no model 'sticky'"),
+    ],
+)
+def test_a_load_that_makes_no_sense_is_refused(robot, lively, options, message):
+    with pytest.raises(InputError, match=message):
+        drive_gains(robot, *logs(robot, lively, 1), **options)
+
+
+def test_a_ur10e_tells_its_gains_to_a_few_percent(shared, ur_columns):
+    """Against the maker's own, from the desired torques and currents in the same logs; the pan only by inertia."""
+    folder = shared / "data" / "ur10e"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", appell.AppellWarning)
+        robot = appell.load(folder / "ur10e.urdf")
+    files = (folder / f"ur-20_02_19_14harm50sec{x}.csv" for x in ("", "Load"))
+    found = drive_gains(robot, *files, 2.8, friction="full", columns=ur_columns)
+    assert np.all(np.abs(found.gains / README - 1.0) < 0.08), found
+    assert np.argmax(found.deviations / found.gains) == 0
+    assert found.told[0] == "roughly"
