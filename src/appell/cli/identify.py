@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 import typer
 
 from appell.cli.common import AsJson, Gravity, Loops, RobotName, numbers, open_robot, show, show_json, warn
-from appell.errors import InputError
+from appell.errors import AppellWarning, InputError
 from appell.identify import plots
 from appell.identify.fit import Fit
 from appell.identify.identify import identify
@@ -139,14 +140,25 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     doubts = _doubts(fit, predictions)
     outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
     warn([*remarks, *outcome.warnings])
-    for place, save in ((out, fit.save), (report, lambda place: write(place, _report(outcome).html()))):
-        if place is not None:
-            save(place)
-            typer.echo(f"written: {place}", err=True)
+    _write(outcome, out, report)
     if as_json:
         show_json(_json(outcome))
     else:
         _show(outcome)
+
+
+def _write(outcome: Outcome, out: Path | None, report: Path | None) -> None:
+    """Write the fitted robot and the page, and say where, and what the file could not hold."""
+    if out is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", AppellWarning)
+            outcome.fit.save(out)
+        warn([str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)])
+    if report is not None:
+        write(report, _report(outcome).html())
+    for place in (out, report):
+        if place is not None:
+            typer.echo(f"written: {place}", err=True)
 
 
 class _Steps:

@@ -22,6 +22,11 @@ PERIODS = 10.0
 WELL, ROUGHLY = 0.1, 0.5
 """Relative standard deviations below which a parameter is told well, or roughly."""
 
+BLIND = 1e-9
+"""Directions of the unknowns whose information is this part of the largest show nothing …"""
+HIDDEN = 1e-6
+"""… and unknowns with more than this part in such a direction are not told."""
+
 
 def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
     """Return the covariance of the values that are shown, (shown, shown)."""
@@ -57,6 +62,20 @@ def long_run(scores: Array, width: int) -> Array:
     sums = padded[ends] - padded[starts]
     result: Array = sums.T @ sums / width
     return result
+
+
+def inverse(H: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the inverse of an information matrix so far as it shows anything, and the unknowns that it does not tell.
+
+    >>> inverse(np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))[1]
+    array([False,  True,  True])
+    """
+    lengths = np.sqrt(np.maximum(np.diag(H), 0.0))
+    scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    values, vectors = np.linalg.eigh(H * np.outer(scale, scale))
+    seen = values > BLIND * values[-1]
+    hidden = np.abs(vectors[:, ~seen]).max(axis=1, initial=0.0) > HIDDEN
+    return (vectors[:, seen] / values[seen]) @ vectors[:, seen].T * np.outer(scale, scale), hidden
 
 
 def verdict(value: float, deviation: float, well: float = WELL, roughly: float = ROUGHLY) -> str:

@@ -28,7 +28,7 @@ from scipy import optimize
 
 from appell.errors import InputError
 from appell.identify.basis import AnyRobot
-from appell.identify.doubt import PERIODS, long_run, verdict
+from appell.identify.doubt import PERIODS, inverse, long_run, verdict
 from appell.identify.friction import friction_terms
 from appell.identify.identify import AnyLog, Options, Settings
 from appell.identify.log import Log
@@ -47,8 +47,6 @@ PASSES = 8
 """Repetitions at most of loads, weights and solution."""
 SETTLED = 1e-5
 """They end when no gain changes by more than this part."""
-BLIND = 1e-9
-"""Directions of the unknowns whose effect on the currents is this part of the largest show nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,13 +346,9 @@ def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma:
                 scores[np.ix_(np.arange(s.start, s.stop), mine)] += W * e[:, None]
         width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
         S += sum(long_run(scores[segment], width) for segment in record.log.segments)
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(H * np.outer(scale, scale))
-    seen = values > BLIND * values[-1]
-    inverse = (vectors[:, seen] / values[seen]) @ vectors[:, seen].T * np.outer(scale, scale)
+    spread, hidden = inverse(H)
     places = slice(shared - motors, shared)
-    hidden = np.abs(vectors[places][:, ~seen]).max(axis=1, initial=0.0) > 1e-6
-    result: Array = np.where(hidden, np.inf, np.diag(inverse @ S @ inverse)[places])
+    result: Array = np.where(hidden, np.inf, np.diag(spread @ S @ spread))[places]
     return result
 
 

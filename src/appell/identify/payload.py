@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.identify.doubt import inverse
 from appell.identify.physical import semidefinite
 from appell.identify.problem import Record
 from appell.model.build import listed
@@ -32,6 +33,8 @@ PASSES = 8
 @dataclass(frozen=True, eq=False)
 class Payload:
     """A load: its ten parameters in the frame of the link that carries it, and their standard deviations.
+
+    A deviation is infinite where no motion of the robot tells the parameter.
 
     `friction` (motors,) is by how much the drives' friction had changed, 1 for not at all.
     """
@@ -81,10 +84,11 @@ def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
         if np.abs(pi - before).max() < 1e-6 * max(np.abs(pi).max(), 1e-9):
             break
     error = (z - W @ x).reshape(-1)
-    spread = np.linalg.pinv(W.T @ W) * float(error @ error) / max(len(z) - len(x), 1)
+    spread, hidden = inverse(W.T @ W)
+    variance = np.where(hidden, np.inf, np.diag(spread) * float(error @ error) / max(len(z) - len(x), 1))
     per = max(1.0, 0.5 * record.log.rate / record.log.cutoff)
     scale = 1.0 + x[PER_BODY : PER_BODY + problem.n_motors]
-    return Payload(held, pi, np.sqrt(per * np.diag(spread)[:PER_BODY]), scale)
+    return Payload(held, pi, np.sqrt(per * variance[:PER_BODY]), scale)
 
 
 def carrier(names: Sequence[str], link: str | None) -> tuple[str, int]:

@@ -60,7 +60,8 @@ def overlay(prediction: Prediction) -> Figure:
         canvas, {"measured": MEASURED, "predicted": PREDICTED, "residual": LEFT, "residual at rest, not scored": FAINT}
     )
     canvas.align_ylabels()
-    canvas.suptitle(f"{prediction.source or 'log'}: mean error {prediction.score:.2%}", fontsize=10)
+    score = f": mean error {prediction.score:.2%}" if prediction.scored.any() else ""
+    canvas.suptitle(f"{prediction.source or 'log'}{score}", fontsize=10)
     return canvas
 
 

@@ -221,7 +221,10 @@ def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
 
 
 def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: list[Array], j: int) -> Residual:
-    """Return the residual of one motor over the rows in which it moves."""
+    """Return the residual of one motor over the rows in which it moves.
+
+    Near a reversal the filter mixes friction of both signs: what residuals look like is told from the other rows.
+    """
     keeps = [record.log.moving[:, j] for record in records]
 
     def rows(signals: Sequence[Array]) -> Array:
@@ -235,14 +238,20 @@ def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: l
     q, v = (rows([getattr(record.moved, x) for record in records]) for x in ("path", "speed"))
     a = rows([record.moved.a[:, : fit.problem.n_motors] for record in records])
     sign = np.sign(v)
+    clear = ~np.concatenate(
+        [
+            _reversed(record, j, 1.0 / record.log.cutoff, 1.0 / record.log.cutoff)[k]
+            for record, k in zip(records, keeps, strict=True)
+        ]
+    )
     functions = {
         "position": [q, np.sin(q), np.cos(q)] if fit.problem.turns[j] else [q, q**2],
         "velocity": [sign, v, sign * np.sqrt(np.abs(v))],
         "acceleration": [a],
         "load": [load, sign * np.abs(load)],
     }
-    shares = {what: _share(e, columns) for what, columns in functions.items()}
-    both = _share(e, [*functions["velocity"], *functions["load"]])  # sign(v)·|load| is much like sign(v)
+    shares = {what: _share(e, columns, clear) for what, columns in functions.items()}
+    both = _share(e, [*functions["velocity"], *functions["load"]], clear)  # sign(v)·|load| is much like sign(v)
     shares["load"] = max(both - shares["velocity"], 0.0)
     independent = max(float(sum(len(x) / record.log.rate for x, record in zip(keeps, records, strict=True))), 1e-9)
     effective = max(independent / max(2.0 * memory, 1e-9), 1.0)
@@ -296,9 +305,11 @@ _HINTS: dict[str, Callable[[Fit], str]] = {
 }
 
 
-def _share(e: Array, columns: Sequence[Array]) -> float:
-    """Return the share of the variance of e that a sum of columns and a constant explains, R²."""
-    W = np.column_stack([np.ones_like(e), *columns])
+def _share(e: Array, columns: Sequence[Array], rows: Array) -> float:
+    """Return the share of the variance of e that a sum of columns and a constant explains in some rows, R²."""
+    if int(rows.sum()) < 10:
+        return 0.0
+    e, W = e[rows], np.column_stack([np.ones_like(e), *columns])[rows]
     lengths = np.linalg.norm(W, axis=0)
     W = W / np.where(lengths > 0.0, lengths, 1.0)
     left = e - W @ np.linalg.lstsq(W, e, rcond=None)[0]
@@ -337,10 +348,7 @@ def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int)
     """Return the rms of residuals soon after reversals, beside that of the others."""
     soon, other = [np.zeros(0)], [np.zeros(0)]
     for record, error in zip(records, errors, strict=True):
-        turned = np.zeros(len(record), dtype=bool)
-        width = max(1, round(REVERSAL * record.log.rate))
-        for k in np.flatnonzero(np.diff(np.sign(record.moved.speed[:, j]))):
-            turned[k : k + width] = True
+        turned = _reversed(record, j, 0.0, REVERSAL)
         keep = record.log.moving[:, j]
         soon.append(error[keep & turned, j])
         other.append(error[keep & ~turned, j])
@@ -348,3 +356,11 @@ def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int)
     if len(a) < 10 or len(b) < 10:
         return 1.0
     return float(np.sqrt(np.mean(a**2) / max(np.mean(b**2), 1e-300)))
+
+
+def _reversed(record: Record, j: int, before: float, after: float) -> NDArray[np.bool_]:
+    """Return the samples from some time before to some time after a reversal of a motor [s]."""
+    result = np.zeros(len(record), dtype=bool)
+    for k in np.flatnonzero(np.diff(np.sign(record.moved.speed[:, j]))):
+        result[max(0, k - round(before * record.log.rate)) : k + 1 + round(after * record.log.rate)] = True
+    return result
