@@ -49,7 +49,7 @@ def test_no_line_leads_across_a_gap():
     with styled():
         drawn = overlay(Prediction(t, one, one, one, ("joint",)))
     line = drawn.axes[0].lines[0]
-    assert np.isnan(line.get_ydata()[20])
+    assert np.isnan(np.asarray(line.get_ydata())[20])
     assert np.all(np.diff(line.get_xdata()) > 0.0)
 
 
@@ -97,4 +97,4 @@ def test_residuals_have_a_histogram_and_an_autocorrelation(torques):
     with styled():
         drawn = residual(torques)
     assert len(drawn.axes) == 2 * len(torques.motors)
-    assert drawn.axes[1].lines[0].get_ydata()[0] == pytest.approx(1.0)
+    assert np.asarray(drawn.axes[1].lines[0].get_ydata())[0] == pytest.approx(1.0)

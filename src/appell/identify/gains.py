@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,7 +40,7 @@ from appell.recursion.regressor import PER_BODY
 from appell.results.table import Table
 from appell.spatial.inertia import Inertia
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 WELL, ROUGHLY = 0.02, 0.1
 """Relative deviations below which a gain is told well, or roughly: a gain goes into every torque."""
 PASSES = 8
@@ -207,7 +207,8 @@ class _Task:
     def triangles(self, loads: Sequence[Array]) -> list[Triangle]:
         """Return the rows of each motor that count, condensed with their currents on the right."""
         width = self.n_friction + self.n + PER_BODY
-        made = [Triangle(np.arange(width), np.zeros((0, width)), np.zeros(0)) for _ in range(self.problem.n_motors)]
+        columns: Array = np.arange(width)
+        made = [Triangle(columns, np.zeros((0, width)), np.zeros(0)) for _ in range(self.problem.n_motors)]
         for which, (record, load) in enumerate(zip(self.records, loads, strict=True)):
             for s, Y in self.rows(which, load):
                 for j in range(self.problem.n_motors):
@@ -229,17 +230,16 @@ class _Task:
 def _solved(task: _Task, link: str) -> DriveGains:
     """Return the gains: loads on friction, weights and solution repeated until they agree."""
     loads = [np.zeros_like(record.moved.tau) for record in task.records]
-    point, sigma = None, np.ones(task.problem.n_motors)
+    triangles, sigma = task.triangles(loads), np.ones(task.problem.n_motors)
+    point = _first(task, triangles)
     for _ in range(PASSES):
-        triangles = task.triangles(loads)
-        if point is None:
-            point = _first(task, triangles)
         before = point.k
         point = _bilinear(task, triangles, sigma, point)
         sigma = _deviations(task, triangles, point)
         if np.abs(point.k / before - 1.0).max() < SETTLED:
             break
         loads = task.torques(point)
+        triangles = task.triangles(loads)
     variance = _variance(task, triangles, loads, sigma, point)
     gains = 1.0 / point.k
     return DriveGains(tuple(task.problem.robot.actuators), gains, np.sqrt(variance) * gains**2, sigma, link, point.load)

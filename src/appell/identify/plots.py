@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from appell.identify.fit import Fit
     from appell.identify.prediction import Prediction
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 MEASURED, PREDICTED, LEFT, SECOND, FAINT = COLOURS[6], COLOURS[1], COLOURS[0], COLOURS[2], "#999999"
 """One colour a meaning throughout: measured, predicted, residual, a second curve of the model, what counts less."""
 POINTS = 2500
@@ -45,7 +45,12 @@ def overlay(prediction: Prediction) -> Figure:
         above.plot(t, _broken(prediction.measured[:, j], breaks), color=MEASURED, linewidth=1.0)
         above.plot(t, _broken(prediction.tau[:, j], breaks), color=PREDICTED, linewidth=0.9)
         below.plot(t, _broken(left[:, j], breaks), color=FAINT, linewidth=0.7)
-        below.plot(t, _broken(left[:, j], breaks | ~prediction.scored[:, j]), color=LEFT, linewidth=0.7)
+        below.plot(
+            t,
+            _broken(left[:, j], np.logical_or(breaks, np.logical_not(prediction.scored[:, j]))),
+            color=LEFT,
+            linewidth=0.7,
+        )
         below.axhline(0.0, color="#888888", linewidth=0.6)
         error = prediction.relative[j]
         score = "does not move" if np.isnan(error) else f"error {error:.1%}, rms {prediction.rms[j]:.3g} {unit}"

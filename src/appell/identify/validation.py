@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,15 @@ from appell.identify.fit import Fit
 from appell.identify.identify import AnyLog, again, cut
 from appell.identify.prediction import Prediction
 from appell.identify.problem import Record
-from appell.results.table import Table
+from appell.results.table import Cell, Table
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 LEAST = 0.05
 """A hint is given where a quantity explains this share of the residual's variance or more …"""
 SURE = 3.0
 """… and this many standard deviations more than it would by chance."""
+MATTERS = 0.02
+"""Nothing is said of residuals below this part of the torque."""
 RUBBED = 1.5
 """Residuals this much larger just after a reversal than elsewhere point to friction that winds up."""
 REVERSAL = 0.3
@@ -65,7 +67,7 @@ class CrossValidation:
 
     def table(self) -> Table:
         """Return the errors per fold and motor [%]."""
-        rows = [
+        rows: list[tuple[Cell, ...]] = [
             (f"{k}", f"{fold.t[0]:.1f} to {fold.t[-1]:.1f}", *_percent(fold.relative), 100.0 * fold.score)
             for k, fold in enumerate(self.folds, 1)
         ]
@@ -173,7 +175,7 @@ class Residuals:
     def table(self) -> Table:
         """Return what is left per motor, and what it looks like [%]."""
         names = tuple(self.motors[0].shares)
-        rows = tuple(
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
             (
                 x.motor,
                 x.mean,
@@ -262,11 +264,13 @@ def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: l
     hints = [_HINTS[what](fit) for what, is_large in stands_out.items() if is_large]
     if not hints and not _has(fit, "bristle1") and _after_reversals(records, errors, j) > RUBBED:
         hints.append("residuals are large just after reversals, where drives wind up: try friction='full'")
+    if np.linalg.norm(e) < MATTERS * np.linalg.norm(tau):
+        hints = []
     return Residual(
         motor=name,
         mean=float(e.mean()),
         rms=float(np.sqrt(np.mean(e**2))),
-        explained=1.0 - float(np.var(e) / max(np.var(tau), 1e-300)),
+        explained=1.0 - float(np.var(e) / max(float(np.var(tau)), 1e-300)),
         memory=memory,
         shares=shares,
         hints=tuple(hints),
@@ -313,7 +317,7 @@ def _share(e: Array, columns: Sequence[Array], rows: Array) -> float:
     lengths = np.linalg.norm(W, axis=0)
     W = W / np.where(lengths > 0.0, lengths, 1.0)
     left = e - W @ np.linalg.lstsq(W, e, rcond=None)[0]
-    return float(np.clip(1.0 - np.var(left) / max(np.var(e), 1e-300), 0.0, 1.0))
+    return float(np.clip(1.0 - np.var(left) / max(float(np.var(e)), 1e-300), 0.0, 1.0))
 
 
 def _memory(records: Sequence[Record], errors: Sequence[Array], j: int) -> float:
@@ -355,10 +359,10 @@ def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int)
     a, b = np.concatenate(soon), np.concatenate(other)
     if len(a) < 10 or len(b) < 10:
         return 1.0
-    return float(np.sqrt(np.mean(a**2) / max(np.mean(b**2), 1e-300)))
+    return float(np.sqrt(np.mean(a**2) / max(float(np.mean(b**2)), 1e-300)))
 
 
-def _reversed(record: Record, j: int, before: float, after: float) -> NDArray[np.bool_]:
+def _reversed(record: Record, j: int, before: float, after: float) -> Array:
     """Return the samples from some time before to some time after a reversal of a motor [s]."""
     result = np.zeros(len(record), dtype=bool)
     for k in np.flatnonzero(np.diff(np.sign(record.moved.speed[:, j]))):
