@@ -144,8 +144,28 @@ def test_autocorrelation_is_the_sum_of_products(rng):
     assert autocorrelation(e) == pytest.approx(expected)
 
 
-def test_the_table_has_a_hint_a_motor(rubbing_fit):
-    found = residuals(rubbing_fit)
+def test_residuals_too_small_to_matter_get_no_hint(rubbing_log):
+    """A twentieth of the friction that is missing above."""
+    robot = appell.load("two-link")
+    quiet = robot.inverse_dynamics(*states(rubbing_log)) + 0.4 * np.sign(rubbing_log.v)
+    assert hints(replace(rubbing_log, tau=quiet), False) == [(), ()]
+
+
+def states(log):
+    return log.q, log.v, np.gradient(log.v, log.t, axis=0)
+
+
+def test_the_table_has_a_hint_a_motor(rubbing_log):
+    fit = identify(appell.load("two-link"), rubbing_log, "qr", False, rotors=False)
+    found = residuals(fit)
     bare = replace(found, motors=tuple(motor._replace(hints=()) for motor in found.motors))
     assert [row[-1] for row in bare.table().rows] == ["nothing stands out"] * 2
-    assert all(motor.hints[0] in str(row[-1]) for motor, row in zip(found.motors, found.table().rows, strict=True))
+    assert [row[-1] for row in found.table().rows] == ["; ".join(motor.hints) for motor in found.motors]
+
+
+def test_a_motor_that_rests_in_another_log_has_a_row(rubbing_fit, rubbing_log):
+    q, v = rubbing_log.q.copy(), rubbing_log.v.copy()
+    q[:, 0], v[:, 0] = q[0, 0], 0.0
+    found = residuals(rubbing_fit, replace(rubbing_log, q=q, v=v))
+    assert found.motors[0].hints == ("it moves in 0 samples only",)
+    assert len(found.table().rows) == 2

@@ -235,7 +235,7 @@ def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: l
     e, tau, load = rows(errors), rows([record.moved.tau for record in records]), rows(loads)
     name = fit.problem.robot.actuators[j]
     if len(e) < 10:
-        return Residual(name, 0.0, 0.0, 0.0, 0.0, {}, (f"it moves in {len(e)} samples only",))
+        return Residual(name, 0.0, 0.0, 0.0, 0.0, dict.fromkeys(_HINTS, 0.0), (f"it moves in {len(e)} samples only",))
     memory = _memory(records, errors, j)
     q, v = (rows([getattr(record.moved, x) for record in records]) for x in ("path", "speed"))
     a = rows([record.moved.a[:, : fit.problem.n_motors] for record in records])
