@@ -7,9 +7,12 @@
 
 from appell import control
 from appell.errors import AppellError, AppellWarning, CompileError, InputError, ModelError, ReadError, TraceError
+from appell.identify.base import Base, base_parameters
+from appell.identify.excite import Excitation, excite
 from appell.identify.fit import Fit
 from appell.identify.identify import identify
 from appell.identify.log import Log
+from appell.identify.prepare import prepare
 from appell.identify.read_log import read_log
 from appell.kernels.threads import threads
 from appell.loops.closed_robot import ClosedRobot
@@ -39,6 +42,7 @@ __all__ = [
     "AppellError",
     "AppellWarning",
     "Arc",
+    "Base",
     "Branches",
     "CartesianLine",
     "Circle",
@@ -48,6 +52,7 @@ __all__ = [
     "Distance",
     "Ellipse",
     "Event",
+    "Excitation",
     "Fastest",
     "Fit",
     "Fourier",
@@ -77,15 +82,18 @@ __all__ = [
     "Trapezoid",
     "Uniform",
     "Wall",
+    "base_parameters",
     "branches",
     "catalogue",
     "chain",
     "control",
+    "excite",
     "fastest",
     "from_dh",
     "identify",
     "inverse_kinematics",
     "load",
+    "prepare",
     "read_log",
     "reproduce",
     "rollout",

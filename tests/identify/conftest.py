@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,41 @@ def rubbing_log(lively):
 def rubbing_fit(rubbing_log):
     """The fit of that log by QR with the friction it has."""
     return identify(appell.load("two-link"), rubbing_log, "qr", "coulomb", rotors=False)
+
+
+class Moved(NamedTuple):
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+def _fourier(n: int, seed: int, *, seconds: float = 10.0, rate: float = 100.0, size: float = 0.3, middle=0.0) -> Moved:
+    """Return a periodic motion of n joints about a middle."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0.0, seconds, 1.0 / rate)
+    orders = 2.0 * np.pi / seconds * np.arange(1, 7)
+    sine, cosine = size * rng.normal(size=(2, 6, n))
+    s, c = np.sin(np.outer(t, orders)), np.cos(np.outer(t, orders))
+    q = middle + s @ sine + c @ cosine
+    v = (c * orders) @ sine - (s * orders) @ cosine
+    a = -(s * orders**2) @ sine - (c * orders**2) @ cosine
+    return Moved(t, q, v, a)
+
+
+def _noisy(moved: Moved, tau: np.ndarray, seed: int, share: float = 0.01) -> dict[str, np.ndarray]:
+    """Return a log of a motion whose torques have normal noise, a share of their spread."""
+    noise = share * tau.std(axis=0) * np.random.default_rng(seed).normal(size=tau.shape)
+    return {"t": moved.t, "q": moved.q, "v": moved.v, "tau": tau + noise}
+
+
+@pytest.fixture(scope="session")
+def fourier():
+    """The maker of motions of n joints from a seed."""
+    return _fourier
+
+
+@pytest.fixture(scope="session")
+def noisy():
+    """The maker of logs with noise."""
+    return _noisy

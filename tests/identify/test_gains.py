@@ -101,7 +101,7 @@ def test_a_gain_that_nothing_ties_to_the_load_is_not_told():
 def test_a_mass_whose_lever_is_unknown_tells_little(lively):
     """The arm of the catalogue has a first link of 2 cm: how far out the load is, and how much, look alike."""
     robot = with_links(0.02)
-    both = logs(robot, lively, 1)
+    both = logs(robot, lively, 1, 0.3)
     vague, sharp = (found(robot, both, **x) for x in ({}, {"centre": CENTRE}))
     assert vague.told == ("not by this log",) * 2
     assert sharp.told == ("well",) * 2

@@ -39,7 +39,7 @@ def test_axes_have_units(torques):
 
 def test_a_slide_has_newtons():
     one = np.ones((50, 1))
-    drawn = Prediction(np.arange(50.0), one, one, one, ("slide",), units=("N",)).plot()
+    drawn = Prediction(np.arange(50.0), one, one, one, ("slide",), np.full(1, 0.02), units=("N",)).plot()
     assert drawn.axes[0].get_ylabel() == "τ [N]"
 
 
@@ -47,7 +47,7 @@ def test_no_line_leads_across_a_gap():
     one = np.ones((40, 1))
     t = np.concatenate([np.arange(20) * 0.1, np.arange(20) * 0.1])
     with styled():
-        drawn = overlay(Prediction(t, one, one, one, ("joint",)))
+        drawn = overlay(Prediction(t, one, one, one, ("joint",), np.full(1, 0.02)))
     line = drawn.axes[0].lines[0]
     assert np.isnan(np.asarray(line.get_ydata())[20])
     assert np.all(np.diff(line.get_xdata()) > 0.0)
@@ -55,7 +55,7 @@ def test_no_line_leads_across_a_gap():
 
 def test_a_motor_that_never_moves_is_drawn():
     one = np.ones((40, 1))
-    drawn = Prediction(np.arange(40.0), one, one, 0.0 * one, ("joint",)).plot()
+    drawn = Prediction(np.arange(40.0), one, one, 0.0 * one, ("joint",), np.full(1, 0.02)).plot()
     assert "does not move" in drawn.axes[0].get_title(loc="left")
 
 

@@ -36,7 +36,7 @@ def test_too_many_parameters_predict_worse_than_they_fit(rubbing_log):
 def test_a_fold_is_predicted_without_having_been_seen(rubbing_log):
     """A stretch with torques of its own does not change the fit that predicts it."""
     tau = rubbing_log.tau.copy()
-    tau[:500] += 40.0
+    tau[:450] += 40.0
     robot = appell.load("two-link")
     fits = [identify(robot, log, "qr", "coulomb", rotors=False) for log in (rubbing_log, replace(rubbing_log, tau=tau))]
     clean, spoiled = (cross_validate(fit, 4) for fit in fits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.control.guard import Stop
 from appell.errors import InputError
-from appell.results.style import COLOURS, figure, saved, styled
+from appell.read.files import write
+from appell.results.style import COLOURS, figure, image, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,7 +106,13 @@ class LoopRun:
             raise InputError("LoopRun.plot: the run was stopped before its first period; there is nothing to draw")
         with styled():
             drawn = self._drawn()
-        return saved(drawn, path, "LoopRun.plot")
+        if path is not None:
+            place = Path(path)
+            form = place.suffix.lower().removeprefix(".")
+            if form not in ("png", "pdf", "svg"):
+                raise InputError(f"LoopRun.plot: '{place.name}' has no known ending; expected .png, .pdf or .svg")
+            write(place, image(lambda: drawn, form))
+        return drawn
 
     def _drawn(self) -> Figure:
         canvas = figure(7.0, 7.0)

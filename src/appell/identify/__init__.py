@@ -1,1 +1,1 @@
-"""From logs of a real robot to its parameters: reading and preparing logs, base parameters, excitation, fits."""
+"""Identification: logs, what motions can tell, motions that tell it, fits."""

@@ -242,7 +242,7 @@ def base_of(
     if len(rows) < len(names):
         raise InputError(f"W: expected {len(names)} rows or more, as many as columns, got {len(rows)}")
     unit, lengths, idle = _scaled(rows, robot_name)
-    triangle = np.linalg.qr(unit, mode="r")
+    triangle = np.asarray(np.linalg.qr(unit, mode="r"))
     rank = _rank(triangle, robot_name)
     kept = tuple(sorted(_pivots(triangle, rank.value, range(len(names)) if order is None else order)))
     rest = tuple(k for k in range(len(names)) if k not in kept)

@@ -1,24 +1,31 @@
 """How well a log tells what was fitted: standard deviations that know of correlated residuals.
 
-Filtered residuals are not independent from sample to sample, and what the model does not know comes in waves. With
-scores s_t = Σⱼ W_jtᵀ e_jt/σⱼ² the covariance of the estimate is H⁻¹SH⁻¹, H = Σ WᵀW/σ² and S the covariance of Σ s_t
-over all lags that matter (W. Newey and K. West, 1987). Their weights, falling linearly to zero over L samples, are those
-of sums over windows: S = (1/L) Σ m mᵀ, m the sum of L successive scores.
+Filtered residuals are not independent from sample to sample, and what the model does not know comes in waves. With ρⱼ
+the autocorrelation of motor j's residuals, the covariance of the estimate is H⁻¹SH⁻¹,
+
+    H = Σⱼ WⱼᵀWⱼ/σⱼ²,   S = Σⱼ Wⱼᵀ Ρⱼ Wⱼ/σⱼ²,   Ρⱼ the Toeplitz matrix of ρⱼ,                                        (1)
+
+ρⱼ as the residuals have it, weighed down linearly to zero over L lags (W. Newey and K. West, 1987), so that Ρⱼ stays
+positive; or as the filter gives it to white noise, where that lasts longer: a fit takes the slowest part of the noise
+for motion, and residuals show too little of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.identify.filters import zero_phase
+from appell.identify.prepare import Prepared
 from appell.identify.problem import Record
 from appell.identify.solve import Shown
 
-Array = NDArray[np.float64]
-PERIODS = 10.0
-"""Residuals further apart than this many periods of the filter's cutoff are taken as independent."""
+Array = NDArray[Any]
+PERIODS = 5.0
+"""L in periods of the filter's cutoff: residuals further apart are taken as independent."""
 WELL, ROUGHLY = 0.1, 0.5
 """Relative standard deviations below which a parameter is told well, or roughly."""
 
@@ -29,42 +36,31 @@ HIDDEN = 1e-6
 
 
 def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
-    """Return the covariance of the values that are shown, (shown, shown)."""
+    """Return the covariance of the values that are shown, (shown, shown), by Eq. (1)."""
     n = len(seen.columns)
     H, S = np.zeros((n, n)), np.zeros((n, n))
     for record, load in zip(records, loads, strict=True):
-        scores = np.zeros((len(record), n))
-        for s, Y in record.rows(load):
-            for j in range(record.problem.n_motors):
-                columns = record.problem.columns(j)
-                place = {int(c): k for k, c in enumerate(columns)}
-                local = [(k, place[c]) for k, c in enumerate(seen.columns) if c in place]
-                mine, own = [k for k, _ in local], [c for _, c in local]
-                keep = record.log.moving[s, j]
-                W = Y[:, j][:, own] * keep[:, None] / sigma[j]
-                e = (record.moved.tau[s, j] - Y[:, j] @ theta[columns]) / sigma[j]
-                H[np.ix_(mine, mine)] += W.T @ W
-                scores[s, mine] += W * e[:, None]
-        width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
-        for segment in record.log.segments:
-            S += long_run(scores[segment], width)
+        for j, (mine, W, error) in enumerate(_rows(record, load, theta, seen)):
+            one, other = information(record.log, W / sigma[j], error)
+            H[np.ix_(mine, mine)] += one
+            S[np.ix_(mine, mine)] += other
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     inverse = np.linalg.pinv(H * np.outer(scale, scale), rcond=1e-12, hermitian=True) * np.outer(scale, scale)
     result: Array = inverse @ S @ inverse
     return result
 
 
-def long_run(scores: Array, width: int) -> Array:
-    """Return Σ over lags of the products of scores, weights falling linearly to zero at `width`."""
-    padded = np.concatenate([np.zeros((1, scores.shape[1])), np.cumsum(scores, axis=0)])
-    ends = np.minimum(np.arange(1, len(scores) + width), len(scores))
-    starts = np.maximum(np.arange(1, len(scores) + width) - width, 0)
-    sums = padded[ends] - padded[starts]
-    result: Array = sums.T @ sums / width
-    return result
+def information(log: Prepared, W: Array, error: Array) -> tuple[Array, Array]:
+    """Return the parts of H and S of one motor, from its rows (n, k) by its deviation, and residuals of any scale."""
+    parts = [(W[segment], error[segment]) for segment in log.segments]
+    width = max(1, round(PERIODS * log.rate / log.cutoff))
+    rho = max(_autocorrelation([e for _, e in parts], width), _filtered(log, width), key=_duration)
+    H = np.sum([V.T @ V for V, _ in parts], axis=0)
+    S = np.sum([V.T @ _toeplitz(rho, V) for V, _ in parts], axis=0)
+    return H, S
 
 
-def inverse(H: Array) -> tuple[Array, NDArray[np.bool_]]:
+def inverse(H: Array) -> tuple[Array, Array]:
     """Return the inverse of an information matrix so far as it shows anything, and the unknowns that it does not tell.
 
     >>> inverse(np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))[1]
@@ -76,6 +72,55 @@ def inverse(H: Array) -> tuple[Array, NDArray[np.bool_]]:
     seen = values > BLIND * values[-1]
     hidden = np.abs(vectors[:, ~seen]).max(axis=1, initial=0.0) > HIDDEN
     return (vectors[:, seen] / values[seen]) @ vectors[:, seen].T * np.outer(scale, scale), hidden
+
+
+def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
+    """Yield per motor which of the shown unknowns act on it, their rows, and residuals, 0 where they do not count."""
+    problem = record.problem
+    chunks = list(record.rows(load))
+    for j in range(problem.n_motors):
+        columns = problem.columns(j)
+        place = {int(c): k for k, c in enumerate(columns)}
+        mine = [k for k, c in enumerate(seen.columns) if c in place]
+        own = [place[seen.columns[k]] for k in mine]
+        keep = record.log.moving[:, j]
+        W = np.concatenate([Y[:, j][:, own] for _, Y in chunks]) * keep[:, None]
+        said = np.concatenate([Y[:, j] @ theta[columns] for _, Y in chunks])
+        yield mine, W, (record.moved.tau[:, j] - said) * keep
+
+
+def _autocorrelation(errors: Sequence[Array], width: int) -> Array:
+    """Return ρ at lags 0 … width − 1 of residuals in stretches, weighed down linearly to zero at `width`."""
+    sums = np.zeros(width)
+    for error in errors:
+        reach = min(width, len(error))
+        sums[:reach] += [float(error[: len(error) - k] @ error[k:]) for k in range(reach)]
+    result: Array = sums / max(sums[0], np.finfo(float).tiny) * (1.0 - np.arange(width) / width)
+    return result
+
+
+def _filtered(log: Prepared, width: int) -> Array:
+    """Return ρ of white noise that has passed the filter of a log."""
+    impulse = np.zeros((4 * width + 1, 1))
+    impulse[2 * width] = 1.0
+    response = zero_phase(impulse, log.rate, log.cutoff, log.order)[:, 0]
+    sums = np.correlate(response, response, mode="full")[len(response) - 1 :]
+    result: Array = sums[:width] / sums[0]
+    return result
+
+
+def _duration(rho: Array) -> float:
+    """Return how many samples tell as much as one that is independent."""
+    return float(2.0 * rho.sum() - rho[0])
+
+
+def _toeplitz(rho: Array, V: Array) -> Array:
+    """Return Ρ·V, Ρ the symmetric Toeplitz matrix of ρ."""
+    from scipy.signal import oaconvolve  # noqa: PLC0415  # slow to import
+
+    kernel = np.concatenate([rho[:0:-1], rho])
+    result: Array = oaconvolve(V, kernel[:, None], mode="full", axes=0)[len(rho) - 1 : len(rho) - 1 + len(V)]
+    return result
 
 
 def verdict(value: float, deviation: float, well: float = WELL, roughly: float = ROUGHLY) -> str:

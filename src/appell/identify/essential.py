@@ -106,7 +106,7 @@ def essential(
     if not ratio >= 1.0:
         raise InputError(f"ratio: expected 1 or more, got {ratio}")
     count = rows.shape[1]
-    triangle = np.linalg.qr(np.column_stack([rows, right]), mode="r")
+    triangle = np.asarray(np.linalg.qr(np.column_stack([rows, right]), mode="r"))
     R, projected = triangle[:, :count], triangle[:, count]
     _check_rank(R, len(rows))
     size = float(np.linalg.norm(right)) or 1.0

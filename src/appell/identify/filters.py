@@ -11,6 +11,7 @@ which a fit takes for damping or inertia.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,18 @@ def zero_phase(x: Array, rate: float, cutoff: float, order: int) -> Array:
     >>> bool(np.abs(zero_phase(slow + fast, 100.0, 10.0, 4) - slow)[50:-50].max() < 1e-3)
     True
     """
-    from scipy.signal import butter, sosfiltfilt  # noqa: PLC0415  # slow to import, and few programs filter
+    from scipy.signal import sosfiltfilt  # noqa: PLC0415  # slow to import, and few programs filter
 
-    sections = butter(order, cutoff, fs=rate, output="sos")
+    sections = _sections(rate, cutoff, order)
     pad = min(len(x) - 1, 3 * edge(rate, cutoff, order))
     return np.asarray(sosfiltfilt(sections, x, axis=0, padlen=pad))
+
+
+@lru_cache(maxsize=16)
+def _sections(rate: float, cutoff: float, order: int) -> Array:
+    from scipy.signal import butter  # noqa: PLC0415
+
+    return np.asarray(butter(order, cutoff, fs=rate, output="sos"))
 
 
 def edge(rate: float, cutoff: float, order: int) -> int:

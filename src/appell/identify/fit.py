@@ -20,14 +20,14 @@ from appell.identify.friction import sliding
 from appell.identify.log import Log, Repair
 from appell.identify.payload import Payload, payload
 from appell.identify.physical import is_possible
-from appell.identify.prediction import Prediction
+from appell.identify.prediction import SCORED, Prediction
 from appell.identify.prepare import Prepared
 from appell.identify.problem import Problem, Record
 from appell.identify.solve import Shown
 from appell.loops.closed_robot import ClosedRobot
 from appell.loops.spherical.robot import SphericalRobot
 from appell.recursion.regressor import PER_BODY
-from appell.results.style import saved, styled
+from appell.results.style import written
 from appell.results.table import Table
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
@@ -119,7 +119,7 @@ class Fit:
 
     def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Record:
         """Return a log as the fit sees it: states along it, and which rows count."""
-        return Record.of(self.problem, self.settings.prepared(log, self.problem.robot))
+        return self.settings.record(log, self.problem)
 
     def predicted(self, record: Record) -> Prediction:
         """Return the torques along a record beside those measured there."""
@@ -129,6 +129,7 @@ class Fit:
             record.moved.tau,
             record.moved.speed,
             tuple(self.problem.robot.actuators),
+            SCORED * self.problem.levers,
             record.log.source,
             tuple("N·m" if turns else "N" for turns in self.problem.turns),
         )
@@ -176,9 +177,7 @@ class Fit:
 
         if not self.problem.terms:
             raise InputError("fit.plot: the fit has no friction to draw; fit.training.plot() shows its torques")
-        with styled():
-            drawn = friction(self)
-        return saved(drawn, path, "fit.plot")
+        return written("fit.plot", path, lambda: friction(self))
 
     # The robot it makes
 
@@ -200,9 +199,7 @@ class Fit:
         for body, pi in zip(bodies, self.parameters.reshape(-1, PER_BODY), strict=True):
             joint, k = body.joint, motor.get(body.joint.name)
             if k is not None:
-                joint = replace(
-                    joint, friction=float(coulomb[k]), damping=float(viscous[k]), armature=float(rotors[k])
-                )
+                joint = replace(joint, friction=float(coulomb[k]), damping=float(viscous[k]), armature=float(rotors[k]))
             changed.append(replace(body, joint=joint, inertia=Inertia.from_parameters(tuple(map(float, pi)))))
         model = replace(robot.model, bodies=tuple(changed))
         return ClosedRobot(model, guess=robot.neutral()) if isinstance(robot, ClosedRobot) else Robot(model)

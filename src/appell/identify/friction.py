@@ -27,10 +27,10 @@ from appell.model.build import listed
 
 Array = NDArray[np.float64]
 
-LENGTHS = (0.3e-3, 1e-3, 3e-3, 10e-3)
+LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
 """Lengths δ of bristles [rad], from those of a stiff gear to those of a soft one."""
 LEVER = 0.1
-"""A slide's bristles are as long as a gear's seen at this radius [m]."""
+"""A motor that slides is like a gear seen at this radius [m]: its bristles and slow speeds are that much smaller."""
 STRIBECK = 0.1
 """Speed [rad/s, m/s] by which stiction has gone."""
 SMOOTH = 0.02
@@ -147,13 +147,14 @@ def bristles(q: Array, lengths: Array, segments: Sequence[slice]) -> Array:
     return z
 
 
-def sliding(v: Array, load: Array, path: Array | None = None, turns: Array | None = None,
-            segments: Sequence[slice] = ()) -> Sliding:
+def sliding(
+    v: Array, load: Array, path: Array | None = None, levers: Array | None = None, segments: Sequence[slice] = ()
+) -> Sliding:
     """Return what friction depends on: along a path of coordinates if one is given, else of single states.
 
-    `turns` says which joints turn; the others slide, with bristles that much shorter.
+    `levers` (n,) scale the bristles of each motor.
     """
     if path is None:
         return Sliding(v, np.abs(load), [np.sign(v)] * len(LENGTHS))
-    lever = np.ones(v.shape[-1]) if turns is None else np.where(turns, 1.0, LEVER)
-    return Sliding(v, np.abs(load), list(bristles(path, np.outer(LENGTHS, lever), segments)))
+    scale = np.ones(v.shape[-1]) if levers is None else levers
+    return Sliding(v, np.abs(load), list(bristles(path, np.outer(LENGTHS, scale), segments)))

@@ -28,7 +28,7 @@ from scipy import optimize
 
 from appell.errors import InputError
 from appell.identify.basis import AnyRobot
-from appell.identify.doubt import PERIODS, inverse, long_run, verdict
+from appell.identify.doubt import information, inverse, verdict
 from appell.identify.friction import friction_terms
 from appell.identify.identify import AnyLog, Options, Settings
 from appell.identify.log import Log
@@ -157,7 +157,7 @@ def drive_gains(  # what is known of the load: mass, where, and as much more as 
     problem = Problem(robot, friction_terms(friction), settings.rotors)
     known = _known(mass, centre, inertia)
     held, start = carrier(robot.link_names, link)
-    records = [Record.of(problem, _prepared(one, robot, settings)) for one in (log, loaded)]
+    records = [_record(one, problem, settings) for one in (log, loaded)]
     task = _Task(problem, records, known, start)
     _check(task)
     return _solved(task, held)
@@ -330,22 +330,17 @@ def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma:
     size = shared + motors * f
     H, S = np.zeros((size, size)), np.zeros((size, size))
     whole = np.concatenate([point.theta, point.load])
-    frictions = [_friction(task, triangle, k, point) for triangle, k in zip(triangles, point.k, strict=True)]
     for which, record in enumerate(task.records):
-        scores = np.zeros((len(record), size))
-        for s, Y in task.rows(which, loads[which]):
-            for j, (k, rubbed) in enumerate(zip(point.k, frictions, strict=True)):
-                mine = np.r_[0:shared, shared + j * f : shared + (j + 1) * f]
-                F, rigid = Y[:, j, :f], Y[:, j, f:]
-                torque = rigid @ whole
-                slope = _slope(k, rigid[:, : task.n], rigid[:, task.n :][:, free], torque, j, motors)
-                keep = record.log.moving[s, j] / sigma[j]
-                W = np.column_stack([slope, F]) * keep[:, None]
-                e = (record.moved.tau[s, j] - k * torque - F @ rubbed) / sigma[j]
-                H[np.ix_(mine, mine)] += W.T @ W
-                scores[np.ix_(np.arange(s.start, s.stop), mine)] += W * e[:, None]
-        width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
-        S += sum(long_run(scores[segment], width) for segment in record.log.segments)
+        Y = np.concatenate([rows for _, rows in task.rows(which, loads[which])])
+        for j, (triangle, k) in enumerate(zip(triangles, point.k, strict=True)):
+            mine = np.r_[0:shared, shared + j * f : shared + (j + 1) * f]
+            F, rigid, keep = Y[:, j, :f], Y[:, j, f:], record.log.moving[:, j]
+            torque = rigid @ whole
+            slope = _slope(k, rigid[:, : task.n], rigid[:, task.n :][:, free], torque, j, motors)
+            error = record.moved.tau[:, j] - k * torque - F @ _friction(task, triangle, k, point)
+            rows = np.column_stack([slope, F]) * (keep / sigma[j])[:, None]
+            for whole_sum, part in zip((H, S), information(record.log, rows, error * keep), strict=True):
+                whole_sum[np.ix_(mine, mine)] += part
     spread, hidden = inverse(H)
     places = slice(shared - motors, shared)
     result: Array = np.where(hidden, np.inf, np.diag(spread @ S @ spread))[places]
@@ -360,10 +355,10 @@ def _least_squares(A: Array, b: Array) -> Array:
     return result
 
 
-def _prepared(log: AnyLog, robot: AnyRobot, settings: Settings) -> Prepared:
+def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
     """Return a log whose torques are its currents."""
     if isinstance(log, Prepared):
-        return log
+        return settings.record(log, problem)
     if not isinstance(log, Log | dict):
         log = read_log(log, settings.columns)  # type: ignore[arg-type]  # a path
     if isinstance(log, dict):
@@ -374,7 +369,7 @@ def _prepared(log: AnyLog, robot: AnyRobot, settings: Settings) -> Prepared:
             f"drive_gains: {log.source or 'the log'} has no currents; map them, such as current=13:19, or name them "
             "'current'"
         )
-    return replace(settings, gains=1.0).prepared(replace(log, tau=None), robot)
+    return replace(settings, gains=1.0).record(replace(log, tau=None), problem)
 
 
 def _known(mass: float, centre: ArrayLike | None, inertia: ArrayLike | None) -> Array:

@@ -20,14 +20,15 @@ from appell.identify.physical import Prior, physical
 from appell.identify.prepare import Prepared, prepare
 from appell.identify.problem import Problem, Record, Triangle, merged
 from appell.identify.read_log import read_log
-from appell.identify.solve import METHODS, Shown, deviations, linear, lowered, shown
+from appell.identify.solve import METHODS, deviations, linear, lowered, shown
 from appell.model.build import listed
+from appell.robot.robot import Robot
 
 Array = NDArray[np.float64]
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 PASSES = 12
 """Repetitions at most of load, weights and solution."""
-SETTLED = 1e-4
+SETTLED = 1e-2
 """They end when torques change by less than this part of their deviation."""
 HUBER = 1.345
 """Residuals beyond this many deviations count less in a robust fit: 95 % as good as least squares without outliers."""
@@ -43,7 +44,7 @@ class Options(TypedDict, total=False):
     rate: float | None
     moving: float
     weights: str
-    robust: bool
+    robust: bool | None
     spread: float
     masses: Mapping[str, tuple[float, float]]
 
@@ -63,11 +64,12 @@ class Settings:
     cutoff, rate
         Of the filter [Hz], and of the samples that are used, as for :func:`appell.identify.prepare.prepare`.
     moving
-        Speed [rad/s, m/s] above which a motor's rows count: friction at rest is not a function of the motion.
+        Speed [rad/s] above which a motor's rows count in a fit with friction, which at rest is not a function of the
+        motion. For a motor that slides it is a tenth of that [m/s].
     weights
         "noise" divides a motor's rows by the deviation of its residuals; "equal" is ordinary least squares.
     robust
-        Whether rows far off count less (Huber).
+        Whether rows far off count less (Huber); where not said, in physical fits alone.
     spread
         Of a physical fit: how far bodies are expected to be from the file's, in their own size.
     masses
@@ -81,21 +83,26 @@ class Settings:
     rate: float | None = None
     moving: float = 0.02
     weights: str = "noise"
-    robust: bool = False
+    robust: bool | None = None
     spread: float = 1.0
     masses: Mapping[str, tuple[float, float]] | None = None
 
-    def prepared(self, log: AnyLog, robot: AnyRobot) -> Prepared:
-        """Return a log of any kind, ready for a fit."""
+    def record(self, log: AnyLog, problem: Problem) -> Record:
+        """Return a log of any kind as a fit sees it."""
+        return Record.of(problem, self.prepared(log, problem), self.moving)
+
+    def prepared(self, log: AnyLog, problem: Problem) -> Prepared:
+        """Return a log of any kind at even times and filtered."""
         if isinstance(log, Prepared):
             return log
         if isinstance(log, Mapping):
             log = Log.from_arrays(**log)
         elif not isinstance(log, Log):
-            named = robot if hasattr(robot, "model") else None
+            named = problem.robot if isinstance(problem.robot, Robot) else None
             log = read_log(log, self.columns, gains=self.gains, robot=named)
         gains = None if log.tau is not None else self.gains
-        return prepare(log, cutoff=self.cutoff, rate=self.rate, moving=self.moving, gains=gains)
+        rest = self.moving * float(problem.levers.min()) if problem.terms else None
+        return prepare(log, cutoff=self.cutoff, rate=self.rate, moving=rest, gains=gains)
 
 
 def identify(
@@ -156,14 +163,18 @@ def identify(
         raise InputError(f"identify: weights: expected 'noise' or 'equal', got '{settings.weights}'")
     if not isinstance(robot, AnyRobot):
         raise InputError(f"identify: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    single = isinstance(log, Log | Prepared | Mapping | str | os.PathLike)
-    logs = [settings.prepared(one, robot) for one in ([log] if single else log)]  # type: ignore[list-item,union-attr]
-    if not logs:
-        raise InputError("identify: expected a log or more, got none")
     problem = Problem(robot, friction_terms(friction), settings.rotors)
-    records = [Record.of(problem, one) for one in logs]
+    records = [settings.record(one, problem) for one in _logs(log)]
+    if not records:
+        raise InputError("identify: expected a log or more, got none")
     _check(problem, records)
     return _fitted(problem, records, method, settings)
+
+
+def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
+    if isinstance(log, Log | Prepared | Mapping | str | os.PathLike):
+        return [log]
+    return log
 
 
 def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
@@ -173,19 +184,21 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
     equal = np.full(problem.n_motors, float(np.sqrt(np.mean(sigma**2))))
     loads = [np.zeros_like(record.moved.tau) for record in records]
     weights: list[Array] | None = None
+    is_robust = method == "physical" if settings.robust is None else settings.robust
     tau = [np.zeros_like(record.moved.tau) for record in records]
+    per_observation = float(np.mean([max(1.0, 0.5 * record.log.rate / record.log.cutoff) for record in records]))
     for k in range(PASSES):
         triangles = _condensed(records, loads, weights)
         seen = shown(problem, triangles)
         by = sigma if settings.weights == "noise" else equal
-        is_last = method != "physical" or k == 0
-        theta = linear(problem, triangles, by, seen, method if method in METHODS else "qr")
-        if not is_last:
-            theta = _physical(problem, triangles, by, settings, records)
-        sigma = deviations(problem, triangles, theta, len(seen.columns))
+        if method == "physical" and k > 0:  # the first pass, without bounds, is for the weights
+            theta = _physical(problem, triangles, np.sqrt(per_observation) * by, settings, records)
+        else:
+            theta = linear(problem, triangles, by, seen, method if method in METHODS else "qr")
+        sigma = deviations(problem, triangles, theta, len(seen.columns) * per_observation)
         loads = [problem.rigid_torque(theta, record.moved) for record in records]
         said = [record.torque(theta, load) for record, load in zip(records, loads, strict=True)]
-        if settings.robust:
+        if is_robust:
             weights = _huber(records, said)
         change = max(float(np.abs((new - old) / sigma).max()) for new, old in zip(said, tau, strict=True))
         tau = said
@@ -207,10 +220,9 @@ def _condensed(records: list[Record], loads: list[Array], weights: list[Array] |
 def _physical(
     problem: Problem, triangles: list[Triangle], sigma: Array, settings: Settings, records: list[Record]
 ) -> Array:
-    per_observation = float(np.mean([max(1.0, 0.5 * record.log.rate / record.log.cutoff) for record in records]))
     prior = Prior(settings.spread, dict(settings.masses or {}))
     fastest = np.max([np.abs(record.moved.speed).max(axis=0) for record in records], axis=0)
-    return physical(problem, triangles, np.sqrt(per_observation) * sigma, fastest, prior)
+    return physical(problem, triangles, sigma, fastest, prior)
 
 
 def _huber(records: list[Record], said: list[Array]) -> list[Array]:
@@ -238,7 +250,7 @@ def _check(problem: Problem, records: list[Record]) -> None:
     if total < 2 * (problem.base.n + problem.n_motors * len(problem.terms)):
         raise InputError(
             f"identify: {total} rows that move for {problem.base.n} base parameters and "
-            f"{problem.n_motors * len(problem.terms)} of friction; record for longer, or take a smaller model of friction"
+            f"{problem.n_motors * len(problem.terms)} of friction; record for longer, or take less friction"
         )
 
 

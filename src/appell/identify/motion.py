@@ -69,7 +69,13 @@ def _followed(robot: ClosedRobot, log: Prepared) -> Array:
             step = robot.expand(q, log.q[k] - q[places])
             q = manifold.integrate(robot.model, q, step)
             q[places] = log.q[k]
-            q = robot.project(q)
+            try:
+                q = robot.project(q)
+            except InputError:
+                raise InputError(
+                    f"{log.source or 'log'}: at {log.t[k]:.3f} s the loops of robot '{robot.name}' cannot be closed "
+                    "with its motors where they are; check the columns of q, or crop the log before a singularity"
+                ) from None
             result[k] = q
     return result
 

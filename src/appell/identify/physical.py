@@ -3,7 +3,7 @@
 Mass, first moment and second moment of a body form its pseudo-inertia, which is positive definite just when some
 distribution of positive mass has them (P. Wensing, S. Kim and J. Slotine, 2018):
 
-    J = [ Σ  h ]  ≻ 0,   Σ = ½ tr(I)·1 − I,                                                                     (1)
+    J = [ Σ  h ]  ≻ 0,   Σ = ½ tr(I)·1 − I,                                                             (1)
         [ hᵀ m ]
 
 a linear matrix inequality in the ten parameters. With J₀ = LLᵀ of the nominal model and J = L·X·Lᵀ, X = 1 is the
@@ -12,8 +12,8 @@ fit solves
 
     min  Σⱼ ‖Rⱼθ − zⱼ‖²/(cσⱼ²) + Σ_b ‖X_b − 1‖²/s²   with   X_b ≽ ε·1                                           (2)
 
-with rotor inertias and what load adds to friction not negative, and friction that brakes. c is how many samples one independent
-observation takes, so that (2) weighs log and prior as Bayes' rule does.
+with rotor inertias and what load adds to friction not negative, and friction that brakes. c is how many samples one
+independent observation takes, so that (2) weighs log and prior as Bayes' rule does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from appell.model.build import listed
 from appell.recursion.regressor import PER_BODY
 from appell.spatial.inertia import Inertia
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 LEAST = 1e-3
 """ε: no direction of a body's pseudo-inertia falls below this part of the nominal one."""
 SMALL = 0.01
@@ -247,6 +247,7 @@ def _braking(problem: Problem, fastest: float) -> list[Array]:
     Forward friction without load at some speeds; its growth from half the fastest speed of the log to three times as
     fast, so that it may be trusted beyond; and what load adds.
     """
+
     def columns(speeds: Array, load: float) -> Array:
         one = np.ones_like(speeds)
         slid = Sliding(speeds, load * one, [one] * len(LENGTHS))

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.results.style import saved, styled
+from appell.results.style import written
 from appell.results.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 SCORED = 0.02
-"""Speed [rad/s, m/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
+"""Speed [rad/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """Torques predicted and measured (n, motors) [N·m, N] at times t [s], with the speeds of the motors.
 
+    Rows count in which a motor is faster than `slow` (motors,).
+
     >>> import numpy as np
     >>> one = np.ones((5, 1))
-    >>> Prediction(np.arange(5.0), 0.9 * one, one, one, ("joint",)).relative.round(3)
+    >>> Prediction(np.arange(5.0), 0.9 * one, one, one, ("joint",), np.array([0.02])).relative.round(3)
     array([0.1])
     """
 
@@ -37,20 +39,20 @@ class Prediction:
     measured: Array
     speed: Array
     motors: tuple[str, ...]
+    slow: Array
     source: str = ""
     units: tuple[str, ...] = ()
 
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
-        arrays = [np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")]
-        source = ", ".join(part.source for part in parts if part.source)
-        return Prediction(*arrays, parts[0].motors, source, parts[0].units)
+        arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")}
+        return replace(parts[0], **arrays, source=", ".join(part.source for part in parts if part.source))
 
     @cached_property
     def scored(self) -> Array:
         """Return the rows that count per motor: those in which it moves."""
-        return np.abs(self.speed) > SCORED
+        return np.abs(self.speed) > self.slow
 
     @cached_property
     def relative(self) -> Array:
@@ -79,14 +81,12 @@ class Prediction:
 
         >>> import numpy as np
         >>> t, one = np.arange(50.0), np.ones((50, 1))
-        >>> len(Prediction(t, 0.9 * one, one, one, ("joint",)).plot().axes)
+        >>> len(Prediction(t, 0.9 * one, one, one, ("joint",), np.zeros(1)).plot().axes)
         2
         """
         from appell.identify.plots import overlay  # noqa: PLC0415  # it knows of fits, which know of this
 
-        with styled():
-            drawn = overlay(self)
-        return saved(drawn, path, "prediction.plot")
+        return written("prediction.plot", path, lambda: overlay(self))
 
     def table(self) -> Table:
         """Return the errors per motor."""
@@ -98,6 +98,6 @@ class Prediction:
             )
         )
         mean = ("mean", 100.0 * self.score, None, None, None)
-        note = f"rows in which the motor is faster than {SCORED:g} rad/s (m/s)"
+        note = f"rows in which the motor is faster than {SCORED:g} rad/s; a tenth of that in m/s where it slides"
         columns = ("motor", "error [%]", "rms [N·m, N]", "largest", "rows")
         return Table(f"{self.source or 'log'}: torques predicted", columns, (*rows, mean), (note,))

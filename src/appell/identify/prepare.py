@@ -44,6 +44,7 @@ class Prepared:
     repairs: tuple[Repair, ...]
     cutoff: float
     rate: float
+    order: int = 4
     source: str = ""
     joint_names: tuple[str, ...] = ()
 

@@ -8,9 +8,9 @@ problem in them as it is: weights per motor, bounds and priors then cost nothing
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from appell.identify import basis
 from appell.identify.base import Base, base_parameters
 from appell.identify.basis import AnyRobot
-from appell.identify.friction import Sliding, Term, sliding
+from appell.identify.filters import zero_phase
+from appell.identify.friction import LEVER, Sliding, Term, sliding
 from appell.identify.motion import Motion, motion
 from appell.identify.prepare import Prepared
 from appell.loops.spherical.robot import SphericalRobot
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 CHUNK = 4096
 """Samples whose regressor is in memory at once."""
 
@@ -103,14 +104,19 @@ class Problem:
         start = self.n_rigid + motor * len(self.terms)
         return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
 
-    @cached_property
+    @property
     def turns(self) -> Array:
         """Return which motors turn; the others slide."""
+        return self.levers == 1.0
+
+    @cached_property
+    def levers(self) -> Array:
+        """Return 1 for motors that turn, and for those that slide the radius at which a gear is like them [m]."""
         robot = self.robot
         if isinstance(robot, SphericalRobot):
-            return np.ones(self.n_motors, dtype=bool)
+            return np.ones(self.n_motors)
         kinds = {body.joint.name: body.joint.kind for body in robot.model.bodies}
-        return np.array([kinds[name] != "prismatic" for name in robot.actuators])
+        return np.array([LEVER if kinds[name] == "prismatic" else 1.0 for name in robot.actuators])
 
     @cached_property
     def base(self) -> Base:
@@ -128,29 +134,38 @@ class Record:
     bristles: Sequence[Array]
 
     @staticmethod
-    def of(problem: Problem, log: Prepared) -> Record:
-        """Return the record of a log."""
+    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
+        """Return the record of a log whose rows count where a motor is faster than `moving`, if it has friction."""
         moved = motion(problem.robot, log)
-        slid = sliding(moved.speed, np.zeros_like(moved.tau), moved.path, problem.turns, log.segments)
+        if problem.terms:
+            log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
+        slid = sliding(moved.speed, np.zeros_like(moved.tau), moved.path, problem.levers, log.segments)
         return Record(problem, log, moved, slid.bristles)
 
     def __len__(self) -> int:
         return len(self.log)
 
-    def sliding(self, load: Array, s: slice = slice(None)) -> Sliding:
-        """Return what friction depends on, for loads (n, motors)."""
-        return Sliding(self.moved.speed[s], np.abs(load[s]), [z[s] for z in self.bristles])
+    def friction(self, load: Array) -> Array:
+        """Return the columns of friction, (n, motors, terms), filtered as the torques are.
+
+        Friction jumps where a motor turns back, and the filter rounds the jump off in what was measured.
+        """
+        values = self.problem.friction_values(Sliding(self.moved.speed, np.abs(load), self.bristles))
+        for segment in self.log.segments:
+            values[segment] = zero_phase(values[segment], self.log.rate, self.log.cutoff, self.log.order)
+        return values
 
     def rows(self, load: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with the slice of the samples."""
+        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
+        rubbed = self.friction(load)
         for s in _chunks(len(self)):
             rigid = self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
-            yield s, np.concatenate([rigid, self.problem.friction_values(self.sliding(load, s))], axis=-1)
+            yield s, np.concatenate([rigid, rubbed[s]], axis=-1)
 
     def torque(self, theta: Array, load: Array | None = None) -> Array:
         """Return what the model says of the torques, (n, motors); the load is its own where none is given."""
         rigid = self.problem.rigid_torque(theta, self.moved)
-        values = self.problem.friction_values(self.sliding(rigid if load is None else load))
+        values = self.friction(rigid if load is None else load)
         result: Array = rigid + np.sum(values * self.problem.friction(theta), axis=-1)
         return result
 
@@ -170,9 +185,7 @@ class Record:
 def merged(one: list[Triangle], other: list[Triangle]) -> list[Triangle]:
     """Return the triangles of the rows of both."""
     pairs = zip(one, other, strict=True)
-    return [
-        a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), count=a.count + b.count) for a, b in pairs
-    ]
+    return [a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), count=a.count + b.count) for a, b in pairs]
 
 
 def _chunks(n: int) -> Iterator[slice]:

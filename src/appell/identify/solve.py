@@ -1,8 +1,8 @@
 """Linear fits of base parameters and friction: by QR, singular values, the normal equations, or ridge.
 
-These are the four of valera2003. All solve min Σⱼ ‖Rⱼθ − zⱼ‖²/σⱼ² in the sums that motions can tell; they differ in what
-they do where a log tells little: QR and the normal equations take it as it is, singular values below a threshold are
-left out, and ridge holds θ near the nominal model.
+These are the four of valera2003. All solve min Σⱼ ‖Rⱼθ − zⱼ‖²/σⱼ² in the sums that motions can tell; they differ in
+what they do where a log tells little: QR and the normal equations take it as it is, singular values below a threshold
+are left out, and ridge holds θ near the nominal model.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def stacked(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[
     return np.vstack(blocks), z
 
 
-def deviations(problem: Problem, triangles: list[Triangle], theta: Array, n_shown: int) -> Array:
-    """Return the standard deviation of the residuals of each motor [N·m, N], from the rows that count."""
-    share = n_shown / max(problem.n_motors, 1)
+def deviations(problem: Problem, triangles: list[Triangle], theta: Array, taken: float) -> Array:
+    """Return the standard deviation of the residuals of each motor [N·m, N]; the fit took so many rows for itself."""
+    share = taken / max(problem.n_motors, 1)
     squares = [t.square(theta) / max(t.count - share, 1.0) for t in triangles]
     return np.sqrt(np.maximum(squares, 1e-30))
 
@@ -129,7 +129,9 @@ def linear(problem: Problem, triangles: list[Triangle], sigma: Array, seen: Show
 
 def start_values(problem: Problem, seen: Shown) -> Array:
     """Return what the nominal model says of the sums that are shown, without friction."""
-    return np.concatenate([problem.base.values(problem.nominal[: problem.n_rigid]), np.zeros(len(seen.names) - problem.base.n)])
+    return np.concatenate(
+        [problem.base.values(problem.nominal[: problem.n_rigid]), np.zeros(len(seen.names) - problem.base.n)]
+    )
 
 
 def lifted(problem: Problem, seen: Shown, values: Array) -> Array:

@@ -21,7 +21,7 @@ from appell.read.write_toml import toml_text
 from appell.results.animation import film
 from appell.results.path import Path
 from appell.results.plots import history
-from appell.results.style import saved, styled
+from appell.results.style import written
 from appell.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -176,9 +176,7 @@ class Run:
         >>> len(run.plot().axes)
         4
         """
-        with styled():
-            drawn = history(self)
-        return saved(drawn, path, "run.plot")
+        return written("run.plot", path, lambda: history(self))
 
     def animate(self, path: str | os.PathLike[str], fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> File:
         """Write the motion as a film, .gif or (where ffmpeg is installed) .mp4; return its place.

@@ -76,16 +76,24 @@ def image(draw: Callable[[], Figure], form: str) -> bytes:
     return stream.getvalue()
 
 
-def saved(drawn: Figure, path: str | os.PathLike[str] | None, name: str) -> Figure:
-    """Return a drawing, written to a file where a path is given; its ending says what it is: .png, .pdf or .svg.
+def written(what: str, path: str | os.PathLike[str] | None, draw: Callable[[], Figure]) -> Figure:
+    """Return a drawing in appell's style, and write it to `path` where one is given; `what` is what drew it.
 
-    `name` is what the user called, for the message.
+    Raises
+    ------
+    InputError
+        When the file's ending is none of .png, .pdf and .svg.
+
+    >>> len(written("figure", None, figure).axes)
+    0
     """
+    with styled():
+        drawn = draw()
     if path is not None:
         place = Path(path)
         form = place.suffix.lower().removeprefix(".")
         if form not in ("png", "pdf", "svg"):
-            raise InputError(f"{name}: '{place.name}' has no known ending; expected .png, .pdf or .svg")
+            raise InputError(f"{what}: '{place.name}' has no known ending; expected .png, .pdf or .svg")
         write(place, image(lambda: drawn, form))
     return drawn
 
