@@ -46,7 +46,9 @@ class Prediction:
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
-        arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")}
+        arrays: dict[str, Any] = {
+            x: np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")
+        }
         return replace(parts[0], **arrays, source=", ".join(part.source for part in parts if part.source))
 
     @cached_property

@@ -107,7 +107,7 @@ class Problem:
     @property
     def turns(self) -> Array:
         """Return which motors turn; the others slide."""
-        return self.levers == 1.0
+        return np.equal(self.levers, 1.0)
 
     @cached_property
     def levers(self) -> Array:
