@@ -318,7 +318,7 @@ def _deviations(task: _Task, triangles: list[Triangle], point: _Point) -> Array:
     result = []
     for triangle, k in zip(triangles, point.k, strict=True):
         x = np.concatenate([_friction(task, triangle, k, point), k * point.theta, k * point.load])
-        count = max(triangle.count - unknowns / task.problem.n_motors, 1.0)
+        count = max(triangle.n - unknowns / task.problem.n_motors, 1.0)
         result.append(np.sqrt(max(triangle.square(x) / count, 1e-30)))
     return np.array(result)
 
