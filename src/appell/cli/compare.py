@@ -19,17 +19,19 @@ from appell.results.table import Cell, Table
 
 Places = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[PATH]...", help="URDF files and folders of them; where none, example-robot-data."),
+    typer.Argument(metavar="PATH", help="URDF files and folders of them; where none, example-robot-data."),
 ]
 Samples = Annotated[int, typer.Option("--samples", min=1, help="Random states a robot.")]
 Within = Annotated[float, typer.Option("--within", help="The largest relative error that counts as agreement.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.md", help="Write the table there, as Markdown.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE.md", help="Write the table there, as Markdown.")]
 
 
 def command(
     places: Places = None, samples: Samples = 50, within: Within = 1e-9, out: Out = None, as_json: AsJson = False
 ) -> None:
-    """Compare robots with Pinocchio, on a fixed and on a free base, and say of each how far it is or why it is not.
+    """Compare the numbers of robots with Pinocchio's.
+
+    On a fixed and on a free base; of each it says how far it is off, or why it is not compared.
 
     Joints that mimic others move by themselves, as in Pinocchio's default. Nothing is compiled: the recursions run on
     arrays of all states. Exit code 1 where a robot does not agree.

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import tomllib
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 from rich.tree import Tree
 
+from appell.catalogue import file_text, names
 from appell.cli.common import (
+    FILES,
     AsJson,
     Floating,
     Gravity,
     Loops,
     Mimic,
     NoFriction,
-    RobotName,
+    completed,
     open_robot,
     show,
     show_json,
@@ -26,9 +30,18 @@ from appell.model.model import WORLD, Model
 from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
 
+Shown = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ROBOT",
+        help=f"A {FILES}, or a name of the catalogue such as puma560; all names if left out.",
+        autocompletion=completed(names),
+    ),
+]
+
 
 def command(
-    robot: RobotName,
+    robot: Shown = None,
     floating: Floating = False,
     mimic: Mimic = False,
     no_friction: NoFriction = False,
@@ -36,10 +49,15 @@ def command(
     as_json: AsJson = False,
     loops: Loops = None,
 ) -> None:
-    """Show a robot: its tree, joints, limits, bodies, frames, and what is odd about it.
+    """Show a robot's tree, joints, limits, bodies and oddities.
+
+    Without a robot: the names of the catalogue.
 
     Example: appell info puma560
     """
+    if robot is None:
+        _list(as_json)
+        return
     loaded, told_by_reader = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
     found = [*told_by_reader, *remarks(loaded)]
     told = describe(loaded, found)
@@ -57,6 +75,15 @@ def command(
         )
     show(f"frames: {', '.join(told['frames']) or 'none'}")
     show("", f"warnings: {len(found) or 'none'}", *(f"  {k}. {remark}" for k, remark in enumerate(found, 1)))
+
+
+def _list(as_json: bool) -> None:
+    """Print the names of the catalogue, each with where its numbers come from."""
+    sources = {name: tomllib.loads(file_text(name)).get("source", "") for name in names()}
+    if as_json:
+        show_json(sources)
+    else:
+        show(Table("Robots that come with appell", ("name", "source"), tuple(sources.items())))
 
 
 def describe(robot: Robot, found: list[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ V = Annotated[str | None, typer.Option("-v", metavar=_LIST, help="Velocities; ze
 A = Annotated[str | None, typer.Option("-a", metavar=_LIST, help="Accelerations; zero if left out.")]
 Tau = Annotated[str | None, typer.Option("--tau", metavar=_LIST, help="Joint forces [N·m, N]; zero if left out.")]
 Source = Annotated[Path | None, typer.Option("--in", metavar="FILE", help="Samples to read, .csv or .npz.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write samples, .csv or .npz.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write samples, .csv or .npz.")]
 
 KINDS = ("q", "v", "a", "tau")
 TIME = "t"

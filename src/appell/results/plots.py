@@ -109,12 +109,17 @@ def history(run: Run) -> Figure:
     return canvas
 
 
-def mark_impacts(axes: Axes, run: Run) -> None:
-    """Draw a thin vertical line at every impact, fainter where there are many, and fix the axis of time."""
+def mark_impacts(axes: Axes, run: Run, *, is_named: bool = False) -> None:
+    """Draw a thin vertical line at every impact, fainter where there are many, and fix the axis of time.
+
+    Where they are named, the legend has a line for them.
+    """
     times = sorted({impact.time for impact in run.impacts})
     alpha = float(np.clip(30.0 / max(len(times), 1), 0.08, 0.8))
     for time in times:
         axes.axvline(time, color="#888888", linewidth=0.6, alpha=alpha, zorder=0.5)
+    if times and is_named:
+        axes.plot([], [], color="#888888", linewidth=0.6, label="impact")
     if run.t[-1] > run.t[0]:
         axes.set_xlim(run.t[0], run.t[-1])
 
@@ -188,9 +193,7 @@ def _energy(axes: Axes, run: Run) -> None:
         axes.axvspan(
             rest.start, rest.end, color=COLOURS[4], alpha=0.12, linewidth=0.0, label=None if k else "resting contact"
         )
-    if run.impacts:
-        axes.plot([], [], color="#888888", linewidth=0.6, label="impact")
     axes.set_ylabel("energy [J]")
     axes.set_xlabel("t [s]")
-    mark_impacts(axes, run)
+    mark_impacts(axes, run, is_named=True)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
