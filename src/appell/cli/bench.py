@@ -22,6 +22,7 @@ from appell.cli.peers import Peer, pinocchio, ur5
 from appell.errors import CompileError, InputError
 from appell.kernels.threads import threads
 from appell.loops.load import catalogue
+from appell.model.build import listed
 from appell.read.files import write
 from appell.results.bars import Measured, times
 from appell.results.machine import machine, told
@@ -69,6 +70,11 @@ def command(
     pin, default = pinocchio(), ur5()
     names = list(robots or ([str(default)] if default else ["puma560"]))
     opened = [(name, open_robot(name, no_friction=True)[0]) for name in names]
+    closed = [robot.name for _, robot in opened if robot.model.closures]
+    if closed:
+        raise InputError(
+            f"bench: {listed(closed)}: closed loops, which Pinocchio's batches do not have; name open robots"
+        )
     if len({robot.name for _, robot in opened}) < len(opened):
         raise InputError("bench: two robots of one name; their measurements could not be told apart")
     if pin is None:
@@ -79,7 +85,7 @@ def command(
     try:
         for name, robot in opened:
             typer.echo(f"{robot.name} …", err=True)
-            peer = None if pin is None else Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
+            peer = None if pin is None else _peer(pin, name, robot)
             rows += _batches(robot, peer, batch, seconds)
             rows += _singles(robot, peer, seconds)
             rows += _compiles(name, robot, repeats=3 if seconds else 1)
@@ -95,6 +101,15 @@ def command(
         show_json(result)
     else:
         show(_table(result), f"written to {out}")
+
+
+def _peer(pin: Any, name: str, robot: Robot) -> Peer | None:
+    """Return Pinocchio on the robot, or say on stderr why it does without."""
+    try:
+        return Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
+    except (ValueError, RuntimeError, NotImplementedError) as error:
+        typer.echo(f"appell alone is measured, for Pinocchio cannot take {robot.name}: {error}", err=True)
+        return None
 
 
 ROUNDS = 5

@@ -125,7 +125,7 @@ def open_robot(
     """Return a robot, and in words what was odd about its file."""
     robot, remarks = open_any(name, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
     if not isinstance(robot, Robot):
-        raise InputError(f"'{name}' is a robot in closed form, which this command does not know yet; use appell.load")
+        raise InputError(f"'{name}' is a robot in closed form, which this command does not take")
     return robot, remarks
 
 

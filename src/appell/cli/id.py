@@ -24,8 +24,8 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
 
     The robot is at q with velocities v; velocities and accelerations left out are zero.
 
-    A file of many samples has columns q1 q2 … (or q.<joint>), v1 …, a1 …, and t if it has times, as .csv; or arrays q, v,
-    a, t of one row a sample, as .npz. Results have the same columns and tau.
+    A file of many samples has columns q1 q2 … (or q.<joint>), v1 …, a1 …, and t if it has times, as .csv; or arrays q,
+    v, a, t of one row a sample, as .npz. Results have the same columns and tau.
 
     Example: appell id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0
     """

@@ -20,12 +20,13 @@ from appell.cli.common import (
     Mimic,
     NoFriction,
     completed,
-    open_robot,
+    open_any,
     show,
     show_json,
 )
 from appell.cli.remarks import remarks
 from appell.loops.closed_robot import ClosedRobot
+from appell.loops.spherical.robot import SphericalRobot
 from appell.model.model import WORLD, Model
 from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
@@ -58,7 +59,10 @@ def command(
     if robot is None:
         _list(as_json)
         return
-    loaded, told_by_reader = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    loaded, told_by_reader = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    if isinstance(loaded, SphericalRobot):
+        _spherical(loaded, as_json)
+        return
     found = [*told_by_reader, *remarks(loaded)]
     told = describe(loaded, found)
     if as_json:
@@ -84,6 +88,35 @@ def _list(as_json: bool) -> None:
         show_json(sources)
     else:
         show(Table("Robots that come with appell", ("name", "source"), tuple(sources.items())))
+
+
+def _spherical(robot: SphericalRobot, as_json: bool) -> None:
+    """Print a robot in closed form: its angles, its motors, and its bodies about the common centre."""
+    columns = ("body", "mass [kg]", "centre [m]", "Ixx Ixy Iyy Ixz Iyz Izz [kg·m²]")
+    pairs = list(zip(robot.link_names, robot.mechanism.inertias, strict=True))
+    told = {
+        "name": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "gravity": robot.mechanism.gravity,
+        "coordinates": robot.joint_names,
+        "sequence": robot.mechanism.sequence,
+        "actuators": robot.actuators,
+        "home": robot.neutral(),
+        "bodies": [{"name": n, "mass": i.mass, "centre": i.centre, "inertia": i.parameters[4:]} for n, i in pairs],
+    }
+    if as_json:
+        show_json(told)
+        return
+    rows = tuple((n, i.mass, _vector(i.centre), _vector(i.parameters[4:])) for n, i in pairs)
+    show(
+        f"{robot.name}: a spherical robot in closed form, 3 coordinates, 3 velocities",
+        f"gravity {_vector(robot.mechanism.gravity)} m/s²",
+        f"coordinates: {', '.join(robot.joint_names)}, Euler angles about {robot.mechanism.sequence}",
+        f"actuators: {', '.join(robot.actuators)}",
+        "",
+        Table("Bodies", columns, rows, ("Centre and inertia in the body's own frame at the common centre.",)),
+    )
 
 
 def describe(robot: Robot, found: list[str]) -> dict[str, Any]:

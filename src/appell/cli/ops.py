@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,12 +18,16 @@ from appell.cli.common import (
     RobotName,
     check_endings,
     completed,
-    open_robot,
+    open_any,
     show,
     show_json,
     warn,
 )
+from appell.errors import InputError
 from appell.loops.closed_robot import ClosedRobot
+from appell.loops.spherical.robot import SphericalRobot
+from appell.loops.spherical.verbs import FRAMED
+from appell.loops.spherical.verbs import VERBS as SPHERICAL
 from appell.loops.verbs import VERBS as CLOSED
 from appell.results.bars import Counted, operations
 from appell.results.style import written
@@ -71,21 +75,9 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     Example: appell ops puma560 --plot ops.png
     """
     check_endings({"--plot": (plot, PICTURES)})
-    loaded, remarks = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
-    is_closed = isinstance(loaded, ClosedRobot)
-    verbs = [verb] if verb else [name for name in COUNTED if not is_closed or name in CLOSED]
-    rows: list[Counted] = []
-    for name in verbs:
-        known = list(VERBS[name].formulations) if name in VERBS and not is_closed else []
-        if formulation is not None and not verb:
-            chosen: list[str | None] = [f for f in known if f == formulation]
-        else:
-            chosen = [None, *known] if formulation is None else [formulation]
-        for one in chosen:
-            count = loaded.operations(name, one)
-            rows.append(Counted(name, one or "compiled", *count))
-    if not rows:
-        loaded.operations("forward_dynamics", formulation)  # says which formulations there are
+    loaded, remarks = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    count = _spherical if isinstance(loaded, SphericalRobot) else _counted
+    rows = count(loaded, verb, formulation)
     table = Table(
         f"Operations per sample, {loaded.name}",
         ("verb", "formulation", "multiplications", "additions", "sines and cosines"),
@@ -100,3 +92,30 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
         show_json({"robot": loaded.name, **table.json()})
     else:
         show(table)
+
+
+def _counted(robot: Any, verb: str | None, formulation: str | None) -> list[Counted]:
+    """Return the counts of an open or closed robot's verbs, each by the program that runs and by every formulation."""
+    is_closed = isinstance(robot, ClosedRobot)
+    verbs = [verb] if verb else [name for name in COUNTED if not is_closed or name in CLOSED]
+    rows: list[Counted] = []
+    for name in verbs:
+        known = list(VERBS[name].formulations) if name in VERBS and not is_closed else []
+        if formulation is not None and not verb:
+            chosen: list[str | None] = [f for f in known if f == formulation]
+        else:
+            chosen = [None, *known] if formulation is None else [formulation]
+        rows += [Counted(name, one or "compiled", *robot.operations(name, one)) for one in chosen]
+    if not rows:
+        robot.operations("forward_dynamics", formulation)  # says which formulations there are
+    return rows
+
+
+def _spherical(robot: Any, verb: str | None, formulation: str | None) -> list[Counted]:
+    """Return the counts of a robot in closed form, which has one program a verb."""
+    if formulation is not None:
+        raise InputError(
+            f"ops: '{robot.name}' is a robot in closed form, without formulations; leave --formulation out"
+        )
+    verbs = [verb] if verb else [name for name in SPHERICAL if name not in FRAMED]
+    return [Counted(name, "compiled", *robot.operations(name)) for name in verbs]

@@ -227,13 +227,13 @@ _RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10)
 def figures(run: Run) -> tuple[Figure | Film, ...]:
     """Return figures 14 to 19 and the film of the motion, drawn when they are wanted."""
     histories = {
-        "14": ("positions of joints and end points along X₁", _histories, 0, False),
-        "15": ("velocities of joints and end points along X₁", _histories, 0, True),
+        "14": ("positions of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, False),
+        "15": ("velocities of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, True),
         "16": ("positions of joints and end points along X₂", _histories, 1, False),
         "17": ("velocities of joints and end points along X₂", _histories, 1, True),
     }
     drawn: list[Figure | Film] = [
-        Figure(f"figure{name}", f"Figure {name}. The {what}; thin lines are impacts", partial(draw, run, axis, is_rate))
+        Figure(f"figure{name}", f"Figure {name}. The {what}", partial(draw, run, axis, is_rate))
         for name, (what, draw, axis, is_rate) in histories.items()
     ]
     drawn.append(

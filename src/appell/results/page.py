@@ -74,6 +74,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 0.25rem 1.1rem 0.25rem 0; border-bottom: 1px solid var(--rule);
   vertical-align: top; }
 th { border-bottom: 2px solid var(--strong); }
+td.short { white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 .agrees { color: var(--agrees); } .better { color: var(--better); } .corrected { color: var(--corrected); }
 .differs { color: var(--differs); }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 Cell = str | int | float | None
+SHORT = 28
+"""Text up to so many letters stays on one line of a page: formulas and lists of numbers are not torn."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,14 @@ class Table:
         from rich.table import Table as Shown  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        title = Text(self.title, style="bold")
-        shown = Shown(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
         for k, column in enumerate(self.columns):
             shown.add_column(Text(column), justify="right" if self._is_numeric(k) else "left", overflow="fold")
         for row in self.rows:
             shown.add_row(*(Text(text(cell)) for cell in row))
-        return Group(shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text(""))
+        return Group(
+            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text("")
+        )
 
     def row(self, *first: Cell) -> dict[str, Cell]:
         """Return the row that begins with some cells, by column.
@@ -135,4 +138,6 @@ def _class(is_numeric: bool, cell: Cell = None) -> str:
     """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
     if isinstance(cell, Verdict):
         return f' class="{cell.kind.name.lower()}"'
-    return ' class="number"' if is_numeric else ""
+    if is_numeric:
+        return ' class="number"'
+    return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""
