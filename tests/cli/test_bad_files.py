@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from appell.cli import app
+from appell.cli.page import commands
 
 URDF = (
     '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="MASS"/>'
@@ -58,7 +58,7 @@ MORE = {
 """What a command needs beside the robot."""
 TAKES = [
     name
-    for name, command in get_command(app).commands.items()
+    for name, command in commands().items()
     if any(
         parameter.param_type_name == "argument" and parameter.metavar in ("ROBOT", "PATH", "SCENARIO")
         for parameter in command.params
@@ -100,12 +100,11 @@ def test_a_bad_file_is_one_line(command, name, tmp_path):
     told(command, file, tmp_path)
 
 
-@pytest.mark.parametrize("command", TAKES)
-@pytest.mark.parametrize("ending", [".urdf", ".toml"])
-def test_a_file_that_may_not_be_read_is_one_line(command, ending, tmp_path):
-    file = tmp_path / f"robot{ending}"
-    file.write_text(URDF if ending == ".urdf" else TOML)
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path):
+    file = tmp_path / "robot.urdf"
+    file.write_text(URDF)
     file.chmod(0)
     if os.access(file, os.R_OK):
         pytest.skip("this user may read everything")
-    assert str(file) in told(command, file, tmp_path)
+    for command in TAKES:
+        assert str(file) in told(command, file, tmp_path)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
+from appell.cli.page import commands
 
-COMMANDS = list(get_command(app).commands)
+COMMANDS = list(commands())
 
 
 def run(*arguments):

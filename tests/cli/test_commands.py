@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
-from appell.cli.page import text
+from appell.cli.page import commands, text
 
-COMMANDS = get_command(app).commands
+COMMANDS = commands()
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 MAIN = [sys.executable, "-c", "from appell.cli import main; main()"]
 

@@ -26,8 +26,9 @@ def test_a_bar_is_as_long_as_its_operations():
         axes = operations("two-link", ROWS).axes[0]
     ends: dict[float, float] = {}
     for bar in axes.patches:
-        middle = round(bar.get_y() + 0.5 * bar.get_height(), 6)
-        ends[middle] = max(ends.get(middle, 0.0), bar.get_x() + bar.get_width())
+        box = bar.get_path().get_extents(bar.get_patch_transform())
+        middle = round(0.5 * (box.y0 + box.y1), 6)
+        ends[middle] = max(ends.get(middle, 0.0), box.x1)
     assert list(ends.values()) == [37.0, 10.0]
 
 
@@ -89,7 +90,7 @@ def test_the_median_of_a_rollout_is_drawn(rng):
     robot = appell.load("two-link")
     run = appell.rollout(robot, np.zeros(2), 0.1 * rng.normal(size=(41, 2)), None, 1e-3, steps=20)
     line = run.plot(robot).axes[0].lines[0]
-    np.testing.assert_allclose(line.get_ydata(), np.median(run.q[..., 0], axis=0))
+    np.testing.assert_allclose(np.asarray(line.get_ydata(), dtype=float), np.median(run.q[..., 0], axis=0))
 
 
 def test_a_closed_robots_motion_is_drawn_by_its_independent_velocities():
@@ -97,6 +98,6 @@ def test_a_closed_robots_motion_is_drawn_by_its_independent_velocities():
     still = np.zeros(robot.nv)
     run = appell.simulate(robot, robot.neutral(), still, 0.02)
     q, v, tau, _ = run.plot().axes
-    assert [len([x for x in axes.lines if len(x.get_xdata()) > 2]) for axes in (q, v, tau)] == [3, 1, 1]
+    assert [len([x for x in axes.lines if np.size(x.get_xdata()) > 2]) for axes in (q, v, tau)] == [3, 1, 1]
     rolled = appell.rollout(robot, robot.neutral(), still, None, 1e-3, steps=5).plot(robot)
     assert [len(axes.lines) for axes in rolled.axes] == [3, 1]

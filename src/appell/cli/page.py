@@ -30,8 +30,17 @@ def text() -> str:
     >>> text().splitlines()[0]
     '# The commands'
     """
+    return "\n".join([HEAD, *(_section(name, command) for name, command in commands().items())])
+
+
+def commands() -> dict[str, Any]:
+    """Return all commands by name.
+
+    >>> "info" in commands()
+    True
+    """
     group: Any = get_command(app)
-    return "\n".join([HEAD, *(_section(name, command) for name, command in group.commands.items())])
+    return dict(group.commands)
 
 
 def _section(name: str, command: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from appell.errors import InputError
 from appell.papers import shafei2018_counts as counts
 from appell.papers import shafei2018_motion as section6
+from appell.papers.mata2002_counts import SIDES
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START
 from appell.results.report import Pick, Report, picked
 from appell.results.table import Table
@@ -42,7 +43,7 @@ _PICKS = (
         Pick(
             "Beside table 1.", (f"this work, 3×3 with 4×4: {side}",), f"equations of the tree: {side}", "paper", "ours"
         )
-        for side in counts.SIDES
+        for side in SIDES
     ),
     *(
         Pick("Table 3.", (k, what), f"impact {k}: {what}", "paper", "ours")

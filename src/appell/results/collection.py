@@ -54,8 +54,11 @@ class Collection:
             seconds = round(report.seconds + made.seconds, 1)
             rows[report.name] = [*counted(report.tables).values(), *things, seconds]
         rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
-        columns = ("paper", *(kind.value for kind in Kind), "tables", "figures", "corrections", "seconds")
-        notes = ("Verdicts of all rows of all tables.", *(f"{kind.value}: {MEANING[kind]}" for kind in Kind))
+        columns = ("paper", *(kind.value for kind in Kind), "tables", "figures", "errata", "seconds")
+        notes = (
+            "Verdicts of all rows of all tables; errata are errors found in the paper.",
+            *(f"{kind.value}: {MEANING[kind]}" for kind in Kind),
+        )
         return Table(_EFFORT, columns, tuple((name, *row) for name, row in rows.items()), notes)
 
     def html(self) -> str:

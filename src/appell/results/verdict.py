@@ -10,10 +10,10 @@ class Kind(StrEnum):
 
     AGREES = "agrees"
     BETTER = "better"
-    ORDER = "same order"
+    ORDER = "order"
     CORRECTED = "corrected"
     DIFFERS = "differs"
-    NEW = "not printed"
+    NEW = "new"
 
 
 MEANING = {
