@@ -69,6 +69,8 @@ def test_the_installed_command_runs_and_fails_in_one_line():
         (["info", "puma560", "--gravity", "0,0"], "--gravity: expected 3 numbers"),
         (["id", "two-link"], "-q: expected 2 numbers"),
         (["id", "two-link", "-q", "0,x"], "got 'x'"),
+        (["id", "two-link", "-q", "0,nan"], "-q: expected finite numbers, got 'nan'"),
+        (["fd", "two-link", "-q", "0,1e400"], "-q: expected finite numbers, got '1e400'"),
         (["id", "two-link", "-q", "0,0,0"], "expected 2 numbers separated by commas, got 3"),
         (["id", "two-link", "-q", "0,0", "--out", "a.txt"], "a.txt"),
         (["fd", "two-link", "-q", "0,0", "--tau", "1"], "--tau: expected 2"),
@@ -78,6 +80,7 @@ def test_the_installed_command_runs_and_fails_in_one_line():
         (["ops", "two-link", "mass_matrix", "--formulation", "flying"], "composite"),
         (["ops", "two-link", "--formulation", "flying"], "articulated"),
         (["reproduce", "mata1902"], "mata2002"),
+        (["reproduce", "mata2002", "--out", "/dev/null/a"], "--out: /dev/null/a: cannot be made"),
         (["bench", "two-link", "two-link"], "two robots of one name"),
     ],
 )
@@ -184,6 +187,7 @@ def test_csv_columns_go_by_number_or_by_joint_in_any_order(tmp_path):
     ("text", "expected"),
     [
         ("q1,q2\n0,0\n0,x\n", ":3: column 'q2': expected a number, got 'x'"),
+        ("q1,q2\n0,0\n0,nan\n", ":3: column 'q2': expected a finite number, got 'nan'"),
         ("q1,q2\n0,0\n0\n", ":3: expected 2 values, got 1"),
         ("q1,v1,v2\n0,0,0\n", ":1: misses 'q2'"),
         ("q1,q2,speed\n0,0,0\n", ":1: unknown column 'speed'"),
@@ -215,6 +219,7 @@ def test_a_csv_that_is_no_text_is_told(tmp_path):
         ({"q": np.zeros((4, 2)), "v": np.zeros((3, 2))}, "v: expected shape"),
         ({"q": np.zeros((4, 2)), "speed": np.zeros(4)}, "unknown array 'speed'"),
         ({"v": np.zeros((4, 2))}, "v: expected shape"),
+        ({"q": np.array([[0.0, 0.0], [0.0, np.inf]])}, "q: row 1 is not finite"),
         ({"q": np.array([["a", "b"]])}, "is no .npz file of numbers"),
     ],
 )

@@ -49,6 +49,8 @@ def test_times_have_a_panel_a_unit_and_the_ratio():
     assert "[ms]" in second.get_xlabel()
     assert [text.get_text() for text in first.texts] == ["10 ns", "600 ns, 60 ×"]
     assert legend(drawn) == ["appell", "Pinocchio"]
+    bars = [bar.get_facecolor() for bar in first.patches]
+    assert [handle.get_facecolor() for handle in drawn.legends[0].get_patches()] == bars
 
 
 @pytest.mark.parametrize("draw", [lambda: operations("x", []), lambda: times("x", [], "y")])

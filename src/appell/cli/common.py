@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import sys
 import warnings
@@ -163,7 +164,7 @@ def warn(remarks: list[str]) -> None:
 
 
 def numbers(option: str, text: str, size: int) -> list[float]:
-    """Return comma-separated numbers, as many as expected.
+    """Return comma-separated numbers, as many as expected and finite.
 
     >>> numbers("-q", "0.1, -2", 2)
     [0.1, -2.0]
@@ -176,6 +177,9 @@ def numbers(option: str, text: str, size: int) -> list[float]:
         raise InputError(f"{option}: expected numbers separated by commas, got '{wrong}' in '{text}'") from None
     if len(values) != size:
         raise InputError(f"{option}: expected {size} numbers separated by commas, got {len(values)} in '{text}'")
+    for part, value in zip(parts, values, strict=True):
+        if not math.isfinite(value):
+            raise InputError(f"{option}: expected finite numbers, got '{part}' in '{text}'")
     return values
 
 

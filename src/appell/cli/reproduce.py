@@ -39,6 +39,7 @@ def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = Fals
     if paper != "all" and paper not in NAMES:
         raise InputError(f"reproduce: no paper '{paper}'; known: {', '.join(NAMES)}, all")
     names = NAMES if paper == "all" else (paper,)
+    _prepare(out)
     reports: list[Made] = []
     with steps(names) as begin:
         for name in names:
@@ -59,3 +60,11 @@ def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = Fals
         show(f"{report.name}: {report.title}", "", *report.tables)
         show(f"Corrected on the way: {len(report.corrections)} places in the paper, listed in {place}")
     typer.echo(f"report: {place}", err=True)
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder before the work, so that what cannot be is told at once."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out: {folder}: cannot be made: {error.strerror or error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,9 +156,12 @@ def _read_csv(path: Path, robot: Robot | SphericalRobot) -> dict[str, Array]:
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         raise InputError(f"{path}:{line}: column '{column}': expected a number, got '{text}'") from None
+    if not math.isfinite(value):
+        raise InputError(f"{path}:{line}: column '{column}': expected a finite number, got '{text}'")
+    return value
 
 
 def _places(path: Path, header: Sequence[str], robot: Robot | SphericalRobot) -> dict[str, Any]:
@@ -203,6 +207,9 @@ def _read_npz(path: Path, robot: Robot | SphericalRobot) -> dict[str, Array]:
         if array.shape != expected or not n:
             wanted = "(samples,)" if name == TIME else f"(samples, {len(labels(robot, name))})"
             raise InputError(f"{path}: {name}: expected shape {wanted}, one row a sample of q, got {array.shape}")
+        if not np.isfinite(array).all():
+            row = int(np.argwhere(~np.isfinite(array))[0][0])
+            raise InputError(f"{path}: {name}: row {row} is not finite")
     return arrays
 
 

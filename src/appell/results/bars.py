@@ -90,12 +90,13 @@ def times(title: str, rows: Sequence[Measured], peer: str) -> Figure:
     panels = [[row for row in rows if row.unit == unit] for unit in units]
     bars = [sum(1 if row.peer is None else 2 for row in panel) for panel in panels]
     drawn = figure(8.0, 0.9 + sum(0.6 + _THICK * n for n in bars))
+    from matplotlib.patches import Patch  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+
     grid: Any = drawn.subplots(len(units), 1, squeeze=False, height_ratios=[n + 1 for n in bars])
     for axes, unit, panel in zip(grid.ravel(), units, panels, strict=True):
         _panel(axes, unit, panel)
     named = [("appell", COLOURS[0])] + ([(peer, COLOURS[1])] if any(row.peer is not None for row in rows) else [])
-    handles = [grid[0, 0].barh([], [], color=colour) for _, colour in named]
-    drawn.legend(handles, [name for name, _ in named], loc="outside lower center", ncols=2)
+    drawn.legend(handles=[Patch(color=c, label=name) for name, c in named], loc="outside lower center", ncols=2)
     drawn.suptitle(title, fontsize=10)
     return drawn
 
@@ -110,7 +111,7 @@ def _panel(axes: Axes, unit: str, rows: Sequence[Measured]) -> None:
         places.append(at + 0.5 * (len(both) - 1))
         for value, colour, ratio in both:
             axes.barh(at, value, height=0.85, color=colour)
-            text = f"{value:.3g} {unit}{ratio}"
+            text = f"{value:.3g} {unit}{ratio}" if value < 1000.0 else f"{value:.0f} {unit}{ratio}"
             axes.annotate(text, (value, at), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8)
             at += 1.0
         at += 0.4

@@ -82,7 +82,7 @@ th.number, td.number { text-align: right; white-space: nowrap; }
 figure { margin: 2rem 0; } img { max-width: 100%; height: auto; background: #fff; }
 @media print {
   body { font-size: 10px; max-width: none; margin: 0; color: #000; background: #fff; }
-  .wide { overflow: visible; } th, td { padding-right: 0.5rem; }
+  .wide { overflow: visible; } th, td { padding-right: 0.5rem; font-size: 8px; } td.short { white-space: normal; }
   figure, tr, h1, h2, h3 { break-inside: avoid; } h2, h3 { break-after: avoid; } article { break-before: page; }
   a { color: inherit; text-decoration: none; } img { max-height: 22cm; }
 }
