@@ -6,7 +6,9 @@ import functools
 import json
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from typer.testing import CliRunner
@@ -65,53 +67,81 @@ def whole():
     return Collection("Three papers", tuple(report.drawn() for report in reports))
 
 
-@pytest.fixture(scope="module")
-def opened(whole, chromium, tmp_path_factory):
-    """Return the collection's page in a browser, what it complained of and what it asked for."""
-    api = pytest.importorskip("playwright.sync_api")
-    place = whole.save(tmp_path_factory.mktemp("out") / "report.html")
-    errors, requests = [], []
+class Seen(NamedTuple):
+    """What a browser found on the page: complaints, requests, widths of images, links to nowhere, what is too wide."""
+
+    errors: list[str]
+    requests: list[str]
+    widths: list[int]
+    lost: list[str]
+    is_page_too_wide: bool
+    does_table_scroll: bool
+
+
+LOST = (
+    "[...document.querySelectorAll('nav a')].map(a => decodeURI(a.hash.slice(1)))"
+    ".filter(name => !document.getElementById(name))"
+)
+
+
+def look(api: Any, program: str, address: str) -> Seen:
+    """Return what a browser finds on a page as narrow as a telephone."""
+    errors: list[str] = []
+    requests: list[str] = []
     with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 900, "height": 700})
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 360, "height": 700})
         page.set_default_timeout(90_000)
         page.on("console", lambda message: errors.append(message.text))
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
-        page.goto(place.as_uri())
-        yield page, errors, requests, place
+        page.goto(address)
+        seen = Seen(
+            errors,
+            requests,
+            page.evaluate("[...document.images].map(image => image.naturalWidth)"),
+            page.evaluate(LOST),
+            page.evaluate("document.documentElement.scrollWidth > window.innerWidth"),
+            page.evaluate("[...document.querySelectorAll('.wide')].some(box => box.scrollWidth > box.clientWidth)"),
+        )
         browser.close()
+    return seen
 
 
-def test_the_page_opens_without_a_word_on_the_console(opened):
-    assert opened[1] == []
+@pytest.fixture(scope="module")
+def place(whole, tmp_path_factory):
+    """Return where the collection's page is."""
+    return whole.save(tmp_path_factory.mktemp("out") / "report.html")
 
 
-def test_the_page_asks_nobody_for_anything(opened):
-    _, _, requests, place = opened
-    assert [url for url in requests if not url.startswith("data:")] == [place.as_uri()]
+@pytest.fixture(scope="module")
+def seen(place, chromium):
+    """Return what a browser finds on the page; in a thread, for one thread cannot drive two browsers."""
+    api = pytest.importorskip("playwright.sync_api")
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(look, api, chromium, place.as_uri()).result()
 
 
-def test_every_image_of_the_page_is_decoded(opened, whole):
-    widths = opened[0].evaluate("[...document.images].map(image => image.naturalWidth)")
-    assert len(widths) == sum(len(made.report.figures) for made in whole.reports)
-    assert all(width > 0 for width in widths)
+def test_the_page_opens_without_a_word_on_the_console(seen):
+    assert seen.errors == []
 
 
-def test_every_line_of_the_contents_leads_somewhere(opened):
-    lost = opened[0].evaluate(
-        "[...document.querySelectorAll('nav a')].filter(a => !document.getElementById(decodeURI(a.hash.slice(1))))"
-        ".map(a => a.hash)"
-    )
-    assert lost == []
+def test_the_page_asks_nobody_for_anything(seen, place):
+    assert [url for url in seen.requests if not url.startswith("data:")] == [place.as_uri()]
 
 
-def test_a_wide_table_scrolls_and_the_page_does_not(opened):
-    page = opened[0]
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.set_viewport_size({"width": 360, "height": 700})
-    assert page.evaluate("[...document.querySelectorAll('.wide')].some(box => box.scrollWidth > box.clientWidth)")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+def test_every_image_of_the_page_is_decoded(seen, whole):
+    assert len(seen.widths) == sum(len(made.report.figures) for made in whole.reports)
+    assert all(width > 0 for width in seen.widths)
+
+
+def test_every_line_of_the_contents_leads_somewhere(seen):
+    assert seen.lost == []
+
+
+def test_a_wide_table_scrolls_and_the_page_does_not(seen):
+    assert seen.does_table_scroll
+    assert not seen.is_page_too_wide
 
 
 def test_no_place_on_the_page_has_a_name_twice(whole):
