@@ -23,7 +23,7 @@ help:
 ## install  create .venv with everything, the peers of the tests included
 install: $(STAMP)
 
-## demo     reproduce the papers: prints paper against ours, writes a report with plots to out/
+## demo     reproduce the five papers: prints paper against ours, writes out/report.html with every table and figure
 demo: $(USER_STAMP)
 	$(BIN)/appell reproduce all
 

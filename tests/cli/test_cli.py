@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
-from appell.papers import reproduce
+from appell.cli.page import commands
 
-COMMANDS = ("info", "id", "fd", "simulate", "ops", "export", "bench", "compare", "reproduce", "cache")
+COMMANDS = list(commands())
 
 
 def run(*arguments):
@@ -62,13 +62,15 @@ def test_the_installed_command_runs_and_fails_in_one_line():
     ("arguments", "expected"),
     [
         (["nonsense"], "nonsense"),
-        (["info"], "ROBOT"),
+        (["id"], "ROBOT"),
         (["info", "missing.urdf"], "missing.urdf"),
         (["info", "robot.step"], ".step"),
         (["info", "puma560", "--speed"], "--speed"),
         (["info", "puma560", "--gravity", "0,0"], "--gravity: expected 3 numbers"),
         (["id", "two-link"], "-q: expected 2 numbers"),
         (["id", "two-link", "-q", "0,x"], "got 'x'"),
+        (["id", "two-link", "-q", "0,nan"], "-q: expected finite numbers, got 'nan'"),
+        (["fd", "two-link", "-q", "0,1e400"], "-q: expected finite numbers, got '1e400'"),
         (["id", "two-link", "-q", "0,0,0"], "expected 2 numbers separated by commas, got 3"),
         (["id", "two-link", "-q", "0,0", "--out", "a.txt"], "a.txt"),
         (["fd", "two-link", "-q", "0,0", "--tau", "1"], "--tau: expected 2"),
@@ -78,6 +80,7 @@ def test_the_installed_command_runs_and_fails_in_one_line():
         (["ops", "two-link", "mass_matrix", "--formulation", "flying"], "composite"),
         (["ops", "two-link", "--formulation", "flying"], "articulated"),
         (["reproduce", "mata1902"], "mata2002"),
+        (["reproduce", "mata2002", "--out", "/dev/null/a"], "--out: /dev/null/a: cannot be made"),
         (["bench", "two-link", "two-link"], "two robots of one name"),
     ],
 )
@@ -184,6 +187,7 @@ def test_csv_columns_go_by_number_or_by_joint_in_any_order(tmp_path):
     ("text", "expected"),
     [
         ("q1,q2\n0,0\n0,x\n", ":3: column 'q2': expected a number, got 'x'"),
+        ("q1,q2\n0,0\n0,nan\n", ":3: column 'q2': expected a finite number, got 'nan'"),
         ("q1,q2\n0,0\n0\n", ":3: expected 2 values, got 1"),
         ("q1,v1,v2\n0,0,0\n", ":1: misses 'q2'"),
         ("q1,q2,speed\n0,0,0\n", ":1: unknown column 'speed'"),
@@ -215,6 +219,7 @@ def test_a_csv_that_is_no_text_is_told(tmp_path):
         ({"q": np.zeros((4, 2)), "v": np.zeros((3, 2))}, "v: expected shape"),
         ({"q": np.zeros((4, 2)), "speed": np.zeros(4)}, "unknown array 'speed'"),
         ({"v": np.zeros((4, 2))}, "v: expected shape"),
+        ({"q": np.array([[0.0, 0.0], [0.0, np.inf]])}, "q: row 1 is not finite"),
         ({"q": np.array([["a", "b"]])}, "is no .npz file of numbers"),
     ],
 )
@@ -236,7 +241,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path):
     assert "cannot be written" in line
 
 
-# ops, cache, reproduce, bench
+# ops, cache, bench
 
 
 def test_ops_are_the_robots_operations():
@@ -267,20 +272,10 @@ def test_cache_shows_its_folder_and_clears_it(tmp_path, monkeypatch):
     assert "off" in answer("cache")
 
 
-def test_reproduce_writes_the_report_and_prints_the_tables(tmp_path, monkeypatch):
-    # two of its tables: tests/papers makes them all
-    monkeypatch.setattr("appell.cli.reproduce.run", lambda name: reproduce(name, tables=["4", "5"]))
-    result = run("reproduce", "mata2002", "--out", tmp_path)
-    assert result.exit_code == 0, result.output
-    assert "Table 4." in result.stdout
-    assert "Table 5." in result.stdout
-    assert "[1/1] mata2002" in result.stderr
-    assert (tmp_path / "mata2002.html").is_file()
-
-
 def test_bench_measures_and_names_no_machine(tmp_path):
     out = tmp_path / "bench.json"
-    read = json.loads(answer("bench", "two-link", "--batch", 64, "--seconds", 0, "--out", out, "--json"))
+    options = ("--batch", 64, "--seconds", 0, "--out", out, "--plot", tmp_path / "bench.svg")
+    read = json.loads(answer("bench", "two-link", *options, "--json"))
     assert read == json.loads(out.read_text())
     whats = {row["what"] for row in read["measurements"]}
     assert whats == {"batch of 64", "batch of 64, float32", "single call", "compile, cold", "compile, cached"}
@@ -288,6 +283,7 @@ def test_bench_measures_and_names_no_machine(tmp_path):
     differences = [row["difference"] for row in read["measurements"] if row["difference"] is not None]
     assert all(difference < 1e-9 for difference in differences)
     assert str(Path.home()) not in out.read_text()
+    assert (tmp_path / "bench.svg").read_text().startswith("<?xml")
 
 
 def test_id_of_a_floating_robot_names_every_number() -> None:

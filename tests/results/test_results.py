@@ -25,7 +25,7 @@ def test_html_escapes_text_and_rounds_numbers():
     page = TABLE.html()
     assert "A &lt;title&gt;" in page
     assert "a &amp; b" in page
-    assert "<td>1.235</td>" in page
+    assert '<td class="number">1.235</td>' in page
 
 
 def test_a_terminal_shows_titles_notes_and_brackets_as_they_are():

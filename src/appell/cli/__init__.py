@@ -18,7 +18,6 @@ from appell.cli.common import Group
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Robot dynamics from the Gibbs–Appell equations, compiled per robot.\n\nExample: appell info puma560",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -19,12 +17,16 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from appell.cli.common import AsJson, open_robot, plain, show, show_json
+from appell.cli.common import PICTURES, AsJson, Plot, check_endings, completed, open_robot, plain, show, show_json
 from appell.cli.peers import Peer, pinocchio, ur5
 from appell.errors import CompileError, InputError
-from appell.kernels.target import host
 from appell.kernels.threads import threads
+from appell.loops.load import catalogue
+from appell.model.build import listed
 from appell.read.files import write
+from appell.results.bars import Measured, times
+from appell.results.machine import machine, told
+from appell.results.style import written
 from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
 
@@ -36,9 +38,14 @@ _NATIVE = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParal
 _SINGLE = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba"}
 
 Robots = Annotated[
-    list[str] | None, typer.Argument(metavar="[ROBOT]...", help="Files or catalogue names; the UR5 if left out.")
+    list[str] | None,
+    typer.Argument(
+        metavar="ROBOT",
+        help="Files or catalogue names; the UR5 if left out.",
+        autocompletion=completed(catalogue),
+    ),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the measurements go as JSON.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the measurements go as JSON.")]
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples in a batch.")]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Time spent on each measurement.")]
 
@@ -48,17 +55,26 @@ def command(
     out: Out = Path("out/bench.json"),
     batch: Batch = 8192,
     seconds: Seconds = 2.0,
+    plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure batches, single calls and compile times; against Pinocchio where it is installed.
+    """Measure speed, against Pinocchio where it is installed.
+
+    Batches, single calls and compile times.
 
     Both run on one thread, turn by turn, and the best of many repeats counts. Friction is left out, as Pinocchio does.
 
-    Example: appell bench puma560 --out out/bench.json
+    Example: appell bench puma560 --plot out/bench.png
     """
+    check_endings({"--plot": (plot, PICTURES)})
     pin, default = pinocchio(), ur5()
     names = list(robots or ([str(default)] if default else ["puma560"]))
     opened = [(name, open_robot(name, no_friction=True)[0]) for name in names]
+    closed = [robot.name for _, robot in opened if robot.model.closures]
+    if closed:
+        raise InputError(
+            f"bench: {listed(closed)}: closed loops, which Pinocchio's batches do not have; name open robots"
+        )
     if len({robot.name for _, robot in opened}) < len(opened):
         raise InputError("bench: two robots of one name; their measurements could not be told apart")
     if pin is None:
@@ -69,7 +85,7 @@ def command(
     try:
         for name, robot in opened:
             typer.echo(f"{robot.name} …", err=True)
-            peer = None if pin is None else Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
+            peer = None if pin is None else _peer(pin, name, robot)
             rows += _batches(robot, peer, batch, seconds)
             rows += _singles(robot, peer, seconds)
             rows += _compiles(name, robot, repeats=3 if seconds else 1)
@@ -77,10 +93,23 @@ def command(
         threads(before)
     result = {"machine": machine(), "batch": batch, "threads": 1, "measurements": rows}
     write(out, json.dumps(plain(result), ensure_ascii=False, indent=2) + "\n")
+    if plot is not None:
+        title = f"{', '.join(robot.name for _, robot in opened)}: one run, one thread"
+        written("bench", plot, lambda: times(title, _bars(rows, len(opened) > 1), "Pinocchio"))
+        typer.echo(f"written: {plot}", err=True)
     if as_json:
         show_json(result)
     else:
         show(_table(result), f"written to {out}")
+
+
+def _peer(pin: Any, name: str, robot: Robot) -> Peer | None:
+    """Return Pinocchio on the robot, or say on stderr why it does without."""
+    try:
+        return Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
+    except (ValueError, RuntimeError, NotImplementedError) as error:
+        typer.echo(f"appell alone is measured, for Pinocchio cannot take {robot.name}: {error}", err=True)
+        return None
 
 
 ROUNDS = 5
@@ -123,11 +152,16 @@ def _batches(robot: Robot, peer: Peer | None, batch: int, seconds: float) -> Row
         if theirs is not None:
             calls["peer"] = theirs.run
         least = {name: 1e9 * t / batch for name, t in best(calls, seconds).items()}
-        wide = None if theirs is None else least["peer"] - theirs.overhead
+        wide = None if theirs is None else _positive(least["peer"] - theirs.overhead)
         error = None if theirs is None else _difference(ours, theirs.result())
         rows.append(_row(robot, verb, f"batch of {batch}", "ns", least["float64"], wide, error))
         rows.append(_row(robot, verb, f"batch of {batch}, float32", "ns", least["float32"], wide))
     return rows
+
+
+def _positive(x: float) -> float | None:
+    """Return a time, or None where what was taken off leaves none: that robot is too small to measure so."""
+    return x if x > 0.0 else None
 
 
 class _Contender(NamedTuple):
@@ -251,49 +285,24 @@ def _row(
     return {"robot": robot.name, "what": what, "verb": verb, **measured}
 
 
-def machine() -> dict[str, str | int | None]:
-    """Return what a measurement depends on, and nothing that names the machine.
-
-    >>> sorted(machine())[:3]
-    ['appell', 'cores', 'cpu']
-    """
-
-    def installed(package: str) -> str | None:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            return None
-
-    versions = {name: installed(name) for name in ("appell", "numpy", "llvmlite", "pin")}
-    return {
-        "cpu": _cpu(),
-        "target": host().cpu,
-        "cores": os.cpu_count(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        **versions,
-    }
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+def _bars(rows: Rows, is_named: bool) -> list[Measured]:
+    """Return the measurements as bars, with the robot's name where there are several."""
+    labels = (
+        f"{row['robot'] + ': ' if is_named else ''}{row['verb'].replace('_', ' ')}, {row['what']}" for row in rows
+    )
+    return [
+        Measured(label, row["unit"], row["appell"], row["pinocchio"]) for label, row in zip(labels, rows, strict=True)
+    ]
 
 
 def _table(result: dict[str, Any]) -> Table:
     columns = ("robot", "what", "verb", "unit", "appell", "pinocchio", "ratio", "difference")
     rows: list[tuple[Cell, ...]] = [tuple(row[column] for column in columns) for row in result["measurements"]]
-    facts = result["machine"]
-    told = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
     notes = (
         "Ratio: Pinocchio's time over appell's. Batches are per sample, on one thread: rneaInParallel and "
         "abaInParallel with one thread; crba is called from Python per sample, less what a call costs on a model of "
         "one joint.",
         "Difference: the greatest, relative to the greatest value. Compiling: a fresh process, tracing included.",
-        told,
+        told(result["machine"]),
     )
     return Table("appell against Pinocchio, one run", columns, tuple(rows), notes)

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import math
+import os
 import sys
 import warnings
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
 from appell.errors import AppellError, AppellWarning, InputError
-from appell.loops.load import load
+from appell.loops.load import catalogue, load
 from appell.loops.spherical.robot import SphericalRobot
 from appell.robot.robot import Robot
 
+
+def completed(known: Iterable[str] | Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what a shell asks for the words that a beginning can become.
+
+    >>> completed(["gibbs", "gauss", "euler"])("g")
+    ['gibbs', 'gauss']
+    """
+
+    def words(incomplete: str) -> list[str]:
+        return [word for word in (known() if callable(known) else known) if word.startswith(incomplete)]
+
+    return words
+
+
+FILES = ".urdf, .xml (MJCF) or .toml file"
 RobotName = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A .urdf or .toml file, or a name of the catalogue such as puma560.")
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help=f"A {FILES}, or a name of the catalogue such as puma560.",
+        autocompletion=completed(catalogue),
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
 NoFriction = Annotated[
@@ -30,6 +56,8 @@ Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a
 Loops = Annotated[
     str | None, typer.Option("--loops", metavar="FILE", help="What closes its loops: a robot.yaml, or appell's .toml.")
 ]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as .png, .pdf or .svg.")]
+PICTURES = (".png", ".pdf", ".svg")
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
 # Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
@@ -40,7 +68,10 @@ class Group(TyperGroup):
     """The commands, with every mistake of a user told in one line on stderr and exit code 2."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command; Typer's own pages of usage and Python's tracebacks are for other mistakes."""
+        """Run a command; Typer's own pages of usage and Python's tracebacks are for other mistakes.
+
+        Exit codes: 0 fine, 1 a check that failed, 2 a mistake of the user's, 130 Ctrl-C, 141 a reader that hung up.
+        """
         kwargs["standalone_mode"] = False
         try:
             code = super().main(*args, **kwargs)
@@ -51,9 +82,31 @@ class Group(TyperGroup):
                 typer.echo(str(error), err=True)
                 sys.exit(2)
             _fail(error.format_message())  # type: ignore[attr-defined]  # a ClickException
-        except typer.Abort:
+        except (typer.Abort, KeyboardInterrupt):
             sys.exit(130)
+        except _GoneError:
+            _hang_up()
         sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command and flush what it printed, and notice a reader that is gone before Typer does."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise _GoneError from None
+        return result
+
+
+class _GoneError(Exception):
+    """Whoever read the output is gone."""
+
+
+def _hang_up() -> NoReturn:
+    """End as a program does whose reader is gone, ``appell info x | head -1``: silent, with a shell's code for it."""
+    with contextlib.suppress(OSError, ValueError):  # Python flushes once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(141)
 
 
 def _fail(message: str) -> None:
@@ -73,7 +126,7 @@ def open_robot(
     """Return a robot, and in words what was odd about its file."""
     robot, remarks = open_any(name, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
     if not isinstance(robot, Robot):
-        raise InputError(f"'{name}' is a robot in closed form, which this command does not know yet; use appell.load")
+        raise InputError(f"'{name}' is a robot in closed form, which this command does not take")
     return robot, remarks
 
 
@@ -94,6 +147,16 @@ def open_any(
     return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
 
+def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> None:
+    """Refuse, before any work is done, files to be written whose name's ending is not one of those that are known.
+
+    >>> check_endings({"--plot": (Path("run.png"), PICTURES), "--out": (None, (".npz",))})
+    """
+    for option, (file, endings) in files.items():
+        if file is not None and file.suffix.lower() not in endings:
+            raise InputError(f"{option}: {file}: expected a file named {' or '.join(endings)}")
+
+
 def warn(remarks: list[str]) -> None:
     """Print what was odd, a line each, on stderr."""
     for remark in remarks:
@@ -101,7 +164,7 @@ def warn(remarks: list[str]) -> None:
 
 
 def numbers(option: str, text: str, size: int) -> list[float]:
-    """Return comma-separated numbers, as many as expected.
+    """Return comma-separated numbers, as many as expected and finite.
 
     >>> numbers("-q", "0.1, -2", 2)
     [0.1, -2.0]
@@ -114,6 +177,9 @@ def numbers(option: str, text: str, size: int) -> list[float]:
         raise InputError(f"{option}: expected numbers separated by commas, got '{wrong}' in '{text}'") from None
     if len(values) != size:
         raise InputError(f"{option}: expected {size} numbers separated by commas, got {len(values)} in '{text}'")
+    for part, value in zip(parts, values, strict=True):
+        if not math.isfinite(value):
+            raise InputError(f"{option}: expected finite numbers, got '{part}' in '{text}'")
     return values
 
 
@@ -125,11 +191,18 @@ def _is_number(text: str) -> bool:
     return True
 
 
+class _Screen(Console):
+    """A console that leaves a reader that is gone to :class:`Group`."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, "the reader is gone")
+
+
 def show(*things: Any) -> None:
     """Print tables and lines on stdout; as wide as they need where nobody looks at it through a window."""
-    console = Console(highlight=False)
+    console = _Screen(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=240)
+        console = _Screen(highlight=False, width=240)
     for thing in things:
         console.print(thing, markup=False) if isinstance(thing, str) else console.print(thing)
 

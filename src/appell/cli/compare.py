@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from appell.cli.agreement import QUANTITIES, Agreement, agreement
-from appell.cli.common import AsJson, show, show_json
+from appell.cli.common import AsJson, open_robot, show, show_json
 from appell.cli.peers import pinocchio
 from appell.errors import InputError
 from appell.read.files import write
@@ -19,17 +19,19 @@ from appell.results.table import Cell, Table
 
 Places = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[PATH]...", help="URDF files and folders of them; where none, example-robot-data."),
+    typer.Argument(metavar="PATH", help="URDF files and folders of them; where none, example-robot-data."),
 ]
 Samples = Annotated[int, typer.Option("--samples", min=1, help="Random states a robot.")]
 Within = Annotated[float, typer.Option("--within", help="The largest relative error that counts as agreement.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.md", help="Write the table there, as Markdown.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE.md", help="Write the table there, as Markdown.")]
 
 
 def command(
     places: Places = None, samples: Samples = 50, within: Within = 1e-9, out: Out = None, as_json: AsJson = False
 ) -> None:
-    """Compare robots with Pinocchio, on a fixed and on a free base, and say of each how far it is or why it is not.
+    """Compare the numbers of robots with Pinocchio's.
+
+    On a fixed and on a free base; of each it says how far it is off, or why it is not compared.
 
     Joints that mimic others move by themselves, as in Pinocchio's default. Nothing is compiled: the recursions run on
     arrays of all states. Exit code 1 where a robot does not agree.
@@ -40,8 +42,11 @@ def command(
     if pin is None:
         raise InputError("compare: Pinocchio is not installed; pip install pin")
     files = urdf_files(places or [_examples()])
+    for file in (place for place in places or () if place.is_file()):
+        open_robot(str(file))  # in a folder, one robot of many may be refused; a file that is named may not
     jobs = [(file, is_floating) for file in files for is_floating in (False, True)]
-    bar = track(jobs, "comparing", console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    bar = track(jobs, "comparing", console=console, transient=True, disable=not console.is_terminal)
     rows = [agreement(pin, file, is_floating=is_floating, samples=samples) for file, is_floating in bar]
     table = tabulated(rows, within, samples)
     if out is not None:
@@ -55,13 +60,20 @@ def urdf_files(places: list[Path]) -> list[Path]:
     """Return the URDF files among files and in folders, without repeats."""
     found: dict[Path, None] = {}
     for place in places:
-        if not place.exists():
+        if not _exists(place):
             raise InputError(f"compare: '{place}' is neither a file nor a folder")
         inside = sorted(place.rglob("*.urdf")) if place.is_dir() else [place]
         if not inside:
             raise InputError(f"compare: there is no .urdf in folder '{place}'")
         found |= dict.fromkeys(inside)
     return list(found)
+
+
+def _exists(place: Path) -> bool:
+    try:
+        return place.exists()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _examples() -> Path:

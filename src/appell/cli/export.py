@@ -7,26 +7,62 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.common import Floating, Gravity, Loops, Mimic, NoFriction, RobotName, numbers, open_any, warn
+from appell.cli.common import (
+    Floating,
+    Gravity,
+    Loops,
+    Mimic,
+    NoFriction,
+    RobotName,
+    completed,
+    numbers,
+    open_any,
+    warn,
+)
 from appell.control.gains import gains, integral_gains
 from appell.control.joints import n_forces
 from appell.control.laws import JointLaw, PointToPoint, Tracking
 from appell.errors import InputError
+from appell.robot.export import TARGETS
 from appell.robot.robot import Robot
+from appell.robot.verbs import VERBS
 
+LAWS = ("tracking", "point-to-point")
 Verbs = Annotated[
-    list[str] | None, typer.Option("--verb", help="What to write, such as inverse_dynamics; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--verb",
+        metavar="VERB",
+        help="What to write, such as inverse_dynamics; may be repeated.",
+        autocompletion=completed(VERBS),
+    ),
 ]
 Out = Annotated[
     Path, typer.Option("--out", "-o", metavar="FILE", help="Where it goes: .c, with the header beside it, or .py.")
 ]
-To = Annotated[str, typer.Option("--to", help="c, casadi or jax; controllers are C.")]
-RealName = Annotated[str, typer.Option("--real", help="double or float.")]
+To = Annotated[
+    str,
+    typer.Option(
+        "--to", metavar="TARGET", help="c, casadi or jax; controllers are C.", autocompletion=completed(TARGETS)
+    ),
+]
+RealName = Annotated[
+    str,
+    typer.Option("--real", metavar="TYPE", help="double or float.", autocompletion=completed(("double", "float"))),
+]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
-FrameName = Annotated[str | None, typer.Option("--frame", help="The frame of verbs such as pose.")]
-Prefix = Annotated[str | None, typer.Option("--prefix", help="What every name begins with; the robot's if left out.")]
+FrameName = Annotated[str | None, typer.Option("--frame", metavar="NAME", help="The frame of verbs such as pose.")]
+Prefix = Annotated[
+    str | None, typer.Option("--prefix", metavar="NAME", help="What every name begins with; the robot's if left out.")
+]
 Controller = Annotated[
-    str | None, typer.Option("--controller", help="A computed-torque law instead of verbs: tracking, point-to-point.")
+    str | None,
+    typer.Option(
+        "--controller",
+        metavar="LAW",
+        help="A computed-torque law instead of verbs: tracking, point-to-point.",
+        autocompletion=completed(LAWS),
+    ),
 ]
 Frequency = Annotated[
     float | None, typer.Option("--frequency", help="Of the controller's error [rad/s]; needed with --controller.")
@@ -36,7 +72,10 @@ IntegralRate = Annotated[
     float | None, typer.Option("--integral", help="How fast tracking forgets a constant disturbance [rad/s].")
 ]
 Limit = Annotated[
-    str | None, typer.Option("--limit", help="Greatest forces, one or one per joint, by commas; or file for its own.")
+    str | None,
+    typer.Option(
+        "--limit", metavar="NUMBERS", help="Greatest forces, one or one per joint, by commas; or file for its own."
+    ),
 ]
 
 
@@ -60,7 +99,9 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     mimic: Mimic = False,
     loops: Loops = None,
 ) -> None:
-    """Write verbs of a robot, or a controller, as C99 that needs no library but math.h; verbs for CasADi or JAX too.
+    """Write verbs or a controller as C99, or verbs for CasADi or JAX.
+
+    The C needs no library but math.h, and with --no-libm not even that.
 
     Example: appell export puma560 --verb inverse_dynamics --verb mass_matrix --out puma.c --real float --no-libm
 
@@ -88,7 +129,7 @@ def _law(
     robot: Any, name: str, frequency: float | None, damping: float, integral: float | None, limit: str | None
 ) -> JointLaw:
     """Return a law; where it leads to is an argument of its C, and any place will do here."""
-    if name not in ("tracking", "point-to-point"):
+    if name not in LAWS:
         raise InputError(f"--controller: expected tracking or point-to-point, got '{name}'")
     if not isinstance(robot, Robot):
         raise InputError(f"--controller: '{robot.name}' is a robot in closed form, which the laws do not lead")

@@ -20,7 +20,9 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     as_json: AsJson = False,
     loops: Loops = None,
 ) -> None:
-    """Compute the accelerations a of a robot at q, v under joint forces τ. Velocities and forces left out are zero.
+    """Compute forward dynamics: accelerations a under joint forces τ.
+
+    The robot is at q with velocities v; velocities and forces left out are zero.
 
     Files are those of appell id, with tau1 tau2 … (or tau.<joint>) in place of a; what appell id writes can be read.
 

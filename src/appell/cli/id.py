@@ -20,13 +20,15 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     as_json: AsJson = False,
     loops: Loops = None,
 ) -> None:
-    """Compute the joint forces τ that give a robot at q, v the accelerations a. Velocities and accelerations left out are zero.
+    """Compute inverse dynamics: joint forces τ for accelerations a.
 
-    A file of many samples has columns q1 q2 … (or q.<joint>), v1 …, a1 …, and t if it has times, as .csv; or arrays q, v,
-    a, t of one row a sample, as .npz. Results have the same columns and tau.
+    The robot is at q with velocities v; velocities and accelerations left out are zero.
+
+    A file of many samples has columns q1 q2 … (or q.<joint>), v1 …, a1 …, and t if it has times, as .csv; or arrays q,
+    v, a, t of one row a sample, as .npz. Results have the same columns and tau.
 
     Example: appell id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0
-    """  # noqa: E501  # one sentence, as --help shows it
+    """
     samples.run(
         robot,
         "inverse_dynamics",

@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import tomllib
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 from rich.tree import Tree
 
+from appell.catalogue import file_text, names
 from appell.cli.common import (
+    FILES,
     AsJson,
     Floating,
     Gravity,
     Loops,
     Mimic,
     NoFriction,
-    RobotName,
-    open_robot,
+    completed,
+    open_any,
     show,
     show_json,
 )
 from appell.cli.remarks import remarks
 from appell.loops.closed_robot import ClosedRobot
+from appell.loops.spherical.robot import SphericalRobot
 from appell.model.model import WORLD, Model
 from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
 
+Shown = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ROBOT",
+        help=f"A {FILES}, or a name of the catalogue such as puma560; all names if left out.",
+        autocompletion=completed(names),
+    ),
+]
+
 
 def command(
-    robot: RobotName,
+    robot: Shown = None,
     floating: Floating = False,
     mimic: Mimic = False,
     no_friction: NoFriction = False,
@@ -36,11 +50,19 @@ def command(
     as_json: AsJson = False,
     loops: Loops = None,
 ) -> None:
-    """Show a robot: its tree, joints, limits, bodies, frames, and what is odd about it.
+    """Show a robot's tree, joints, limits, bodies and oddities.
+
+    Without a robot: the names of the catalogue.
 
     Example: appell info puma560
     """
-    loaded, told_by_reader = open_robot(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    if robot is None:
+        _list(as_json)
+        return
+    loaded, told_by_reader = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    if isinstance(loaded, SphericalRobot):
+        _spherical(loaded, as_json)
+        return
     found = [*told_by_reader, *remarks(loaded)]
     told = describe(loaded, found)
     if as_json:
@@ -57,6 +79,44 @@ def command(
         )
     show(f"frames: {', '.join(told['frames']) or 'none'}")
     show("", f"warnings: {len(found) or 'none'}", *(f"  {k}. {remark}" for k, remark in enumerate(found, 1)))
+
+
+def _list(as_json: bool) -> None:
+    """Print the names of the catalogue, each with where its numbers come from."""
+    sources = {name: tomllib.loads(file_text(name)).get("source", "") for name in names()}
+    if as_json:
+        show_json(sources)
+    else:
+        show(Table("Robots that come with appell", ("name", "source"), tuple(sources.items())))
+
+
+def _spherical(robot: SphericalRobot, as_json: bool) -> None:
+    """Print a robot in closed form: its angles, its motors, and its bodies about the common centre."""
+    columns = ("body", "mass [kg]", "centre [m]", "Ixx Ixy Iyy Ixz Iyz Izz [kg·m²]")
+    pairs = list(zip(robot.link_names, robot.mechanism.inertias, strict=True))
+    told = {
+        "name": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "gravity": robot.mechanism.gravity,
+        "coordinates": robot.joint_names,
+        "sequence": robot.mechanism.sequence,
+        "actuators": robot.actuators,
+        "home": robot.neutral(),
+        "bodies": [{"name": n, "mass": i.mass, "centre": i.centre, "inertia": i.parameters[4:]} for n, i in pairs],
+    }
+    if as_json:
+        show_json(told)
+        return
+    rows = tuple((n, i.mass, _vector(i.centre), _vector(i.parameters[4:])) for n, i in pairs)
+    show(
+        f"{robot.name}: a spherical robot in closed form, 3 coordinates, 3 velocities",
+        f"gravity {_vector(robot.mechanism.gravity)} m/s²",
+        f"coordinates: {', '.join(robot.joint_names)}, Euler angles about {robot.mechanism.sequence}",
+        f"actuators: {', '.join(robot.actuators)}",
+        "",
+        Table("Bodies", columns, rows, ("Centre and inertia in the body's own frame at the common centre.",)),
+    )
 
 
 def describe(robot: Robot, found: list[str]) -> dict[str, Any]:

@@ -40,6 +40,8 @@ def from_model(pin: Any, model: Model) -> Any:
     built.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
     for i, body in enumerate(model.bodies):
         joint, placement = body.joint, body.joint.placement
+        if joint.kind not in ("revolute", "continuous", "prismatic"):
+            raise NotImplementedError(f"joint '{joint.name}' is of kind {joint.kind}, which is not carried over")
         if joint.offset:
             raise NotImplementedError(f"joint '{joint.name}' has an offset, which Pinocchio's joints do not")
         seat = pin.SE3(np.array(placement.rotation), np.array(placement.position))
@@ -71,6 +73,8 @@ class Peer:
     @classmethod
     def of(cls, pin: Any, robot: Robot, file: Path | None) -> Peer:
         """Return the peer of a robot, read from its URDF by Pinocchio itself where there is one."""
+        if robot.nq != robot.nv:
+            raise NotImplementedError(f"robot '{robot.name}' has quaternions, which are not carried over")
         by_file = file is not None and file.suffix.lower() in (".urdf", ".xml")
         model = pin.buildModelFromUrdf(str(file)) if by_file else from_model(pin, robot.model)
         if by_file:

@@ -7,32 +7,64 @@ from typing import Annotated
 
 import typer
 
-from appell.cli.common import AsJson, show, show_json
+from appell.cli.common import AsJson, completed, show, show_json
+from appell.cli.progress import steps
 from appell.errors import InputError
 from appell.papers import NAMES
 from appell.papers import reproduce as run
+from appell.results.collection import Collection
+from appell.results.report import Made
 
-Paper = Annotated[str, typer.Argument(metavar="[PAPER]", help=f"One of {', '.join(NAMES)}, or all.")]
-Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the report and its figures go.")]
+Paper = Annotated[
+    str,
+    typer.Argument(
+        metavar="PAPER", help=f"One of {', '.join(NAMES)}, or all.", autocompletion=completed((*NAMES, "all"))
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the reports and their figures go.")]
+
+TITLE = "Five papers on the Gibbs–Appell equations, reproduced by appell"
 
 
 def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = False) -> None:
-    """Reproduce a paper: print its tables with ours beside them, write a report with figures.
+    """Reproduce the papers: tables and figures, paper against ours.
+
+    One paper prints all its tables; all of them print the rows that matter, and write one page, report.html, beside
+    those of each paper.
+
+    Example: appell reproduce all
 
     Example: appell reproduce mata2002 --out out
     """
     if paper != "all" and paper not in NAMES:
         raise InputError(f"reproduce: no paper '{paper}'; known: {', '.join(NAMES)}, all")
     names = NAMES if paper == "all" else (paper,)
-    reports = []
-    for k, name in enumerate(names, 1):
-        typer.echo(f"[{k}/{len(names)}] {name} …", err=True)
-        report = run(name)
-        place = report.save(out)
-        typer.echo(f"[{k}/{len(names)}] {name}: {report.seconds:.1f} s, {place}", err=True)
-        reports.append(report)
-        if not as_json:
-            show(f"{report.name}: {report.title}", "", *report.tables)
-            show(f"Corrected on the way: {len(report.corrections)} places in the paper, listed in {place}", "")
+    _prepare(out)
+    reports: list[Made] = []
+    with steps(names) as begin:
+        for name in names:
+            end = begin(name)
+            made = run(name).drawn()
+            place = made.save(out)
+            end(f"{made.report.seconds + made.seconds:.1f} s, {place}")
+            reports.append(made)
+    whole = Collection(TITLE, tuple(reports)) if paper == "all" else None
+    if whole is not None:
+        place = whole.save(out / "report.html")
     if as_json:
-        show_json([report.json() for report in reports])
+        show_json([made.report.json() for made in reports])
+    elif whole is not None:
+        show(whole.summary(), whole.effort())
+    else:
+        report = reports[0].report
+        show(f"{report.name}: {report.title}", "", *report.tables)
+        show(f"Corrected on the way: {len(report.corrections)} places in the paper, listed in {place}")
+    typer.echo(f"report: {place}", err=True)
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder before the work, so that what cannot be is told at once."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out: {folder}: cannot be made: {error.strerror or error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from appell.cli.common import numbers, open_robot, show, show_json, warn
+from appell.cli.common import numbers, open_any, show, show_json, warn
 from appell.errors import InputError
 from appell.loops.closed_robot import ClosedRobot
+from appell.loops.spherical.robot import SphericalRobot
 from appell.read.files import write
 from appell.results.table import Table
 from appell.robot.robot import Robot
@@ -29,7 +31,7 @@ V = Annotated[str | None, typer.Option("-v", metavar=_LIST, help="Velocities; ze
 A = Annotated[str | None, typer.Option("-a", metavar=_LIST, help="Accelerations; zero if left out.")]
 Tau = Annotated[str | None, typer.Option("--tau", metavar=_LIST, help="Joint forces [N·m, N]; zero if left out.")]
 Source = Annotated[Path | None, typer.Option("--in", metavar="FILE", help="Samples to read, .csv or .npz.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write samples, .csv or .npz.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write samples, .csv or .npz.")]
 
 KINDS = ("q", "v", "a", "tau")
 TIME = "t"
@@ -52,7 +54,7 @@ class Choice:
 def run(name: str, verb: str, given: dict[str, str | None], result: str, choice: Choice) -> None:
     """Evaluate a verb on the samples of the command line or of a file, and print or write what comes."""
     options = {"floating": choice.floating, "mimic": choice.mimic}
-    robot, remarks = open_robot(name, choice.no_friction, choice.gravity, loops=choice.loops, **options)
+    robot, remarks = open_any(name, choice.no_friction, choice.gravity, loops=choice.loops, **options)
     if choice.out is not None and choice.out.suffix.lower() not in (".csv", ".npz"):
         raise InputError(f"--out: {choice.out}: expected a file named .csv or .npz")
     written = {kind: text for kind, text in given.items() if text is not None}
@@ -92,7 +94,7 @@ def run(name: str, verb: str, given: dict[str, str | None], result: str, choice:
             show(Table(title, ("joint", *kinds), tuple(zip(names, *columns, strict=True))))
 
 
-def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
+def labels(robot: Robot | SphericalRobot, kind: str, size: int | None = None) -> list[str]:
     """Return a name for each number of q, or of v, a or τ: the joint's, numbered where the joint has several.
 
     A closed robot's v are its independent velocities, its τ its actuators' forces; its a are the actuators' where they
@@ -106,6 +108,8 @@ def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
             if kind == "v"
             else robot.actuators
         )
+    if isinstance(robot, SphericalRobot):
+        return robot.actuators if kind == "tau" else robot.joint_names
     names: list[str] = []
     for joint in (body.joint for body in robot.model.independent.bodies):
         count = joint.type.nq if kind == "q" else joint.type.nv
@@ -117,7 +121,7 @@ def _option(kind: str) -> str:
     return f"-{kind}" if len(kind) == 1 else f"--{kind}"
 
 
-def read(path: Path, robot: Robot) -> dict[str, Array]:
+def read(path: Path, robot: Robot | SphericalRobot) -> dict[str, Array]:
     """Return the samples of a .csv or .npz file: q of shape (N, nq), and t, v, a, tau where the file has them."""
     readers = {".csv": _read_csv, ".npz": _read_npz}
     if path.suffix.lower() not in readers:
@@ -133,7 +137,7 @@ def read(path: Path, robot: Robot) -> dict[str, Array]:
     return arrays
 
 
-def _read_csv(path: Path, robot: Robot) -> dict[str, Array]:
+def _read_csv(path: Path, robot: Robot | SphericalRobot) -> dict[str, Array]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file)
         header = [name.strip() for name in next(lines, [])]
@@ -152,12 +156,15 @@ def _read_csv(path: Path, robot: Robot) -> dict[str, Array]:
 
 def _number(path: Path, line: int, column: str, text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         raise InputError(f"{path}:{line}: column '{column}': expected a number, got '{text}'") from None
+    if not math.isfinite(value):
+        raise InputError(f"{path}:{line}: column '{column}': expected a finite number, got '{text}'")
+    return value
 
 
-def _places(path: Path, header: Sequence[str], robot: Robot) -> dict[str, Any]:
+def _places(path: Path, header: Sequence[str], robot: Robot | SphericalRobot) -> dict[str, Any]:
     """Return, per kind of value, its columns in the robot's order; t is one column, not a list."""
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
@@ -184,7 +191,7 @@ def _places(path: Path, header: Sequence[str], robot: Robot) -> dict[str, Any]:
     return places
 
 
-def _read_npz(path: Path, robot: Robot) -> dict[str, Array]:
+def _read_npz(path: Path, robot: Robot | SphericalRobot) -> dict[str, Array]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name], dtype=float) for name in file.files}
@@ -200,10 +207,13 @@ def _read_npz(path: Path, robot: Robot) -> dict[str, Array]:
         if array.shape != expected or not n:
             wanted = "(samples,)" if name == TIME else f"(samples, {len(labels(robot, name))})"
             raise InputError(f"{path}: {name}: expected shape {wanted}, one row a sample of q, got {array.shape}")
+        if not np.isfinite(array).all():
+            row = int(np.argwhere(~np.isfinite(array))[0][0])
+            raise InputError(f"{path}: {name}: row {row} is not finite")
     return arrays
 
 
-def _csv(arrays: dict[str, Array], robot: Robot) -> str:
+def _csv(arrays: dict[str, Array], robot: Robot | SphericalRobot) -> str:
     names = [
         [kind] if kind == TIME else [f"{kind}.{name}" for name in labels(robot, kind, x.shape[-1])]
         for kind, x in arrays.items()

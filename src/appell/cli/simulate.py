@@ -12,19 +12,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from appell.cli.common import AsJson, show, show_json, warn
-from appell.errors import AppellWarning, InputError
+from appell.cli.common import PICTURES, AsJson, Plot, check_endings, show, show_json, warn
+from appell.errors import AppellWarning
 from appell.results.run import Run
 from appell.results.table import Table
 from appell.simulate.scenario import read_scenario
 
 File = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A .toml file: robot, start, walls, control, duration.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the run goes, .npz or .csv.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Curves of the run, .png, .pdf or .svg.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the run goes, .npz or .csv.")]
 Animate = Annotated[Path | None, typer.Option("--animate", metavar="FILE", help="A film, .gif, or .mp4 with ffmpeg.")]
 Speed = Annotated[float, typer.Option("--speed", help="Seconds of motion in a second of the film.")]
 
-ENDINGS = {"--out": (".npz", ".csv"), "--plot": (".png", ".pdf", ".svg"), "--animate": (".gif", ".mp4")}
 SHOWN = 40
 """Impacts that are printed; all are in the run."""
 
@@ -37,15 +35,15 @@ def command(
     speed: Speed = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Run a scenario: print its impacts and a summary, write the run, its curves and a film of it.
+    """Run a scenario file: impacts, curves, a film.
 
     A run that ends early says why on stderr and still writes its files; the exit code is then 1.
 
     Example: appell simulate examples/scenarios/tree.toml --out run.npz --plot run.png --animate run.gif --speed 0.25
     """
-    for option, file in {"--out": out, "--plot": plot, "--animate": animate}.items():
-        if file is not None and file.suffix.lower() not in ENDINGS[option]:
-            raise InputError(f"{option}: {file}: expected a file named {' or '.join(ENDINGS[option])}")
+    check_endings(
+        {"--out": (out, (".npz", ".csv")), "--plot": (plot, PICTURES), "--animate": (animate, (".gif", ".mp4"))}
+    )
     run, seconds, remarks = _simulated(scenario, progress=sys.stdout.isatty() and not as_json)
     warn(remarks)
     writers: dict[Path, Callable[[Path], Any]] = {}

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.loops.load import load
 from appell.papers.multipliers import Simulated, simulated
-from appell.results.report import Figure, Report
+from appell.results.report import Figure, Pick, Report, picked
 from appell.results.style import COLOURS, figure
 from appell.results.table import Cell, Table
+from appell.results.verdict import Kind, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -37,6 +38,20 @@ CORRECTIONS = (
     "and J̇ the derivative of J, which appell's coriolis_matrix is; formulation='abedloo2014' gives the printed one.",
     "Not given: the arcs' radius, the shape of the links, the end effector's mass centre, the branch of (34). Taken: "
     "0.1 m, thin uniform arcs about the common centre, a mass centre at that centre, + for all legs.",
+)
+
+GIVES = (
+    "The equations of motion of a spherical parallel robot in closed form, from its acceleration energy, checked on "
+    "the Agile Wrist against a simulator that shares none of its formulas."
+)
+
+_PICKS = (
+    *(
+        Pick("Verification.", (what,), f"closed form against simulator: {what}", "paper, order", "ours")
+        for what in ("joint angles [rad]", "motor torques [N·m]")
+    ),
+    Pick("The matrix C", ("printed, (21) and (47)",), "C as printed: Ṁ − 2C off skew", "", "symmetric part of Ṁ − 2C"),
+    Pick("The matrix C", ("appell",), "C of appell: Ṁ − 2C off skew", "", "symmetric part of Ṁ − 2C"),
 )
 
 AMPLITUDE = np.deg2rad([10.0, 30.0, 20.0])
@@ -94,7 +109,9 @@ def report() -> Report:
     >>> [table.title[:8] for table in report().tables]
     ['Verifica', 'Motor to', 'The matr']
     """
-    return Report("abedloo2014", TITLE, (verification(), torques(), matrices()), FIGURES, CORRECTIONS)
+    tables = (verification(), torques(), matrices())
+    highlights = picked(tables, _PICKS)
+    return Report("abedloo2014", TITLE, tables, FIGURES, CORRECTIONS, gives=GIVES, highlights=highlights)
 
 
 _ROWS = (
@@ -112,7 +129,13 @@ def verification() -> Table:
     for field, what, paper in _ROWS:
         ours, simulator = getattr(made.ours, field), getattr(made.simulator, field)
         error = float(np.abs(ours - simulator).max())
-        verdict = "smaller" if error < 0.1 * paper else "the same order" if error < 10.0 * paper else "larger"
+        verdict = (
+            Verdict("smaller", Kind.BETTER)
+            if error < 0.1 * paper
+            else Verdict("the same order", Kind.ORDER)
+            if error < 10.0 * paper
+            else Verdict("larger", Kind.DIFFERS)
+        )
         rows.append((what, paper, error, float(np.abs(simulator).max()), verdict))
     return Table(
         "Verification. Closed form against a simulator of three chains, figures 6 and 7: greatest difference",
@@ -159,7 +182,8 @@ def matrices() -> Table:
         forces[name] = (matrix @ v[..., None])[..., 0]
         skew = rate - 2.0 * matrix
         off = float(np.abs(skew + np.swapaxes(skew, -1, -2)).max() / np.abs(skew).max())
-        rows.append((name, off, "skew" if off < 1e-9 else "not skew"))
+        verdict = Verdict("skew", Kind.CORRECTED) if off < 1e-9 else Verdict("not skew", Kind.DIFFERS)
+        rows.append((name, off, verdict))
     first, second = forces.values()
     same = float(np.abs(first - second).max() / np.abs(second).max())
     return Table(
@@ -204,17 +228,20 @@ def _draw_figure6() -> Drawn:
     above.set(title="Motor torques", ylabel="torque [N·m]")
     above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     _errors(below, made.t, made.ours.torques - made.simulator.torques)
-    below.set(title="Difference", ylabel="[N·m]", xlabel="t [s]", xlim=(0.0, DURATION))
+    below.set(title="Closed form less simulator", ylabel="Δτ [N·m]", xlabel="t [s]", xlim=(0.0, DURATION))
     return drawn
 
 
 def _draw_figure7() -> Drawn:
     made, drawn = study(), figure(7.0, 6.0)
     axes = drawn.subplots(3, 1, sharex=True)
-    for ax, (field, what, _) in zip(axes, _ROWS, strict=False):
+    for ax, (field, what, _), symbol in zip(axes, _ROWS, ("Δθ", "Δθ̇", "Δθ̈"), strict=False):
         error = (getattr(made.ours, field) - getattr(made.simulator, field))[..., 0]
         _errors(ax, made.t, error)
-        ax.set(title=f"Motors: {what.partition(' [')[0].removeprefix('joint ')}", ylabel=f"[{what.partition('[')[2]}")
+        ax.set(
+            title=f"Motors: {what.partition(' [')[0].removeprefix('joint ')}",
+            ylabel=f"{symbol} [{what.partition('[')[2]}",
+        )
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
     axes[-1].set(xlabel="t [s]", xlim=(0.0, DURATION))
     return drawn

@@ -17,6 +17,7 @@ import numpy as np
 from appell.papers.formula import Formula, fit
 from appell.recursion import forward
 from appell.results.table import Cell, Table
+from appell.results.verdict import Kind, Verdict
 from appell.robot.load import chain, load
 from appell.robot.robot import Robot
 from appell.trace.count import Count, count
@@ -81,12 +82,16 @@ def _cells(counts: Counted | None, side: int) -> tuple[Cell, Cell]:
     return ("no polynomial" if exact is None else str(exact)), counts[6][side]
 
 
-def _verdict(paper: int | float, ours: int | None, compiled: int | None) -> str:
+def _verdict(paper: int | float, ours: int | None, compiled: int | None) -> Verdict:
+    """Return how our counts stand to the paper's; the kind is that of our count the paper's way, if there is one."""
+
     def against(mine: int) -> str:
         return "equal" if mine == paper else f"{abs(mine - paper):g} {'fewer' if mine < paper else 'more'}"
 
-    said = [against(mine) for mine in (ours, compiled) if mine is not None]
-    return ", compiled ".join(said) if ours is not None else "compiled " + said[0] if said else ""
+    mine = [x for x in (ours, compiled) if x is not None]
+    kind = Kind.AGREES if mine[0] == paper else Kind.BETTER if mine[0] < paper else Kind.DIFFERS
+    words = ", compiled ".join(map(against, mine))
+    return Verdict(words if ours is not None else f"compiled {words}", kind)
 
 
 def compared(what: str, paper: tuple[Formula, Formula], ours: Counted | None, compiled: Counted | None) -> list[Any]:
@@ -144,7 +149,7 @@ def _others() -> Table:
                 str(general.operations("inverse_dynamics", "gibbs")),
                 str(built),
                 str(robot.operations("inverse_dynamics")),
-                f"compiled {products - built.multiplications} M, {sums - built.additions} A fewer",
+                _real_arm(products - built.multiplications, sums - built.additions),
             )
         )
     return Table(
@@ -164,6 +169,11 @@ def _others() -> Table:
             "The published counts come with their totals alone: which parameters were zero in them is not known here.",
         ),
     )
+
+
+def _real_arm(products: int, sums: int) -> Verdict:
+    kind = Kind.BETTER if min(products, sums) > 0 else Kind.DIFFERS
+    return Verdict(f"compiled {products} M, {sums} A fewer", kind)
 
 
 def with_general_links(robot: Robot) -> Robot:

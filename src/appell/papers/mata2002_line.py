@@ -29,6 +29,7 @@ from appell.results.report import Figure
 from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS, figure
 from appell.results.table import Cell, Table
+from appell.results.verdict import Kind, Verdict
 from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS
 
@@ -193,7 +194,7 @@ def forward_kernel(robot: Robot, formulation: str) -> Kernel:
     )
 
 
-def order(theirs: float, ours: float) -> str:
+def order(theirs: float, ours: float) -> Verdict:
     """Return how far a number that rounding or an unknown choice decides is from the paper's.
 
     >>> order(1.0, 3.0), order(1.0, 0.02)
@@ -201,8 +202,10 @@ def order(theirs: float, ours: float) -> str:
     """
     ratio = ours / theirs
     if 1 / 4 < ratio < 4:
-        return "the same order"
-    return f"{ratio:.0f} times what is printed" if ratio > 1.0 else f"{ratio:.2g} of what is printed"
+        return Verdict("the same order", Kind.ORDER)
+    if ratio > 1.0:
+        return Verdict(f"{ratio:.0f} times what is printed", Kind.DIFFERS)
+    return Verdict(f"{ratio:.2g} of what is printed", Kind.BETTER)
 
 
 # Table 6: how far the arm strays
@@ -215,7 +218,8 @@ def table6() -> Table:
     for k, quantity in enumerate(("q [rad]", "v [rad/s]", "a [rad/s²]")):
         for joint in range(6):
             theirs, ours = float(_PAPER6[k, joint]), float(linear[k, joint])
-            verdict = order(theirs, ours) + _miscopied(_PAPER6[k], joint)
+            verdict = order(theirs, ours)
+            verdict = Verdict(verdict + _miscopied(_PAPER6[k], joint), verdict.kind)
             rows.append((f"|Δ{quantity[0]}| {quantity[2:]}", joint + 1, theirs, ours, float(exact[k, joint]), verdict))
     return Table(
         "Table 6. A PUMA 600 driven by torques alone along a straight line: average errors of its joints",
@@ -248,7 +252,11 @@ def readings_table() -> Table:
             errors = {feed: float(simulated(reading, label, feed).average[0].max()) for feed in FEEDS}
             below = [feed for feed in FEEDS if errors[feed] < paper]
             above = [feed for feed in FEEDS if errors[feed] >= paper]
-            verdict = f"paper between {below[-1]} and {above[0]}" if below and above else "paper outside"
+            verdict = (
+                Verdict(f"paper between {below[-1]} and {above[0]}", Kind.ORDER)
+                if below and above
+                else Verdict("paper outside", Kind.DIFFERS)
+            )
             signs = " ".join(_SIGNS[x] for x in label[:2])
             rows.append((f"{reading} ({rest})", signs, *errors.values(), paper, verdict))
     return Table(
@@ -285,9 +293,10 @@ def table7(repeats: int = 3) -> Table:
         run, ga = runs[method], runs["GA"]
         paper = tuple(p / g for p, g in zip(_PAPER7[method], _PAPER7["GA"], strict=True))
         apart = f", {np.abs(run.q - ga.q).max():.0e} rad from GA" if method != "GA" else ""
-        verdict = (
+        verdict = Verdict(
             f"evaluations / GA {run.evaluations / ga.evaluations:.2f}, paper {paper[1]:.2f}; "
-            f"ends {run.errors[0, -1].max():.0e} rad off the plan{apart}"
+            f"ends {run.errors[0, -1].max():.0e} rad off the plan{apart}",
+            Kind.BETTER if run.evaluations < _PAPER7[method][1] else Kind.DIFFERS,
         )
         measured = (run.seconds, run.evaluations, run.seconds / ga.seconds)
         in_batch = (1e9 * native[method], native[method] / native["GA"])
@@ -343,7 +352,9 @@ def _draw_figure3() -> Drawn:
     paths = (puma().pose(q, "dh6")[:, :3, 3] for q in (planned.q, run.q))
     axes.plot(*next(paths).T, color=COLOURS[6], label="planned trajectory")
     axes.plot(*next(paths).T, color=COLOURS[2], linestyle="--", label="simulated, τ linear between samples")
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", yticks=(0, 0.1, 0.2, 0.3), zticks=(0, 0.1, 0.2, 0.3))
+    for set_label, name in zip((axes.set_xlabel, axes.set_ylabel, axes.set_zlabel), "xyz", strict=True):
+        set_label(f"{name} [m]", labelpad=8.0)
+    axes.set(yticks=(0, 0.1, 0.2, 0.3), zticks=(0, 0.1, 0.2, 0.3))
     axes.set_aspect("equal")
     axes.view_init(elev=22, azim=-48)
     drawn.legend(loc="outside upper left", ncols=2)

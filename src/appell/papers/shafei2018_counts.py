@@ -20,6 +20,7 @@ from appell.papers.mata2002_counts import SIDES, general_arm
 from appell.recursion import gibbs, inertia_matrix, mixed
 from appell.recursion.kinematics import Scalars
 from appell.results.table import Cell, Table
+from appell.results.verdict import Kind, Verdict
 from appell.trace.count import Count, count
 from appell.trace.tape import Port, trace
 
@@ -162,7 +163,9 @@ def table1() -> tuple[Table, ...]:
                 cells = {kind: _cells(printed.method, flag, side) for kind, flag in both.items()} | cells
             shown = [cell for kind in ("general", "rods", "compiled") for cell in cells.get(kind, (None, None))]
             times = ", ".join(f"{kind} {at / value:.3g}" for kind, (_, value) in cells.items() if value)
-            rows.append((f"{what}: {name}", str(printed.sides[side]), at, *shown, f"times fewer: {times}"))
+            kind = Kind.BETTER if all(value is None or value < at for _, value in cells.values()) else Kind.DIFFERS
+            verdict = Verdict(f"times fewer: {times}", kind)
+            rows.append((f"{what}: {name}", str(printed.sides[side]), at, *shown, verdict))
     where = f"at {SHOWN[0]}, {SHOWN[1]}"
     columns = (
         "operations",
@@ -198,9 +201,14 @@ def _tree() -> Table:
             ours = equations(model, printed.method)
             for side, name in enumerate(SIDES):
                 theirs = sum(printed.sides[side](n, 1) for n in lengths)
-                rows.append((f"{what}: {name}", theirs, ours[side], f"{theirs / ours[side]:.3g} times fewer"))
+                kind = Kind.BETTER if ours[side] < theirs else Kind.DIFFERS
+                verdict = Verdict(f"{theirs / ours[side]:.3g} times fewer", kind)
+                rows.append((f"{what}: {name}", theirs, ours[side], verdict))
     built = compiled(model)
-    rows += [(f"compiled: {name}", None, built[side], "not in the paper") for side, name in enumerate(SIDES)]
+    rows += [
+        (f"compiled: {name}", None, built[side], Verdict("not in the paper", Kind.NEW))
+        for side, name in enumerate(SIDES)
+    ]
     notes = (f"Four branches of {', '.join(map(str, lengths))} links; the paper's formula is summed over them.",)
     columns = ("operations", "paper", "ours", "verdict")
     return Table("Beside table 1. The robot of figure 4, twelve velocities", columns, tuple(rows), notes)

@@ -16,6 +16,7 @@ from appell.results.report import Figure, Film
 from appell.results.run import Impact, Run
 from appell.results.style import COLOURS, figure
 from appell.results.table import Cell, Table
+from appell.results.verdict import Kind, Verdict
 from appell.robot.load import load
 from appell.simulate.points import Points, resolve
 from appell.simulate.round import Circle
@@ -194,23 +195,25 @@ def _named(points: Sequence[str]) -> str:
     return " and ".join(points)
 
 
-def _verdicts(paper: Any, converged: Any, ours: Any, digits: int) -> str:
+def _verdicts(paper: Any, converged: Any, ours: Any, digits: int) -> Verdict:
     """Return how ours stands to the converged value, and to the printed one."""
     if ours is None:
-        return "later than this run"
+        return Verdict("later than this run", Kind.DIFFERS)
     if isinstance(ours, str):
-        return "equal" if ours == paper == converged else "differs"
-    agreement = "converged" if abs(ours - converged) <= 0.51 * 10.0**-digits else "not the converged value"
-    return f"{agreement}; paper {_printed_verdict(paper, ours)}"
+        return Verdict("equal", Kind.AGREES) if ours == paper == converged else Verdict("differs", Kind.DIFFERS)
+    printed = _printed_verdict(paper, ours)
+    if abs(ours - converged) > 0.51 * 10.0**-digits:
+        return Verdict(f"not the converged value; paper {printed}", Kind.DIFFERS)
+    return Verdict(f"converged; paper {printed}", printed.kind)
 
 
-def _printed_verdict(paper: float, ours: float) -> str:
+def _printed_verdict(paper: float, ours: float) -> Verdict:
     digits = len(f"{paper:g}".partition(".")[2])
     if round(ours, digits) == paper:
-        return "equal to the digits printed"
+        return Verdict("equal to the digits printed", Kind.AGREES)
     if math.trunc(ours * 10**digits) == round(paper * 10**digits):
-        return "equal, cut not rounded"
-    return f"off by {100.0 * abs(paper / ours - 1.0):.1g} %"
+        return Verdict("equal, cut not rounded", Kind.AGREES)
+    return Verdict(f"off by {100.0 * abs(paper / ours - 1.0):.1g} %", Kind.CORRECTED)
 
 
 # Figures
@@ -224,13 +227,13 @@ _RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10)
 def figures(run: Run) -> tuple[Figure | Film, ...]:
     """Return figures 14 to 19 and the film of the motion, drawn when they are wanted."""
     histories = {
-        "14": ("positions of joints and end points along X₁", _histories, 0, False),
-        "15": ("velocities of joints and end points along X₁", _histories, 0, True),
+        "14": ("positions of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, False),
+        "15": ("velocities of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, True),
         "16": ("positions of joints and end points along X₂", _histories, 1, False),
         "17": ("velocities of joints and end points along X₂", _histories, 1, True),
     }
     drawn: list[Figure | Film] = [
-        Figure(f"figure{name}", f"Figure {name}. The {what}; thin lines are impacts", partial(draw, run, axis, is_rate))
+        Figure(f"figure{name}", f"Figure {name}. The {what}", partial(draw, run, axis, is_rate))
         for name, (what, draw, axis, is_rate) in histories.items()
     ]
     drawn.append(
@@ -256,20 +259,26 @@ def _histories(run: Run, axis: int, is_rate: bool) -> Drawn:
     drawn = figure(7.6, 3.8)
     axes = drawn.subplots()
     for colour, pair in zip(COLOURS, _PAIRS, strict=True):
-        for dash, name in zip(("-", "--"), pair, strict=False):
-            axes.plot(dense.t, values[:, POINTS.index(name), axis], dash, color=colour, label=name, linewidth=1.1)
+        lines = {name: values[:, POINTS.index(name), axis] for name in pair}
+        first, *others = lines.values()
+        if others and np.abs(others[0] - first).max() < 1e-3 * np.ptp(values[..., axis]):  # they move as one
+            lines = {" and ".join(pair): first}
+        for dash, (name, line) in zip(("-", "--"), lines.items(), strict=False):
+            axes.plot(dense.t, line, dash, color=colour, label=name, linewidth=1.1)
     symbol = f"{'Ẋ' if is_rate else 'X'}{'₁₂'[axis]}"
     axes.set_ylabel(f"{symbol} [{'m/s' if is_rate else 'm'}]")
     axes.set_xlabel("t [s]")
-    mark_impacts(axes, run)
+    mark_impacts(axes, run, is_named=True)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return drawn
 
 
 def _poses(run: Run) -> Drawn:
+    from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+
     seen = [(0.0, ()), *((impact.time, impact.points) for impact in run.impacts[:6]), (float(run.t[-1]), ())]
     rows = -(-len(seen) // 4)
-    drawn = figure(8.0, 2.2 * rows)
+    drawn = figure(8.0, 2.2 * rows + 0.3)
     panels: list[Axes] = drawn.subplots(rows, 4, squeeze=False).ravel().tolist()
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     for axes in panels:
@@ -284,7 +293,13 @@ def _poses(run: Run) -> Drawn:
         axes.plot(*p.T, ".", color="#333333", markersize=3.0)
         hit = p[[POINTS.index(name) for name in struck]]
         axes.plot(*hit.T, "o", color=COLOURS[4], markersize=6.0)
-        axes.set_title(f"{time:.4f} s{': ' if struck else ''}{', '.join(struck)}", fontsize=8)
+        axes.set_title(f"{time:.4f} s{': ' if struck else ''}{', '.join(struck)}", fontsize=9)
+    key = (
+        Line2D([], [], color="#555555", linewidth=1.2, label=f"wall, radius {RADIUS:g} m"),
+        Line2D([], [], color=COLOURS[0], linewidth=1.6, label="rod, 1 m"),
+        Line2D([], [], color=COLOURS[4], marker="o", linestyle="", markersize=6.0, label="point that strikes"),
+    )
+    drawn.legend(handles=key, loc="outside lower center", ncols=3)
     return drawn
 
 
@@ -299,6 +314,6 @@ def _energies(run: Run) -> Drawn:
     axes.plot(dense.t, kinetic + potential, color=COLOURS[6], label="total")
     axes.set_ylabel("energy [J]")
     axes.set_xlabel("t [s]")
-    mark_impacts(axes, run)
+    mark_impacts(axes, run, is_named=True)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return drawn

@@ -8,7 +8,7 @@ torques (figure 4), and the closed loop on ramps and splines (figure 5) run on t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,15 @@ from appell.control.laws import PointToPoint, Tracking
 from appell.control.simulated import misjudged
 from appell.errors import InputError
 from appell.papers.formula import Formula
-from appell.papers.mata2002_counts import COLUMNS, compared, counted
+from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, counted
 from appell.plan.branches import branches
 from appell.plan.cartesian import CartesianLine
 from appell.plan.curves import Ramp, Spline
 from appell.plan.goal import pose
-from appell.results.report import Figure, Report
+from appell.results.report import Figure, Highlight, Pick, Report, picked
 from appell.results.style import COLOURS, figure
 from appell.results.table import Cell, Table
+from appell.results.verdict import Kind, Verdict
 from appell.robot.load import load
 from appell.robot.robot import Robot
 from appell.simulate.simulate import simulate
@@ -49,8 +50,28 @@ CORRECTIONS = (
     "Tables 2 and 3: 121n and 91n need the recursions of α and β merged into one.",
 )
 
+GIVES = (
+    "Computed-torque control of an industrial arm from the Gibbs–Appell equations in vector form: operation counts, "
+    "three control laws, and the torques of a straight line."
+)
+
+_PICKS = tuple(
+    Pick(
+        "Tables 2 and 3.",
+        (f"this work, G-A in vectors: {side}",),
+        f"inverse dynamics, six joints: {side}",
+        "paper n=6",
+        "ours n=6",
+    )
+    for side in SIDES
+)
+
 START, END, ATTITUDE = (0.6, 0.175, 0.25), (0.018, 0.757, 0.0), (45.0, 60.0, 90.0)
 """Section 4: where the line begins and ends [m], and the attitude by Euler angles ZYZ [°]."""
+DURATION = 8.6
+"""How long the line takes, as printed [s]."""
+STEPS = (0.225, 0.061)
+"""What a control step took on the paper's two machines [ms]."""
 SPEED = 0.1
 RATE = 1000.0
 """How often the closed loop of figure 5 is sampled here [Hz]; the paper does not say."""
@@ -72,7 +93,23 @@ def report(tables: Sequence[str] | None = None) -> Report:
     figures = [Figure("figure4", "Figure 4. Joint torques along the line", figure4)] if "line" in wanted else []
     if "4" in wanted:
         figures.append(Figure("figure5", "Figure 5. Ramp and spline references, and the joints that follow", figure5))
-    return Report("valera2003", TITLE, tuple(makers[t]() for t in wanted), tuple(figures), CORRECTIONS)
+    made = tuple(makers[t]() for t in wanted)
+    highlights = (*picked(made, _PICKS), *_measured(made))
+    return Report("valera2003", TITLE, made, tuple(figures), CORRECTIONS, gives=GIVES, highlights=highlights)
+
+
+def _measured(tables: Sequence[Table]) -> Iterator[Highlight]:
+    """Return what the text says of section 4's line, and of the time that a control step takes."""
+    titles = {table.title.partition(".")[0]: table for table in tables}
+    if "Section 4" in titles:
+        ours = line().duration
+        same = round(ours, 1) == DURATION
+        verdict = Verdict("equal to the digits printed", Kind.AGREES) if same else Verdict("differs", Kind.DIFFERS)
+        yield Highlight("straight line at 0.1 m/s: duration [s]", DURATION, f"{ours:.5f}", verdict)
+    if "Table 4" in titles:
+        step = titles["Table 4"].row("tracking")["control step here [ms]"]
+        words = f"theirs in C on a Pentium II at 350 MHz ({STEPS[0]} ms at 150 MHz), ours through Python"
+        yield Highlight("control step of the tracking law [ms]", STEPS[1], step, words)
 
 
 @cache
@@ -125,7 +162,8 @@ def line_table() -> Table:
         rows.append((signs, joints, ", ".join(f"{x:.2f}" for x in tau)))
     duration = line().duration
     notes = (
-        f"{duration:.5f} s at {SPEED:g} m/s (paper: 8.6 s). Signs: shoulder forward, elbow up, fifth joint positive.",
+        f"{duration:.5f} s at {SPEED:g} m/s (paper: {DURATION:g} s).",
+        "Signs: shoulder forward, elbow up, fifth joint positive.",
         "The paper shows torques as curves alone, figure 4, of a branch that it does not name.",
     )
     return Table(
@@ -157,7 +195,7 @@ def table4() -> Table:
         rows.append((name, law, f"{left:.1e}", f"{1e3 * best:.4f}"))
     notes = (
         "Exact model, no friction. A sampled law leaves what its period does: the spline ends moving slowly.",
-        "One control step took 0.225 ms on a Pentium at 150 MHz and 0.061 ms on a Pentium II at 350 MHz.",
+        f"One control step took {STEPS[0]} ms on a Pentium at 150 MHz and {STEPS[1]} ms on a Pentium II at 350 MHz.",
     )
     columns = ("controller", "v", "error at the end [rad]", "control step here [ms]")
     return Table("Table 4. The controllers on the PUMA 600", columns, tuple(rows), notes)
@@ -184,6 +222,7 @@ def figure4() -> Drawn:
             axis.set_ylim(-0.1, 0.1)
     for axis in axes[-2:]:
         axis.set_xlabel("t [s]")
+    drawn.align_ylabels()
     return drawn
 
 
@@ -209,6 +248,7 @@ def figure5() -> Drawn:
         above.set_ylabel("q₂ [rad]")
         below.set_ylabel("error [mrad]")
         below.set_xlabel("t [s]")
-    axes[0, 1].legend()
+    drawn.align_ylabels()
+    axes[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     axes[1, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return drawn

@@ -9,6 +9,8 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.loops.closed_robot import ClosedRobot
+from appell.loops.structure import velocity_places
 from appell.model.joints import QUATERNION
 from appell.results.style import COLOURS, figure
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from appell.results.run import Run
+    from appell.robot.robot import Robot
 
 Array = NDArray[Any]
 POINTS = 4000
@@ -90,11 +93,15 @@ def history(run: Run) -> Figure:
     for column, kind in enumerate(kinds):
         for row, (symbol, lines) in enumerate(panels[kind].items()):
             axes = canvas.add_subplot(grid[row, column])
+            if not lines:  # a closed robot's motors may all slide, or all turn
+                axes.set_axis_off()
+                continue
             for joint, t, values in lines:
-                axes.plot(t, values, color=COLOURS[joint % len(COLOURS)], linestyle=_dash(joint))
+                axes.plot(t, values, color=COLOURS[joint % len(COLOURS)], linestyle=dash(joint))
             unit = SYMBOLS[kind][row]
             axes.set_ylabel(f"{symbol} [{unit}]" if unit else symbol)
-            axes.tick_params(labelbottom=row == 2 and len(kinds) > 1)  # one column shares the times below
+            lowest = max(k for k, drawn in enumerate(panels[kind].values()) if drawn)
+            axes.tick_params(labelbottom=row == lowest and len(kinds) > 1)  # one column shares the times below
             if not any(values.any() for _, _, values in lines):
                 axes.set_ylim(-1.0, 1.0)
             mark_impacts(axes, run)
@@ -102,31 +109,38 @@ def history(run: Run) -> Figure:
                 axes.set_title(TITLES[kind])
     _energy(canvas.add_subplot(grid[3, :]), run)
     if is_named:
-        _legend(canvas, names)
+        name_joints(canvas, names)
     canvas.align_ylabels()
     early = f", ended early at {run.t[-1]:.6g} s" if run.ended_early else ""
     canvas.suptitle(f"{run.robot_name}: {run.t[-1] - run.t[0]:.6g} s, {len(run.impacts)} impacts{early}", fontsize=10)
     return canvas
 
 
-def mark_impacts(axes: Axes, run: Run) -> None:
-    """Draw a thin vertical line at every impact, fainter where there are many, and fix the axis of time."""
+def mark_impacts(axes: Axes, run: Run, *, is_named: bool = False) -> None:
+    """Draw a thin vertical line at every impact, fainter where there are many, and fix the axis of time.
+
+    Where they are named, the legend has a line for them.
+    """
     times = sorted({impact.time for impact in run.impacts})
     alpha = float(np.clip(30.0 / max(len(times), 1), 0.08, 0.8))
     for time in times:
         axes.axvline(time, color="#888888", linewidth=0.6, alpha=alpha, zorder=0.5)
+    if times and is_named:
+        axes.plot([], [], color="#888888", linewidth=0.6, label="impact")
     if run.t[-1] > run.t[0]:
         axes.set_xlim(run.t[0], run.t[-1])
 
 
-def _dash(joint: int) -> Any:
+def dash(joint: int) -> Any:
+    """Return the dashes of a joint's line, which change when the colours begin anew."""
     return DASHES[joint // len(COLOURS) % len(DASHES)]
 
 
-def _legend(canvas: Figure, names: list[str]) -> None:
+def name_joints(canvas: Figure, names: list[str]) -> None:
+    """Give a figure the legend of its joints, beside it."""
     from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
 
-    lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)], linestyle=_dash(k)) for k in range(len(names))]
+    lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)], linestyle=dash(k)) for k in range(len(names))]
     size = 8.0 if len(names) <= 20 else 6.5
     canvas.legend(
         lines,
@@ -148,31 +162,45 @@ def _panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
             "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
         }
     model = run.robot.model.independent
-    panels: dict[str, dict[str, list[Curve]]] = {}
-    for k, (body, at, along) in enumerate(zip(model.bodies, model.q_slices, model.v_slices, strict=True)):
-        start = along.start
-        for kind, offset in _velocity_kinds(body.joint):
-            panel = panels.setdefault(kind, {"q": [], "v": [], "τ": []})
-            panel["v"].append(Curve(k, dense.t, dense.v[:, start + offset]))
-            panel["τ"].append(Curve(k, run.t, run.tau[:, start + offset]))
-        for kind, values in _coordinates(body.joint, dense.q[:, at]):
+    panels: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in ("slides", "turns")}
+    for k, (body, at) in enumerate(zip(model.bodies, model.q_slices, strict=True)):
+        for kind, values in coordinates(body.joint, dense.q[:, at]):
             panels[kind]["q"].append(Curve(k, dense.t, values))
-    return {kind: panels[kind] for kind in ("slides", "turns") if kind in panels}
+    for k, kind, place in velocities(run.robot):
+        panels[kind]["v"].append(Curve(k, dense.t, dense.v[:, place]))
+        if place < run.tau.shape[1]:  # a closed robot has a force a motor, and its motors' velocities come first
+            panels[kind]["τ"].append(Curve(k, run.t, run.tau[:, place]))
+    return {kind: panel for kind, panel in panels.items() if panel["q"]}
 
 
-def _velocity_kinds(joint: Any) -> list[tuple[str, int]]:
+def velocities(robot: Robot) -> list[tuple[int, str, int]]:
+    """Return of every velocity its joint's number, whether it turns or slides, and its place in v.
+
+    A closed robot has its independent velocities alone.
+
+    >>> import appell
+    >>> velocities(appell.load("four-bar"))
+    [(0, 'turns', 0)]
+    """
+    model = robot.model.independent
+    every = [(k, kind) for k, body in enumerate(model.bodies) for kind, _ in velocity_kinds(body.joint)]
+    shown = velocity_places(model, robot.independent) if isinstance(robot, ClosedRobot) else range(len(every))
+    return [(*every[k], place) for place, k in enumerate(shown)]
+
+
+def velocity_kinds(joint: Any) -> list[tuple[str, int]]:
     """Return whether each velocity of a joint turns or slides: a column of the motion subspace that turns has an ω."""
     return [("turns" if any(column.angular) else "slides", k) for k, column in enumerate(joint.columns)]
 
 
-def _coordinates(joint: Any, q: Array) -> list[tuple[str, Array]]:
+def coordinates(joint: Any, q: Array) -> list[tuple[str, Array]]:
     """Return the coordinates of a joint to draw, with what they measure."""
     if joint.kind in QUATERNION:
         at = QUATERNION[joint.kind]
         turned = 2.0 * np.arccos(np.clip(np.abs(q[:, at] @ q[0, at]) / np.linalg.norm(q[:, at], axis=-1), 0.0, 1.0))
         others = [k for k in range(q.shape[1]) if not at.start <= k < at.stop]
         return [*(("slides", q[:, k]) for k in others), ("turns", turned)]
-    return [(kind, q[:, k]) for kind, k in _velocity_kinds(joint)]
+    return [(kind, q[:, k]) for kind, k in velocity_kinds(joint)]
 
 
 def _energy(axes: Axes, run: Run) -> None:
@@ -188,9 +216,7 @@ def _energy(axes: Axes, run: Run) -> None:
         axes.axvspan(
             rest.start, rest.end, color=COLOURS[4], alpha=0.12, linewidth=0.0, label=None if k else "resting contact"
         )
-    if run.impacts:
-        axes.plot([], [], color="#888888", linewidth=0.6, label="impact")
     axes.set_ylabel("energy [J]")
     axes.set_xlabel("t [s]")
-    mark_impacts(axes, run)
+    mark_impacts(axes, run, is_named=True)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from appell.results.verdict import Verdict
+
 if TYPE_CHECKING:
     from rich.console import Group
 
 Cell = str | int | float | None
+SHORT = 28
+"""Text up to so many letters stays on one line of a page: formulas and lists of numbers are not torn."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class Table:
     >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
     >>> table.json()["rows"][1]
     {'what': 'ratio', 'n': 0.123456}
-    >>> "<td>0.1235</td>" in table.html()
+    >>> '<td class="number">0.1235</td>' in table.html()
     True
     """
 
@@ -49,13 +53,30 @@ class Table:
         from rich.table import Table as Shown  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        title = Text(self.title, style="bold")
-        shown = Shown(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
         for k, column in enumerate(self.columns):
             shown.add_column(Text(column), justify="right" if self._is_numeric(k) else "left", overflow="fold")
         for row in self.rows:
             shown.add_row(*(Text(text(cell)) for cell in row))
-        return Group(shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text(""))
+        return Group(
+            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text("")
+        )
+
+    def row(self, *first: Cell) -> dict[str, Cell]:
+        """Return the row that begins with some cells, by column.
+
+        Raises
+        ------
+        KeyError
+            When there is none.
+
+        >>> Table("Counts", ("what", "n"), (("additions", 402),)).row("additions")["n"]
+        402
+        """
+        for row in self.rows:
+            if row[: len(first)] == first:
+                return dict(zip(self.columns, row, strict=True))
+        raise KeyError(f"table '{self.title}': no row begins with {first}")
 
     def json(self) -> dict[str, Any]:
         """Return the table as a dictionary of plain values, one dictionary a row."""
@@ -78,13 +99,16 @@ class Table:
         notes = [f"\n{note}" for note in self.notes]
         return "\n".join([f"## {self.title}\n", *lines, *notes, ""])
 
-    def html(self) -> str:
-        """Return the table as an HTML element."""
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
-        body = "\n".join(f"<tr>{''.join(map(_td, row))}</tr>" for row in self.rows)
+    def html(self, level: int = 2, anchor: str = "") -> str:
+        """Return the table as an HTML section, its title a heading of a level, with an anchor if it has one."""
+        numeric = [self._is_numeric(k) for k in range(len(self.columns))]
+        head = "".join(f"<th{_class(n)}>{html.escape(c)}</th>" for c, n in zip(self.columns, numeric, strict=True))
+        rows = ("".join(map(_td, row, numeric)) for row in self.rows)
+        body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
         notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
+        place = f' id="{anchor}"' if anchor else ""
         return (
-            f"<section>\n<h2>{html.escape(self.title)}</h2>\n"
+            f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
             f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
             f"{notes}</section>\n"
         )
@@ -109,5 +133,14 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
-def _td(cell: Cell) -> str:
-    return f"<td>{html.escape(text(cell))}</td>"
+def _td(cell: Cell, is_numeric: bool) -> str:
+    return f"<td{_class(is_numeric, cell)}>{html.escape(text(cell))}</td>"
+
+
+def _class(is_numeric: bool, cell: Cell = None) -> str:
+    """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
+    if isinstance(cell, Verdict):
+        return f' class="{cell.kind.name.lower()}"'
+    if is_numeric:
+        return ' class="number"'
+    return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""

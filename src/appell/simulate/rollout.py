@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from appell.errors import AppellWarning, InputError
 from appell.loops.closed_robot import ClosedRobot
 from appell.model.build import listed
+from appell.results.motions import motions
+from appell.results.style import written
 from appell.robot import rolled
 from appell.robot.arguments import check_quaternions, numbers
 from appell.robot.robot import Robot
@@ -20,6 +23,9 @@ from appell.simulate.closed_march import closed_marcher, report_singular
 from appell.simulate.law import Law
 from appell.simulate.scheme import METHODS, marcher, weights
 from appell.simulate.stepwise import stepwise
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 
@@ -35,6 +41,19 @@ class Rollout(NamedTuple):
     q: Array
     v: Array
     diverged: Array
+
+    def plot(self, robot: Robot, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of q and v against time, joint by joint; write it to `path` (.png, .pdf, .svg) if given.
+
+        Up to 12 robots are a line each; of more there are the median and where half and nine tenths of them are.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> run = appell.rollout(robot, [0.1, 0.2], [0.0, 0.0], None, 1e-3, steps=10)
+        >>> [axes.get_ylabel() for axes in run.plot(robot).axes]
+        ['q [rad]', 'v [rad/s]']
+        """
+        return written("rollout.plot", path, lambda: motions(robot, self.t, self.q, self.v))
 
 
 def rollout(  # noqa: PLR0913  (what is optional is named in the call)

@@ -1,0 +1,88 @@
+"""Motions of many robots at once as curves: a line each where they are few, else the median and what is around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.results.plots import NAMED, SYMBOLS, TITLES, coordinates, dash, name_joints, velocities
+from appell.results.style import COLOURS, figure
+from appell.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+FEW = 12
+"""How many robots have a line each."""
+BANDS = ((5.0, 95.0, 0.12), (25.0, 75.0, 0.25))
+"""Percentiles between which a band is filled, and how dark."""
+
+
+class Line(NamedTuple):
+    """One joint of a panel: its index (of its colour) and its values (robots, times)."""
+
+    joint: int
+    values: Array
+
+
+def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
+    """Return a figure of q (..., times, nq) and v (..., times, nv); draw it inside :func:`appell.results.style.styled`.
+
+    Rotations and translations have a column each, for they differ in unit. Of a quaternion the angle is shown by which
+    the joint has turned since the start. A closed robot's v are its independent velocities. States that are not finite
+    are left out.
+    """
+    q, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, v))
+    panels, names = _panels(robot, q, v)
+    is_named = len(names) <= NAMED
+    canvas = figure(4.6 * len(panels) + (2.0 if is_named else 0.4), 5.6)
+    grid = canvas.subplots(2, len(panels), sharex=True, squeeze=False)
+    for column, (kind, both) in zip(grid.T, panels.items(), strict=True):
+        for axes, symbol, unit, lines in zip(column, "qv", SYMBOLS[kind], both, strict=False):
+            for line in lines:
+                _draw(axes, t, line)
+            axes.set_ylabel(f"{symbol} [{unit}]")
+            axes.axis("on" if lines else "off")  # a closed robot's motors may all slide, or all turn
+        column[0].set_title(TITLES[kind])
+        lowest = column[1 if both[1] else 0]
+        lowest.tick_params(labelbottom=True)
+        lowest.set(xlabel="t [s]", xlim=(t[0], t[-1]) if t[-1] > t[0] else None)
+    if is_named:
+        name_joints(canvas, names)
+    canvas.align_ylabels()
+    shown = "" if len(q) <= FEW else "\nlines are medians, bands hold a half and nine tenths of them"
+    canvas.suptitle(f"{robot.name}: {len(q)} {'motion' if len(q) == 1 else 'motions'}{shown}", fontsize=10)
+    return canvas
+
+
+def _panels(robot: Robot, q: Array, v: Array) -> tuple[dict[str, tuple[list[Line], list[Line]]], list[str]]:
+    """Return the lines of q and of v by kind of motion, and the names of what they are colours of."""
+    model = robot.model.independent
+    panels: dict[str, tuple[list[Line], list[Line]]] = {kind: ([], []) for kind in ("slides", "turns")}
+    names = [body.joint.name for body in model.bodies]
+    for k, (body, at) in enumerate(zip(model.bodies, model.q_slices, strict=True)):
+        every = [coordinates(body.joint, one[:, at]) for one in q]
+        for place, (kind, _) in enumerate(every[0]):
+            panels[kind][0].append(Line(k, np.array([one[place][1] for one in every])))
+    for k, kind, place in velocities(robot):
+        panels[kind][1].append(Line(k, v[..., place]))
+    return {kind: both for kind, both in panels.items() if any(both)}, names
+
+
+def _draw(axes: Axes, t: Array, line: Line) -> None:
+    colour, values = COLOURS[line.joint % len(COLOURS)], np.where(np.isfinite(line.values), line.values, np.nan)
+    style: dict[str, Any] = {"color": colour, "linestyle": dash(line.joint)}
+    if len(values) <= FEW:
+        axes.plot(t, values.T, **style, linewidth=1.3 if len(values) == 1 else 0.8)
+        return
+    kept = values[np.isfinite(values).all(axis=1)]
+    if not len(kept):
+        return
+    for low, high, alpha in BANDS:
+        axes.fill_between(t, *np.percentile(kept, (low, high), axis=0), color=colour, alpha=alpha, linewidth=0.0)
+    axes.plot(t, np.median(kept, axis=0), **style)
