@@ -7,14 +7,17 @@ No folder of tests is on ``sys.path``, so helpers are fixtures too, of session s
 from __future__ import annotations
 
 import functools
+import importlib.util
 import math
 import os
 import shutil
+import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -42,10 +45,59 @@ settings.load_profile("appell")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give this run a cache of compiled code of its own; its workers inherit the name of the folder."""
+    """Give this run a cache of compiled code of its own; its workers inherit the name of the folder.
+
+    There is a worker for each core, so that linear algebra in many threads would only be in the way.
+    """
     if "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ["APPELL_CACHE"] = tempfile.mkdtemp(prefix="appell-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["APPELL_CACHE"], ignore_errors=True))
+
+
+# C compilers
+
+
+class Compiler(NamedTuple):
+    """A C compiler: how it is called, and what it can watch while a program runs."""
+
+    name: str
+    command: tuple[str, ...]
+    sanitizers: str
+
+    def build(self, *arguments: object) -> None:
+        """Compile, every warning an error."""
+        command = [*self.command, *WARNINGS, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wshadow", "-Wdouble-promotion")
+
+
+def _compilers() -> list[Compiler]:
+    """Return gcc where it is, and clang: the machine's, or the one that the wheel of Zig brings."""
+    both = "-fsanitize=address,undefined"
+    found = [Compiler(name, (name,), both) for name in ("gcc", "clang") if shutil.which(name)]
+    if all(one.name != "clang" for one in found) and importlib.util.find_spec("ziglang"):
+        zig = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")  # which Zig adds unasked
+        found.append(Compiler("clang", zig, "-fsanitize=undefined"))
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for a compiler with each one."""
+    if "compiler" in metafunc.fixturenames:
+        metafunc.parametrize("compiler", _compilers(), ids=lambda one: one.name, scope="session")
+
+
+@pytest.fixture(scope="session")
+def any_compiler() -> Compiler:
+    """Return one C compiler."""
+    found = _compilers()
+    if not found:
+        pytest.skip("there is no C compiler: neither gcc, nor clang, nor the wheel ziglang")
+    return found[0]
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ from appell.simulate.rollout import Rollout, rollout
 from appell.simulate.round import Arc, Circle, Ellipse, Sphere
 from appell.simulate.simulate import simulate
 from appell.simulate.walls import Distance, Line, Plane, Polyline, Segment, Wall
+from appell.view.view import view
 
 __all__ = [
     "PD",
@@ -101,6 +102,7 @@ __all__ = [
     "simulate",
     "sinusoid",
     "threads",
+    "view",
 ]
 
 __version__ = "0.1.0"

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import math
 import re
-import shutil
 import subprocess
 
 import numpy as np
@@ -18,11 +17,6 @@ from appell.kernels.c99 import REALS, Function, Sheet, header_text, source_text
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.tape import Port, trace
 
-COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
-WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wshadow", "-Wdouble-promotion"]
-SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="neither gcc nor clang is installed")
-
 
 @functools.cache
 def robot(name):
@@ -33,10 +27,8 @@ def robot(name):
 
 def built(compiler, file, *flags):
     """Return a shared library of a C file that may use nothing but what is in it, or in libm with -lm."""
-    library = file.with_suffix(f".{compiler}.so")
-    command = [compiler, *WARNINGS, "-O1", "-fPIC", "-shared", "-Wl,--no-undefined", str(file), "-o", str(library)]
-    done = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    library = file.with_suffix(f".{compiler.name}.so")
+    compiler.build("-O1", "-fPIC", "-shared", "-Wl,--no-undefined", file, "-o", library, *flags)
     return ctypes.CDLL(str(library))
 
 
@@ -76,7 +68,6 @@ def relative(found, expected):
 
 @pytest.mark.parametrize("libm", [True, False], ids=["libm", "alone"])
 @pytest.mark.parametrize(("name", "verb"), CASES)
-@pytest.mark.parametrize("compiler", COMPILERS)
 def test_c_gives_what_python_gives(compiler, name, verb, libm, tmp_path):
     file = robot(name).export(verb, path=tmp_path / "robot.c", libm=libm)
     library = built(compiler, file, *(["-lm"] if libm else ["-nostdlib"]))
@@ -90,7 +81,6 @@ def test_c_gives_what_python_gives(compiler, name, verb, libm, tmp_path):
 
 
 @pytest.mark.parametrize("libm", [True, False], ids=["libm", "alone"])
-@pytest.mark.parametrize("compiler", COMPILERS)
 def test_float_is_good_to_single_precision(compiler, libm, tmp_path):
     file = robot("puma560").export("inverse_dynamics", path=tmp_path / "robot.c", real="float", libm=libm)
     library = built(compiler, file, *(["-lm"] if libm else ["-nostdlib"]))
@@ -123,7 +113,6 @@ int main(void)
 
 @pytest.mark.parametrize("libm", [True, False], ids=["libm", "alone"])
 @pytest.mark.parametrize("name", ["puma560", "floating", "stewart", "agile-wrist"])
-@pytest.mark.parametrize("compiler", COMPILERS)
 def test_sanitizers_find_nothing(compiler, name, libm, tmp_path):
     file = robot(name).export("inverse_dynamics", path=tmp_path / "robot.c", libm=libm)
     q, v, a = samples(name, 4)
@@ -139,8 +128,8 @@ def test_sanitizers_find_nothing(compiler, name, libm, tmp_path):
     call = f"{function[1]}({', '.join(names)})"
     main.write_text(MAIN.format(arrays=arrays, reads=reads, call=call, size=sizes["tau"], result="tau"))
     program = tmp_path / "program"
-    command = [compiler, "-std=c99", "-O1", *SANITIZERS, str(file), str(main), "-o", str(program), "-lm"]
-    subprocess.run(command, check=True)
+    watch = (compiler.sanitizers, "-fno-sanitize-recover=all")
+    compiler.build("-O1", *watch, file, main, "-o", program, "-lm")
     text = " ".join(float(x).hex() for row in np.hstack([q, v, a]) for x in row)
     done = subprocess.run([program], input=text, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -157,18 +146,24 @@ def sheet(program, inputs, outputs):
     return Sheet("a test", (), (), (function,))
 
 
-def small(folder, program, inputs, outputs, *, real="double", libm=False):
+def _small(compiler, folder, program, inputs, outputs, *, real="double", libm=False):
     made = sheet(program, inputs, outputs)
     (folder / "small.h").write_text(header_text(made, "small", REALS[real], "f"))
     file = folder / "small.c"
     file.write_text(source_text(made, "small", REALS[real], "f", libm=libm))
-    return built(COMPILERS[0], file, *(["-lm"] if libm else ["-nostdlib"])).f
+    return built(compiler, file, *(["-lm"] if libm else ["-nostdlib"])).f
+
+
+@pytest.fixture
+def small(any_compiler, tmp_path):
+    """The maker of a C function of a small program."""
+    return functools.partial(_small, any_compiler, tmp_path)
 
 
 @pytest.mark.skipif(bool(np.finfo(np.longdouble).eps > 1e-18), reason="long double is no wider than double")
 @pytest.mark.parametrize("real", ["double", "float"])
-def test_own_sines_are_exact_to_the_last_places(real, tmp_path):
-    f = small(tmp_path, lambda x: (sin(x[0]), cos(x[0])), {"x": (1,)}, {"y": (2,)}, real=real)
+def test_own_sines_are_exact_to_the_last_places(small, real, tmp_path):
+    f = small(lambda x: (sin(x[0]), cos(x[0])), {"x": (1,)}, {"y": (2,)}, real=real)
     dtype = np.float64 if real == "double" else np.float32
     rng = np.random.default_rng(3)
     near = np.arange(-40, 41) * (math.pi / 2)
@@ -180,16 +175,16 @@ def test_own_sines_are_exact_to_the_last_places(real, tmp_path):
     assert np.abs(found - exact).max() < np.finfo(dtype).eps
 
 
-def test_own_sines_of_what_is_not_finite_are_not_numbers(tmp_path):
-    f = small(tmp_path, lambda x: (sin(x[0]), cos(x[0])), {"x": (1,)}, {"y": (2,)})
+def test_own_sines_of_what_is_not_finite_are_not_numbers(small, tmp_path):
+    f = small(lambda x: (sin(x[0]), cos(x[0])), {"x": (1,)}, {"y": (2,)})
     (found,), _ = called(f, (np.array([[np.inf], [-np.inf], [np.nan]]),), [2])
     assert np.isnan(found).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_own_root_is_right_to_one_unit(dtype, tmp_path):
+def test_own_root_is_right_to_one_unit(small, dtype, tmp_path):
     real = "double" if dtype is np.float64 else "float"
-    f = small(tmp_path, lambda x: (sqrt(x[0]),), {"x": (1,)}, {"y": (1,)}, real=real)
+    f = small(lambda x: (sqrt(x[0]),), {"x": (1,)}, {"y": (1,)}, real=real)
     tiny, huge = np.log10(np.finfo(dtype).tiny) - 5, np.log10(np.finfo(dtype).max)
     x = np.append(10.0 ** np.random.default_rng(1).uniform(tiny, huge, 2000), [0.0, 1.0, 4.0]).astype(dtype)
     (found,), _ = called(f, (x[:, None],), [1], dtype)
@@ -201,41 +196,41 @@ def test_own_root_is_right_to_one_unit(dtype, tmp_path):
     assert math.copysign(1.0, odd[3, 0]) == -1.0
 
 
-def test_signs_of_zero_and_of_not_a_number_are_kept(tmp_path):
-    f = small(tmp_path, lambda x: (sign(x[0]),), {"x": (1,)}, {"y": (1,)})
+def test_signs_of_zero_and_of_not_a_number_are_kept(small, tmp_path):
+    f = small(lambda x: (sign(x[0]),), {"x": (1,)}, {"y": (1,)})
     (found,), _ = called(f, (np.array([[-3.0], [2.0], [0.0], [np.nan]]),), [1])
     assert found[:3, 0].tolist() == [-1.0, 1.0, 0.0]
     assert np.isnan(found[3, 0])
 
 
-def test_a_choice_is_by_what_is_above_zero(tmp_path):
-    f = small(tmp_path, lambda x: (select(x[0] - 1.0, x[1] * x[1], -x[1]),), {"x": (2,)}, {"y": (1,)})
+def test_a_choice_is_by_what_is_above_zero(small, tmp_path):
+    f = small(lambda x: (select(x[0] - 1.0, x[1] * x[1], -x[1]),), {"x": (2,)}, {"y": (1,)})
     x = np.array([-3.0, 2.0, 1.0, np.inf, np.nan])
     (found,), _ = called(f, (np.stack([x, np.full(5, 7.0)], axis=-1),), [1])
     assert found[:, 0].tolist() == [-7.0, 49.0, -7.0, 49.0, -7.0]
 
 
-def test_an_input_without_axes_is_passed_by_value(tmp_path):
-    f = small(tmp_path, lambda x, y: (x[0] * y[0],), {"x": (1,), "dt": ()}, {"y": (1,)})
+def test_an_input_without_axes_is_passed_by_value(small, tmp_path):
+    f = small(lambda x, y: (x[0] * y[0],), {"x": (1,), "dt": ()}, {"y": (1,)})
     x, result = np.array([3.0]), np.empty(1)
     f(*(ctypes.c_void_p(x.ctypes.data), ctypes.c_double(0.5), ctypes.c_void_p(result.ctypes.data)))
     assert result[0] == 1.5
 
 
-def test_arrays_may_overlap(tmp_path):
-    f = small(tmp_path, lambda x: (x[1], x[0]), {"x": (2,)}, {"y": (2,)})
+def test_arrays_may_overlap(small, tmp_path):
+    f = small(lambda x: (x[1], x[0]), {"x": (2,)}, {"y": (2,)})
     x = np.array([1.0, 2.0])
     place = x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
     f(place, place)
     assert x.tolist() == [2.0, 1.0]
 
 
-def test_brackets_keep_the_order_of_operations(tmp_path):
+def test_brackets_keep_the_order_of_operations(small, tmp_path):
     def program(x):
         a, b, c = x
         return a - (b - c), -(a + b) * c, a / (b / c), a / (b * c), -a - b, (a - 2.5) * -0.1
 
-    f = small(tmp_path, program, {"x": (3,)}, {"y": (6,)})
+    f = small(program, {"x": (3,)}, {"y": (6,)})
     x = np.random.default_rng(5).normal(size=(10, 3))
     (found,), _ = called(f, (x,), [6])
     np.testing.assert_allclose(found, [program(row) for row in x], rtol=1e-14)

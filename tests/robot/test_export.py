@@ -17,21 +17,17 @@ from appell.loops.verbs import OF_THE_TREE
 from appell.loops.verbs import VERBS as CLOSED
 from appell.robot.verbs import FRAMED, VERBS
 
-COMPILER = next((name for name in ("gcc", "clang") if shutil.which(name)), None)
-compiled = pytest.mark.skipif(COMPILER is None, reason="neither gcc nor clang is installed")
-FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion"]
 
+@pytest.fixture
+def library(any_compiler):
+    """The maker of a library of a C file."""
 
-def library(file):
-    shared = file.with_suffix(".so")
-    done = subprocess.run(
-        [str(COMPILER), *FLAGS, "-O0", "-fPIC", "-shared", str(file), "-o", str(shared), "-lm"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(shared))
+    def made(file):
+        shared = file.with_suffix(".so")
+        any_compiler.build("-O0", "-fPIC", "-shared", file, "-o", shared, "-lm")
+        return ctypes.CDLL(str(shared))
+
+    return made
 
 
 def place(array):
@@ -51,9 +47,8 @@ def check(robot, verbs, frame, c):
         np.testing.assert_allclose(flat, tape.run(*given), rtol=1e-11, atol=1e-11, err_msg=verb)
 
 
-@compiled
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
-def test_every_verb_of_an_open_robot_is_exported(floating, tmp_path):
+def test_every_verb_of_an_open_robot_is_exported(library, floating, tmp_path):
     model = appell.chain(1 if floating else 2, np.random.default_rng(0)).model
     model = replace(model, base=replace(model.base, inertia=model.bodies[0].inertia))
     robot = appell.Robot(model.floating() if floating else model)
@@ -61,8 +56,7 @@ def test_every_verb_of_an_open_robot_is_exported(floating, tmp_path):
     check(robot, VERBS, frame, library(robot.export(list(VERBS), path=tmp_path / "all.c", frame=frame, prefix="arm")))
 
 
-@compiled
-def test_every_verb_of_a_closed_robot_is_exported(tmp_path):
+def test_every_verb_of_a_closed_robot_is_exported(library, tmp_path):
     robot = appell.load("five-bar")
     frame, verbs = robot.link_names[-1], [*CLOSED, *OF_THE_TREE]
     check(robot, verbs, frame, library(robot.export(verbs, path=tmp_path / "all.c", frame=frame, prefix="arm")))
@@ -77,8 +71,7 @@ def test_the_header_is_c_plus_plus_too(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@compiled
-def test_every_verb_of_a_spherical_robot_is_exported(tmp_path):
+def test_every_verb_of_a_spherical_robot_is_exported(library, tmp_path):
     robot = appell.load("agile-wrist")
     c = library(robot.export(list(SPHERICAL), path=tmp_path / "all.c", frame="platform"))
     q, found = np.array([0.1, 0.2, 0.3]), np.empty((6, 3))
@@ -86,8 +79,7 @@ def test_every_verb_of_a_spherical_robot_is_exported(tmp_path):
     np.testing.assert_allclose(found, robot.jacobian(q, "platform"), atol=1e-13)
 
 
-@compiled
-def test_a_quaternion_not_of_unit_length_is_told_by_a_code(tmp_path):
+def test_a_quaternion_not_of_unit_length_is_told_by_a_code(library, tmp_path):
     robot = appell.load("two-link", floating=True)
     c = library(robot.export("gravity", path=tmp_path / "robot.c"))
     assert "#define TWO_LINK_NOT_UNIT 1 " in (tmp_path / "robot.h").read_text()
@@ -99,8 +91,7 @@ def test_a_quaternion_not_of_unit_length_is_told_by_a_code(tmp_path):
     assert c.two_link_gravity(place(q), place(tau)) == 1
 
 
-@compiled
-def test_open_loops_are_told_by_a_code(tmp_path):
+def test_open_loops_are_told_by_a_code(library, tmp_path):
     robot = appell.load("five-bar")
     c = library(robot.export("inverse_dynamics", path=tmp_path / "robot.c"))
     q, zero, tau, roughness = robot.neutral(), np.zeros(2), np.empty(2), np.empty(1)
@@ -113,8 +104,7 @@ def test_open_loops_are_told_by_a_code(tmp_path):
     assert roughness[0] > 1e6
 
 
-@compiled
-def test_a_leg_out_of_reach_is_told_by_a_code(tmp_path):
+def test_a_leg_out_of_reach_is_told_by_a_code(library, tmp_path):
     robot = appell.load("agile-wrist")
     c = library(robot.export(["inverse_dynamics", "discriminants"], path=tmp_path / "robot.c"))
     rng, zero, tau, found = np.random.default_rng(0), np.zeros(3), np.empty(3), np.empty(3)
@@ -127,8 +117,7 @@ def test_a_leg_out_of_reach_is_told_by_a_code(tmp_path):
     assert seen == {0, 4}
 
 
-@compiled
-def test_a_robot_that_cannot_move_is_exported(tmp_path):
+def test_a_robot_that_cannot_move_is_exported(library, tmp_path):
     (tmp_path / "still.urdf").write_text('<robot name="still"><link name="base"/></robot>')
     robot = appell.load(tmp_path / "still.urdf")
     c = library(robot.export("pose", path=tmp_path / "still.c", frame="base"))
@@ -137,8 +126,7 @@ def test_a_robot_that_cannot_move_is_exported(tmp_path):
     np.testing.assert_array_equal(found, np.eye(4))
 
 
-@compiled
-def test_names_that_c_does_not_know_stay_in_comments(tmp_path):
+def test_names_that_c_does_not_know_stay_in_comments(library, tmp_path):
     (tmp_path / "odd.urdf").write_text(
         '<robot name="7 */ #error é"><link name="a"/><link name="b"><inertial><mass value="1"/>'
         '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'

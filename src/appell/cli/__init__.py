@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from appell import __version__
-from appell.cli import bench, cache, compare, export, fd, id, info, ops, reproduce, simulate
+from appell.cli import bench, cache, compare, export, fd, id, info, ops, reproduce, simulate, view
 from appell.cli.common import Group
 
 app = typer.Typer(
@@ -45,6 +45,7 @@ for _name, _module in {
     "id": id,
     "fd": fd,
     "simulate": simulate,
+    "view": view,
     "ops": ops,
     "export": export,
     "bench": bench,

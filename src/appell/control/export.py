@@ -24,7 +24,7 @@ from appell.control.joints import n_forces, scalar_error
 from appell.errors import InputError
 from appell.kernels.c99 import Guard
 from appell.recursion.kinematics import Scalars
-from appell.robot.export import Source, export
+from appell.robot.export import PYTHON, Source, export
 from appell.robot.robot import Robot
 from appell.simulate.law import ComputedTorque, Feedback, GravityPD, Integral, Law, clamped, forces
 from appell.trace.tape import Port, Tape, trace
@@ -52,7 +52,7 @@ class Terms(NamedTuple):
 
 def write_law(robot: Robot, verb: str, terms: Terms, to: str, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a law as a function named for its verb, options as of the exporter; return the path of the source file."""
-    if to != "c":
+    if to in PYTHON:
         raise InputError(f"export: laws are written as C, got '{to}'; export the robot's own verbs for CasADi and JAX")
     for name, x in terms._asdict().items():
         if x is not None and x.ndim > 1:

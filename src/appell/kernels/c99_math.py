@@ -27,7 +27,7 @@ def sine_cosine_text(real: str, literal: Literal, double: Literal) -> str:
     largest, parts = PARTS[real]
     tables, zero, one, half = TABLES[real], literal(0.0), literal(1.0), literal(0.5)
     steps = "\n".join(f"        r = r - n * {literal(part)};" for part in parts)
-    narrow = "" if real == "double" else "(float)"
+    large = "reduced(x, &quadrant)" if real == "double" else "(float)reduced((double)x, &quadrant)"
     return f"""{_reduction_text(double)}
 
 /* sin x = r + r z (s1 + s2 z + ...), cos x = 1 - z/2 + z z (c1 + c2 z + ...), with z = r r, r = x - k pi/2,
@@ -42,7 +42,7 @@ static void sine_cosine(const {real} x, {real} *s, {real} *c)
         quadrant = (unsigned long)k;
 {steps}
     }} else {{
-        r = {narrow}reduced(x, &quadrant);
+        r = {large};
     }}
     const {real} z = r * r;
     const {real} sine = r + r * z * ({_horner(tables.sine, literal)});

@@ -132,11 +132,12 @@ def _bound(element: Element, name: str, owner: Place, default: float = 0.0) -> f
     return math.copysign(math.inf, bound) if abs(bound) >= UNBOUNDED else bound
 
 
-def _origin(parent: Element, owner: Place) -> Pose:
-    origin = child(parent, "origin", owner)
-    if origin is None:
+def origin(parent: Element, owner: Place) -> Pose:
+    """Return the pose that an element's <origin> gives it."""
+    given = child(parent, "origin", owner)
+    if given is None:
         return Pose()
-    xyz, rpy = (ZERO if origin.get(key) is None else _vector(origin, key, owner) for key in ("xyz", "rpy"))
+    xyz, rpy = (ZERO if given.get(key) is None else _vector(given, key, owner) for key in ("xyz", "rpy"))
     return pose(xyz, rpy)
 
 
@@ -155,7 +156,7 @@ def _inertia(link: Element, owner: Place) -> Inertia:
     tensor = required(inertial, "inertia", owner)
     xx, xy, xz, yy, yz, zz = (_number(tensor, key, owner) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     about_centre = Inertia.from_centre(mass, ZERO, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    return about_centre.moved(_origin(inertial, owner))
+    return about_centre.moved(origin(inertial, owner))
 
 
 def _connection(element: Element, source: str) -> Connection:
@@ -163,7 +164,7 @@ def _connection(element: Element, source: str) -> Connection:
     owner = Place(source, line_of(element), f"joint '{name}'")
     parent, carried = (attribute(required(element, key, owner), "link", owner) for key in ("parent", "child"))
     kind = _kind(element, owner)
-    joint = Joint(name, kind, placement=_origin(element, owner))
+    joint = Joint(name, kind, placement=origin(element, owner))
     if kind != "fixed":
         joint = _moving(joint, element, owner)
     return Connection(joint, parent, carried, line_of(element))

@@ -151,7 +151,7 @@ def _draw_walls(axes: Axes, run: Run, look: Scene) -> None:
         line = wall.outline()
         if look.view == "3d" and hasattr(wall, "gap"):
             for part in wall.parts:
-                for piece in _wires(part, look.box):
+                for piece in wires(part, look.box):
                     axes.plot(*look.seen(piece).T, color="#777777", linewidth=0.6, alpha=0.55, zorder=1)
         elif line is not None:
             axes.plot(*look.seen(line).T, color="#555555", linewidth=1.8, zorder=1)
@@ -160,7 +160,7 @@ def _draw_walls(axes: Axes, run: Run, look: Scene) -> None:
                 axes.plot(*look.seen(piece).T, color="#555555", linewidth=1.8, zorder=1)
 
 
-def _wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array]:
+def wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array]:
     """Return lines on a wall: where slices of space, across each of the axes, meet it."""
     for axis in range(3):
         for x in np.linspace(box[0][axis], box[1][axis], count):

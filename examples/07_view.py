@@ -1,0 +1,27 @@
+"""View a run in the browser: the tree of ten rods that falls inside a round wall.
+
+At a terminal the page stays open until Ctrl-C; elsewhere, as in a test, the example says where it was and ends.
+"""
+
+import sys
+
+import numpy as np
+
+import appell
+from appell.papers.shafei2018 import RADIUS, START
+
+
+def main() -> None:
+    robot = appell.load("shafei-tree")
+    run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=[appell.Circle(RADIUS)])
+    print(f"{len(run.impacts)} impacts in {run.t[-1]:g} s")
+    if sys.stdout.isatty():
+        appell.view(run)
+        return
+    with appell.view(run, browser=False, block=False) as viewer:
+        viewer.seek(run.impacts[0].time)
+        print(f"the page was at {viewer.url}")
+
+
+if __name__ == "__main__":
+    main()

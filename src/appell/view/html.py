@@ -1,0 +1,71 @@
+"""Pieces of the panel's HTML; every name of a file is escaped on its way in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+GREY = "#868e96"
+RED = "#c92a2a"
+BLUE = "#0072B2"
+FRAME = "padding:0 0.9em 0.35em 0.9em;font-size:0.8em;line-height:1.45"
+
+
+def line(text: str) -> str:
+    """Return a line that asks for attention.
+
+    >>> "<b>" in line("<b>")
+    False
+    """
+    return f'<div style="{FRAME};color:{RED}">{escape(text)}</div>'
+
+
+def small(text: str) -> str:
+    """Return a line in grey."""
+    return f'<div style="{FRAME};color:{GREY}">{escape(text)}</div>'
+
+
+def heading(title: str, under: str) -> str:
+    """Return the panel's head: a name, and a line about it."""
+    return (
+        f'<div style="padding:0.5em 0.9em 0.4em 0.9em"><div style="font-weight:600">{escape(title)}</div>'
+        f'<div style="font-size:0.8em;color:{GREY}">{escape(under)}</div></div>'
+    )
+
+
+def bars(rows: Sequence[tuple[str, float, str, float]]) -> str:
+    """Return a table of names, values and units with a bar each, whose whole length stands for the fourth number."""
+    cell = "padding:0.05em 0.35em 0.05em 0;white-space:nowrap"
+    body = "".join(
+        f'<tr><td style="{cell};overflow:hidden;text-overflow:ellipsis;max-width:10em">{escape(name)}</td>'
+        f'<td style="{cell};text-align:right;font-variant-numeric:tabular-nums">{_number(value)}</td>'
+        f'<td style="{cell};color:{GREY}">{escape(unit)}</td>'
+        f'<td style="width:45%">{_bar(value, whole)}</td></tr>'
+        for name, value, unit, whole in rows
+    )
+    return f'<div style="{FRAME}"><table style="width:100%;border-collapse:collapse">{body}</table></div>'
+
+
+def pairs(rows: Sequence[tuple[str, str]]) -> str:
+    """Return a table of names and what belongs to them."""
+    body = "".join(
+        f'<tr><td style="padding-right:0.8em;color:{GREY};white-space:nowrap">{escape(name)}</td>'
+        f'<td style="font-variant-numeric:tabular-nums">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f'<div style="{FRAME}"><table style="border-collapse:collapse">{body}</table></div>'
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "0.00"
+
+
+def _bar(value: float, whole: float) -> str:
+    share = 50.0 * min(abs(value) / whole, 1.0) if whole > 0.0 else 0.0
+    left = 50.0 if value >= 0.0 else 50.0 - share
+    colour = RED if abs(value) > whole * (1.0 + 1e-9) else BLUE
+    return (
+        '<div style="position:relative;height:0.55em;background:rgba(134,142,150,0.18);border-radius:2px">'
+        f'<div style="position:absolute;left:{left:.1f}%;width:{share:.1f}%;height:100%;background:{colour};'
+        'border-radius:2px"></div></div>'
+    )
