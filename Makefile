@@ -42,7 +42,7 @@ bench: $(STAMP)
 
 ## docs     build the documentation into out/site
 docs: $(DOCS_STAMP)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 ## clean    remove what was built; .venv stays
 clean:
