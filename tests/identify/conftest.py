@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import appell
+from appell.identify.identify import identify
 from appell.identify.log import Log
 from appell.plan.curves import Fourier
 
@@ -30,6 +32,28 @@ def log(wave, rng):
     motion = wave(t)
     tau = 2.0 * motion.a + 0.5 * motion.v
     return Log.from_arrays(t, motion.q, v=motion.v, tau=tau, current=tau / 10.0)
+
+
+@pytest.fixture(scope="session")
+def lively():
+    """A motion of two joints, fast enough to tell a two-link arm's parameters."""
+    return Fourier([0.2, -0.8], [[0.9, 0.2], [0.3, -0.6], [0.2, 0.2]], [[0.1, 0.7], [0.4, 0.2], [-0.3, 0.1]], 0.2)
+
+
+@pytest.fixture(scope="session")
+def rubbing_log(lively):
+    """A log of a two-link arm with Coulomb and viscous friction, noise on its torques, 20 s at 100 Hz."""
+    robot, noise = appell.load("two-link"), np.random.default_rng(7)
+    t = np.arange(2000) / 100.0
+    q, v, a = lively(t)
+    tau = robot.inverse_dynamics(q, v, a) + [8.0, 5.0] * np.sign(v) + [6.0, 3.0] * v
+    return Log.from_arrays(t, q, v=v, tau=tau + noise.normal(size=tau.shape))
+
+
+@pytest.fixture(scope="session")
+def rubbing_fit(rubbing_log):
+    """The fit of that log by QR with the friction it has."""
+    return identify(appell.load("two-link"), rubbing_log, "qr", "coulomb", rotors=False)
 
 
 class Moved(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from appell import __version__
-from appell.cli import bench, cache, compare, export, fd, id, info, ops, reproduce, simulate, view
+from appell.cli import bench, cache, compare, export, fd, id, identify, info, ops, reproduce, simulate, view
 from appell.cli.common import Group
 
 app = typer.Typer(
@@ -46,6 +46,7 @@ for _name, _module in {
     "fd": fd,
     "simulate": simulate,
     "view": view,
+    "identify": identify,
     "ops": ops,
     "export": export,
     "bench": bench,

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import oaconvolve
 
 from appell.identify.filters import zero_phase
 from appell.identify.prepare import Prepared
@@ -30,6 +29,11 @@ PERIODS = 5.0
 WELL, ROUGHLY = 0.1, 0.5
 """Relative standard deviations below which a parameter is told well, or roughly."""
 
+BLIND = 1e-9
+"""Directions of the unknowns whose information is this part of the largest show nothing …"""
+HIDDEN = 1e-6
+"""… and unknowns with more than this part in such a direction are not told."""
+
 
 def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
     """Return the covariance of the values that are shown, (shown, shown), by Eq. (1)."""
@@ -37,16 +41,37 @@ def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, 
     H, S = np.zeros((n, n)), np.zeros((n, n))
     for record, load in zip(records, loads, strict=True):
         for j, (mine, W, error) in enumerate(_rows(record, load, theta, seen)):
-            parts = [(W[segment] / sigma[j], error[segment]) for segment in record.log.segments]
-            width = max(1, round(PERIODS * record.log.rate / record.log.cutoff))
-            rho = max(_autocorrelation([e for _, e in parts], width), _filtered(record.log, width), key=_duration)
-            for V, _ in parts:
-                H[np.ix_(mine, mine)] += V.T @ V
-                S[np.ix_(mine, mine)] += V.T @ _toeplitz(rho, V)
+            one, other = information(record.log, W / sigma[j], error)
+            H[np.ix_(mine, mine)] += one
+            S[np.ix_(mine, mine)] += other
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     inverse = np.linalg.pinv(H * np.outer(scale, scale), rcond=1e-12, hermitian=True) * np.outer(scale, scale)
     result: Array = inverse @ S @ inverse
     return result
+
+
+def information(log: Prepared, W: Array, error: Array) -> tuple[Array, Array]:
+    """Return the parts of H and S of one motor, from its rows (n, k) by its deviation, and residuals of any scale."""
+    parts = [(W[segment], error[segment]) for segment in log.segments]
+    width = max(1, round(PERIODS * log.rate / log.cutoff))
+    rho = max(_autocorrelation([e for _, e in parts], width), _filtered(log, width), key=_duration)
+    H = np.sum([V.T @ V for V, _ in parts], axis=0)
+    S = np.sum([V.T @ _toeplitz(rho, V) for V, _ in parts], axis=0)
+    return H, S
+
+
+def inverse(H: Array) -> tuple[Array, Array]:
+    """Return the inverse of an information matrix so far as it shows anything, and the unknowns that it does not tell.
+
+    >>> inverse(np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))[1]
+    array([False,  True,  True])
+    """
+    lengths = np.sqrt(np.maximum(np.diag(H), 0.0))
+    scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    values, vectors = np.linalg.eigh(H * np.outer(scale, scale))
+    seen = values > BLIND * values[-1]
+    hidden = np.abs(vectors[:, ~seen]).max(axis=1, initial=0.0) > HIDDEN
+    return (vectors[:, seen] / values[seen]) @ vectors[:, seen].T * np.outer(scale, scale), hidden
 
 
 def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
@@ -91,16 +116,18 @@ def _duration(rho: Array) -> float:
 
 def _toeplitz(rho: Array, V: Array) -> Array:
     """Return Ρ·V, Ρ the symmetric Toeplitz matrix of ρ."""
+    from scipy.signal import oaconvolve  # noqa: PLC0415  # slow to import
+
     kernel = np.concatenate([rho[:0:-1], rho])
     result: Array = oaconvolve(V, kernel[:, None], mode="full", axes=0)[len(rho) - 1 : len(rho) - 1 + len(V)]
     return result
 
 
-def verdict(value: float, deviation: float) -> str:
-    """Return in words how well a value is told.
+def verdict(value: float, deviation: float, well: float = WELL, roughly: float = ROUGHLY) -> str:
+    """Return in words how well a value is told, by relative deviations that count as well and as roughly.
 
     >>> verdict(1.0, 0.01), verdict(1.0, 0.3), verdict(0.1, 0.3)
     ('well', 'roughly', 'not by this log')
     """
     relative = deviation / abs(value) if value else np.inf
-    return "well" if relative <= WELL else "roughly" if relative <= ROUGHLY else "not by this log"
+    return "well" if relative <= well else "roughly" if relative <= roughly else "not by this log"

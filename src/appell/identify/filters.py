@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
-from scipy.signal import butter, sosfiltfilt
 
 Array = NDArray[Any]
 
@@ -37,6 +36,8 @@ def zero_phase(x: Array, rate: float, cutoff: float, order: int) -> Array:
     >>> bool(np.abs(zero_phase(slow + fast, 100.0, 10.0, 4) - slow)[50:-50].max() < 1e-3)
     True
     """
+    from scipy.signal import sosfiltfilt  # noqa: PLC0415  # slow to import, and few programs filter
+
     sections = _sections(rate, cutoff, order)
     pad = min(len(x) - 1, 3 * edge(rate, cutoff, order))
     return np.asarray(sosfiltfilt(sections, x, axis=0, padlen=pad))
@@ -44,6 +45,8 @@ def zero_phase(x: Array, rate: float, cutoff: float, order: int) -> Array:
 
 @lru_cache(maxsize=16)
 def _sections(rate: float, cutoff: float, order: int) -> Array:
+    from scipy.signal import butter  # noqa: PLC0415
+
     return np.asarray(butter(order, cutoff, fs=rate, output="sos"))
 
 

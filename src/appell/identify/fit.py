@@ -27,11 +27,14 @@ from appell.identify.solve import Shown
 from appell.loops.closed_robot import ClosedRobot
 from appell.loops.spherical.robot import SphericalRobot
 from appell.recursion.regressor import PER_BODY
+from appell.results.style import written
 from appell.results.table import Table
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from appell.identify.identify import Settings
 
 Array = NDArray[np.float64]
@@ -108,13 +111,18 @@ class Fit:
     @cached_property
     def training(self) -> Prediction:
         """Return the prediction of the logs it was fitted to, one after another."""
-        return Prediction.joined([self._predicted(record) for record in self.records])
+        return Prediction.joined([self.predicted(record) for record in self.records])
 
     def predict(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Prediction:
         """Return the torques along another log beside those measured there, filtered alike."""
-        return self._predicted(self.settings.record(log, self.problem))
+        return self.predicted(self.record(log))
 
-    def _predicted(self, record: Record) -> Prediction:
+    def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Record:
+        """Return a log as the fit sees it: states along it, and which rows count."""
+        return self.settings.record(log, self.problem)
+
+    def predicted(self, record: Record) -> Prediction:
+        """Return the torques along a record beside those measured there."""
         return Prediction(
             record.log.t,
             record.torque(self.theta),
@@ -123,6 +131,7 @@ class Fit:
             tuple(self.problem.robot.actuators),
             SCORED * self.problem.levers,
             record.log.source,
+            tuple("N·m" if turns else "N" for turns in self.problem.turns),
         )
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -138,7 +147,7 @@ class Fit:
         self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str], link: str | None = None
     ) -> Payload:
         """Return the load that a link (the last one) carried in a log, this being the fit of the empty robot."""
-        return payload(self, self.settings.record(log, self.problem), link)
+        return payload(self, self.record(log), link)
 
     # What it says
 
@@ -158,6 +167,17 @@ class Fit:
             notes.append("deviations are those of the fit without bounds")
         columns = ("parameter", "value", "deviation", "told", "file", "stands for")
         return Table(f"{self.problem.robot.name}: what the log tells", columns, rows, tuple(notes))
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of friction per motor against speed; write it to `path`, a .png, .pdf or .svg file.
+
+        `fit.training.plot()` and `fit.predict(log).plot()` show torques.
+        """
+        from appell.identify.plots import friction  # noqa: PLC0415  # it knows of fits
+
+        if not self.problem.terms:
+            raise InputError("fit.plot: the fit has no friction to draw; fit.training.plot() shows its torques")
+        return written("fit.plot", path, lambda: friction(self))
 
     # The robot it makes
 

@@ -7,6 +7,7 @@ repeated with the new loads, and every motor may have its friction scaled and it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.identify.doubt import inverse
 from appell.identify.physical import semidefinite
 from appell.identify.problem import Record
 from appell.model.build import listed
@@ -31,6 +33,8 @@ PASSES = 8
 @dataclass(frozen=True, eq=False)
 class Payload:
     """A load: its ten parameters in the frame of the link that carries it, and their standard deviations.
+
+    A deviation is infinite where no motion of the robot tells the parameter.
 
     `friction` (motors,) is by how much the drives' friction had changed, 1 for not at all.
     """
@@ -65,13 +69,9 @@ class Payload:
 def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
     """Return the load that a link, the last one if not said, carries along a log."""
     problem = fit.problem
-    names = problem.robot.link_names
-    carrier = names[-1] if link is None else link
-    if carrier not in names:
-        raise InputError(f"payload: no link '{carrier}'; known: {listed(names, 40)}")
+    held, start = carrier(problem.robot.link_names, link)
     if not record.log.moving.any():
         raise InputError(f"payload: nothing moves in {record.log.source or 'the log'}; record a motion with the load")
-    start = PER_BODY * names.index(carrier)
     rigid = problem.rigid_torque(fit.theta, record.moved)
     Y = problem.rigid(record.moved.q, record.moved.v, record.moved.a)[..., start : start + PER_BODY]
     pi, counted = np.zeros(PER_BODY), record.log.moving
@@ -84,10 +84,19 @@ def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
         if np.abs(pi - before).max() < 1e-6 * max(np.abs(pi).max(), 1e-9):
             break
     error = (z - W @ x).reshape(-1)
-    spread = np.linalg.pinv(W.T @ W) * float(error @ error) / max(len(z) - len(x), 1)
+    spread, hidden = inverse(W.T @ W)
+    variance = np.where(hidden, np.inf, np.diag(spread) * float(error @ error) / max(len(z) - len(x), 1))
     per = max(1.0, 0.5 * record.log.rate / record.log.cutoff)
     scale = 1.0 + x[PER_BODY : PER_BODY + problem.n_motors]
-    return Payload(carrier, pi, np.sqrt(per * np.diag(spread)[:PER_BODY]), scale)
+    return Payload(held, pi, np.sqrt(per * variance[:PER_BODY]), scale)
+
+
+def carrier(names: Sequence[str], link: str | None) -> tuple[str, int]:
+    """Return the link that carries a load, the last one if not said, and the place of its first parameter."""
+    held = names[-1] if link is None else link
+    if held not in names:
+        raise InputError(f"payload: no link '{held}'; known: {listed(names, 40)}")
+    return held, PER_BODY * list(names).index(held)
 
 
 def _rows(Y: Array, rubbed: Array, left: Array, counted: Array, sigma: Array) -> tuple[Array, Array]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.results.style import written
 from appell.results.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[Any]
 SCORED = 0.02
@@ -36,15 +41,15 @@ class Prediction:
     motors: tuple[str, ...]
     slow: Array
     source: str = ""
+    units: tuple[str, ...] = ()
 
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
-        t, tau, measured, speed = (
-            np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")
-        )
-        source = ", ".join(part.source for part in parts if part.source)
-        return Prediction(t, tau, measured, speed, parts[0].motors, parts[0].slow, source)
+        arrays: dict[str, Any] = {
+            x: np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")
+        }
+        return replace(parts[0], **arrays, source=", ".join(part.source for part in parts if part.source))
 
     @cached_property
     def scored(self) -> Array:
@@ -70,6 +75,20 @@ class Prediction:
         count = np.maximum(self.scored.sum(axis=0), 1)
         result: Array = np.sqrt(np.sum(((self.tau - self.measured) * self.scored) ** 2, axis=0) / count)
         return result
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of torques per motor, measured and predicted, with the residual below; write it to `path`.
+
+        The file's ending says what it is: .png, .pdf or .svg.
+
+        >>> import numpy as np
+        >>> t, one = np.arange(50.0), np.ones((50, 1))
+        >>> len(Prediction(t, 0.9 * one, one, one, ("joint",), np.zeros(1)).plot().axes)
+        2
+        """
+        from appell.identify.plots import overlay  # noqa: PLC0415  # it knows of fits, which know of this
+
+        return written("prediction.plot", path, lambda: overlay(self))
 
     def table(self) -> Table:
         """Return the errors per motor."""

@@ -104,6 +104,11 @@ class Problem:
         start = self.n_rigid + motor * len(self.terms)
         return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
 
+    @property
+    def turns(self) -> Array:
+        """Return which motors turn; the others slide."""
+        return np.equal(self.levers, 1.0)
+
     @cached_property
     def levers(self) -> Array:
         """Return 1 for motors that turn, and for those that slide the radius at which a gear is like them [m]."""

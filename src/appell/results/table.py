@@ -38,6 +38,9 @@ class Table:
             if len(row) != len(self.columns):
                 raise ValueError(f"table '{self.title}': a row of {len(row)} cells under {len(self.columns)} columns")
 
+    def __str__(self) -> str:
+        return self.markdown()
+
     def __rich__(self) -> Group:
         """Return what a rich console prints."""
         # loaded when printing, so that `import appell` stays light

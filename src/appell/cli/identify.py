@@ -1,0 +1,353 @@
+"""``appell identify``: from logs of a robot to a model that predicts it, with a report."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from appell.cli.common import AsJson, Gravity, Loops, RobotName, numbers, open_robot, show, show_json, warn
+from appell.errors import AppellWarning, InputError
+from appell.identify import plots
+from appell.identify.fit import Fit
+from appell.identify.identify import identify
+from appell.identify.payload import Payload
+from appell.identify.prediction import Prediction
+from appell.identify.problem import Record
+from appell.identify.solve import METHODS
+from appell.identify.validation import CrossValidation, Residuals, cross_validate, residuals
+from appell.read.files import write
+from appell.results.report import Figure, Report
+from appell.results.style import styled
+from appell.results.table import Table, text
+
+Logs = Annotated[
+    list[Path], typer.Argument(metavar="LOG...", help="What was recorded: .csv, .npz, .parquet or .mcap; several work.")
+]
+Map = Annotated[
+    str | None,
+    typer.Option("--map", metavar="COLUMNS", help="Which columns are what, e.g. t=0,q=1:7,v=7:13,current=13:19."),
+]
+Gains = Annotated[
+    str | None, typer.Option("--gains", metavar="K1,K2,…", help="Torque per current of each motor [N·m/A].")
+]
+Validate = Annotated[
+    list[Path] | None, typer.Option("--validate", metavar="LOG", help="A log to predict, not fitted; repeatable.")
+]
+Loaded = Annotated[
+    Path | None, typer.Option("--payload", metavar="LOG", help="A log with a load, whose mass and centre are found.")
+]
+Link = Annotated[
+    str | None, typer.Option("--link", metavar="NAME", help="The link that carries the load; the last if not said.")
+]
+Method = Annotated[
+    str, typer.Option("--method", metavar="NAME", help=f"physical, or without bounds {', '.join(METHODS)}.")
+]
+Friction = Annotated[
+    str,
+    typer.Option(
+        "--friction", metavar="MODEL", help="full, coulomb, smooth, stribeck, load, none, or terms with commas."
+    ),
+]
+Folds = Annotated[int, typer.Option("--folds", metavar="N", help="Cross-validate in N stretches of time; 0 does not.")]
+Cutoff = Annotated[float, typer.Option("--cutoff", metavar="HZ", help="Of the filter, above the motion's frequencies.")]
+NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Motors have no rotor inertia of their own.")]
+Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="The fitted robot, .urdf or .toml.")]
+Page = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="A page with all tables and figures, .html.")
+]
+
+ENDINGS = {"--out": (".urdf", ".toml"), "--report": (".html",)}
+WORSE = 2.0
+"""A log predicted this many times worse than those fitted deserves a warning."""
+EXCITED = 0.25
+"""So does a log that tells less than this share of the base parameters."""
+
+
+class Outcome(NamedTuple):
+    """All that a run of the command found."""
+
+    fit: Fit
+    predictions: list[Prediction]
+    records: list[Record]
+    residuals: list[Residuals]
+    folds: CrossValidation | None
+    payload: Payload | None
+    warnings: list[str]
+    seconds: float
+
+
+def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
+    robot: RobotName,
+    logs: Logs,
+    columns: Map = None,
+    gains: Gains = None,
+    validate: Validate = None,
+    payload: Loaded = None,
+    link: Link = None,
+    method: Method = "physical",
+    friction: Friction = "full",
+    folds: Folds = 0,
+    cutoff: Cutoff = 10.0,
+    no_rotors: NoRotors = False,
+    out: Out = None,
+    report: Page = None,
+    as_json: AsJson = False,
+    gravity: Gravity = None,
+    loops: Loops = None,
+) -> None:
+    """Identify a robot's inertias, rotors and friction from logs: print values, scores and doubts, write the model.
+
+    Example: appell identify ur10e.urdf log.csv --map t=0,q=1:7,v=7:13,current=13:19 --gains 12,12,10,11,11,11
+    --validate other.csv --folds 5 -o fitted.urdf --report out/identify.html
+    """
+    for option, file in {"--out": out, "--report": report}.items():
+        if file is not None and file.suffix.lower() not in ENDINGS[option]:
+            raise InputError(f"{option}: {file}: expected a file named {' or '.join(ENDINGS[option])}")
+    if folds < 0 or folds == 1:
+        raise InputError(f"--folds: expected 2 or more, or 0 for none, got {folds}")
+    if report is not None:
+        styled()  # says that figures need an extra now, not after the fit
+    opened, remarks = open_robot(robot, gravity=gravity, loops=loops)
+    torque = None if gains is None else numbers("--gains", gains, len(opened.actuators))
+    start = time.perf_counter()
+    steps = _Steps(2 + len(validate or ()) + (payload is not None) + (folds > 0))
+    steps.next(f"fitting {opened.name} to {', '.join(file.name for file in logs)}")
+    fit = identify(
+        opened, logs, method, _friction(friction), columns=columns, gains=torque, cutoff=cutoff, rotors=not no_rotors
+    )  # fmt: skip
+    others = []
+    for file in validate or ():
+        steps.next(f"predicting {file.name}")
+        others.append(fit.record(file))
+    predictions = [fit.predicted(record) for record in others]
+    found, loaded = None, []
+    if payload is not None:
+        steps.next(f"finding the load of {payload.name}")
+        loaded = [fit.record(payload)]
+        found = fit.payload(loaded[0].log, link)
+    crossed = None
+    if folds:
+        steps.next(f"cross-validating in {folds} folds")
+        crossed = cross_validate(fit, folds)
+    steps.next("looking at what is left")
+    left = [residuals(fit), *(residuals(fit, record.log) for record in others)]
+    records = [*fit.records, *others, *loaded]
+    doubts = _doubts(fit, predictions)
+    outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
+    warn([*remarks, *outcome.warnings])
+    _write(outcome, out, report)
+    if as_json:
+        show_json(_json(outcome))
+    else:
+        _show(outcome)
+
+
+def _write(outcome: Outcome, out: Path | None, report: Path | None) -> None:
+    """Write the fitted robot and the page, and say where, and what the file could not hold."""
+    if out is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", AppellWarning)
+            outcome.fit.save(out)
+        warn([str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)])
+    if report is not None:
+        write(report, _report(outcome).html())
+    for place in (out, report):
+        if place is not None:
+            typer.echo(f"written: {place}", err=True)
+
+
+class _Steps:
+    """Lines on stderr that say how far the work is."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done = total, 0
+
+    def next(self, what: str) -> None:
+        self.done += 1
+        typer.echo(f"[{self.done}/{self.total}] {what} …", err=True)
+
+
+def _friction(name: str) -> bool | str | list[str]:
+    """Return the model of friction that a text names.
+
+    >>> _friction("none"), _friction("full"), _friction("coulomb, viscous")
+    (False, 'full', ['coulomb', 'viscous'])
+    """
+    if name == "none":
+        return False
+    return [part.strip() for part in name.split(",")] if "," in name else name
+
+
+def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
+    """Return in words what a user should know before trusting the fit."""
+    doubts = []
+    told = [row[3] for row in fit.table().rows[: fit.base.n]]
+    n = sum(word != "not by this log" for word in told)
+    if n < EXCITED * fit.base.n:
+        doubts.append(
+            f"the logs tell {n} of {fit.base.n} base parameters; faster and longer motions tell more (appell.excite)"
+        )
+    if not fit.is_physical:
+        doubts.append("no real bodies have these parameters; --method physical finds some that they can have")
+    for motor, error in zip(fit.training.motors, fit.training.relative, strict=True):
+        if not error < 0.5:
+            doubts.append(f"motor '{motor}' is not explained (error {error:.0%}): check its sign, gain and order")
+    doubts += [
+        f"{p.source}: predicted at {p.score:.1%}, where the fitted logs have {fit.training.score:.1%}"
+        for p in predictions
+        if p.score > WORSE * fit.training.score
+    ]
+    return doubts
+
+
+# For people
+
+
+def _show(outcome: Outcome) -> None:
+    fit = outcome.fit
+    show(str(fit), "")
+    repairs = _repairs(outcome)
+    if repairs:
+        show("Repaired in the logs:", *(f"  {line}" for line in repairs), "")
+    show(*_tables(outcome))
+
+
+def _repairs(outcome: Outcome) -> list[str]:
+    return [f"{record.log.source or 'log'}: {repair}" for record in outcome.records for repair in record.log.repairs]
+
+
+def _tables(outcome: Outcome) -> list[Table]:
+    fit = outcome.fit
+    tables = [_inertias(fit)]
+    if fit.problem.terms:
+        tables.append(_rubbing(fit))
+    tables.append(fit.training.table())
+    tables += [prediction.table() for prediction in outcome.predictions]
+    if outcome.payload is not None:
+        tables.append(outcome.payload.table())
+    tables += [left.table() for left in outcome.residuals]
+    if outcome.folds is not None:
+        tables.append(outcome.folds.table())
+    return tables
+
+
+def _inertias(fit: Fit) -> Table:
+    """Return the base parameters alone."""
+    whole = fit.table()
+    return Table(whole.title, whole.columns, whole.rows[: fit.base.n], whole.notes)
+
+
+def _rubbing(fit: Fit) -> Table:
+    """Return friction with a row a motor and a column a term, value ± deviation, and what the fitted file gets."""
+    found = dict(zip(fit.names, zip(fit.values.tolist(), fit.deviations.tolist(), strict=True), strict=True))
+    coulomb, viscous = fit.simple_friction
+    rows = []
+    for j, motor in enumerate(fit.problem.robot.actuators):
+        cells = []
+        for term in fit.problem.terms:
+            pair = found.get(f"{term.name} {j + 1}")
+            cells.append(None if pair is None else f"{text(pair[0])} ± {pair[1]:.2g}")
+        rows.append((motor, *cells, float(coulomb[j]), float(viscous[j])))
+    terms = (f"{term.name} [{term.unit}]" for term in fit.problem.terms)
+    note = "Coulomb and viscous in the file: what comes nearest over the logs, for robots have these two alone"
+    columns = ("motor", *terms, "Coulomb in the file", "viscous in the file")
+    return Table(f"{fit.problem.robot.name}: friction", columns, tuple(rows), (note,))
+
+
+def _report(outcome: Outcome) -> Report:
+    fit = outcome.fit
+    torques = [("training", fit.training), *((f"validation-{k}", p) for k, p in enumerate(outcome.predictions, 1))]
+    figures = [
+        Figure(
+            f"torques-{name}", f"Torques of {p.source or 'the log'}, measured and predicted", _drawing(plots.overlay, p)
+        )
+        for name, p in torques
+    ]
+    if fit.problem.terms:
+        figures.append(Figure("friction", "Friction against speed", _drawing(plots.friction, fit)))
+    last = torques[-1][1]
+    figures.append(Figure("residuals", f"Residuals of {last.source or 'the log'}", _drawing(plots.residual, last)))
+    score = ", ".join(f"{p.source or name} {p.score:.2%}" for name, p in torques)
+    summary = Table(
+        "Summary",
+        ("what", "value"),
+        (
+            ("fit", str(fit)),
+            ("mean errors", score),
+            *((("payload", str(outcome.payload)),) if outcome.payload else ()),
+            *((("cross-validation", str(outcome.folds)),) if outcome.folds else ()),
+            ("physical", "every body could be made" if fit.is_physical else "no"),
+            *(("warning", line) for line in outcome.warnings),
+        ),
+    )
+    return Report(
+        name="identify",
+        title=fit.problem.robot.name,
+        tables=(summary, *_tables(outcome)),
+        figures=tuple(figures),
+        corrections=tuple(_repairs(outcome)),
+        seconds=outcome.seconds,
+        run=fit,
+    )
+
+
+def _drawing(draw: Any, of: Any) -> Any:
+    return lambda: draw(of)
+
+
+# For programs
+
+
+def _json(outcome: Outcome) -> dict[str, Any]:
+    fit = outcome.fit
+    rows = fit.table().json()["rows"]
+    return {
+        "robot": fit.problem.robot.name,
+        "method": fit.method,
+        "friction": [term.name for term in fit.problem.terms],
+        "physical": fit.is_physical,
+        "parameters": rows[: fit.base.n],
+        "friction parameters": rows[fit.base.n :],
+        "bodies": _bodies(fit),
+        "training": _scores(fit.training),
+        "validation": [_scores(prediction) for prediction in outcome.predictions],
+        "payload": _payload(outcome.payload),
+        "residuals": [{"log": left.source, "motors": left.table().json()["rows"]} for left in outcome.residuals],
+        "cross-validation": None if outcome.folds is None else outcome.folds.table().json()["rows"],
+        "repairs": _repairs(outcome),
+        "warnings": outcome.warnings,
+        "seconds": outcome.seconds,
+    }
+
+
+def _bodies(fit: Fit) -> dict[str, list[float]]:
+    """Return the ten parameters of every body by link."""
+    each = np.reshape(fit.parameters, (len(fit.problem.robot.link_names), -1)).tolist()
+    return dict(zip(fit.problem.robot.link_names, each, strict=True))
+
+
+def _scores(prediction: Prediction) -> dict[str, Any]:
+    return {
+        "log": prediction.source,
+        "mean error": prediction.score,
+        "error": dict(zip(prediction.motors, prediction.relative.tolist(), strict=True)),
+        "rms": dict(zip(prediction.motors, prediction.rms.tolist(), strict=True)),
+    }
+
+
+def _payload(payload: Payload | None) -> dict[str, Any] | None:
+    if payload is None:
+        return None
+    return {
+        "link": payload.link,
+        "mass [kg]": payload.mass,
+        "deviation of mass [kg]": float(payload.deviations[0]),
+        "centre [m]": payload.centre,
+        "parameters": payload.parameters,
+        "deviations": payload.deviations,
+    }
