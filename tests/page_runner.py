@@ -1,6 +1,7 @@
-"""Do what a page says, in this process and this folder: the steps come as JSON on stdin, the page's name as argument.
+"""Do what pages say, one after the other: importing appell takes longer than most of them.
 
-Run by test_docs.py, once a page; not a test itself.
+A line of JSON on stdin is a page: its name, the folder to work in, and the steps. A line of JSON on stdout is what went
+wrong, empty if nothing did. Run by test_docs.py; not a test itself.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import contextlib
 import doctest
 import io
 import json
+import os
 import runpy
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +35,10 @@ def _run(words: list[str]) -> int:
     return 0
 
 
-def main(page: str) -> None:
-    """Do all steps; stop at the first that does not do what the page says."""
-    sys.path.insert(0, "")  # scripts that the page saves can import each other
+def read(page: str, steps: list[dict[str, Any]]) -> str:
+    """Do all steps of a page, and return how the first that does not do what the page says went wrong."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for step in json.load(sys.stdin):
+    for step in steps:
         expected, printed, failed = step.get("expected"), io.StringIO(), ""
         if "file" in step:
             Path(step["file"]).write_text(step["text"], encoding="utf-8")
@@ -48,10 +50,26 @@ def main(page: str) -> None:
                 failed = failed or (" ".join(words) if _run(words) else "")
         said, where = printed.getvalue(), f"{page}, line {step['line']}"
         if bool(failed) != (expected is not None and expected.startswith("appell:")):
-            sys.exit(f"{where}: {failed or 'a command'} {'failed' if failed else 'did not fail'}:\n{said}")
+            return f"{where}: {failed or 'a command'} {'failed' if failed else 'did not fail'}:\n{said}"
         if expected is not None and not doctest.OutputChecker().check_output(expected, said, FLAGS):
-            sys.exit(f"{where}: printed\n{said}\nwhere the page has\n{expected}")
+            return f"{where}: printed\n{said}\nwhere the page has\n{expected}"
+    return ""
+
+
+def main() -> None:
+    """Read pages until there are no more."""
+    sys.path.insert(0, "")  # scripts that a page saves can import each other
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # programs that a page starts print there too
+    for line in sys.stdin:
+        page, folder, steps = json.loads(line)
+        os.chdir(folder)
+        try:
+            wrong = read(page, steps)
+        except BaseException:  # whatever it is, it is the page's
+            wrong = traceback.format_exc()
+        print(json.dumps(wrong), file=answers, flush=True)  # noqa: T201  # the answer
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()
