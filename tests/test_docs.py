@@ -53,7 +53,8 @@ class Block(NamedTuple):
 def blocks(text: str) -> list[Block]:
     """Return the fenced blocks of a page."""
     found: list[Block] = []
-    before, start, opened, lines = "", 0, None, []
+    before, start, opened = "", 0, None
+    lines: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if opened is None:
             opened, start, lines = FENCE.match(line), number + 1, []
@@ -195,16 +196,17 @@ def test_the_site_lists_every_page() -> None:
 
 
 def test_the_reference_has_every_public_name_once() -> None:
-    """Of appell itself, of appell.control and of appell.interop; a name that is a room's too by its own module."""
+    """Of appell itself, of appell.control and of appell.interop; a name that is a room's or a file's too in full."""
 
-    def place(x: str) -> str:
-        is_room = (ROOT / "src" / "appell" / x).is_dir()
-        return f"{getattr(appell, x).__module__}.{x}" if is_room else f"appell.{x}"
+    def place(room: Any, x: str) -> str:
+        beside = Path(room.__file__).parent / x
+        is_taken = beside.is_dir() or beside.with_suffix(".py").is_file()
+        return f"{getattr(room, x).__module__ if is_taken else room.__name__}.{x}"
 
     text = "\n".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "api").glob("*.md")))
-    rooms = ("control", "interop")
-    public = [place(x) for x in appell.__all__ if x not in rooms]
-    public += [f"appell.{room}.{x}" for room in rooms for x in getattr(appell, room).__all__]
+    rooms = (appell.control, appell.interop)
+    public = [place(appell, x) for x in appell.__all__ if getattr(appell, x) not in rooms]
+    public += [place(room, x) for room in rooms for x in room.__all__]
     assert sorted(re.findall(r"^::: (\S+)$", text, re.MULTILINE)) == sorted(public)
 
 
