@@ -4,10 +4,12 @@
 PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
+USER_STAMP = $(VENV)/.installed-user
 STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.installed-docs
-# The extras that demo, tests and benchmarks use: a new need adds its name here.
-EXTRAS = plot,view,fit,logs,oracle,dev
+# What the demo uses, and what the tests and benchmarks do besides: a new need adds its name here.
+USER_EXTRAS = plot,view,fit,logs
+EXTRAS = $(USER_EXTRAS),oracle,dev
 # Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
@@ -22,7 +24,7 @@ help:
 install: $(STAMP)
 
 ## demo     reproduce the papers: prints paper against ours, writes a report with plots to out/
-demo: $(STAMP)
+demo: $(USER_STAMP)
 	$(BIN)/appell reproduce all
 
 ## test     run every test
@@ -50,11 +52,16 @@ clean:
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # Debian's Python may lack ensurepip: then the machine's own pip fills the environment.
-$(STAMP): pyproject.toml
+$(USER_STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "appell needs Python 3.11 or newer, $(PYTHON) is %d.%d; name another: make PYTHON=python3.12" % sys.version_info[:2])'
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { \
 	    $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq pip; }
-	@echo "installing appell[$(EXTRAS)] into $(VENV); the first time takes a minute or two"
+	@echo "installing appell[$(USER_EXTRAS)] into $(VENV); the first time takes a minute or two"
+	$(BIN)/python -m pip install -qq --editable '.[$(USER_EXTRAS)]'
+	@touch $@
+
+$(STAMP): $(USER_STAMP)
+	@echo "installing what the tests compare with; the first time takes some minutes"
 	$(BIN)/python -m pip install -qq --editable '.[$(EXTRAS)]'
 	$(BIN)/python -m pip install -qq --no-deps $(MJCF_FILES)
 	@touch $@
