@@ -66,6 +66,6 @@ $(STAMP): $(USER_STAMP)
 	$(BIN)/python -m pip install -qq --no-deps $(MJCF_FILES)
 	@touch $@
 
-$(DOCS_STAMP): $(STAMP)
+$(DOCS_STAMP): $(USER_STAMP)
 	$(BIN)/python -m pip install -qq --editable '.[docs]'
 	@touch $@
