@@ -44,7 +44,7 @@ bench: $(STAMP)
 
 ## docs     build the documentation into out/site
 docs: $(DOCS_STAMP)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 ## clean    remove what was built; .venv stays
 clean:
@@ -66,6 +66,6 @@ $(STAMP): $(USER_STAMP)
 	$(BIN)/python -m pip install -qq --no-deps $(MJCF_FILES)
 	@touch $@
 
-$(DOCS_STAMP): $(STAMP)
+$(DOCS_STAMP): $(USER_STAMP)
 	$(BIN)/python -m pip install -qq --editable '.[docs]'
 	@touch $@
