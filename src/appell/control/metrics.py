@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.control.guard import Stop
 from appell.errors import InputError
-from appell.read.files import write
-from appell.results.style import COLOURS, figure, image, styled
+from appell.results.style import COLOURS, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,15 +102,7 @@ class LoopRun:
         """
         if not self.t.size:
             raise InputError("LoopRun.plot: the run was stopped before its first period; there is nothing to draw")
-        with styled():
-            drawn = self._drawn()
-        if path is not None:
-            place = Path(path)
-            form = place.suffix.lower().removeprefix(".")
-            if form not in ("png", "pdf", "svg"):
-                raise InputError(f"LoopRun.plot: '{place.name}' has no known ending; expected .png, .pdf or .svg")
-            write(place, image(lambda: drawn, form))
-        return drawn
+        return written("LoopRun.plot", path, self._drawn)
 
     def _drawn(self) -> Figure:
         canvas = figure(7.0, 7.0)
