@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.control.guard import Stop
 from appell.errors import InputError
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
