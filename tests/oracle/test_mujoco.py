@@ -288,18 +288,6 @@ def test_forward_dynamics_is_mj_forward(bridge, states, ask, agree):
     agree(ask(without_coulomb(bridge.model), "forward_dynamics", q, v, tau), theirs, WITHIN_SOLVED)
 
 
-def test_the_recipe_in_the_documentation_converts_a_state(agree):
-    text = world("", body('<freejoint name="base"/>') + body('<joint name="ball" type="ball"/>' + ROD))
-    names: dict[str, Any] = {}
-    page = (Path(__file__).parents[2] / "docs" / "mjcf.md").read_text(encoding="utf-8")
-    exec(page.split("```python\n")[-1].split("```")[0], names)
-    bridge, rng = load(text), np.random.default_rng(3)
-    q, v = manifold.random(bridge.model, rng, ()), rng.normal(size=bridge.model.nv)
-    qpos, qvel = names["to_mujoco"](appell.Robot(bridge.model), bridge.compiled, q, v)
-    agree(qpos, bridge.position(q), WITHIN)
-    agree(qvel, bridge.velocity(q, v), WITHIN)
-
-
 def test_bodies_and_sites_are_where_mujoco_has_them(bridge, states, agree):
     compiled, data, model = bridge.compiled, bridge.data, bridge.model
     bodies = [compiled.body(i).name or f"body{i}" for i in range(compiled.nbody)]

@@ -89,7 +89,7 @@ def test_gravity_is_the_files_unless_given():
 
 @pytest.mark.parametrize(("number", "count"), [(0, 1), (1, 2), (2, 4)], ids=["tree", "table", "kinds"])
 def test_the_examples_of_the_page_are_robots(number, count):
-    examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    examples = re.findall(r"```toml[^\n]*\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert read_toml(examples[number]).nq == count
 
 
