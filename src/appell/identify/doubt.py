@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from appell.identify.filters import zero_phase
@@ -116,10 +117,10 @@ def _duration(rho: Array) -> float:
 
 def _toeplitz(rho: Array, V: Array) -> Array:
     """Return Ρ·V, Ρ the symmetric Toeplitz matrix of ρ."""
-    from scipy.signal import oaconvolve  # noqa: PLC0415  # slow to import
-
     kernel = np.concatenate([rho[:0:-1], rho])
-    result: Array = oaconvolve(V, kernel[:, None], mode="full", axes=0)[len(rho) - 1 : len(rho) - 1 + len(V)]
+    result: Array = scipy.signal.oaconvolve(V, kernel[:, None], mode="full", axes=0)[
+        len(rho) - 1 : len(rho) - 1 + len(V)
+    ]
     return result
 
 

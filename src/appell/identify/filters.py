@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
 Array = NDArray[Any]
 
@@ -36,18 +36,14 @@ def zero_phase(x: Array, rate: float, cutoff: float, order: int) -> Array:
     >>> bool(np.abs(zero_phase(slow + fast, 100.0, 10.0, 4) - slow)[50:-50].max() < 1e-3)
     True
     """
-    from scipy.signal import sosfiltfilt  # noqa: PLC0415  # slow to import, and few programs filter
-
     sections = _sections(rate, cutoff, order)
     pad = min(len(x) - 1, 3 * edge(rate, cutoff, order))
-    return np.asarray(sosfiltfilt(sections, x, axis=0, padlen=pad))
+    return np.asarray(scipy.signal.sosfiltfilt(sections, x, axis=0, padlen=pad))
 
 
 @lru_cache(maxsize=16)
 def _sections(rate: float, cutoff: float, order: int) -> Array:
-    from scipy.signal import butter  # noqa: PLC0415
-
-    return np.asarray(butter(order, cutoff, fs=rate, output="sos"))
+    return np.asarray(scipy.signal.butter(order, cutoff, fs=rate, output="sos"))
 
 
 def edge(rate: float, cutoff: float, order: int) -> int:
@@ -82,4 +78,4 @@ def derivative(x: Array, rate: float) -> Array:
 
 def resampled(t: Array, x: Array, at: Array) -> Array:
     """Return signals (n, k) at other times by a cubic spline, which is linear in them and the same for all."""
-    return np.asarray(make_interp_spline(t, x, k=min(3, len(t) - 1))(at))
+    return np.asarray(scipy.interpolate.make_interp_spline(t, x, k=min(3, len(t) - 1))(at))

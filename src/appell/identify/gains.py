@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
 
 from appell.errors import InputError
 from appell.identify.basis import AnyRobot
@@ -294,7 +294,7 @@ def _bilinear(task: _Task, triangles: list[Triangle], sigma: Array, start: _Poin
         )
 
     x0 = np.concatenate([start.theta, start.load[free], start.k])
-    done = optimize.least_squares(residual, x0, jacobian, x_scale="jac", xtol=1e-10, ftol=1e-12, gtol=1e-12)
+    done = scipy.optimize.least_squares(residual, x0, jacobian, x_scale="jac", xtol=1e-10, ftol=1e-12, gtol=1e-12)
     return unpacked(done.x)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
-from scipy.ndimage import correlate, maximum_filter, median_filter
 
 Array = NDArray[Any]
 
@@ -53,7 +52,7 @@ def outliers(x: Array, *, may_step: bool) -> Array:
     predicted = np.median([(4.0 * middles[d] - middles[2 * d]) / 3.0 for d in range(1, NEIGHBOURS + 1)], axis=0)
     residual = np.abs(x - predicted)
     # the livelier side counts: where rest ends, the scatter of rest says nothing of the motion
-    local = maximum_filter(median_filter(residual, size=(WINDOW, 1)), size=(WINDOW, 1))
+    local = scipy.ndimage.maximum_filter(scipy.ndimage.median_filter(residual, size=(WINDOW, 1)), size=(WINDOW, 1))
     extent = np.subtract(*np.percentile(x, [99.5, 0.5], axis=0))
     floor = np.maximum(QUANTA * _quantum(x), SMALL * extent) + np.finfo(float).tiny
     limit = np.maximum(SPREAD * 1.4826 * np.maximum(local, np.median(residual, axis=0)), floor)
@@ -71,8 +70,8 @@ def outliers(x: Array, *, may_step: bool) -> Array:
 def _around(ratio: Array, off: Array) -> Array:
     """Return the mean of the neighbours' residuals, suspects left out."""
     weights = np.ones((2 * NEIGHBOURS + 1, 1))
-    total = correlate(np.where(off, 0.0, ratio), weights, mode="constant")
-    count = correlate(np.where(off, 0.0, 1.0), weights, mode="constant")
+    total = scipy.ndimage.correlate(np.where(off, 0.0, ratio), weights, mode="constant")
+    count = scipy.ndimage.correlate(np.where(off, 0.0, 1.0), weights, mode="constant")
     return np.asarray(total / np.maximum(count, 1.0))
 
 
@@ -90,5 +89,5 @@ def filled(t: Array, x: Array, bad: Array) -> Array:
     result = x.copy()
     for k in np.flatnonzero(bad.any(axis=0)):
         good = ~bad[:, k]
-        result[bad[:, k], k] = PchipInterpolator(t[good], x[good, k])(t[bad[:, k]])
+        result[bad[:, k], k] = scipy.interpolate.PchipInterpolator(t[good], x[good, k])(t[bad[:, k]])
     return result

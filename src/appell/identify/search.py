@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from appell.errors import AppellError
 from appell.identify.basis import Array, State
@@ -160,7 +160,7 @@ def descend(problem: Problem, start: Array) -> Descent:
     x, rho, last = start, STIFFNESS, np.inf
     multipliers = [np.zeros_like(g) for _, g in problem.excess(x)]
     for _ in range(ROUNDS):
-        found = minimize(
+        found = scipy.optimize.minimize(
             evaluate,
             x.ravel(),
             args=(multipliers, rho),

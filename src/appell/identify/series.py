@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 
 from appell.plan.curves import Fourier
 
@@ -40,7 +40,7 @@ class Series:
     def _free(self) -> tuple[Array, Array]:
         """Return Z_s and Z_c, each (h, h − 1)."""
         k = np.arange(1.0, self.harmonics + 1.0)
-        return null_space(k[None]), null_space(k[None] ** 2)
+        return scipy.linalg.null_space(k[None]), scipy.linalg.null_space(k[None] ** 2)
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         """Return the matrices (times, n) from free numbers to q, v and a.

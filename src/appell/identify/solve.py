@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from appell.identify.problem import Problem, Triangle
 
@@ -75,7 +75,7 @@ def deviations(problem: Problem, triangles: list[Triangle], theta: Array, taken:
 def qr(W: Array, z: Array, start: Array) -> Array:
     """Return the least-squares solution by an orthogonal triangle."""
     Q, R = np.linalg.qr(W)
-    result: Array = linalg.solve_triangular(R, Q.T @ z)
+    result: Array = scipy.linalg.solve_triangular(R, Q.T @ z)
     return result
 
 
@@ -89,7 +89,7 @@ def svd(W: Array, z: Array, start: Array) -> Array:
 
 def pinv(W: Array, z: Array, start: Array) -> Array:
     """Return (WᵀW)⁻¹Wᵀz."""
-    result: Array = linalg.solve(W.T @ W, W.T @ z, assume_a="pos")
+    result: Array = scipy.linalg.solve(W.T @ W, W.T @ z, assume_a="pos")
     return result
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicHermiteSpline
 
 from appell.errors import InputError
 from appell.plan.goal import checked_frame, misfit, triple
@@ -116,7 +116,7 @@ class CartesianLine(Trajectory):
         return poses
 
     @cached_property
-    def _guide(self) -> CubicHermiteSpline:
+    def _guide(self) -> scipy.interpolate.CubicHermiteSpline:
         """Return joints near those of the line, over s, found by following it from its start."""
         place = first = 0.0
         for count in _KNOTS:
@@ -132,7 +132,7 @@ class CartesianLine(Trajectory):
                 if not np.abs(slope[k]).max() <= _TURN * count or side != first:  # NaN included
                     break
             else:
-                return CubicHermiteSpline(s, q, slope)
+                return scipy.interpolate.CubicHermiteSpline(s, q, slope)
         where = self._poses(np.array(place))[:3, 3].round(4)
         raise InputError(
             f"CartesianLine: robot '{self.robot.name}' cannot follow the line beyond {place:.1%} of it, at position "

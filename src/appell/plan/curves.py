@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import BSpline, make_interp_spline
 
 from appell.errors import InputError
 from appell.plan.timing import Timing, timing_of
@@ -130,12 +130,12 @@ class Spline(Trajectory):
         return float(np.asarray(self.times)[-1])
 
     @cached_property
-    def _splines(self) -> tuple[BSpline[Any], ...]:
+    def _splines(self) -> tuple[scipy.interpolate.BSpline[Any], ...]:
         points = np.asarray(self.points)
         ends: Any = [[(1, np.asarray(v))] for v in (self.v0, self.v1)]
         if self.degree == 5:
             ends = [[*end, (2, np.zeros(points.shape[1]))] for end in ends]
-        q = make_interp_spline(np.asarray(self.times), points, k=self.degree, bc_type=tuple(ends))
+        q = scipy.interpolate.make_interp_spline(np.asarray(self.times), points, k=self.degree, bc_type=tuple(ends))
         return q, q.derivative(1), q.derivative(2)
 
     def at(self, t: Array) -> Motion:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from appell.errors import InputError
 from appell.loops.closed_robot import ClosedRobot
@@ -30,7 +30,7 @@ def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "
     """
     result = np.eye(4)
     if angles is not None:
-        result[:3, :3] = Rotation.from_euler(sequence, triple("angles", angles)).as_matrix()
+        result[:3, :3] = scipy.spatial.transform.Rotation.from_euler(sequence, triple("angles", angles)).as_matrix()
     result[:3, 3] = triple("position", position)
     return result
 
@@ -87,5 +87,9 @@ def misfit(poses: Array, goal: Array) -> Array:
         return result
     turn = goal[..., :3, :3] @ poses[..., :3, :3].swapaxes(-1, -2)
     shape = turn.shape[:-2]
-    vectors = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec() if turn.size else np.zeros((0, 3))
+    vectors = (
+        scipy.spatial.transform.Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec()
+        if turn.size
+        else np.zeros((0, 3))
+    )
     return np.concatenate([goal[..., :3, 3] - poses[..., :3, 3], vectors.reshape(*shape, 3)], axis=-1)

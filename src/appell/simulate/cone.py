@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq, nnls
 
 Array = NDArray[Any]
 SWEEPS = 400
@@ -74,7 +74,7 @@ def _least_squares(A: Array, b: Array) -> Array:
     n = len(b)
     size = float(np.trace(A)) / n or 1.0
     root = np.linalg.cholesky(A + 1e-13 * size * np.eye(n)).T
-    forces, _ = nnls(root, -np.linalg.solve(root.T, b))
+    forces, _ = scipy.optimize.nnls(root, -np.linalg.solve(root.T, b))
     off = float(np.minimum(A @ forces + b, 0.0).min(initial=0.0))
     if off < -1e-8 * float(np.abs(b).max()):
         raise UnsolvedError(f"some contact still closes by {-off:.3g} of {float(np.abs(b).max()):.3g}")
@@ -285,4 +285,4 @@ def _root(function: Callable[[float], Any], a: float, b: float) -> float:
     at = function(a), function(b)
     if at[0] * at[1] > 0.0:
         return a if abs(at[0]) < abs(at[1]) else b
-    return float(brentq(function, a, b, xtol=1e-300, rtol=1e-15))
+    return float(scipy.optimize.brentq(function, a, b, xtol=1e-300, rtol=1e-15))

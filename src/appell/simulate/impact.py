@@ -21,8 +21,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from appell.simulate.cone import complementarity, coulomb, dissipate
 
@@ -43,7 +43,7 @@ class Metric:
 
     def __init__(self, mass: Array, rows: Array) -> None:
         self.rows = rows.reshape(-1, mass.shape[0])
-        self.carry = cho_solve(cho_factor(mass), self.rows.T)
+        self.carry = scipy.linalg.cho_solve(scipy.linalg.cho_factor(mass), self.rows.T)
         matrix = self.rows @ self.carry
         self.matrix = 0.5 * (matrix + matrix.T)
 

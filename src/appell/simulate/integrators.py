@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.integrate import DOP853
 
 from appell.results.path import Segment, fit_matrix, hermite, points
 
@@ -52,7 +52,7 @@ class Adaptive:
 
     def __init__(self, rtol: float, atol: float, project: Callable[[Array], None]) -> None:
         self._rtol, self._atol, self._project = rtol, atol, project
-        self._solver: DOP853 | None = None
+        self._solver: scipy.integrate.DOP853 | None = None
         self._size: float | None = None
 
     def restart(self) -> None:
@@ -79,9 +79,9 @@ class Adaptive:
             segments.append(self._stepped(solver, float(solver.t)))
         return Step(segments, np.array(solver.y))
 
-    def _started(self, field: Field, t: float, y: Array, limit: float, first: float | None) -> DOP853:
+    def _started(self, field: Field, t: float, y: Array, limit: float, first: float | None) -> scipy.integrate.DOP853:
         with np.errstate(all="ignore"):
-            solver = DOP853(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
+            solver = scipy.integrate.DOP853(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
         if not np.isfinite(solver.f).all():
             raise StepError(
                 f"the accelerations at t = {t:.9g} s are not finite; a force is too large, or no mass moves"
@@ -90,7 +90,7 @@ class Adaptive:
             solver.h_abs = 1e-9 * (limit - t)
         return solver
 
-    def _stepped(self, solver: DOP853, start: float) -> Segment:
+    def _stepped(self, solver: scipy.integrate.DOP853, start: float) -> Segment:
         with np.errstate(all="ignore"):
             message = solver.step()
         if solver.status == "failed":

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from appell.robot.robot import Robot
 from appell.simulate.cone import OPEN, SLIDE, STICK, complementarity, coulomb
@@ -43,7 +43,7 @@ class Held(NamedTuple):
 def accelerate(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, contacts: Sequence[Contact]) -> Held:
     """Return a with M·a + bias = τ + Jᵀλ and the contacts' accelerations held at zero."""
     rows = gaps.rows(q, v, [contact.pair for contact in contacts])
-    factor = cho_factor(robot.mass_matrix(q))
+    factor = scipy.linalg.cho_factor(robot.mass_matrix(q))
     free = robot._call("motion", (q, v, tau), None)[1]
     held, pushed, rates = [], [], []
     for i, contact in enumerate(contacts):
@@ -57,7 +57,7 @@ def accelerate(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, contact
             pushed.append(rows.matrices[i, 0] + slide @ rows.matrices[i, 1:])
             rates.append(rows.drift[i, 0])
     K, D = np.array(held), np.array(pushed)
-    carry = cho_solve(factor, D.T)
+    carry = scipy.linalg.cho_solve(factor, D.T)
     push = -np.linalg.lstsq(K @ carry, K @ free + np.array(rates), rcond=1e-11)[0]
     forces, at = np.zeros((len(contacts), 3)), 0
     for i, contact in enumerate(contacts):

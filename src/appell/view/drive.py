@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from appell.errors import InputError, ModelError
 from appell.loops.closed_robot import ClosedRobot
@@ -285,7 +285,7 @@ def _forces(joint: Joint) -> list[tuple[str, str, float]]:
 def _shown(kind: str, q: Array) -> list[float]:
     """Return the sliders' values of one joint's coordinates."""
     if kind in ("free", "ball"):
-        angles = Rotation.from_quat(q[-4:]).as_euler("xyz").tolist()
+        angles = scipy.spatial.transform.Rotation.from_quat(q[-4:]).as_euler("xyz").tolist()
         return [*q[:-4].tolist(), *angles]
     return [float(x) for x in q]
 
@@ -293,6 +293,6 @@ def _shown(kind: str, q: Array) -> list[float]:
 def _coordinates(kind: str, values: Sequence[float]) -> Array:
     """Return one joint's coordinates of its sliders' values."""
     if kind in ("free", "ball"):
-        turned = Rotation.from_euler("xyz", values[-3:]).as_quat()
+        turned = scipy.spatial.transform.Rotation.from_euler("xyz", values[-3:]).as_quat()
         return np.concatenate([np.asarray(values[:-3], dtype=float), turned])
     return np.asarray(values, dtype=float)

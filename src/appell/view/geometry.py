@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 Array = NDArray[Any]
 SIDES = 20
@@ -20,7 +20,7 @@ def quaternions(rotations: ArrayLike) -> Array:
     array([1., 0., 0., 0.])
     """
     matrices = np.asarray(rotations, dtype=float)
-    found = Rotation.from_matrix(matrices.reshape(-1, 3, 3)).as_quat()
+    found = scipy.spatial.transform.Rotation.from_matrix(matrices.reshape(-1, 3, 3)).as_quat()
     return np.asarray(found[:, [3, 0, 1, 2]].reshape(*matrices.shape[:-2], 4))
 
 

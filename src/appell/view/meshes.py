@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from appell.errors import InputError
 from appell.model.build import listed
@@ -145,8 +144,8 @@ def _part(mesh: Any) -> tuple[Array, Array, Colour | None]:
     mesh.merge_vertices(merge_tex=True, merge_norm=True)
     faces = np.asarray(mesh.faces)
     smooth = mesh.face_adjacency[mesh.face_adjacency_angles < CREASE]
-    links = coo_array((np.ones(len(smooth), dtype=bool), smooth.T), shape=(len(faces), len(faces)))
-    patch = connected_components(links, directed=False)[1]
+    links = scipy.sparse.coo_array((np.ones(len(smooth), dtype=bool), smooth.T), shape=(len(faces), len(faces)))
+    patch = scipy.sparse.csgraph.connected_components(links, directed=False)[1]
     corners = faces.astype(np.int64) * (int(patch.max()) + 1) + patch[:, None]
     kept, place = np.unique(corners, return_inverse=True)
     vertices = np.asarray(mesh.vertices)[kept // (int(patch.max()) + 1)]
