@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,16 @@ def test_tracking_law_follows_the_line_exactly():
 
 def test_report_has_counts_controllers_and_eight_branches():
     tables = report().tables
-    assert [table.title[:9] for table in tables] == ["Tables 2 ", "Table 4. ", "Section 4"]
+    assert [table.title[:9] for table in tables] == ["Tables 2 ", "Table 4. ", "Section 4", "Identific"]
     assert len(tables[2].rows) == 8
     with pytest.raises(appell.InputError, match="no table 9"):
         report(tables=["9"])
+
+
+def test_four_techniques_find_the_parameters_that_made_a_noisy_log():
+    table = report(tables=["identification"]).tables[0]
+    assert len(table.rows) == 4
+    for row in table.rows:
+        named: dict[str, Any] = dict(zip(table.columns, row, strict=True))
+        assert named["error: rms [σ]"] < 1.3
+        assert named["other motion [%]"] < 1.0

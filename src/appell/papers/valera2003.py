@@ -2,7 +2,8 @@
 for low cost real-time industrial robot control applications", Robotica 21 (2003) 261–269.
 
 Tables 2 and 3 count operations of the vector form. Table 4's controllers, the straight line of section 4 with its
-torques (figure 4), and the closed loop on ramps and splines (figure 5) run on the PUMA 600 of the paper.
+torques (figure 4), the closed loop on ramps and splines (figure 5), and the four techniques of identification run on
+the PUMA 600 of the paper.
 """  # noqa: D205  # the paper's title takes two lines
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from appell.control.simulated import misjudged
 from appell.errors import InputError
 from appell.papers.formula import Formula
 from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, counted
+from appell.papers.valera2003_fit import identification_table
 from appell.plan.branches import branches
 from appell.plan.cartesian import CartesianLine
 from appell.plan.curves import Ramp, Spline
@@ -78,14 +80,19 @@ RATE = 1000.0
 
 
 def report(tables: Sequence[str] | None = None) -> Report:
-    """Return the tables "3", "4" and "line" with figures 4 and 5, or those asked for.
+    """Return the tables "3", "4", "line" and "identification" with figures 4 and 5, or those asked for.
 
     Examples
     --------
     >>> [table.title[:8] for table in report(tables=["3"]).tables]
     ['Tables 2']
     """
-    makers: dict[str, Callable[[], Table]] = {"3": table3, "4": table4, "line": line_table}
+    makers: dict[str, Callable[[], Table]] = {
+        "3": table3,
+        "4": table4,
+        "line": line_table,
+        "identification": identification_table,
+    }
     wanted = list(makers) if tables is None else [str(t) for t in tables]
     unknown = [t for t in wanted if t not in makers]
     if unknown:
