@@ -1,7 +1,8 @@
 """valera2003, end of section 2: the parameters of τ = K·Φ by four matrix techniques, here on a simulated PUMA 600.
 
 The paper names the techniques and gives no numbers. The log is of the arm's own model along a Fourier series, its
-torques with 1 % of noise; the fits begin from masses a third too large, and have not seen the motion that they are tried on.
+torques with 1 % of noise; the fits begin from masses a third too large, and have not seen the motion that they are
+tried on.
 """
 
 from __future__ import annotations
