@@ -114,6 +114,10 @@ class Base:
         whole[list(self.rest)] = np.eye(len(self.rest))
         return frozen(whole)
 
+    @cached_property
+    def _lift(self) -> Array:
+        return np.asarray(np.linalg.pinv(self.matrix).T, dtype=float)
+
     def reduce(self, Y: ArrayLike) -> Array:
         """Return the columns of a regressor (..., p) that are kept: (..., n), with Y·π = reduce(Y)·values(π).
 
@@ -166,7 +170,7 @@ class Base:
             return whole
         start = _sized("nominal", nominal, len(self.names))
         missing = wanted - start @ self.matrix.T
-        result: Array = start + missing @ np.linalg.pinv(self.matrix).T
+        result: Array = start + missing @ self._lift
         return result
 
     def table(self, values: ArrayLike | None = None) -> Table:

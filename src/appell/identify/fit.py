@@ -208,16 +208,15 @@ class Fit:
     def simple_friction(self) -> tuple[Array, Array]:
         """Return the Coulomb and viscous friction per motor nearest to what was fitted, none negative."""
         coulomb, viscous = np.zeros(self.problem.n_motors), np.zeros(self.problem.n_motors)
-        for j in range(self.problem.n_motors if self.problem.terms else 0):
-            parts = []
-            for record in self.records:
-                keep = record.log.moving[:, j]
-                rigid = self.problem.rigid_torque(self.theta, record.moved)
-                rubbed = (record.torque(self.theta) - rigid)[keep, j]
-                speed = record.moved.speed[keep, j]
-                parts.append(np.column_stack([np.sign(speed), speed, np.ones_like(speed), rubbed]))
-            rows = np.vstack(parts)
-            both = np.linalg.lstsq(rows[:, :3], rows[:, 3], rcond=None)[0]
+        if not self.problem.terms:
+            return coulomb, viscous
+        rubbed = np.concatenate([record.rubbed(self.theta, record.rigid(self.theta)) for record in self.records])
+        speed = np.concatenate([record.moved.speed for record in self.records])
+        counted = np.concatenate([record.log.moving for record in self.records])
+        for j in range(self.problem.n_motors):
+            v = speed[counted[:, j], j]
+            columns = np.column_stack([np.sign(v), v, np.ones_like(v)])
+            both = np.linalg.lstsq(columns, rubbed[counted[:, j], j], rcond=None)[0]
             coulomb[j], viscous[j] = np.maximum(both[:2], 0.0)
         return coulomb, viscous
 

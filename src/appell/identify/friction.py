@@ -147,14 +147,6 @@ def bristles(q: Array, lengths: Array, segments: Sequence[slice]) -> Array:
     return z
 
 
-def sliding(
-    v: Array, load: Array, path: Array | None = None, levers: Array | None = None, segments: Sequence[slice] = ()
-) -> Sliding:
-    """Return what friction depends on: along a path of coordinates if one is given, else of single states.
-
-    `levers` (n,) scale the bristles of each motor.
-    """
-    if path is None:
-        return Sliding(v, np.abs(load), [np.sign(v)] * len(LENGTHS))
-    scale = np.ones(v.shape[-1]) if levers is None else levers
-    return Sliding(v, np.abs(load), list(bristles(path, np.outer(LENGTHS, scale), segments)))
+def sliding(v: Array, load: Array) -> Sliding:
+    """Return what friction depends on in single states, whose past is not known."""
+    return Sliding(v, np.abs(load), [np.sign(v)] * len(LENGTHS))

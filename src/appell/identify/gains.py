@@ -31,14 +31,11 @@ from appell.identify.basis import AnyRobot
 from appell.identify.doubt import information, inverse, verdict
 from appell.identify.friction import friction_terms
 from appell.identify.identify import AnyLog, Options, Settings
-from appell.identify.log import Log
-from appell.identify.payload import carrier
+from appell.identify.payload import carrier, known_parameters
 from appell.identify.prepare import Prepared
 from appell.identify.problem import Problem, Record, Triangle
-from appell.identify.read_log import read_log
 from appell.recursion.regressor import PER_BODY
 from appell.results.table import Table
-from appell.spatial.inertia import Inertia
 
 Array = NDArray[Any]
 WELL, ROUGHLY = 0.02, 0.1
@@ -155,7 +152,7 @@ def drive_gains(  # what is known of the load: mass, where, and as much more as 
     if not isinstance(robot, AnyRobot):
         raise InputError(f"drive_gains: expected a robot, got {type(robot).__name__}; load one with appell.load")
     problem = Problem(robot, friction_terms(friction), settings.rotors)
-    known = _known(mass, centre, inertia)
+    known = known_parameters(mass, centre, inertia)
     held, start = carrier(robot.link_names, link)
     records = [_record(one, problem, settings) for one in (log, loaded)]
     task = _Task(problem, records, known, start)
@@ -357,47 +354,15 @@ def _least_squares(A: Array, b: Array) -> Array:
 
 def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
     """Return a log whose torques are its currents."""
+    log = settings.read(log, problem)
     if isinstance(log, Prepared):
         return settings.record(log, problem)
-    if not isinstance(log, Log | dict):
-        log = read_log(log, settings.columns)  # type: ignore[arg-type]  # a path
-    if isinstance(log, dict):
-        log = Log.from_arrays(**log)
-    assert isinstance(log, Log)
     if log.current is None:
         raise InputError(
             f"drive_gains: {log.source or 'the log'} has no currents; map them, such as current=13:19, or name them "
             "'current'"
         )
     return replace(settings, gains=1.0).record(replace(log, tau=None), problem)
-
-
-def _known(mass: float, centre: ArrayLike | None, inertia: ArrayLike | None) -> Array:
-    """Return the ten parameters of the load, NaN where they are not known."""
-    if not (np.isfinite(mass) and mass > 0.0):
-        raise InputError(f"mass: expected a positive mass of the load [kg], got {mass!r}")
-    known = np.full(PER_BODY, np.nan)
-    known[0] = mass
-    if centre is None:
-        if inertia is not None:
-            raise InputError(
-                "inertia: it is about the load's centre; give centre=(x, y, z) in the link's frame besides"
-            )
-        return known
-    place = _shaped("centre", centre, (3,))
-    if inertia is None:
-        known[1:4] = mass * place
-        return known
-    tensor = _shaped("inertia", inertia, (3, 3))
-    body = Inertia.from_centre(mass, tuple(place.tolist()), tuple(map(tuple, tensor.tolist())))  # type: ignore[arg-type]
-    return np.array(body.parameters, dtype=float)
-
-
-def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value, dtype=float)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise InputError(f"{name}: expected {shape} finite numbers, got {value!r}")
-    return array
 
 
 def _check(task: _Task) -> None:

@@ -91,15 +91,20 @@ class Settings:
         """Return a log of any kind as a fit sees it."""
         return Record.of(problem, self.prepared(log, problem), self.moving)
 
-    def prepared(self, log: AnyLog, problem: Problem) -> Prepared:
-        """Return a log of any kind at even times and filtered."""
-        if isinstance(log, Prepared):
+    def read(self, log: AnyLog, problem: Problem) -> Log | Prepared:
+        """Return a log of any kind, read where it is a file."""
+        if isinstance(log, Log | Prepared):
             return log
         if isinstance(log, Mapping):
-            log = Log.from_arrays(**log)
-        elif not isinstance(log, Log):
-            named = problem.robot if isinstance(problem.robot, Robot) else None
-            log = read_log(log, self.columns, gains=self.gains, robot=named)
+            return Log.from_arrays(**log)
+        named = problem.robot if isinstance(problem.robot, Robot) else None
+        return read_log(log, self.columns, gains=self.gains, robot=named)
+
+    def prepared(self, log: AnyLog, problem: Problem) -> Prepared:
+        """Return a log of any kind at even times and filtered."""
+        log = self.read(log, problem)
+        if isinstance(log, Prepared):
+            return log
         gains = None if log.tau is not None else self.gains
         rest = self.moving * float(problem.levers.min()) if problem.terms else None
         return prepare(log, cutoff=self.cutoff, rate=self.rate, moving=rest, gains=gains)
@@ -186,7 +191,7 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
     weights: list[Array] | None = None
     is_robust = method == "physical" if settings.robust is None else settings.robust
     tau = [np.zeros_like(record.moved.tau) for record in records]
-    per_observation = float(np.mean([max(1.0, 0.5 * record.log.rate / record.log.cutoff) for record in records]))
+    per_observation = float(np.mean([record.log.per_observation for record in records]))
     for k in range(PASSES):
         triangles = _condensed(records, loads, weights)
         seen = shown(problem, triangles)
@@ -196,8 +201,8 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
         else:
             theta = linear(problem, triangles, by, seen, method if method in METHODS else "qr")
         sigma = deviations(problem, triangles, theta, len(seen.columns) * per_observation)
-        loads = [problem.rigid_torque(theta, record.moved) for record in records]
-        said = [record.torque(theta, load) for record, load in zip(records, loads, strict=True)]
+        loads = [record.rigid(theta) for record in records]
+        said = [load + record.rubbed(theta, load) for record, load in zip(records, loads, strict=True)]
         if is_robust:
             weights = _huber(records, said)
         change = max(float(np.abs((new - old) / sigma).max()) for new, old in zip(said, tau, strict=True))

@@ -13,15 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
+from appell.identify.basis import OF_A_BODY
 from appell.identify.doubt import inverse
 from appell.identify.physical import semidefinite
 from appell.identify.problem import Record
 from appell.model.build import listed
 from appell.recursion.regressor import PER_BODY
 from appell.results.table import Table
+from appell.spatial.inertia import Inertia
 
 if TYPE_CHECKING:
     from appell.identify.fit import Fit
@@ -61,8 +63,7 @@ class Payload:
 
     def table(self) -> Table:
         """Return the ten parameters with their deviations."""
-        names = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-        pairs = zip(names, self.parameters.tolist(), self.deviations.tolist(), strict=True)
+        pairs = zip(OF_A_BODY, self.parameters.tolist(), self.deviations.tolist(), strict=True)
         return Table(f"payload on '{self.link}'", ("parameter", "value", "deviation"), tuple(pairs))
 
 
@@ -72,23 +73,22 @@ def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
     held, start = carrier(problem.robot.link_names, link)
     if not record.log.moving.any():
         raise InputError(f"payload: nothing moves in {record.log.source or 'the log'}; record a motion with the load")
-    rigid = problem.rigid_torque(fit.theta, record.moved)
+    rigid = record.rigid(fit.theta)
     Y = problem.rigid(record.moved.q, record.moved.v, record.moved.a)[..., start : start + PER_BODY]
     pi, counted = np.zeros(PER_BODY), record.log.moving
     for _ in range(PASSES):
         before = pi
-        rubbed = record.torque(fit.theta, rigid + Y @ pi) - rigid
+        rubbed = record.rubbed(fit.theta, rigid + Y @ pi)
         W, z = _rows(Y, rubbed, (record.moved.tau - rigid - rubbed), counted, fit.sigma)
-        x = semidefinite(W, z, PER_BODY)
+        x = semidefinite(W, z)
         pi = x[:PER_BODY]
         if np.abs(pi - before).max() < 1e-6 * max(np.abs(pi).max(), 1e-9):
             break
     error = (z - W @ x).reshape(-1)
     spread, hidden = inverse(W.T @ W)
     variance = np.where(hidden, np.inf, np.diag(spread) * float(error @ error) / max(len(z) - len(x), 1))
-    per = max(1.0, 0.5 * record.log.rate / record.log.cutoff)
     scale = 1.0 + x[PER_BODY : PER_BODY + problem.n_motors]
-    return Payload(held, pi, np.sqrt(per * variance[:PER_BODY]), scale)
+    return Payload(held, pi, np.sqrt(record.log.per_observation * variance[:PER_BODY]), scale)
 
 
 def carrier(names: Sequence[str], link: str | None) -> tuple[str, int]:
@@ -97,6 +97,34 @@ def carrier(names: Sequence[str], link: str | None) -> tuple[str, int]:
     if held not in names:
         raise InputError(f"payload: no link '{held}'; known: {listed(names, 40)}")
     return held, PER_BODY * list(names).index(held)
+
+
+def known_parameters(mass: float, centre: ArrayLike | None, inertia: ArrayLike | None) -> Array:
+    """Return the ten parameters of the load, NaN where they are not known."""
+    if not (np.isfinite(mass) and mass > 0.0):
+        raise InputError(f"mass: expected a positive mass of the load [kg], got {mass!r}")
+    known = np.full(PER_BODY, np.nan)
+    known[0] = mass
+    if centre is None:
+        if inertia is not None:
+            raise InputError(
+                "inertia: it is about the load's centre; give centre=(x, y, z) in the link's frame besides"
+            )
+        return known
+    place = _shaped("centre", centre, (3,))
+    if inertia is None:
+        known[1:4] = mass * place
+        return known
+    tensor = _shaped("inertia", inertia, (3, 3))
+    body = Inertia.from_centre(mass, tuple(place.tolist()), tuple(map(tuple, tensor.tolist())))  # type: ignore[arg-type]
+    return np.array(body.parameters, dtype=float)
+
+
+def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(f"{name}: expected {shape} finite numbers, got {value!r}")
+    return array
 
 
 def _rows(Y: Array, rubbed: Array, left: Array, counted: Array, sigma: Array) -> tuple[Array, Array]:

@@ -87,7 +87,7 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
     free = len(problem.names) - PER_BODY * len(bodies)
     x = cp.Variable(PER_BODY * len(bodies) + free)
     T = _map(bodies, free, R)
-    start = np.concatenate([*(body.start for body in bodies), np.zeros(free)])
+    start = np.concatenate([np.tile(_UNIT, len(bodies)), np.zeros(free)])
     rows, right = _with_prior(R @ T, z, start, prior.spread, PER_BODY * len(bodies))
     T, rows = _apart(T, rows, PER_BODY * len(bodies))
     constraints = [_matrix(cp, x[PER_BODY * k : PER_BODY * (k + 1)]) >> LEAST * np.eye(4) for k in range(len(bodies))]
@@ -105,36 +105,33 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
     return result
 
 
-def semidefinite(W: Array, z: Array, n: int) -> Array:
-    """Return the least-squares solution of Wx = z whose first n = 10 unknowns some body has, however light.
+def semidefinite(W: Array, z: Array) -> Array:
+    """Return the least-squares solution of Wx = z whose first ten unknowns some body has, however light.
 
     Without a nominal body the unit of mass is that of the plain solution, and of length a decimetre.
     """
-    cp = _cvxpy()
-    plain = np.linalg.lstsq(W, z, rcond=None)[0]
-    J = pseudo_inertia(plain[:n])
-    if np.linalg.eigvalsh(J)[0] > 0.0:
+    plain: Array = np.linalg.lstsq(W, z, rcond=None)[0]
+    if is_possible(plain[:PER_BODY]):
         return plain
+    cp = _cvxpy()
     mass = max(float(np.abs(plain[0])), 1e-3)
-    L = np.sqrt(mass) * np.diag([0.1, 0.1, 0.1, 1.0])
     T = np.eye(len(plain))
-    T[:n, :n] = np.column_stack([from_pseudo(L @ _symmetric(unit) @ L.T) for unit in np.eye(PER_BODY)])
+    T[:PER_BODY, :PER_BODY] = _to_parameters(np.sqrt(mass) * np.diag([0.1, 0.1, 0.1, 1.0]))
     Q, S = np.linalg.qr(W @ T)
     x = cp.Variable(len(plain))
-    task = cp.Problem(cp.Minimize(cp.sum_squares(S @ x - Q.T @ z)), [_matrix(cp, x[:n]) >> 1e-6 * np.eye(4)])
+    task = cp.Problem(cp.Minimize(cp.sum_squares(S @ x - Q.T @ z)), [_matrix(cp, x[:PER_BODY]) >> 1e-6 * np.eye(4)])
     task.solve(solver=cp.CLARABEL)
     result: Array = T @ np.asarray(x.value)
     return result
 
 
-class _Body(NamedTuple):
-    """A body's nominal J₀ = LLᵀ as the map from X, ten numbers, to its parameters; `start` is X of the model's own."""
-
-    to_parameters: Array
-    start: Array
+def _to_parameters(L: Array) -> Array:
+    """Return the map (10, 10) from X, ten numbers, to the parameters of J = L·X·Lᵀ."""
+    return np.column_stack([from_pseudo(L @ _symmetric(unit) @ L.T) for unit in np.eye(PER_BODY)])
 
 
-def _bodies(problem: Problem) -> list[_Body]:
+def _bodies(problem: Problem) -> list[Array]:
+    """Return per body the map from X to its parameters, of a nominal body as heavy and as thick as it must be."""
     nominal = problem.nominal
     count = len(problem.robot.link_names)
     masses = nominal[: PER_BODY * count : PER_BODY]
@@ -147,13 +144,13 @@ def _bodies(problem: Problem) -> list[_Body]:
         values, vectors = np.linalg.eigh(J[:3, :3] - np.outer(J[:3, 3], J[:3, 3]) / J[3, 3])
         about = (vectors * np.maximum(values, pi[0] * SMALL**2)) @ vectors.T
         J[:3, :3] = about + np.outer(J[:3, 3], J[:3, 3]) / J[3, 3]
-        L = np.linalg.cholesky(J)
-        columns = [from_pseudo(L @ _symmetric(np.eye(PER_BODY)[i]) @ L.T) for i in range(PER_BODY)]
-        result.append(_Body(np.column_stack(columns), _vector(np.eye(4))))
+        result.append(_to_parameters(np.linalg.cholesky(J)))
     return result
 
 
 _PAIRS = [(i, j) for i in range(4) for j in range(i, 4)]
+_UNIT = np.array([1.0 if i == j else 0.0 for i, j in _PAIRS])
+"""X = 1 as ten numbers: the nominal body."""
 
 
 def _symmetric(x: Array) -> Array:
@@ -162,10 +159,6 @@ def _symmetric(x: Array) -> Array:
     for value, (i, j) in zip(x, _PAIRS, strict=True):
         X[i, j] = X[j, i] = value if i == j else value / np.sqrt(2.0)
     return X
-
-
-def _vector(X: Array) -> Array:
-    return np.array([X[i, j] if i == j else np.sqrt(2.0) * X[i, j] for i, j in _PAIRS])
 
 
 def _matrix(cp: Any, x: Any) -> Any:
@@ -181,13 +174,13 @@ def _whitened(problem: Problem, triangles: list[Triangle], sigma: Array) -> tupl
     return top[:p, :p], top[:p, p]
 
 
-def _map(bodies: list[_Body], free: int, R: Array) -> Array:
+def _map(bodies: list[Array], free: int, R: Array) -> Array:
     """Return T with θ = T·x: bodies by their maps, the rest by the length of its column, so that x is of order one."""
     n = PER_BODY * len(bodies)
     T = np.zeros((n + free, n + free))
     for k, body in enumerate(bodies):
         s = slice(PER_BODY * k, PER_BODY * (k + 1))
-        T[s, s] = body.to_parameters
+        T[s, s] = body
     lengths = np.linalg.norm(R[:, n:], axis=0)
     T[n:, n:] = np.diag(1.0 / np.where(lengths > 0.0, lengths, 1.0))
     return T
@@ -210,7 +203,7 @@ def _apart(T: Array, rows: Array, n: int) -> tuple[Array, Array]:
     return changed, np.column_stack([rows[:, :n], Q])
 
 
-def _inequalities(problem: Problem, bodies: list[_Body], T: Array, prior: Prior, fastest: Array) -> tuple[Array, Array]:
+def _inequalities(problem: Problem, bodies: list[Array], T: Array, prior: Prior, fastest: Array) -> tuple[Array, Array]:
     """Return G, h with G·x ≥ h: rotors and load friction not negative, friction that brakes, bounds of masses."""
     p = len(problem.names)
     rows, right = [], []

@@ -188,7 +188,7 @@ def _rubbed(fit: Fit) -> tuple[Array, Array, Array, Array]:
     """Return speeds, measured torques less the rigid body's, loads, and which rows count, of all records."""
     parts: list[Sequence[Array]] = []
     for record in fit.records:
-        rigid = fit.problem.rigid_torque(fit.theta, record.moved)
+        rigid = record.rigid(fit.theta)
         parts.append((record.moved.speed, record.moved.tau - rigid, rigid, record.log.moving))
     speeds, rubbed, loads, counted = (np.concatenate([part[k] for part in parts]) for k in range(4))
     return speeds, rubbed, loads, counted

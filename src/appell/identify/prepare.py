@@ -48,6 +48,11 @@ class Prepared:
     source: str = ""
     joint_names: tuple[str, ...] = ()
 
+    @property
+    def per_observation(self) -> float:
+        """Return how many samples tell as much as one independent observation: the filter leaves two a period."""
+        return max(1.0, 0.5 * self.rate / self.cutoff)
+
     def __len__(self) -> int:
         return len(self.t)
 

@@ -7,7 +7,7 @@ problem in them as it is: weights per motor, bounds and priors then cost nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from appell.identify import basis
 from appell.identify.base import Base, base_parameters
 from appell.identify.basis import AnyRobot
 from appell.identify.filters import zero_phase
-from appell.identify.friction import LEVER, Sliding, Term, sliding
+from appell.identify.friction import LENGTHS, LEVER, Sliding, Term, bristles
 from appell.identify.motion import Motion, motion
 from appell.identify.prepare import Prepared
 from appell.loops.spherical.robot import SphericalRobot
@@ -89,11 +89,6 @@ class Problem:
         """Return the columns of inertias and rotors, (..., motors, n_rigid)."""
         return basis.columns(self.robot, q, v, a, rotors=self.rotors)[..., : self.n_motors, :]
 
-    def rigid_torque(self, theta: Array, moved: Motion) -> Array:
-        """Return the torques of the rigid body model along a motion, (n, motors)."""
-        parts = [self.rigid(moved.q[s], moved.v[s], moved.a[s]) @ theta[: self.n_rigid] for s in _chunks(len(moved.q))]
-        return np.concatenate(parts)
-
     def friction_values(self, slid: Sliding) -> Array:
         """Return the columns of friction of each motor, (..., motors, terms)."""
         shape = (*slid.v.shape, len(self.terms))
@@ -131,7 +126,7 @@ class Record:
     problem: Problem
     log: Prepared
     moved: Motion
-    bristles: Sequence[Array]
+    bristles: Array
 
     @staticmethod
     def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
@@ -139,8 +134,7 @@ class Record:
         moved = motion(problem.robot, log)
         if problem.terms:
             log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
-        slid = sliding(moved.speed, np.zeros_like(moved.tau), moved.path, problem.levers, log.segments)
-        return Record(problem, log, moved, slid.bristles)
+        return Record(problem, log, moved, bristles(moved.path, np.outer(LENGTHS, problem.levers), log.segments))
 
     def __len__(self) -> int:
         return len(self.log)
@@ -150,7 +144,7 @@ class Record:
 
         Friction jumps where a motor turns back, and the filter rounds the jump off in what was measured.
         """
-        values = self.problem.friction_values(Sliding(self.moved.speed, np.abs(load), self.bristles))
+        values = self.problem.friction_values(Sliding(self.moved.speed, np.abs(load), list(self.bristles)))
         for segment in self.log.segments:
             values[segment] = zero_phase(values[segment], self.log.rate, self.log.cutoff, self.log.order)
         return values
@@ -159,15 +153,25 @@ class Record:
         """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
         rubbed = self.friction(load)
         for s in _chunks(len(self)):
-            rigid = self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
-            yield s, np.concatenate([rigid, rubbed[s]], axis=-1)
+            yield s, np.concatenate([self._columns(s), rubbed[s]], axis=-1)
 
-    def torque(self, theta: Array, load: Array | None = None) -> Array:
-        """Return what the model says of the torques, (n, motors); the load is its own where none is given."""
-        rigid = self.problem.rigid_torque(theta, self.moved)
-        values = self.friction(rigid if load is None else load)
-        result: Array = rigid + np.sum(values * self.problem.friction(theta), axis=-1)
+    def rigid(self, theta: Array) -> Array:
+        """Return what the model says of the torques without friction, (n, motors): the load on the drives."""
+        known = theta[: self.problem.n_rigid]
+        return np.concatenate([self._columns(s) @ known for s in _chunks(len(self))])
+
+    def _columns(self, s: slice) -> Array:
+        return self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
+
+    def rubbed(self, theta: Array, load: Array) -> Array:
+        """Return what friction takes under a load, (n, motors)."""
+        result: Array = np.sum(self.friction(load) * self.problem.friction(theta), axis=-1)
         return result
+
+    def torque(self, theta: Array) -> Array:
+        """Return what the model says of the torques, (n, motors)."""
+        load = self.rigid(theta)
+        return load + self.rubbed(theta, load)
 
     def triangles(self, load: Array, weights: Array | None = None) -> list[Triangle]:
         """Return the rows that count, condensed per motor; `weights` (n, motors) of rows are for robust fits."""

@@ -216,8 +216,8 @@ def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
     ('there is friction that the model does not have',)
     """
     records = fit.records if log is None else (fit.record(log),)
-    loads = [fit.problem.rigid_torque(fit.theta, record.moved) for record in records]
-    errors = [record.moved.tau - record.torque(fit.theta, load) for record, load in zip(records, loads, strict=True)]
+    loads = [record.rigid(fit.theta) for record in records]
+    errors = [r.moved.tau - load - r.rubbed(fit.theta, load) for r, load in zip(records, loads, strict=True)]
     found = [_of_motor(fit, records, loads, errors, j) for j in range(fit.problem.n_motors)]
     return Residuals(tuple(found), ", ".join(record.log.source for record in records if record.log.source))
 
