@@ -9,6 +9,7 @@ from appell.errors import InputError
 from appell.identify.friction import TERMS, bristles, friction_terms
 from appell.identify.identify import identify
 from appell.identify.physical import from_pseudo, is_possible, pseudo_inertia
+from appell.identify.problem import Triangle, merged
 from appell.recursion.regressor import PER_BODY
 
 COULOMB, VISCOUS = np.array([0.6, 1.1, 0.8]), np.array([0.9, 0.4, 1.5])
@@ -91,6 +92,15 @@ def test_rotors_and_load_dependent_friction_are_found(arm, motion, noisy):
     for j in range(3):
         assert abs(found[f"load {j + 1}"] - load) < max(4.0 * near[f"load {j + 1}"], 0.1 * load)
     assert abs(found["Ia3"] - rotor[2]) < max(4.0 * near["Ia3"], 0.05 * rotor[2])
+
+
+def test_logs_that_do_not_agree_leave_the_residual_of_both():
+    rng = np.random.default_rng(14)
+    theta, halves = rng.normal(size=3), [(rng.normal(size=(9, 3)), rng.normal(size=9)) for _ in range(2)]
+    empty = Triangle(np.arange(3), np.zeros((0, 3)), np.zeros(0))
+    (found,) = merged(*([empty.grown(Y, tau)] for Y, tau in halves))
+    assert found.n == 18
+    assert np.isclose(found.square(theta), sum(np.sum((Y @ theta - tau) ** 2) for Y, tau in halves), rtol=1e-12)
 
 
 def test_a_payload_is_weighed(arm, motion, rubbed, noisy):

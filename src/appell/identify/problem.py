@@ -188,8 +188,9 @@ class Record:
 
 def merged(one: list[Triangle], other: list[Triangle]) -> list[Triangle]:
     """Return the triangles of the rows of both."""
-    pairs = zip(one, other, strict=True)
-    return [a.grown(b.R, b.z)._replace(rest=float(np.hypot(a.rest, b.rest)), n=a.n + b.n) for a, b in pairs]
+    grown = [a.grown(b.R, b.z) for a, b in zip(one, other, strict=True)]
+    both = zip(grown, one, other, strict=True)
+    return [c._replace(rest=float(np.hypot(c.rest, b.rest)), n=a.n + b.n) for c, a, b in both]
 
 
 def _chunks(n: int) -> Iterator[slice]:
