@@ -18,14 +18,14 @@ from rich.console import Console
 
 import appell
 from appell.cli.peers import from_model, pinocchio
-from appell.results.table import Cell, Table
+from appell.reports.table import Cell, Table
 
 SAMPLES = 64
 
 
 def measured(n: int) -> tuple[Cell, ...]:
     rng = np.random.default_rng(n)
-    robot = appell.chain(n, rng)
+    robot = appell.random_chain(n, rng)
     start = time.perf_counter()
     robot.kernel("inverse_dynamics")
     seconds = time.perf_counter() - start

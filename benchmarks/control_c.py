@@ -24,7 +24,7 @@ from rich.console import Console
 import appell
 from appell.cli.peers import from_model
 from appell.control import Tracking, gains, integral_gains
-from appell.results.table import Cell, Table
+from appell.reports.table import Cell, Table
 
 LIMIT = np.array([97.0, 186.0, 89.0, 24.0, 20.0, 21.0])
 NAMES = ["q", "v", "goal_q", "goal_v", "goal_a", "tau"]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import appell
-from appell.results.table import Cell, Table
+from appell.reports.table import Cell, Table
 
 UR5 = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots").joinpath(
     "ur_description", "urdf", "ur5_robot.urdf"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import appell
-from appell.simulate.points import Points, resolve
+from appell.simulation.contact.points import Points, resolve
 
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
 HUMANOID = ROBOTS / "g1_description" / "urdf" / "g1_29dof_rev_1_0.urdf"
@@ -27,7 +27,7 @@ def tree() -> None:
     for _ in range(5):
         start = time.perf_counter()
         run = appell.simulate(
-            robot, START, np.zeros(12), 2.0, walls=[appell.Circle(2.5)], points=points, rtol=1e-12, atol=1e-13
+            robot, START, np.zeros(12), 2.0, walls=[appell.walls.Circle(2.5)], points=points, rtol=1e-12, atol=1e-13
         )
         best = min(best, time.perf_counter() - start)
     drift = np.ptp(run.energy) / abs(run.energy[0])
@@ -35,8 +35,15 @@ def tree() -> None:
 
 
 def humanoid() -> None:
-    robot, wall = appell.load(HUMANOID, floating=True), appell.Sphere(1.6)
-    options = {"walls": [wall], "restitution": 0.6, "friction": 0.4, "law": "poisson", "rtol": 1e-9, "atol": 1e-11}
+    robot, wall = appell.load(HUMANOID, floating=True), appell.walls.Sphere(1.6)
+    options = {
+        "walls": [wall],
+        "restitution": 0.6,
+        "friction": 0.4,
+        "impact_law": "poisson",
+        "rtol": 1e-9,
+        "atol": 1e-11,
+    }
     appell.simulate(robot, robot.neutral(), np.zeros(robot.nv), 0.45, **options)  # compiles
     start = time.perf_counter()
     run = appell.simulate(robot, robot.neutral(), np.zeros(robot.nv), 2.0, **options)

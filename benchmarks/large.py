@@ -58,11 +58,11 @@ def main() -> None:
         result = np.empty((model.nv, BATCH), order="F")
         for verb, peer in (("inverse_dynamics", pin.rneaInParallel), ("forward_dynamics", pin.abaInParallel)):
             start = time.perf_counter()
-            robot._callable(verb, None)
+            robot.kernel(verb)
             cold = time.perf_counter() - start
             again = appell.load(file, floating=True, friction=False)
             start = time.perf_counter()
-            again._callable(verb, None)
+            again.kernel(verb)
             cached = time.perf_counter() - start
             call = getattr(robot, verb)
             out = call(q, v, x)

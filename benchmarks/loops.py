@@ -18,12 +18,11 @@ import numpy as np
 import pinocchio as pin
 
 import appell
-from appell.loops.closed_robot import ClosedRobot
 
 BATCH, TURNS, CALLS = 8192, 200, 40
 
 
-def peer(robot: ClosedRobot) -> tuple[Any, ...]:
+def peer(robot: appell.Robot) -> tuple[Any, ...]:
     model = pin.Model()
     model.gravity.linear = np.array(robot.model.gravity)
     for body in robot.model.bodies:
@@ -67,13 +66,13 @@ def seconds(call: Callable[[], Any], samples: int) -> float:
 
 def measure(name: str) -> None:
     robot = appell.load(name)
-    if not isinstance(robot, ClosedRobot):
-        sys.exit(f"'{name}' is not a closed robot of the general kind")
+    if not robot.closure_names:
+        sys.exit(f"'{name}' has no closures")
     rng = np.random.default_rng(0)
     q = np.tile(robot.random(rng, 64), (BATCH // 64, 1))
     v, tau = rng.normal(size=(BATCH, robot.nv)), rng.normal(size=(BATCH, len(robot.actuators)))
-    whole, forces = robot.expand(q, v), np.zeros((BATCH, robot.model.nv))
-    forces[:, list(robot.structure.actuated)] = tau
+    whole, forces = robot.tree_velocity(q, v), np.zeros((BATCH, robot.model.nv))
+    forces[:, list(robot.facts.actuated)] = tau
     model, data, constraints, datas, settings = peer(robot)
 
     def constrained() -> None:
@@ -89,7 +88,7 @@ def measure(name: str) -> None:
     }
     for call, _ in calls.values():
         call()
-    a = robot.expand_acceleration(q[0], v[0], robot.forward_dynamics(q[0], v[0], tau[0]))
+    a = robot.tree_acceleration(q[0], v[0], robot.forward_dynamics(q[0], v[0], tau[0]))
     theirs = pin.constraintDynamics(model, data, q[0], whole[0], forces[0], constraints, datas, settings)
     best = dict.fromkeys(calls, np.inf)
     for _ in range(TURNS):

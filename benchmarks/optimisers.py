@@ -50,8 +50,8 @@ def main() -> None:
     rng = np.random.default_rng(0)
     print("robot                       steps  casadi: made  a sample   jax: compiled  a call   appell: a call")
     for name, robot in cases():
-        steps = len(robot.recipe("inverse_dynamics").make().steps)
-        count = len(robot.actuators) if isinstance(robot, appell.ClosedRobot) else robot.nv
+        steps = len(robot.tape("inverse_dynamics").steps)
+        count = robot.nu
         sample = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=count)
         made, function = timed(lambda robot=robot: robot.export("inverse_dynamics", to="casadi"))
         many, columns = function.map(1000), [np.tile(x[:, None], 1000) for x in sample]

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import appell
-from appell.results.table import Cell, Table
-from appell.simulate.rollout import rollout
+from appell.reports.table import Cell, Table
+from appell.simulation.rollout.rollout import rollout
 
 Array = NDArray[Any]
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")

@@ -22,7 +22,7 @@ from rich.console import Console
 
 import appell
 from appell.loops.spherical.mechanism import Mechanism
-from appell.results.table import Cell, Table
+from appell.reports.table import Cell, Table
 
 X, Z = np.eye(3)[0], np.eye(3)[2]
 ARM = 0.1
@@ -68,7 +68,7 @@ def chains(robot: Mechanism, *, whole: bool) -> tuple[Any, Any]:
 
 def pinocchio_call(robot: Any, q: Any, v: Any, tau: Any, *, whole: bool) -> tuple[Callable[..., Any], Any, Any]:
     """Return a call of constraintDynamics on all samples, and the joints that are the tree's."""
-    model, closures = chains(robot.mechanism, whole=whole)
+    model, closures = chains(robot.kind.mechanism, whole=whole)
     data, closure_data = model.createData(), pin.StdVec_RigidConstraintData()
     closure_data.extend([closure.createData() for closure in closures])
     pin.initConstraintDynamics(model, data, closures, closure_data)
@@ -76,8 +76,8 @@ def pinocchio_call(robot: Any, q: Any, v: Any, tau: Any, *, whole: bool) -> tupl
     legs = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]
     kept = [pair for pair in legs if whole or pair[0] == 0 or pair[1] < 2]
     rows, columns = zip(*kept, strict=True)
-    angles = np.ascontiguousarray(robot.joint_angles(q)[:, rows, columns])
-    rates = np.ascontiguousarray(robot.joint_rates(q, v)[:, rows, columns])
+    angles = np.ascontiguousarray(np.arctan2(*robot.evaluate("leg_angles", q))[:, rows, columns])
+    rates = np.ascontiguousarray(robot.evaluate("leg_rates", q, v)[:, rows, columns])
     forces = np.zeros_like(angles)
     forces[:, [k for k, pair in enumerate(kept) if pair[1] == 0]] = tau
     samples = list(zip(angles, rates, forces, strict=True))
@@ -112,7 +112,7 @@ def main() -> None:
     q = robot.random(rng, samples)
     v, a = rng.normal(size=(2, samples, 3))
     tau = robot.inverse_dynamics(q, v, a)
-    expected = robot.joint_accelerations(q, v, a)
+    expected = robot.evaluate("leg_accelerations", q, v, a)
     few = min(samples, 512)
     peers = {}
     errors: dict[str, float] = {}

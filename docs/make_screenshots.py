@@ -19,7 +19,7 @@ import numpy as np
 
 import appell
 from appell.papers.shafei2018 import RADIUS, START
-from appell.view.viewer import Viewer
+from appell.viewer.viewer import Viewer
 
 IMAGES = Path(__file__).parent / "images"
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
@@ -31,14 +31,14 @@ def arm() -> Viewer:
     """Show an arm with its meshes, and how readily its tool moves."""
     file = ROBOTS / "ur_description" / "urdf" / "ur5_robot.urdf"
     viewer = appell.view(file, q=[0.7, -1.35, 1.75, -1.2, -1.57, 0.3], browser=False, block=False)
-    viewer.page.extras.kind.value = "inertia"
+    viewer.page.overlays.kind.value = "inertia"
     return viewer
 
 
 def tree() -> Viewer:
     """Show shafei2018's tree as it strikes the wall first."""
     robot = appell.load("shafei-tree")
-    run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=[appell.Circle(RADIUS)])
+    run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=[appell.walls.Circle(RADIUS)])
     viewer = appell.view(run, browser=False, block=False)
     viewer.seek(run.impacts[0].time + 0.004)
     return viewer

@@ -14,7 +14,7 @@ from appell.papers.shafei2018 import POINTS, START
 def main(folder: str = "out") -> None:
     """Simulate the motion of shafei2018, print its impacts, and write its curves and a film."""
     robot = appell.load("shafei-tree")
-    walls = [appell.Circle(2.5)]
+    walls = [appell.walls.Circle(2.5)]
     run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=walls, points=POINTS, rtol=1e-12, atol=1e-13)
     for impact in run.impacts:
         impulses = ", ".join(

@@ -21,7 +21,7 @@ def main() -> None:
     print(f"forward of inverse dynamics, {len(q)} postures: {error:.1e} m/s² apart")
 
     run = appell.rollout(robot, q[:4], still, None, 1e-3, steps=100)
-    print(f"four of them let go for 0.1 s: loops open by {robot.open_by(run.q).max():.0e} m at most")
+    print(f"four of them let go for 0.1 s: loops open by {robot.closure_error(run.q).max():.0e} m at most")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import appell
-from appell.control import PUMA600, PointToPoint, SimulatedPlant, Tracking, integral_gains, misjudged, run_loop
+from appell.control import PUMA600, PointToPoint, SimulatedPlant, Tracking, integral_gains, perturbed, run_loop
 
 START = np.array([0.1, -0.8, 2.6, 0.3, 0.9, 0.2])
 GOAL = np.array([0.3, -0.7, 2.5, 0.2, 0.8, 0.3])
@@ -19,13 +19,13 @@ def still(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def main(folder: str = "out") -> None:
-    """Run two laws at 200 Hz on a PUMA 20 % heavier than believed, with friction; then let a motor overheat."""
-    believed = appell.load("puma600")
-    arm = misjudged(believed, masses=1.2, friction=[6.0, 6.0, 4.0, 0.8, 0.6, 0.2])
+    """Run two laws at 200 Hz on a PUMA 20 % heavier than model, with friction; then let a motor overheat."""
+    model = appell.load("puma600")
+    arm = perturbed(model, masses=1.2, friction=[6.0, 6.0, 4.0, 0.8, 0.6, 0.2])
     kp, kd, ki = integral_gains(frequency=8.0, damping=1.0, integral=6.0)
     laws = {
-        "point-to-point": PointToPoint(believed, GOAL, kp, kd, limit=PUMA600.limit),
-        "integral": Tracking(believed, still, kp, kd, ki, limit=PUMA600.limit),
+        "point-to-point": PointToPoint(model, GOAL, kp, kd, limit=PUMA600.limit),
+        "integral": Tracking(model, still, kp, kd, ki, limit=PUMA600.limit),
     }
     for name, law in laws.items():
         run = run_loop(SimulatedPlant(arm, q=START, delay=1e-3, step=2e-3), law, duration=2.5, rate=200.0)

@@ -13,7 +13,7 @@ from appell.papers.shafei2018 import RADIUS, START
 
 def main() -> None:
     robot = appell.load("shafei-tree")
-    run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=[appell.Circle(RADIUS)])
+    run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=[appell.walls.Circle(RADIUS)])
     print(f"{len(run.impacts)} impacts in {run.t[-1]:g} s")
     if sys.stdout.isatty():
         appell.view(run)

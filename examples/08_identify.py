@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 import appell
-from appell.identify.validation import cross_validate, residuals
+from appell.identification.validation import cross_validate, residuals
 
 
-def recorded(robot: appell.Robot, motion: appell.Fourier, seed: int) -> appell.Log:
+def recorded(robot: appell.Robot, motion: appell.trajectory.Fourier, seed: int) -> appell.identification.Log:
     """Return what a controller would record at 200 Hz for 10 s: torques with friction, and noise on all signals."""
     rng = np.random.default_rng(seed)
     t = np.arange(0.0, 10.0, 0.005)
@@ -20,7 +20,7 @@ def recorded(robot: appell.Robot, motion: appell.Fourier, seed: int) -> appell.L
     tau = robot.inverse_dynamics(q, v, a) + coulomb * np.sign(v) + viscous * v
     noise = 0.02 * np.std(tau, axis=0) * rng.normal(size=tau.shape)
     q, v = q + 1e-5 * rng.normal(size=q.shape), v + 1e-4 * rng.normal(size=v.shape)
-    return appell.Log.from_arrays(t, q, v=v, tau=tau + noise)
+    return appell.identification.Log.from_arrays(t, q, v=v, tau=tau + noise)
 
 
 def main(folder: str = "out") -> None:
@@ -28,7 +28,7 @@ def main(folder: str = "out") -> None:
     robot = appell.load("puma560", friction=False)
     rng = np.random.default_rng(0)
     waves = [
-        appell.Fourier(rng.normal(size=6), 0.3 * rng.normal(size=(4, 6)), 0.3 * rng.normal(size=(4, 6)), 0.1)
+        appell.trajectory.Fourier(rng.normal(size=6), 0.3 * rng.normal(size=(4, 6)), 0.3 * rng.normal(size=(4, 6)), 0.1)
         for _ in range(2)
     ]
     log = recorded(robot, waves[0], 1)

@@ -18,6 +18,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -196,17 +197,17 @@ def test_the_site_lists_every_page() -> None:
 
 
 def test_the_reference_has_every_public_name_once() -> None:
-    """Of appell itself, of appell.control and of appell.interop; a name that is a room's or a file's too in full."""
+    """Of appell and its namespaces; a name that is a module's too is given in full."""
 
-    def place(room: Any, x: str) -> str:
+    def place(prefix: str, room: Any, x: str) -> str:
         beside = Path(room.__file__).parent / x
         is_taken = beside.is_dir() or beside.with_suffix(".py").is_file()
-        return f"{getattr(room, x).__module__ if is_taken else room.__name__}.{x}"
+        return f"{getattr(room, x).__module__ if is_taken else prefix}.{x}"
 
     text = "\n".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "api").glob("*.md")))
-    rooms = (appell.control, appell.interop)
-    public = [place(appell, x) for x in appell.__all__ if getattr(appell, x) not in rooms]
-    public += [place(room, x) for room in rooms for x in room.__all__]
+    rooms = {f"appell.{x}": getattr(appell, x) for x in appell.__all__ if isinstance(getattr(appell, x), ModuleType)}
+    public = [place("appell", appell, x) for x in appell.__all__ if f"appell.{x}" not in rooms]
+    public += [place(prefix, room, x) for prefix, room in rooms.items() for x in room.__all__]
     assert sorted(re.findall(r"^::: (\S+)$", text, re.MULTILINE)) == sorted(public)
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from appell.cli import app
-from appell.cli.page import commands
+from docs.command_page import commands
 
 URDF = (
     '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="MASS"/>'

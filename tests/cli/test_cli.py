@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
-from appell.cli.page import commands
+from docs.command_page import commands
 
 COMMANDS = list(commands())
 
@@ -75,7 +75,7 @@ def test_the_installed_command_runs_and_fails_in_one_line():
         (["id", "two-link", "-q", "0,0", "--out", "a.txt"], "a.txt"),
         (["fd", "two-link", "-q", "0,0", "--tau", "1"], "--tau: expected 2"),
         (["fd", "two-link", "-q", "0,0", "--in", "a.csv"], "not both"),
-        (["fd", "two-link", "--in", "missing.csv"], "missing.csv: there is no such file"),
+        (["fd", "two-link", "--in", "missing.csv"], "missing.csv: no such file"),
         (["ops", "two-link", "flying"], "inverse_dynamics"),
         (["ops", "two-link", "mass_matrix", "--formulation", "flying"], "composite"),
         (["ops", "two-link", "--formulation", "flying"], "articulated"),
@@ -172,6 +172,20 @@ def test_fd_undoes_id_through_files(tmp_path, rng, suffix):
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(["motion.npz", forces.name, "back.npz"])
 
 
+@pytest.mark.parametrize("name", ["five-bar", "stewart", "agile-wrist"])
+def test_forces_of_every_kind_of_robot_bring_back_its_accelerations(name, tmp_path, rng):
+    robot = appell.load(name)
+    q, v, a = robot.random(rng, 3), rng.normal(size=(3, robot.nv)), rng.normal(size=(3, robot.nu))
+    np.savez(tmp_path / "motion.npz", q=q, v=v, a=a)
+    answer("id", name, "--in", tmp_path / "motion.npz", "--out", tmp_path / "forces.csv")
+    head = (tmp_path / "forces.csv").read_text().splitlines()[0].split(",")
+    assert head[-robot.nu :] == [f"tau.{motor}" for motor in robot.actuators]
+    assert head[: robot.nq] == [f"q.{joint}" for joint in robot.joint_names]
+    answer("fd", name, "--in", tmp_path / "forces.csv", "--out", tmp_path / "back.npz")
+    with np.load(tmp_path / "back.npz") as back:
+        np.testing.assert_allclose(back["a"][:, : robot.nu], a, atol=1e-6 * np.abs(a).max())
+
+
 def test_csv_columns_go_by_number_or_by_joint_in_any_order(tmp_path):
     by_number, by_joint = tmp_path / "number.csv", tmp_path / "joint.csv"
     by_number.write_text("q2,q1,v1,v2\n0.2,0.1,1,2\n\n0.4,0.3,3,4\n")
@@ -186,16 +200,16 @@ def test_csv_columns_go_by_number_or_by_joint_in_any_order(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("q1,q2\n0,0\n0,x\n", ":3: column 'q2': expected a number, got 'x'"),
-        ("q1,q2\n0,0\n0,nan\n", ":3: column 'q2': expected a finite number, got 'nan'"),
-        ("q1,q2\n0,0\n0\n", ":3: expected 2 values, got 1"),
-        ("q1,v1,v2\n0,0,0\n", ":1: misses 'q2'"),
-        ("q1,q2,speed\n0,0,0\n", ":1: unknown column 'speed'"),
-        ("q1,q1\n0,0\n", ":1: column 'q1' is there twice"),
-        ("q1,q2,q.joint1,q.joint2\n0,0,0,0\n", ":1: has q twice"),
+        ("q1,q2\n0,0\n0,x\n", ":3: column 'q2': expected a finite number"),
+        ("q1,q2\n0,0\n0,nan\n", ":3: column 'q2': expected a finite number"),
+        ("q1,q2\n0,0\n0\n", ":3: 1 field, expected 2"),
+        ("q1,v1,v2\n0,0,0\n", ": misses 'q2'"),
+        ("q1,q2,speed\n0,0,0\n", ": unknown column 'speed'"),
+        ("q1,q1\n0,0\n", ": column 'q1' is there twice"),
+        ("q1,q2,q.joint1,q.joint2\n0,0,0,0\n", ": has q twice"),
         ("v1,v2\n0,0\n", "has no coordinates"),
-        ("q1,q2\n", "has no samples"),
-        ("", "has no samples"),
+        ("q1,q2\n", "has no rows"),
+        ("", "has no rows"),
     ],
 )
 def test_a_wrong_csv_is_told_with_its_line(tmp_path, text, expected):
@@ -209,18 +223,18 @@ def test_a_wrong_csv_is_told_with_its_line(tmp_path, text, expected):
 def test_a_csv_that_is_no_text_is_told(tmp_path):
     file = tmp_path / "log.csv"
     file.write_bytes(b"q1,q2\n\xff\xfe\x00,1\n")
-    assert "cannot be read" in told("id", "two-link", "--in", file)
+    assert ":2: column 'q1': expected a finite number" in told("id", "two-link", "--in", file)
 
 
 @pytest.mark.parametrize(
     ("arrays", "expected"),
     [
-        ({"q": np.zeros((4, 3))}, "q: expected shape (samples, 2)"),
-        ({"q": np.zeros((4, 2)), "v": np.zeros((3, 2))}, "v: expected shape"),
-        ({"q": np.zeros((4, 2)), "speed": np.zeros(4)}, "unknown array 'speed'"),
-        ({"v": np.zeros((4, 2))}, "v: expected shape"),
-        ({"q": np.array([[0.0, 0.0], [0.0, np.inf]])}, "q: row 1 is not finite"),
-        ({"q": np.array([["a", "b"]])}, "is no .npz file of numbers"),
+        ({"q": np.zeros((4, 3))}, "unknown column 'q3'"),
+        ({"q": np.zeros((4, 2)), "v": np.zeros((3, 2))}, "v: expected 4 rows"),
+        ({"q": np.zeros((4, 2)), "speed": np.zeros(4)}, "unknown column 'speed'"),
+        ({"v": np.zeros((4, 2))}, "has no coordinates"),
+        ({"q": np.array([[0.0, 0.0], [0.0, np.inf]])}, ": row 1: column 'q2': expected a finite number"),
+        ({"q": np.array([["a", "b"]])}, "has no coordinates"),
     ],
 )
 def test_a_wrong_npz_is_told(tmp_path, arrays, expected):
@@ -253,6 +267,17 @@ def test_ops_are_the_robots_operations():
     assert set(rows) == {"compiled", "gibbs", "vector", "mixed", "newton-euler"}
 
 
+@pytest.mark.parametrize("name", ["puma560", "five-bar", "agile-wrist"])
+def test_ops_of_every_kind_say_which_program_won(name):
+    robot = appell.load(name)
+    read = json.loads(answer("ops", name, "inverse_dynamics", "--json"))
+    rows = {row["formulation"]: row for row in read["rows"]}
+    assert set(rows) == {"compiled", *robot.formulations("inverse_dynamics")}
+    won = robot.operations("inverse_dynamics")
+    assert rows["compiled"]["program"] == f"{won.formulation}, {won.variant}"
+    assert rows["gibbs"]["program"] == "gibbs, file"
+
+
 def test_ops_without_a_verb_lists_all_that_have_the_formulation():
     read = json.loads(answer("ops", "two-link", "--formulation", "composite", "--json"))
     assert [row["verb"] for row in read["rows"]] == ["forward_dynamics", "mass_matrix"]
@@ -264,10 +289,10 @@ def test_cache_shows_its_folder_and_clears_it(tmp_path, monkeypatch):
     answer("id", "two-link", "-q", "0,0")
     before = json.loads(answer("cache", "--json"))
     assert before["folder"] == str(tmp_path)
-    assert before["entries"] == 1
+    assert before["entries"] == 2  # the code, and which formulation it has
     assert before["bytes"] > 0
     after = json.loads(answer("cache", "--clear", "--json"))
-    assert (after["entries"], after["removed"], after["freed"]) == (0, 1, before["bytes"])
+    assert (after["entries"], after["removed"], after["freed"]) == (0, 2, before["bytes"])
     monkeypatch.setenv("APPELL_CACHE", "off")
     assert "off" in answer("cache")
 
@@ -295,5 +320,5 @@ def test_id_of_a_floating_robot_names_every_number() -> None:
     assert len(answer["q"]) == 13
     assert len(answer["tau"]) == 12
     table = run("id", "puma560", "--floating", "-q", q)
-    assert "root.7" in table.output
-    assert "root.6" in table.output
+    assert "root[6]" in table.output
+    assert "root[5]" in table.output

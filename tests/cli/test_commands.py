@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
-from appell.cli.page import commands, text
+from docs.command_page import commands, text
 
 COMMANDS = commands()
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
@@ -47,7 +47,7 @@ def test_what_is_written_is_named_alike(command):
 
 
 def test_the_page_of_commands_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == text(), "python -m appell.cli.page > docs/commands.md writes it anew"
+    assert PAGE.read_text(encoding="utf-8") == text(), "python docs/command_page.py > docs/commands.md writes it anew"
 
 
 def test_a_shell_is_offered_the_robots_of_the_catalogue():

@@ -56,7 +56,7 @@ def test_json_has_the_same_rows(folder):
 
 def test_a_wrong_number_is_found_and_fails(folder, monkeypatch):
     true = module.on_arrays
-    monkeypatch.setattr(module, "on_arrays", lambda model, verb, *rest: true(model, verb, *rest) * (1.0 + 1e-8))
+    monkeypatch.setattr(module, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1.0 + 1e-8))
     result = run(folder / "arm.urdf", "--samples", 2)
     assert result.exit_code == 1
     assert "0 agree within 1e-09, 2 do not" in result.stdout
@@ -89,5 +89,5 @@ def test_a_place_without_robots_is_told_in_one_line(tmp_path, place, fault):
 def test_a_verb_on_arrays_is_the_compiled_one(rng, agree):
     robot = appell.load("stanford")
     q, (v, a) = robot.random(rng, 5), rng.normal(size=(2, 5, 6))
-    agree(module.on_arrays(robot.model, "inverse_dynamics", [q, v, a]), robot.inverse_dynamics(q, v, a), 1e-12)
-    agree(module.on_arrays(robot.model, "jacobian", [q], "link6"), robot.jacobian(q, "link6"), 1e-12)
+    agree(module.on_arrays(robot, "inverse_dynamics", [q, v, a]), robot.inverse_dynamics(q, v, a), 1e-12)
+    agree(module.on_arrays(robot, "jacobian", [q], "link6"), robot.jacobian(q, "link6"), 1e-12)

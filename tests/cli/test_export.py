@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -65,6 +66,7 @@ def test_a_controller_is_what_its_law_exports(tmp_path):
         (("--controller", "tracking", "--frequency", 10, "--limit", "1,2,3"), "expected 2 numbers"),
         (("--controller", "tracking", "--frequency", -1), "frequency: expected numbers > 0"),
         (("--controller", "tracking", "--frequency", 10, "--frame", "link1"), "leave --frame out"),
+        (("--controller", "tracking", "--frequency", 10, "--parametric"), "leave --parametric out"),
     ],
 )
 def test_what_does_not_fit_a_controller_is_one_line(options, told, tmp_path):
@@ -75,10 +77,25 @@ def test_what_does_not_fit_a_controller_is_one_line(options, told, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_robot_in_closed_form_has_no_controller(tmp_path):
-    done = run("agile-wrist", "-o", tmp_path / "arm.c", "--controller", "tracking", "--frequency", 10)
-    assert done.exit_code == 2
-    assert "the laws do not lead" in done.stderr
+@pytest.mark.parametrize("name", ["five-bar", "agile-wrist"])
+def test_every_kind_of_robot_has_a_controller(name, tmp_path):
+    done = run(name, "-o", tmp_path / "arm.c", "--controller", "tracking", "--frequency", 10, "--limit", "file")
+    assert done.exit_code == 0, done.output
+    robot = appell.load(name)
+    still = np.zeros(robot.nv)
+    law = appell.control.Tracking(
+        robot, lambda _: (robot.neutral(), still, still), *appell.control.gains(10.0, 1.0), limit="file"
+    )
+    assert (tmp_path / "arm.c").read_text() == law.export(tmp_path / "again" / "arm.c").read_text()
+
+
+@pytest.mark.parametrize("name", ["two-link", "five-bar", "agile-wrist"])
+def test_parameters_are_the_last_argument_where_asked(name, tmp_path):
+    done = run(name, "--verb", "gravity", "--out", tmp_path / "arm.c", "--parametric")
+    assert done.exit_code == 0, done.output
+    again = appell.load(name).export(["gravity"], path=tmp_path / "again" / "arm.c", parametric=True)
+    assert (tmp_path / "arm.c").read_text() == again.read_text()
+    assert "parameters[" in (tmp_path / "arm.h").read_text()
 
 
 @pytest.mark.parametrize("to", ["casadi", "jax"])

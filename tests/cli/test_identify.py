@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
-from appell.plan.curves import Fourier
+from appell.planning.trajectory.curves import Fourier
 
 MAP = "t=0,q=1:3,v=3:5,current=5:7"
 MOTION = Fourier([0.2, -0.8], [[0.9, 0.2], [0.3, -0.6], [0.2, 0.2]], [[0.1, 0.7], [0.4, 0.2], [-0.3, 0.1]], 0.2)
@@ -69,7 +69,7 @@ def test_several_logs_are_fitted_together(folder):
         for names in (["log"], ["log", "other"])
     )
     assert both["training"]["log"] == "log.csv, other.csv"
-    assert sum(x["deviation"] for x in both["parameters"]) < sum(x["deviation"] for x in one["parameters"])
+    assert sum(x["standard error"] for x in both["parameters"]) < sum(x["standard error"] for x in one["parameters"])
 
 
 def test_a_payload_is_found(folder):

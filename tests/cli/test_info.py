@@ -7,6 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+import appell
 from appell.cli import app
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -96,3 +97,27 @@ def test_the_tree_stands_as_bodies_hang(tmp_path):
     top = lines.index("base, fixed to the world")
     assert lines[top + 1] == "└── a  1 kg  by first, revolute"
     assert lines[top + 2] == "    └── b  1 kg  by second, revolute"
+
+
+@pytest.mark.parametrize("name", ["puma560", "five-bar", "mobile-arm", "agile-wrist", "sst"])
+def test_every_kind_of_robot_is_described_alike(name):
+    robot, told = appell.load(name), json.loads(answer(name, "--json"))
+    assert (told["nq"], told["nv"], told["nu"]) == (robot.nq, robot.nv, robot.nu)
+    assert (told["coordinates"], told["independent"]) == (robot.joint_names, robot.independent)
+    assert told["actuators"] == robot.actuators
+    assert [body["name"] for body in told["bodies"]] == robot.link_names
+    assert [closure["name"] for closure in told["closures"]] == robot.closure_names
+    assert told["home"] == pytest.approx(robot.neutral())
+    assert told["mass"] == pytest.approx(robot.total_mass)
+
+
+def test_motors_and_angles_are_told_where_they_are_not_the_joints():
+    assert "actuators: mot1, mot2" in answer("five-bar")
+    assert "phi: Euler angle about y [rad]" in answer("sst")
+    assert "gamma3" in answer("sst").split("Motors, in the order of tau:")[1]
+    assert "actuators" not in answer("puma560")
+
+
+def test_joints_that_loops_bind_are_not_taken_for_weightless():
+    """The stewart platform's tree ends in legs without a load of their own; what counts is M of the robot."""
+    assert not any("with an inertia" in told for told in remarks("stewart"))

@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 import appell
 from appell.cli import app
 from appell.papers import NAMES, reproduce
+from appell.reports.collection import Collection, counted
+from appell.reports.report import Figure, Film, Highlight, Report
+from appell.reports.table import Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results import animation
-from appell.results.collection import Collection, counted
-from appell.results.report import Figure, Film, Highlight, Report
 from appell.results.style import figure
-from appell.results.table import Table
-from appell.results.verdict import Kind, Verdict
 
 SLICES = {"mata2002": {"tables": ["4", "5"]}, "valera2003": {"tables": ["line"]}}
 """Tables of two papers that are quick to make: tests/papers makes them all."""

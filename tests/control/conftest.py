@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.control import misjudged
+from appell.control import perturbed
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def puma():
 @pytest.fixture(scope="session")
 def heavy(puma):
     """The PUMA with masses 20 % greater than the catalogue's, and Coulomb friction in every joint."""
-    return misjudged(puma, masses=1.2, friction=(6.0, 6.0, 4.0, 0.8, 0.6, 0.2))
+    return perturbed(puma, masses=1.2, friction=(6.0, 6.0, 4.0, 0.8, 0.6, 0.2))
 
 
 START = np.array([0.2, -0.9, 2.5, 0.3, 0.8, -0.4])

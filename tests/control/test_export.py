@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.control import PUMA600, PDGravity, PointToPoint, Tracking, gains, integral_gains, misjudged
+from appell.control import PUMA600, PDGravity, PointToPoint, Tracking, gains, integral_gains, perturbed
 from appell.errors import InputError
 
 GOAL = np.array([0.5, -0.6, 2.2, 0.1, 0.6, 0.3])
@@ -120,7 +120,7 @@ def test_integral_action_is_the_same_in_c_over_many_steps_at_uneven_periods_and_
 
     law = Tracking(puma, still, *integral_gains(9.0, 1.0, 5.0), limit=0.5 * PUMA600.limit)
     moments = np.cumsum(np.random.default_rng(9).uniform(0.5e-3, 1.5e-3, 1500))
-    heavy = misjudged(puma, masses=1.2)
+    heavy = perturbed(puma, masses=1.2)
     q, v, goal_q, goal_v, goal_a, expected = led(heavy, law, GOAL + 0.6, np.zeros(6), moments)
     at_limit = np.abs(expected) == law.limit
     assert at_limit.any(axis=0).sum() >= 3
@@ -196,7 +196,7 @@ def test_the_header_tells_gains_limits_and_sizes(puma, motion, tmp_path):
         "ki         50, 50, 50, 50, 50, 50\n",
         "limit      97.6, inf, 89.4, 24.2, 20.1, 21.3\n",
         "#define ARM_NM 12 ",
-        "const double dt,\n    const double memory[ARM_NM],\n    double tau[ARM_NV],\n    double memory_out[ARM_NM]);",
+        "const double dt,\n    const double memory[ARM_NM],\n    double tau[ARM_NU],\n    double memory_out[ARM_NM]);",
     ):
         assert said in text
     assert max(map(len, text.splitlines())) <= 120

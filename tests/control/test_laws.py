@@ -9,6 +9,7 @@ import pytest
 
 import appell
 from appell.control import (
+    PD,
     PUMA600,
     Adaptive,
     OperationalSpace,
@@ -17,7 +18,7 @@ from appell.control import (
     Tracking,
     gains,
     integral_gains,
-    misjudged,
+    perturbed,
 )
 from appell.control.adaptive import mixed_regressor
 from appell.errors import InputError
@@ -87,7 +88,7 @@ def test_law_of_a_floating_robot_measures_its_error_as_the_rollout_does(tmp_path
     goal, q = robot.random(rng), robot.random(rng)
     law = PointToPoint(robot, goal, 30.0, 8.0)
     dt = 1e-7
-    run = appell.rollout(robot, q, np.zeros(robot.nv), None, dt, steps=1, method="euler", control=law.as_law())
+    run = appell.rollout(robot, q, np.zeros(robot.nv), None, dt, steps=1, method="euler", control=law)
     a = robot.forward_dynamics(q, np.zeros(robot.nv), law(0.0, q, np.zeros(robot.nv)))
     np.testing.assert_allclose(run.v[-1] / dt, a, rtol=1e-6, atol=1e-8)
 
@@ -95,38 +96,38 @@ def test_law_of_a_floating_robot_measures_its_error_as_the_rollout_does(tmp_path
 def test_tracking_in_a_rollout_is_tracking_sampled_in_a_simulation(puma, motion):
     law = Tracking(puma, motion, *gains(12.0))
     q0, v0, _ = motion(0.0)
-    rolled = appell.rollout(puma, q0 + 0.05, v0, None, 1e-3, control=law.as_law(np.arange(300) * 1e-3))
+    rolled = appell.rollout(puma, q0 + 0.05, v0, None, 1e-3, steps=300, control=law)
     run = appell.simulate(puma, q0 + 0.05, v0, 0.3, control=law, rate=1000.0, rtol=1e-8)
     np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-8)
 
 
 def test_pd_with_gravity_in_a_rollout_is_the_same_sampled_in_a_simulation(puma):
-    """Its weight is believed wrong, and its forces reach their limit on the way."""
-    wrong = misjudged(puma, masses=0.8)
+    """The model's weight is wrong, and its forces reach their limit on the way."""
+    wrong = perturbed(puma, masses=0.8)
     law = PDGravity(wrong, GOAL, 400.0, [90, 90, 60, 9, 9, 5], limit=[60, 90, 60, 20, 20, 20])
-    rolled = appell.rollout(puma, GOAL + 0.3, ZERO, None, 1e-3, steps=200, control=law.as_law())
+    rolled = appell.rollout(puma, GOAL + 0.3, ZERO, None, 1e-3, steps=200, control=law)
     run = appell.simulate(puma, GOAL + 0.3, ZERO, 0.2, control=law, rate=1000.0, rtol=1e-8)
     np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-7)
 
 
-def test_pd_with_gravity_is_the_same_on_a_robot_too_long_for_a_march_of_its_own():
+def test_pd_with_gravity_is_the_same_on_a_robot_too_long_for_a_rollout_of_its_own():
     rng = np.random.default_rng(6)
-    robot = appell.chain(90, rng)
+    robot = appell.random_chain(90, rng)
     q, v = 0.1 * robot.random(rng), rng.normal(size=90)
     law = PDGravity(robot, 0.0 * q, 10.0, 1.0)
-    run = appell.rollout(robot, q, v, None, 1e-4, steps=1, method="euler", control=law.as_law())
+    run = appell.rollout(robot, q, v, None, 1e-4, steps=1, method="euler", control=law)
     a = robot.forward_dynamics(q, v, law(0.0, q, v))
     np.testing.assert_allclose(run.v[-1], v + 1e-4 * a, rtol=1e-9, atol=1e-9 * np.abs(a).max())
 
 
 @pytest.mark.parametrize("method", ["euler", "rk4"])
 def test_integral_action_in_a_rollout_is_the_law_asked_step_by_step(puma, motion, method):
-    """Its weight is believed wrong, and its forces reach their limit on the way, where the memory does not wind up."""
-    heavy = misjudged(puma, masses=1.3)
+    """The model's weight is wrong, and its forces reach their limit on the way, where the memory does not wind up."""
+    heavy = perturbed(puma, masses=1.3)
     law = Tracking(puma, motion, *integral_gains(10.0, 1.0, 6.0), limit=0.8 * PUMA600.limit)
     q, v = np.array(motion(0.0)[0]) - 0.3, np.array(motion(0.0)[1])
     steps, dt = 300, 1e-3
-    native = appell.rollout(heavy, q, v, None, dt, method=method, control=law.as_law(np.arange(steps) * dt))
+    native = appell.rollout(heavy, q, v, None, dt, method=method, steps=steps, control=law)
     saturated = np.zeros(6, int)
     for k in range(steps):
         tau = law(k * dt, q, v)
@@ -139,22 +140,22 @@ def test_integral_action_in_a_rollout_is_the_law_asked_step_by_step(puma, motion
 
 
 def test_integral_action_of_a_batch_is_that_of_each(puma, motion):
-    law = Tracking(puma, motion, *integral_gains(10.0, 1.0, 6.0), limit=PUMA600.limit).as_law(np.arange(50) * 1e-3)
+    law = Tracking(puma, motion, *integral_gains(10.0, 1.0, 6.0), limit=PUMA600.limit)
     q = motion(0.0)[0] + np.random.default_rng(7).uniform(-0.3, 0.3, (5, 6))
-    batch = appell.rollout(puma, q, ZERO, None, 1e-3, control=law)
+    batch = appell.rollout(puma, q, ZERO, None, 1e-3, steps=50, control=law)
     for k in range(5):
-        np.testing.assert_array_equal(appell.rollout(puma, q[k], ZERO, None, 1e-3, control=law).q, batch.q[k])
+        np.testing.assert_array_equal(appell.rollout(puma, q[k], ZERO, None, 1e-3, steps=50, control=law).q, batch.q[k])
 
 
-def test_integral_action_is_the_same_on_a_robot_too_long_for_a_march_of_its_own():
+def test_integral_action_is_the_same_on_a_robot_too_long_for_a_rollout_of_its_own():
     rng = np.random.default_rng(6)
-    robot = appell.chain(90, rng)
+    robot = appell.random_chain(90, rng)
     goal, v = 0.1 * robot.random(rng), 0.1 * rng.normal(size=90)
     q = goal + 0.1 * rng.normal(size=90)
     bound = np.abs(robot.gravity(q)).max() * rng.uniform(0.1, 2.0, 90)
     law = Tracking(robot, lambda t: (goal, 0.0 * goal, 0.0 * goal), 10.0, 5.0, 500.0, limit=bound)
     steps, dt = 3, 1e-2
-    native = appell.rollout(robot, q, v, None, dt, method="euler", control=law.as_law(np.arange(steps) * dt))
+    native = appell.rollout(robot, q, v, None, dt, method="euler", steps=steps, control=law)
     for k in range(steps):
         moved = appell.rollout(robot, q, v, law(k * dt, q, v), dt, steps=1, method="euler")
         q, v = moved.q[-1], moved.v[-1]
@@ -163,14 +164,33 @@ def test_integral_action_is_the_same_on_a_robot_too_long_for_a_march_of_its_own(
 
 def crossed():
     """A robot with loops whose first independent velocities are not its motors."""
-    robot = cast(appell.ClosedRobot, appell.load("five-bar"))
+    robot = appell.load("five-bar")
     passive = [name for name in robot.joint_names if name not in robot.actuators]
     return robot.with_independent(passive)
 
 
-def looped():
-    robot = appell.load("five-bar")
-    return PointToPoint(robot, robot.neutral(), 1.0, 1.0)
+@pytest.mark.parametrize("law", [PD, PDGravity, PointToPoint])
+@pytest.mark.parametrize("name", ["five-bar", "crossed", "stewart", "agile-wrist", "mobile-arm"])
+def test_a_law_in_a_rollout_of_a_closed_robot_is_the_law_sampled_step_by_step(name, law):
+    robot = crossed() if name == "crossed" else appell.load(name)
+    rng = np.random.default_rng(8)
+    q, v = robot.random(rng), 0.1 * rng.normal(size=robot.nv)
+    control = law(robot, robot.neutral(), kp=20.0, kd=5.0)
+    native = appell.rollout(robot, q, v, None, 1e-3, steps=5, control=control)
+    for k in range(5):
+        moved = appell.rollout(robot, q, v, control(k * 1e-3, q, v), 1e-3, steps=1)
+        q, v = moved.q[-1], moved.v[-1]
+    np.testing.assert_allclose(native.q[-1], q, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(native.v[-1], v, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["five-bar", "crossed", "agile-wrist"])
+def test_pd_with_gravity_holds_any_robot_at_its_goal(name):
+    robot = crossed() if name == "crossed" else appell.load(name)
+    law = PDGravity(robot, robot.neutral(), kp=20.0, kd=5.0)
+    still = np.zeros(robot.nv)
+    a = robot.forward_dynamics(robot.neutral(), still, law(0.0, robot.neutral(), still))
+    np.testing.assert_allclose(a, 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["five-bar", "stewart"])
@@ -214,9 +234,9 @@ def test_integral_action_on_a_robot_with_loops_removes_what_a_wrong_weight_leave
 
 
 def test_wrong_masses_leave_point_to_point_an_error_that_integral_action_removes(puma):
-    """The robot is 20 % heavier than believed; kp and kd are the same for both."""
+    """The robot is 20 % heavier than the model; kp and kd are the same for both."""
     kp, kd, ki = integral_gains(8.0, 1.0, 6.0)
-    truth = misjudged(puma, masses=1.2)
+    truth = perturbed(puma, masses=1.2)
     errors = []
     for law in (PointToPoint(puma, GOAL, kp, kd), Tracking(puma, still, kp, kd, ki)):
         run = appell.simulate(truth, GOAL + 0.2, ZERO, 4.0, control=law, rate=100.0, rtol=1e-6)
@@ -328,7 +348,7 @@ def test_regressor_at_two_velocities_has_the_coriolis_matrix_whose_mass_rate_is_
 
 
 def test_adaptive_law_learns_what_a_fixed_one_does_not(puma, motion):
-    truth = misjudged(puma, masses=1.2)
+    truth = perturbed(puma, masses=1.2)
     q0, v0, _ = motion(0.0)
     errors = []
     for rate in (0.0, 20.0):
@@ -363,10 +383,8 @@ def test_energy_of_adaptation_falls_by_the_damped_power(puma, motion):
         (lambda r: PointToPoint(r, [0.0] * 5, 1.0, 1.0), "goal: expected"),
         (lambda r: PointToPoint(r, [0.0] * 6, -1.0, 1.0), "kp: expected numbers of 0 or more"),
         (lambda r: PointToPoint(r, [0.0] * 6, 1.0, 1.0, limit="robot"), "limit: expected forces"),
-        (lambda r: PDGravity(appell.load("five-bar"), [0.0] * 4, 1.0, 1.0), "expected an open robot"),
-        (lambda r: PointToPoint(cast(Any, appell.load("agile-wrist")), [0.0] * 3, 1.0, 1.0), "expected an open robot"),
-        (lambda r: looped().as_law(), "as_law: expected an open robot"),
-        (lambda r: PointToPoint(crossed(), crossed().neutral(), 1.0, 1.0), "'five-bar' must be its motors"),
+        (lambda r: PDGravity(cast(Any, "five-bar"), [0.0] * 4, 1.0, 1.0), "PDGravity: expected a robot, got str"),
+        (lambda r: OperationalSpace(appell.load("five-bar"), "free1", still, 1.0, 1.0), "expected an open robot"),
         (lambda r: Tracking(r, cast(Any, GOAL), 1.0, 1.0), "trajectory: expected a function"),
         (lambda r: Tracking(r, cast(Any, lambda t: GOAL), 1.0, 1.0)(0.0, GOAL, ZERO), r"expected \(q, v, a\)"),
         (lambda r: OperationalSpace(r, "tip", still, 1.0, 1.0), "no frame 'tip'"),

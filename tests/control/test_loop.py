@@ -10,16 +10,16 @@ import pytest
 import appell
 from appell.control import (
     PUMA600,
+    Hardware,
     LoopRun,
     PointToPoint,
     Reading,
     Safety,
     SimulatedPlant,
     Tracking,
-    Wiring,
     gains,
     integral_gains,
-    misjudged,
+    perturbed,
     run_loop,
     wait_until,
 )
@@ -37,7 +37,7 @@ def still(t):
 
 
 def law_of(plant, *, goal=GOAL, frequency=6.0):
-    return PointToPoint(appell.load("puma600"), goal, *gains(frequency), limit=plant.wiring.limit)
+    return PointToPoint(appell.load("puma600"), goal, *gains(frequency), limit=plant.hardware.limit)
 
 
 def stopped_by(plant, controller=None, duration=1.0, rate=RATE):
@@ -71,10 +71,10 @@ def test_converter_has_4096_levels_of_which_zero_is_one():
     assert levels.min() == -10.0
 
 
-def test_wiring_that_cannot_be_is_said():
+def test_hardware_that_cannot_be_is_said():
     with pytest.raises(InputError, match="torque must be above zero"):
-        Wiring([200], [60.0], [0.0], [-1.0], [1.0], [2.0])
-    with pytest.raises(InputError, match="the wiring has 6 joints, robot 'two-link' has 2"):
+        Hardware([200], [60.0], [0.0], [-1.0], [1.0], [2.0])
+    with pytest.raises(InputError, match="the hardware has 6 joints, robot 'two-link' has 2"):
         SimulatedPlant(appell.load("two-link"))
 
 
@@ -94,7 +94,7 @@ def test_plant_without_friction_moves_as_the_simulator_to_first_order(puma):
 
 def test_friction_holds_a_joint_that_is_pushed_less_and_lets_go_one_pushed_more(puma):
     free = appell.load("puma600", gravity=(0.0, 0.0, 0.0))
-    plant = SimulatedPlant(misjudged(free, friction=[5.0, 5.0, 5.0, 1.0, 1.0, 1.0]), q=START)
+    plant = SimulatedPlant(perturbed(free, friction=[5.0, 5.0, 5.0, 1.0, 1.0, 1.0]), q=START)
     plant.write(PUMA600.command([4.9, 0, 0, 0, 0, 0]), (False, False), False)
     plant.wait(0.2)
     np.testing.assert_array_equal(plant.v, 0.0)
@@ -128,8 +128,8 @@ def test_friction_slows_a_single_joint_as_a_constant_force_does():
     robot = appell.load("two-link", gravity=(0.0, 0.0, 0.0), friction=False)
     inertia = robot.mass_matrix([0.0, 0.0])[0, 0]
     stops = inertia / 0.3  # seconds from 1 rad/s
-    wiring = Wiring([1000, 1000], [50, 50], [1, 1], [-3, -3], [3, 3], [9, 9])
-    plant = SimulatedPlant(misjudged(robot, friction=[0.3, 1e3]), wiring, q=[0.0, 0.0], step=1e-3 * stops)
+    hardware = Hardware([1000, 1000], [50, 50], [1, 1], [-3, -3], [3, 3], [9, 9])
+    plant = SimulatedPlant(perturbed(robot, friction=[0.3, 1e3]), hardware, q=[0.0, 0.0], step=1e-3 * stops)
     plant.write(np.zeros(2), (False, False), False)
     plant.v = np.array([1.0, 0.0])
     plant.wait(0.5 * stops)
@@ -178,7 +178,7 @@ def test_encoder_that_no_longer_counts_while_the_arm_moves_stops_the_motion():
 
 
 def test_encoder_that_does_not_change_at_full_volts_stops_the_motion(puma):
-    blocked = SimulatedPlant(misjudged(puma, friction=[500, 20, 20, 5, 5, 5]), q=START)
+    blocked = SimulatedPlant(perturbed(puma, friction=[500, 20, 20, 5, 5, 5]), q=START)
     push = np.array([PUMA600.limit[0], 0, 0, 0, 0, 0])
     stop = stopped_by(blocked, lambda t, q, v: puma.gravity(q) + push)
     assert (stop.kind, stop.joint) == ("lost encoder", 0)
@@ -248,7 +248,7 @@ class Bench:
     def __init__(self) -> None:
         self._arm = SimulatedPlant(q=START)
         self._zero = time.perf_counter()
-        self.wiring = self._arm.wiring
+        self.hardware = self._arm.hardware
 
     def now(self) -> float:
         return time.perf_counter() - self._zero

@@ -11,18 +11,14 @@ import pytest
 import appell
 from appell import interop
 from appell.errors import InputError
-from appell.model.lean import lean
 from appell.model.model import WORLD
 from appell.recursion.kinematics import world_poses
-from appell.robot.verbs import VERBS
 from appell.spatial.pose import Pose
 
 pin = pytest.importorskip("pinocchio")
 
 SAMPLES = 4
 WITHIN = 1e-10
-NATIVE = 2
-"""The most velocities a robot may have to be compiled here; others take the same recursion on arrays."""
 ROBOTS = [
     "ur_description/urdf/ur5_robot.urdf",
     "panda_description/urdf/panda.urdf",
@@ -61,19 +57,6 @@ def states(model, robot, convention):
     return SimpleNamespace(q=q, v=v, a=a, ours=ours)
 
 
-@pytest.fixture
-def ask(evaluate):
-    """Return a function that gives a verb of a robot: natively, or on arrays where compiling would be dear."""
-
-    def answer(robot, verb, *arguments):
-        if robot.nv <= NATIVE or robot.model.is_coupled:
-            return getattr(robot, verb)(*arguments)
-        programs = VERBS[verb].formulations
-        return evaluate(programs.get("composite") or programs["gibbs"], lean(robot.model), *arguments)
-
-    return answer
-
-
 def check(model, robot, ask, agree):
     """Compare inverse dynamics, mass matrix, forward dynamics and every frame in some random states."""
     convention, data = interop.pinocchio(robot, model), model.createData()
@@ -99,7 +82,7 @@ def place(model, q, frame):
     """Return a frame's pose, without compiling one kernel per frame."""
     own, followers = model.frame_index[frame], model.bodies
     whole = np.concatenate([coordinates(model, body.joint, q) for body in followers])
-    above = world_poses(model.whole, tuple(whole))[own.body] if own.body != WORLD else Pose()
+    above = world_poses(model.tree, tuple(whole))[own.body] if own.body != WORLD else Pose()
     result = np.eye(4)
     result[:3, :3], result[:3, 3] = (above.then(own.placement).rotation, above.then(own.placement).position)
     return result

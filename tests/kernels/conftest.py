@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from appell.kernels.kernel import Kernel
-from appell.kernels.recipe import Recipe
-from appell.kernels.target import Target
+from appell.kernels.llvm.target import Target
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.trace.tape import Port, Tape, trace
 
 
@@ -29,6 +29,6 @@ def compiled() -> Callable[..., Kernel]:
         target: Target | None = None,
     ) -> Kernel:
         tape = build(program, inputs, outputs)
-        return Kernel(Recipe(tape.name, tape.inputs, tape.outputs, tape.digest, lambda: tape), target)
+        return Kernel(ProgramSpec(tape.name, tape.inputs, tape.outputs, tape.digest, lambda: tape), target)
 
     return compile_program

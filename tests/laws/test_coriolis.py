@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 import appell
 from appell.model.model import Model
 from appell.recursion import coriolis, gibbs, inertia_matrix
+from tests.support.evaluation import agree, slope
+from tests.support.kinds import apply
 
 MODELS = st.from_type(Model)
 
@@ -37,9 +39,26 @@ def test_the_rate_of_m_less_twice_c_is_skew(model, state, evaluate, differentiat
     np.testing.assert_allclose(skew + skew.T, 0.0, atol=1e-12 * largest)
 
 
-def test_native_code_keeps_the_rate_of_m_less_twice_c_skew(state, differentiate):
+def test_native_code_keeps_the_rate_of_m_less_twice_c_skew_to_rounding(state, differentiate):
     robot = appell.load("puma560")
     q, v, _ = state(robot)
     rate = differentiate(inertia_matrix.mass_matrix_composite, robot.model, q, by=0) @ v
     skew = rate - 2.0 * robot.coriolis_matrix(q, v)
     np.testing.assert_allclose(skew + skew.T, 0.0, atol=1e-13 * size(robot.mass_matrix(q), v))
+
+
+# Native code
+
+
+def test_the_change_of_the_mass_matrix_less_twice_coriolis_is_skew(robot, states):
+    q, v = states.q, states.v
+    rate = slope(lambda s: robot.mass_matrix(robot.integrate(q, s * v)))
+    matrix = robot.coriolis_matrix(q, v)
+    agree(matrix + np.swapaxes(matrix, -1, -2), rate, 1e-8, size=size(robot.mass_matrix(q), v))
+
+
+def test_c_times_v_is_the_part_of_the_bias_that_is_quadratic_in_v(robot, states):
+    # damping and friction are odd in v
+    q, v = states.q, states.v
+    even = 0.5 * (robot.bias(q, v) + robot.bias(q, -v)) - robot.gravity(q)
+    agree(apply(robot.coriolis_matrix(q, v), v), even, 1e-11, size=size(robot.mass_matrix(q), v) * np.abs(v).max())

@@ -1,40 +1,75 @@
-"""Derivatives of the dynamics against complex steps through the recursions."""
+"""Derivatives of the dynamics: along the motions of the robot, and against complex steps through the recursions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-import appell
 from appell.recursion import articulated, gibbs
+from tests.support.evaluation import agree, slope
+from tests.support.kinds import driven, random_states
+from tests.support.pool import DRAWINGS, pool
 
 ARGUMENTS = ["q", "v", "a"]
 
 
-@pytest.fixture(scope="module", params=["chain", "tree"])
-def robot(request, tree):
-    """Return an arm of the catalogue's kind, and a tree of mixed joints with friction."""
-    rng = np.random.default_rng(5)
-    return appell.chain(4, rng) if request.param == "chain" else appell.Robot(tree(rng, 5, has_friction=True))
+def differences(robot, call, q, v, x):
+    """Return the derivatives of call(q, v, x), samples first, by motions of q, by v and by x."""
+    q, v, x = (part[:, None, :] for part in (q, v, x))
+    n, m = np.eye(robot.nv), np.eye(x.shape[-1])
+    paths = (
+        lambda s: call(robot.integrate(q, s * n), v, x),
+        lambda s: call(q, v + s * n, x),
+        lambda s: call(q, v, x + s * m),
+    )
+    return [np.swapaxes(slope(path), -1, -2) for path in paths]
+
+
+@pytest.fixture(scope="session")
+def inverse(robot, states):
+    """Return the derivatives of inverse dynamics as given, and their differences."""
+    arguments = states.q, states.v, driven(robot, states.a)
+    return robot.inverse_dynamics_derivatives(*arguments), differences(robot, robot.inverse_dynamics, *arguments)
+
+
+@pytest.fixture(scope="session")
+def forward(robot, states):
+    """Return the derivatives of forward dynamics as given, and their differences."""
+    arguments = states.q, states.v, states.tau
+    return robot.forward_dynamics_derivatives(*arguments), differences(robot, robot.forward_dynamics, *arguments)
 
 
 @pytest.mark.parametrize("by", range(3), ids=ARGUMENTS)
-def test_inverse_dynamics_derivatives_are_those_of_the_recursion(robot, by, state, differentiate, agree):
-    q, v, a = state(robot)
-    found = robot.inverse_dynamics_derivatives(q, v, a)[by]
-    agree(found, differentiate(gibbs.inverse_dynamics, robot.model, q, v, a, by=by), 1e-12)
+def test_inverse_dynamics_derivatives_are_differences_along_the_motions_of_the_robot(inverse, by):
+    agree(inverse[0][by], inverse[1][by], 1e-8, size=1.0)
 
 
 @pytest.mark.parametrize("by", range(3), ids=["q", "v", "tau"])
-def test_forward_dynamics_derivatives_are_those_of_the_articulated_recursion(robot, by, state, differentiate, agree):
-    q, v, a = state(robot)
-    tau = robot.inverse_dynamics(q, v, a)
-    found = robot.forward_dynamics_derivatives(q, v, tau)[by]
-    agree(found, differentiate(articulated.forward_dynamics, robot.model, q, v, tau, by=by))
+def test_forward_dynamics_derivatives_are_differences_along_the_motions_of_the_robot(forward, by):
+    agree(forward[0][by], forward[1][by], 1e-8, size=1e-2)
 
 
-def test_derivatives_of_a_batch_are_those_of_its_samples(robot, state, agree):
-    q, v, a = state(robot, 5)
-    single = [robot.inverse_dynamics_derivatives(*sample) for sample in zip(q, v, a, strict=True)]
-    for block, blocks in zip(robot.inverse_dynamics_derivatives(q, v, a), zip(*single, strict=True), strict=True):
-        agree(block, blocks, 1e-14)
+@pytest.fixture(scope="session", params=DRAWINGS)
+def tree_robot(request):
+    return pool(request.param)
+
+
+@pytest.mark.parametrize("by", range(3), ids=ARGUMENTS)
+def test_inverse_dynamics_derivatives_are_those_of_the_recursion(tree_robot, by, differentiate):
+    q, v, a, _ = (x[0] for x in random_states(tree_robot, 1))
+    found = tree_robot.inverse_dynamics_derivatives(q, v, a)[by]
+    agree(found, differentiate(gibbs.inverse_dynamics, tree_robot.model, q, v, a, by=by), 1e-12)
+
+
+@pytest.mark.parametrize("by", range(3), ids=["q", "v", "tau"])
+def test_forward_dynamics_derivatives_are_those_of_the_articulated_recursion(tree_robot, by, differentiate):
+    q, v, _, tau = (x[0] for x in random_states(tree_robot, 1))
+    found = tree_robot.forward_dynamics_derivatives(q, v, tau)[by]
+    agree(found, differentiate(articulated.forward_dynamics, tree_robot.model, q, v, tau, by=by))
+
+
+def test_derivatives_of_a_batch_are_those_of_its_samples(robot, states):
+    arguments = states.q, states.v, driven(robot, states.a)
+    single = [robot.inverse_dynamics_derivatives(*sample) for sample in zip(*arguments, strict=True)]
+    for block, blocks in zip(robot.inverse_dynamics_derivatives(*arguments), zip(*single, strict=True), strict=True):
+        agree(block, blocks, 1e-13)

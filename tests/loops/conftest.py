@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
-from appell.loops.closed_robot import ClosedRobot
+from appell.robot.robot import Robot
 
 SMALL = ("five-bar", "mobile-arm", "rssr")
 LARGE = ("four-bar", "delta", "stewart")
 
 
 @pytest.fixture(scope="session", params=SMALL)
-def robot(request: pytest.FixtureRequest, closed: Callable[[str], ClosedRobot]) -> ClosedRobot:
+def robot(request: pytest.FixtureRequest, closed: Callable[[str], Robot]) -> Robot:
     """Return each closed robot of few joints in turn."""
     return closed(request.param)
 
 
 @pytest.fixture(scope="session", params=SMALL + LARGE)
-def any_robot(request: pytest.FixtureRequest, closed: Callable[[str], ClosedRobot]) -> ClosedRobot:
+def any_robot(request: pytest.FixtureRequest, closed: Callable[[str], Robot]) -> Robot:
     """Return each closed robot in turn, for what must be shown of the large ones too: they take long to compile."""
     return closed(request.param)

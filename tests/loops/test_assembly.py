@@ -79,7 +79,7 @@ def test_many_guesses_are_closed_side_by_side(closed, rng):
     guesses = robot.neutral() + 0.1 * rng.normal(size=(4, 5, robot.nq))
     q = robot.assemble(guesses)
     assert q.shape == guesses.shape
-    assert robot.open_by(q).max() < 1e-11
+    assert robot.closure_error(q).max() < 1e-11
 
 
 def test_a_guess_chooses_the_branch(closed):
@@ -90,8 +90,8 @@ def test_a_guess_chooses_the_branch(closed):
 
 
 def test_random_configurations_are_closed(robot, rng):
-    assert robot.open_by(robot.random(rng, (2, 3))).shape == (2, 3)
-    assert robot.open_by(robot.random(rng, 20)).max() < 1e-10
+    assert robot.closure_error(robot.random(rng, (2, 3))).shape == (2, 3)
+    assert robot.closure_error(robot.random(rng, 20)).max() < 1e-10
 
 
 def test_close_takes_a_guess(closed):

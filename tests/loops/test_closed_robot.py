@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 
 import appell
 from appell.errors import AppellWarning, InputError, ModelError
-from appell.loops.closed import close
-from appell.loops.closed_robot import ClosedRobot
+from appell.loops.closed import Closed, close
+from appell.loops.load import robot_of
 from appell.loops.structure import rank_of
+from appell.robot.guards import GUARDS
 from appell.robot.robot import Robot
+from appell.robot.verbs import PIVOTS
+from tests.support.kinds import tree_of
 
 Array = NDArray[Any]
 
 
-def stretched(robot: ClosedRobot, gap: float) -> Array:
+def stretched(robot: Robot, gap: float) -> Array:
     """Return a configuration of the five-bar whose distal rods are in line but for a gap in their elbows' distance."""
     first = 2.8
     elbow = np.array([-0.1, 0.0]) + 0.2 * np.array([np.cos(first), np.sin(first)])
@@ -57,9 +60,9 @@ def test_a_rounded_file_closes_and_its_gap_tells(closed):
         else f
         for f in robot.model.frames
     ]
-    rounded = close(replace(robot.model, frames=tuple(frames)))
+    rounded = robot_of(replace(robot.model, frames=tuple(frames)))
     assert (rounded.nv, rounded.rank.value) == (2, 2)
-    assert 1e-8 < rounded.open_by(rounded.neutral()) < 1e-6
+    assert 1e-8 < rounded.closure_error(rounded.neutral()) < 1e-6
 
 
 def test_actuators_come_first_and_passive_modes_follow(closed):
@@ -71,14 +74,14 @@ def test_actuators_come_first_and_passive_modes_follow(closed):
 
 
 def test_without_actuators_named_every_independent_velocity_has_one(closed):
-    robot = close(replace(closed("five-bar").model, actuators=()))
+    robot = robot_of(replace(closed("five-bar").model, actuators=()))
     assert robot.actuators == robot.independent
 
 
 def test_an_actuator_that_the_others_determine_is_left_out_aloud(closed):
     model = replace(closed("five-bar").model, actuators=("mot1", "mot2", "free1"))
     with pytest.warns(AppellWarning, match=r"actuators 'free1' move only with the others"):
-        robot = close(model)
+        robot = robot_of(model)
     assert robot.actuators == ["mot1", "mot2"]
 
 
@@ -87,7 +90,7 @@ def test_other_coordinates_are_another_view_of_one_motion(closed, rng, agree):
     platform = robot.with_independent(["px", "py", "pz", "yaw", "pitch", "roll"])
     q, v, tau = robot.random(rng), rng.normal(size=6), rng.normal(size=6)
     a = robot.forward_dynamics(q, v, tau)
-    tree_v, tree_a = robot.expand(q, v), robot.expand_acceleration(q, v, a)
+    tree_v, tree_a = robot.tree_velocity(q, v), robot.tree_acceleration(q, v, a)
     agree(platform.forward_dynamics(q, tree_v[:6], tau), tree_a[:6], within=1e-10)
     agree(platform.inverse_dynamics(q, tree_v[:6], tree_a[:6]), tau, within=1e-9)
     assert platform.actuators == robot.actuators
@@ -99,7 +102,7 @@ def test_other_coordinates_leave_passive_modes_free(closed, rng, agree):
     q, v, tau = robot.random(rng), rng.normal(size=2), rng.normal(size=1)
     a = robot.forward_dynamics(q, v, tau)
     places = [4, 1 + int(robot.independent[1][-2])]
-    speeds, rates = robot.expand(q, v)[places], robot.expand_acceleration(q, v, a)[places]
+    speeds, rates = robot.tree_velocity(q, v)[places], robot.tree_acceleration(q, v, a)[places]
     agree(other.inverse_dynamics(q, speeds, rates[:1]), tau, within=1e-9)
 
 
@@ -123,12 +126,12 @@ def test_coordinates_that_do_not_determine_the_others_are_refused(closed):
 
 def test_followers_and_loops_do_not_go_together(closed):
     with pytest.raises(ModelError, match="load it with mimic=False"):
-        ClosedRobot(replace(closed("five-bar").model, is_coupled=True))
+        close(replace(closed("five-bar").model, is_coupled=True))
 
 
 def test_loops_can_be_left_open(closed):
     robot = appell.load("five-bar", loops=False)
-    assert type(robot) is Robot
+    assert not robot.closure_names
     assert robot.nv == 4
 
 
@@ -137,9 +140,9 @@ def test_loops_can_be_left_open(closed):
 
 def test_projection_holds_the_independent_coordinates_and_closes_the_rest(robot, rng, agree):
     q = robot.random(rng, 5)
-    moved = appell.Robot(robot.model).integrate(q, 1e-3 * rng.normal(size=(5, robot.model.nv)))
+    moved = tree_of(robot).integrate(q, 1e-3 * rng.normal(size=(5, robot.model.nv)))
     closed = robot.project(moved)
-    assert robot.open_by(closed).max() < 1e-13
+    assert robot.closure_error(closed).max() < 1e-13
     away = np.abs(robot.difference(moved, closed)).max(axis=0)
     # of a ball's three motions one is independent, which is held as far as turns commute
     assert all(x < (1e-7 if "[" in name else 1e-13) for name, x in zip(robot.independent, away, strict=True))
@@ -148,13 +151,13 @@ def test_projection_holds_the_independent_coordinates_and_closes_the_rest(robot,
 def test_projection_keeps_velocities_that_are_independent_and_reduces_those_of_the_tree(robot, rng, agree):
     q, v = robot.random(rng), rng.normal(size=robot.nv)
     agree(robot.project(q, v)[1], v, within=1e-15)
-    whole = robot.expand(q, v)
+    whole = robot.tree_velocity(q, v)
     agree(robot.project(q, whole)[1], v, within=1e-10)
     # what is left of any velocity of the tree is at right angles to all that the robot can do
     loose = rng.normal(size=robot.model.nv)
-    rest = loose - robot.expand(q, robot.project(q, loose)[1])
-    work = appell.Robot(robot.model).mass_matrix(q) @ rest
-    columns = robot.expand(q, np.eye(robot.nv))
+    rest = loose - robot.tree_velocity(q, robot.project(q, loose)[1])
+    work = tree_of(robot).mass_matrix(q) @ rest
+    columns = robot.tree_velocity(q, np.eye(robot.nv))
     agree(columns @ work, np.zeros(robot.nv), within=1e-9, size=np.abs(work).max())
 
 
@@ -170,7 +173,7 @@ def test_integrating_a_difference_arrives(closed, rng, agree):
     robot = closed("stewart")
     start, end = robot.random(rng, 2)
     there = robot.integrate(start, robot.difference(start, end))
-    agree(robot.open_by(there), 0.0, within=1e-12, size=1.0)
+    agree(robot.closure_error(there), 0.0, within=1e-12, size=1.0)
     agree(robot.difference(start, there), robot.difference(start, end), within=1e-12)
 
 
@@ -207,48 +210,61 @@ def test_the_best_coordinates_near_a_singularity_of_the_motors_are_found(closed,
     assert other.condition(q) < 10.0
     start = stretched(robot, 1e-3)
     v = np.array([0.3, -0.2])
-    agree(other.expand(start, other.project(start, robot.expand(start, v))[1]), robot.expand(start, v), within=1e-9)
+    agree(
+        other.tree_velocity(start, other.project(start, robot.tree_velocity(start, v))[1]),
+        robot.tree_velocity(start, v),
+        within=1e-9,
+    )
 
 
 def test_a_robot_falls_through_singularities_of_its_motors_and_keeps_its_energy(closed):
     # let go, the five-bar's elbows stretch its distal rods within a fraction of a second
     robot = closed("five-bar")
     q, v, h, tau = robot.neutral(), np.zeros(2), 5e-4, np.zeros(2)
-    whole = robot.expand(q, v)
+    whole = robot.tree_velocity(q, v)
     start = robot.potential_energy(q)
     numbers, largest = [], 0.0
     for _ in range(800):
-        chart = robot.chart(q)
+        chart = robot.coordinates_near(q)
         numbers.append(float(robot.condition(q)))
-        v = whole[list(chart.structure.independent)]
-        rates = [chart._call("motion", (q, v, tau), None)]
+        v = chart.reduced(q, whole)
+        rates = [chart.evaluate("motion", q, v, tau)]
         for ahead in (0.5, 0.5, 1.0):
             rate, a = rates[-1]
-            rates.append(chart._call("motion", (q + ahead * h * rate, v + ahead * h * a, tau), None))
+            rates.append(chart.evaluate("motion", q + ahead * h * rate, v + ahead * h * a, tau))
         weights = h * np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
         q = chart.project(q + sum(w * rate for w, (rate, _) in zip(weights, rates, strict=True)))
         v = v + sum(w * a for w, (_, a) in zip(weights, rates, strict=True))
-        whole = chart.expand(q, v)
+        whole = chart.tree_velocity(q, v)
         largest = max(largest, float(chart.kinetic_energy(q, v)))
     assert max(numbers) > 100.0
-    assert robot.open_by(q) < 1e-13
+    assert robot.closure_error(q) < 1e-13
     assert abs(chart.kinetic_energy(q, v) + robot.potential_energy(q) - start) < 1e-5 * largest
 
 
 def test_a_small_pivot_is_no_singularity_and_costs_no_digits(closed, rng, agree, monkeypatch):
-    # every sample is taken for rough, so that all are computed anew by other pivots
-    monkeypatch.setattr("appell.loops.pivots.ROUGH", 0.0)
-    monkeypatch.setattr("appell.loops.closed_robot.ROUGH", 0.0)
-    robot = close(closed("stewart").model)
+    # every sample is taken for one with a small pivot, so that all are computed anew by other pivots
+    expected = closed("stewart")
+    expected.inverse_dynamics(expected.neutral(), np.zeros(6), np.zeros(6))
+    monkeypatch.setitem(GUARDS, PIVOTS, replace(GUARDS[PIVOTS], high=0.0))
+    monkeypatch.setattr("appell.loops.pivots.PIVOT_GROWTH", 0.0)
+    robot, made, own = robot_of(expected.model), [], Closed.alternate
+
+    def counted(*arguments):
+        made.append(arguments)
+        return own(*arguments)
+
+    monkeypatch.setattr(Closed, "alternate", counted)
     q, v, a = robot.random(rng, 3), rng.normal(size=(3, 6)), rng.normal(size=(3, 6))
-    agree(robot.inverse_dynamics(q, v, a), closed("stewart").inverse_dynamics(q, v, a), within=1e-11)
+    agree(robot.inverse_dynamics(q, v, a), expected.inverse_dynamics(q, v, a), within=1e-11)
+    assert made
 
 
 @pytest.mark.parametrize("name", ["five-bar", "rssr", "stewart"])
 def test_an_open_configuration_is_said(name, closed, rng):
     robot = closed(name)
     q = robot.random(rng, 3)
-    q[1] = appell.Robot(robot.model).integrate(q[1], 0.05 * rng.normal(size=robot.model.nv))
+    q[1] = tree_of(robot).integrate(q[1], 0.05 * rng.normal(size=robot.model.nv))
     with pytest.warns(AppellWarning, match=r"sample \(1,\) is not closed: its loops are open by .*robot\.assemble"):
         robot.gravity(q)
 
@@ -279,7 +295,7 @@ def test_arguments_that_do_not_fit_are_said(closed):
 
 def test_a_closed_robot_comes_back_from_its_own_format(robot, tmp_path, rng, agree):
     again = appell.load(robot.save(tmp_path / "copy.toml"))
-    assert isinstance(again, ClosedRobot)
+    assert again.closure_names == robot.closure_names
     assert (again.independent, again.actuators) == (robot.independent, robot.actuators)
     q, v, tau = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=len(robot.actuators))
     agree(again.forward_dynamics(q, v, tau), robot.forward_dynamics(q, v, tau), within=1e-10)

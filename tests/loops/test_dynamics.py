@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from appell.loops import reduction
-from appell.loops.closed_robot import ClosedRobot
+from appell.loops.closed import close
 from appell.loops.reduction import Loops
 from appell.recursion import closure
 from appell.recursion.kinematics import links
+from appell.robot.derivatives import known
 from appell.robot.robot import Robot
+from tests.support.kinds import tree_of
 
 Array = NDArray[Any]
 
@@ -28,7 +29,7 @@ class Sample(NamedTuple):
     tau: Array
 
 
-def draw(robot: ClosedRobot, rng: np.random.Generator) -> Sample:
+def draw(robot: Robot, rng: np.random.Generator) -> Sample:
     q = robot.random(rng)
     return Sample(q, rng.normal(size=robot.nv), rng.normal(size=robot.nv), rng.normal(size=len(robot.actuators)))
 
@@ -40,50 +41,50 @@ def sample(robot, rng) -> Sample:
 
 @pytest.fixture
 def tree(robot) -> Robot:
-    return Robot(robot.model)
+    return tree_of(robot)
 
 
-def loops(robot: ClosedRobot, q: Array, v: Array) -> tuple[Array, Array]:
-    """Return the closures' rows and drifts on the open tree."""
+def loops(robot: Robot, q: Array, v: Array) -> tuple[Array, Array]:
+    """Return the closures' rows and bias accelerations on the open tree."""
     model = robot.model
     chain = links(model, tuple(q))
     ties = closure.ties(model)
     rows = [row for tie in ties for row in closure.rows(model, chain, tie)]
     moving = closure.motions(model, chain, tuple(v))
-    drift = [x for tie in ties for x in closure.drift(chain, tie, moving)]
-    return np.array([[row.get(k, 0.0) for k in range(model.nv)] for row in rows]), np.array(drift, dtype=float)
+    bias = [x for tie in ties for x in closure.bias_acceleration(chain, tie, moving)]
+    return np.array([[row.get(k, 0.0) for k in range(model.nv)] for row in rows]), np.array(bias, dtype=float)
 
 
-def actuated(robot: ClosedRobot, tau: Array) -> Array:
+def actuated(robot: Robot, tau: Array) -> Array:
     forces = np.zeros(robot.model.nv)
-    forces[list(robot.structure.actuated)] = tau
+    forces[list(cast(Any, robot.kind).structure.actuated)] = tau
     return forces
 
 
-def test_expanded_velocities_keep_the_loops_closed(robot, sample, agree):
-    v = robot.expand(sample.q, sample.v)
+def test_tree_velocities_keep_the_loops_closed(robot, sample, agree):
+    v = robot.tree_velocity(sample.q, sample.v)
     rows, _ = loops(robot, sample.q, v)
     agree(rows @ v, np.zeros(len(rows)), within=1e-12, size=np.abs(v).max())
-    agree(v[list(robot.structure.independent)], sample.v, within=1e-15)
+    agree(v[list(cast(Any, robot.kind).structure.independent)], sample.v, within=1e-15)
 
 
-def test_expanded_accelerations_keep_the_loops_closed(robot, sample, agree):
-    v, a = robot.expand(sample.q, sample.v), robot.expand_acceleration(sample.q, sample.v, sample.a)
-    rows, drift = loops(robot, sample.q, v)
-    agree(rows @ a, -drift, within=1e-11, size=np.abs(a).max())
+def test_tree_accelerations_keep_the_loops_closed(robot, sample, agree):
+    v, a = robot.tree_velocity(sample.q, sample.v), robot.tree_acceleration(sample.q, sample.v, sample.a)
+    rows, bias = loops(robot, sample.q, v)
+    agree(rows @ a, -bias, within=1e-11, size=np.abs(a).max())
 
 
 def test_forward_dynamics_is_that_of_the_tree_with_multipliers_and_inverse_undoes_it(any_robot, rng, agree):
-    robot, tree = any_robot, Robot(any_robot.model)
+    robot, tree = any_robot, tree_of(any_robot)
     sample = draw(robot, rng)
-    v = robot.expand(sample.q, sample.v)
-    rows, drift = loops(robot, sample.q, v)
+    v = robot.tree_velocity(sample.q, sample.v)
+    rows, bias = loops(robot, sample.q, v)
     n, m = tree.nv, len(rows)
     system = np.block([[tree.mass_matrix(sample.q), -rows.T], [rows, np.zeros((m, m))]])
-    right = np.concatenate([actuated(robot, sample.tau) - tree.bias(sample.q, v), -drift])
+    right = np.concatenate([actuated(robot, sample.tau) - tree.bias(sample.q, v), -bias])
     solved = np.linalg.lstsq(system, right, rcond=1e-13)[0][:n]
     a = robot.forward_dynamics(sample.q, sample.v, sample.tau)
-    agree(a, solved[list(robot.structure.independent)], within=1e-9)
+    agree(a, solved[list(cast(Any, robot.kind).structure.independent)], within=1e-9)
     agree(robot.inverse_dynamics(sample.q, sample.v, a[: len(robot.actuators)]), sample.tau, within=1e-9)
 
 
@@ -91,7 +92,7 @@ def test_actuators_and_closures_alone_move_the_tree(robot, sample, tree, agree):
     tau = robot.inverse_dynamics(sample.q, sample.v, sample.a[: len(robot.actuators)])
     a = robot.forward_dynamics(sample.q, sample.v, tau)
     forces = robot.constraint_forces(sample.q, sample.v, sample.a[: len(robot.actuators)])
-    v, whole = robot.expand(sample.q, sample.v), robot.expand_acceleration(sample.q, sample.v, a)
+    v, whole = robot.tree_velocity(sample.q, sample.v), robot.tree_acceleration(sample.q, sample.v, a)
     needed = tree.inverse_dynamics(sample.q, v, whole)
     for tie, wrench in zip(robot.model.closures, forces, strict=True):
         axes = tree.pose(sample.q, tie.first)[:3, :3]
@@ -114,7 +115,7 @@ def test_the_mass_matrix_is_symmetric_and_positive(robot, sample):
 
 def test_kinetic_energy_is_that_of_the_tree_and_of_the_mass_matrix(robot, sample, tree, agree):
     energy = robot.kinetic_energy(sample.q, sample.v)
-    agree(energy, tree.kinetic_energy(sample.q, robot.expand(sample.q, sample.v)), within=1e-12)
+    agree(energy, tree.kinetic_energy(sample.q, robot.tree_velocity(sample.q, sample.v)), within=1e-12)
     agree(energy, 0.5 * sample.v @ robot.mass_matrix(sample.q) @ sample.v, within=1e-12)
 
 
@@ -129,7 +130,7 @@ def test_the_change_of_inertia_less_twice_coriolis_is_skew(robot, sample, agree)
 def test_coriolis_forces_are_the_bias_without_weight_and_friction(robot, sample, agree):
     smooth = (replace(body, joint=replace(body.joint, damping=0.0)) for body in robot.model.bodies)
     model = replace(robot.model, bodies=tuple(smooth), gravity=(0.0, 0.0, 0.0))
-    bare = ClosedRobot(model, guess=robot.neutral())
+    bare = Robot(close(model, guess=robot.neutral()))
     assert bare.independent == robot.independent
     agree(robot.coriolis_matrix(sample.q, sample.v) @ sample.v, bare.bias(sample.q, sample.v), within=1e-10)
 
@@ -165,7 +166,7 @@ def test_a_frames_jacobian_is_the_rate_of_its_pose(robot, sample, agree):
 def test_momentum_is_its_matrix_times_velocity(robot, sample, tree, agree):
     momentum = robot.momentum(sample.q, sample.v)
     agree(momentum, robot.momentum_matrix(sample.q) @ sample.v, within=1e-12)
-    agree(momentum, tree.momentum(sample.q, robot.expand(sample.q, sample.v)), within=1e-12)
+    agree(momentum, tree.momentum(sample.q, robot.tree_velocity(sample.q, sample.v)), within=1e-12)
 
 
 def test_wrenches_enter_inverse_and_forward_dynamics_alike(robot, sample, agree):
@@ -176,9 +177,10 @@ def test_wrenches_enter_inverse_and_forward_dynamics_alike(robot, sample, agree)
 
 
 def test_native_code_is_the_plain_recursion(robot, sample, agree):
-    program = Loops(robot.model, robot.model, robot.structure)
+    program = Loops(robot.model, robot.model, cast(Any, robot.kind).structure)
     driven = sample.a[: len(robot.actuators)]
-    plain, _ = reduction.inverse_dynamics(program, tuple(sample.q), tuple(sample.v), tuple(driven))
+    inverse_dynamics = known("inverse_dynamics")["gibbs"].program
+    plain = inverse_dynamics(program, tuple(sample.q), tuple(sample.v), tuple(driven))
     agree(robot.inverse_dynamics(sample.q, sample.v, driven), np.array(plain), within=1e-11)
 
 
@@ -201,7 +203,7 @@ def test_single_precision_is_double_to_its_digits(robot, sample, agree):
 
 
 def test_the_motion_is_forward_dynamics_with_the_rates_of_the_tree(robot, sample, agree):
-    rate, a = robot._call("motion", (sample.q, sample.v, sample.tau), None)
+    rate, a = robot.evaluate("motion", sample.q, sample.v, sample.tau)
     agree(a, robot.forward_dynamics(sample.q, sample.v, sample.tau), within=1e-12)
     step = 1e-5
     ahead, behind = (robot.integrate(sample.q, s * step * sample.v) for s in (1.0, -1.0))
@@ -220,7 +222,7 @@ def test_power_balances(name, closed, rng, agree):
         there = robot.integrate(q, s * v + 0.5 * s * s * a)
         return float(robot.kinetic_energy(there, v + s * a) + robot.potential_energy(there))
 
-    rates = robot.expand(q, v)
+    rates = robot.tree_velocity(q, v)
     lost = sum(
         body.joint.damping * rates[k] ** 2
         for i, body in enumerate(robot.model.bodies)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from appell.loops.closed import close
+from appell.loops.load import robot_of
 from appell.read import read_toml
-from appell.robot.robot import Robot
+from tests.support.kinds import tree_of
 
 Array = NDArray[Any]
 MASS, INERTIA, OFFSET, RADIUS, HALF, WHEEL, AXIAL = 12.0, 0.9, 0.15, 0.1, 0.3, 0.8, 0.004
@@ -94,7 +94,7 @@ def test_a_differential_drive_moves_as_the_textbook_says(rng, agree):
     #   (m + 2 I_a/r²) u̇ − m_c d w² = (τ_r + τ_l)/r
     #   (I + 2 b² I_a/r²) ẇ + m_c d w u = b (τ_r − τ_l)/r
     # m: all mass, I: about the axle's middle, I_a: a wheel about its axle
-    robot = close(read_toml(CART))
+    robot = robot_of(read_toml(CART))
     assert robot.independent == ["left", "right"]
     assert robot.rank.value == 3
     q, v, tau = rng.normal(size=5), rng.normal(size=2), rng.normal(size=2)
@@ -107,19 +107,19 @@ def test_a_differential_drive_moves_as_the_textbook_says(rng, agree):
     turning = turning / (about + 2.0 * HALF**2 * AXIAL / RADIUS**2)
     a = robot.forward_dynamics(q, v, tau)
     agree([RADIUS * (a[0] + a[1]) / 2.0, RADIUS * (a[1] - a[0]) / (2.0 * HALF)], [forward, turning], within=1e-12)
-    agree(robot.expand(q, v)[:3], [u, 0.0, w], within=1e-12)
+    agree(robot.tree_velocity(q, v)[:3], [u, 0.0, w], within=1e-12)
 
 
 def test_the_mobile_arm_moves_as_its_tree_under_hand_written_constraints(closed, rng, agree):
     robot = closed("mobile-arm")
-    tree = Robot(robot.model)
+    tree = tree_of(robot)
     q, v, tau = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=5)
     # velocities of the tree: base forward, sideways and turning, left and right wheel, waist, shoulder, elbow
     rows = np.zeros((3, 8))
     rows[0, 1] = 1.0  # nothing goes sideways
     rows[1, [0, 2, 3]] = 1.0, -0.25, -0.1  # forward at the left wheel: u − b w = r φ_l
     rows[2, [0, 2, 4]] = 1.0, 0.25, -0.1
-    whole = robot.expand(q, v)
+    whole = robot.tree_velocity(q, v)
     agree(rows @ whole, np.zeros(3), within=1e-13, size=1.0)
     system = np.block([[tree.mass_matrix(q), rows.T], [rows, np.zeros((3, 3))]])
     # the rows are constant in these quasi-velocities, so that nothing drifts
@@ -145,26 +145,26 @@ def rim_speed(q: Array, v: Array) -> Array:
 
 
 def test_a_tilted_disc_rolls_as_its_tree_with_multipliers(rng, agree):
-    robot = close(read_toml(DISC))
+    robot = robot_of(read_toml(DISC))
     assert robot.nv == 3
-    tree = Robot(robot.model)
+    tree = tree_of(robot)
     q, v = robot.random(rng), rng.normal(size=3)
-    whole = robot.expand(q, v)
+    whole = robot.tree_velocity(q, v)
     agree(rim_speed(q, whole), np.zeros(3), within=1e-12, size=1.0)
     step = 1e-6
     rows = np.stack([rim_speed(q, unit) for unit in np.eye(6)], axis=-1)
     ahead, behind = (rim_speed(tree.integrate(q, s * step * whole), whole) for s in (1.0, -1.0))
-    drift = (ahead - behind) / (2.0 * step)
+    bias = (ahead - behind) / (2.0 * step)
     system = np.block([[tree.mass_matrix(q), rows.T], [rows, np.zeros((3, 3))]])
-    solved = np.linalg.solve(system, np.concatenate([-tree.bias(q, whole), -drift]))[:6]
+    solved = np.linalg.solve(system, np.concatenate([-tree.bias(q, whole), -bias]))[:6]
     a = robot.forward_dynamics(q, v, np.zeros(3))
-    agree(robot.expand_acceleration(q, v, a), solved, within=1e-7)
+    agree(robot.tree_acceleration(q, v, a), solved, within=1e-7)
 
 
 def test_a_rolling_disc_keeps_its_energy(rng):
-    robot = close(read_toml(DISC))
+    robot = robot_of(read_toml(DISC))
     q, v, step = robot.neutral(), np.array([0.5, -0.3, 0.4]), 2e-3
-    assert robot.open_by(q) < 1e-12
+    assert robot.closure_error(q) < 1e-12
     start = robot.kinetic_energy(q, v) + robot.potential_energy(q)
 
     def rate(q: Array, v: Array) -> tuple[Array, Array]:
@@ -177,5 +177,5 @@ def test_a_rolling_disc_keeps_its_energy(rng):
         k4 = rate(robot.integrate(q, step * k3[0]), v + step * k3[1])
         q = robot.integrate(q, step / 6.0 * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0]))
         v = v + step / 6.0 * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1])
-    assert robot.open_by(q) < 1e-12
+    assert robot.closure_error(q) < 1e-12
     assert robot.kinetic_energy(q, v) + robot.potential_energy(q) == pytest.approx(start, rel=1e-6)

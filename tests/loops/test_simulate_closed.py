@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def test_a_released_five_bar_stays_closed_and_keeps_its_energy(five_bar):
     """It falls through configurations where its motors do not determine the motion, in other coordinates there."""
     run = appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 3.0, rtol=1e-10, atol=1e-11)
     assert not run.ended_early
-    assert np.abs(five_bar.open_by(run.q)).max() < 1e-13
+    assert np.abs(five_bar.closure_error(run.q)).max() < 1e-13
     kinetic = five_bar.kinetic_energy(run.q, run.v)
     assert np.ptp(run.energy) < 1e-8 * kinetic.max()
     assert five_bar.condition(run.q).max() > 50.0  # it did pass near one
@@ -53,7 +54,7 @@ def test_a_falling_stewart_platform_is_caught_by_computed_torque():
     falling = appell.simulate(robot, home, np.zeros(6), 0.1)
     assert np.abs(falling.q[-1] - home).max() > 0.04
     run = appell.simulate(robot, falling.q[-1], falling.v[-1], 5.0, control=lambda t, q, v: law(q, v))
-    assert np.abs(robot.open_by(run.q)).max() < 1e-13
+    assert np.abs(robot.closure_error(run.q)).max() < 1e-13
     np.testing.assert_allclose(run.q[-1], home, atol=1e-10)
     times = np.linspace(0.0, 5.0, 10_001)
     q, v = run.at(times)
@@ -64,18 +65,46 @@ def test_a_falling_stewart_platform_is_caught_by_computed_torque():
 def test_a_point_of_a_five_bar_strikes_a_wall(five_bar):
     tip = five_bar.frame_names[-1]
     start = five_bar.pose(five_bar.neutral(), tip)[:3, 3]
-    floor = appell.Plane((0.0, start[1] - 0.02, 0.0), (0.0, 1.0, 0.0))
+    floor = appell.walls.Plane((0.0, start[1] - 0.02, 0.0), (0.0, 1.0, 0.0))
     run = appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.2, walls=[floor], points=[tip], restitution=0.5)
     impact = run.impacts[0]
     assert impact.departure[0] == pytest.approx(0.5 * impact.approach[0], rel=1e-9)
     assert impact.energy_after < impact.energy_before
 
 
-def test_what_is_for_open_robots_alone_is_said(five_bar):
-    with pytest.raises(appell.InputError, match="'symplectic' is for open robots"):
-        appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.1, method="symplectic", step=0.01)
-    with pytest.raises(appell.InputError, match="limits are for open robots"):
-        appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.1, limits=True)
+def test_the_symplectic_method_keeps_loops_closed_and_energy_to_second_order(five_bar):
+    errors = []
+    for step in (2e-3, 1e-3):
+        run = appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.1, method="symplectic", step=step)
+        assert np.abs(five_bar.closure_error(run.q)).max() < 1e-13
+        errors.append(np.ptp(run.energy) / five_bar.kinetic_energy(run.q, run.v).max())
+    assert errors[1] < 1e-4
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
+
+
+def test_the_symplectic_method_is_not_for_wheels():
+    robot = appell.load("mobile-arm")
+    with pytest.raises(appell.InputError, match="'mobile-arm' are no rates of coordinates: it rolls"):
+        appell.simulate(robot, robot.neutral(), np.zeros(robot.nv), 0.1, method="symplectic", step=0.01)
+
+
+@pytest.mark.parametrize("joint", ["mot1", "free1"])
+def test_joints_of_a_loop_stop_at_their_limits(joint, five_bar):
+    """A motor's joint and a passive one: neither passes the limit, and the first arrives at once."""
+    free = appell.simulate(five_bar, five_bar.neutral(), np.zeros(2), 0.1)
+    k = five_bar.places("q")[joint][0]
+    start, end = free.q[[0, -1], k]
+    bound = 0.5 * (start + end)
+    limits = {"upper": bound} if end > start else {"lower": bound}
+    bodies = [
+        replace(b, joint=replace(b.joint, limits=replace(b.joint.limits, **limits))) if b.joint.name == joint else b
+        for b in five_bar.model.bodies
+    ]
+    robot = five_bar.with_model(replace(five_bar.model, bodies=tuple(bodies)))
+    run = appell.simulate(robot, robot.neutral(), np.zeros(2), 0.1, limits=True, restitution=0.3)
+    assert run.impacts[0].points[0] == joint
+    assert (np.sign(end - start) * (run.q[:, k] - bound)).max() < 1e-9
+    assert np.abs(robot.closure_error(run.q)).max() < 1e-13
 
 
 def test_a_closed_form_keeps_its_energy_and_says_when_it_leaves_the_workspace():

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from appell.loops.spherical.agile_wrist import AgileWrist
-from appell.loops.spherical.robot import SphericalRobot
+from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.sst import StarTriangle
+from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 
 pin = pytest.importorskip("pinocchio")
@@ -209,7 +210,7 @@ def pair(request):
     make, oracle, sequence = KINDS[kind]
     parameters = make(10 + BRANCHES.index(branches), branches)
     tree, axes = oracle(parameters, GRAVITY)
-    return SphericalRobot(parameters.mechanism(gravity=GRAVITY)), tree, axes, Attitude(sequence)
+    return Robot(Spherical(parameters.mechanism(gravity=GRAVITY))), tree, axes, Attitude(sequence)
 
 
 def motions(robot, count):
@@ -226,7 +227,7 @@ def tree_of(joints):
 def solved(pair, q, v, a):
     """Return torques and joint motion of the tree for one sample."""
     robot, oracle, axes, attitude = pair
-    return oracle.torques(tree_of(robot.joint_angles(q)) + 1e-3, axes, *attitude(q, v, a))
+    return oracle.torques(tree_of(np.arctan2(*robot.evaluate("leg_angles", q))) + 1e-3, axes, *attitude(q, v, a))
 
 
 def test_the_motors_torques_are_those_of_three_chains_closed_by_multipliers(pair, agree):
@@ -239,9 +240,9 @@ def test_the_joints_angles_rates_and_accelerations_are_the_trees(pair, agree):
     robot = pair[0]
     for q, v, a in zip(*motions(robot, 4), strict=True):
         _, joints, rates, accelerations = solved(pair, q, v, a)
-        agree(np.exp(1j * tree_of(robot.joint_angles(q))), np.exp(1j * joints), 1e-12)
-        agree(tree_of(robot.joint_rates(q, v)), rates, 1e-12)
-        agree(tree_of(robot.joint_accelerations(q, v, a)), accelerations, 1e-11)
+        agree(np.exp(1j * tree_of(np.arctan2(*robot.evaluate("leg_angles", q)))), np.exp(1j * joints), 1e-12)
+        agree(tree_of(robot.evaluate("leg_rates", q, v)), rates, 1e-12)
+        agree(tree_of(robot.evaluate("leg_accelerations", q, v, a)), accelerations, 1e-11)
 
 
 def test_the_external_moment_is_what_the_motors_need_not_do(pair, agree):
@@ -254,7 +255,7 @@ def test_the_external_moment_is_what_the_motors_need_not_do(pair, agree):
     driven[oracle.motors, range(3)] = 1.0
     pushed = oracle.spin(oracle.platform).T @ moment
     spared = np.linalg.lstsq(np.hstack([driven, rows.T]), pushed, rcond=None)[0][:3]
-    agree(robot.inverse_dynamics(q, v, a, moment=moment), tau - spared, 1e-11)
+    agree(robot.inverse_dynamics(q, v, a, wrenches={"platform": [0.0, 0.0, 0.0, *moment]}), tau - spared, 1e-11)
 
 
 def test_the_frames_of_links_and_platform_are_the_trees(pair, agree):
@@ -269,7 +270,7 @@ def test_the_frames_of_links_and_platform_are_the_trees(pair, agree):
 
 def test_gravity_may_be_left_out(agree):
     wrist = random_wrist(3)
-    heavy, light = (SphericalRobot(wrist.mechanism(gravity=g)) for g in (GRAVITY, (0.0, 0.0, 0.0)))
+    heavy, light = (Robot(Spherical(wrist.mechanism(gravity=g))) for g in (GRAVITY, (0.0, 0.0, 0.0)))
     assert np.all(light.gravity(heavy.neutral()) == 0.0)
     q, v, a = motions(heavy, 5)
     agree(heavy.generalised_forces(q, v, a) - heavy.gravity(q), light.generalised_forces(q, v, a), 1e-12)
@@ -279,6 +280,7 @@ def test_the_other_branch_of_a_leg_has_another_motor_angle():
     wrist = random_wrist(3)
     home = np.zeros(3)
     angles = [
-        SphericalRobot(replace(wrist, branches=branches).mechanism()).inverse_kinematics(home) for branches in BRANCHES
+        Robot(Spherical(replace(wrist, branches=branches).mechanism())).actuator_positions(home)
+        for branches in BRANCHES
     ]
     assert np.all(np.abs(angles[1] - angles[0]) > 1e-6)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import appell
+from appell.loops.load import robot_of
 from appell.model.build import Connection, Link, build
 from appell.model.model import Joint, Model
 from appell.recursion import gibbs
-from appell.robot import rolled
+from appell.robot.long.kind import LONG, is_long
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 
@@ -41,8 +42,8 @@ def state(robot: appell.Robot, samples: int) -> Any:
 
 def test_a_long_chain_is_pinocchios(peer: Callable[[Model], Any]) -> None:
     """Inverse dynamics through rolled loops; Pinocchio's own data grows with the cube of the joints, so 150 of them."""
-    robot = appell.chain(150, np.random.default_rng(0))
-    assert rolled.is_long(robot.model)
+    robot = appell.random_chain(150, np.random.default_rng(0))
+    assert is_long(robot.model)
     q, v, a = state(robot, 3)
     theirs = peer(robot.model)
     expected = np.array([theirs.torque(*row) for row in zip(q, v, a, strict=True)])
@@ -50,9 +51,30 @@ def test_a_long_chain_is_pinocchios(peer: Callable[[Model], Any]) -> None:
     assert error <= 1e-11 * np.abs(expected).max()
 
 
+def test_the_matrices_of_a_long_chain_are_pinocchios(peer: Callable[[Model], Any], agree: Callable[..., None]) -> None:
+    """Inertia matrix, Coriolis forces, regressor, Jacobian, centroidal momentum and energies."""
+    robot = appell.random_chain(LONG + 20, np.random.default_rng(1))
+    theirs = peer(robot.model)
+    pin, model, data, tip = theirs.pin, theirs.model, theirs.data, robot.link_names[-1]
+    q, v, a = (x[0] for x in state(robot, 1))
+    at = theirs.coordinates(q)
+    agree(robot.mass_matrix(q), theirs.mass_matrix(q), 1e-12)
+    forces = pin.computeCoriolisMatrix(model, data, at, v) @ v
+    agree(robot.coriolis_matrix(q, v) @ v, forces, 1e-11)
+    agree(robot.regressor(q, v, a), pin.computeJointTorqueRegressor(model, data, at, v, a), 1e-12)
+    pin.computeJointJacobians(model, data, at)
+    jacobian = pin.getJointJacobian(model, data, model.njoints - 1, pin.LOCAL_WORLD_ALIGNED)
+    agree(robot.jacobian(q, tip), jacobian, 1e-12)
+    agree(robot.momentum_matrix(q), pin.computeCentroidalMap(model, data, at), 1e-11)
+    agree(robot.momentum(q, v), pin.computeCentroidalMomentum(model, data, at, v).vector, 1e-11)
+    agree(robot.centre_of_mass(q), pin.centerOfMass(model, data, at), 1e-12)
+    agree(robot.kinetic_energy(q, v), pin.computeKineticEnergy(model, data, at, v), 1e-12)
+    agree(robot.potential_energy(q), pin.computePotentialEnergy(model, data, at), 1e-12)
+
+
 def test_a_chain_of_a_thousand_links_is_the_plain_recursion() -> None:
     """The same loops, ten times as long."""
-    robot = appell.chain(1000, np.random.default_rng(0))
+    robot = appell.random_chain(1000, np.random.default_rng(0))
     q, v, a = state(robot, 3)
     expected = np.stack(gibbs.inverse_dynamics(robot.model, *(tuple(x.T) for x in (q, v, a))), axis=-1)
     error = np.abs(robot.inverse_dynamics(q, v, a) - expected).max()
@@ -61,7 +83,7 @@ def test_a_chain_of_a_thousand_links_is_the_plain_recursion() -> None:
 
 def test_a_star_of_a_thousand_leaves_is_the_plain_recursion() -> None:
     """Inverse dynamics, bias and gravity; forward dynamics undoes it."""
-    robot = appell.Robot(star(1000))
+    robot = robot_of(star(1000))
     q, v, a = state(robot, 3)
     columns = [tuple(x.T) for x in (q, v, a)]
     expected = np.stack(np.broadcast_arrays(*gibbs.inverse_dynamics(robot.model, *columns)), axis=-1)
@@ -74,7 +96,7 @@ def test_a_star_of_a_thousand_leaves_is_the_plain_recursion() -> None:
 
 def test_a_long_robot_has_the_other_verbs_too() -> None:
     """Inertia matrix, energies, poses and Jacobians of a chain, by their laws."""
-    robot = appell.chain(rolled.LONG + 20, np.random.default_rng(1))
+    robot = appell.random_chain(LONG + 20, np.random.default_rng(1))
     q, v, a = state(robot, 2)
     matrix = robot.mass_matrix(q)
     tip = robot.link_names[-1]
@@ -87,7 +109,7 @@ def test_a_long_robot_has_the_other_verbs_too() -> None:
 
 def test_single_precision_rolls_too() -> None:
     """float32 in, float32 out, equal to its precision."""
-    robot = appell.chain(rolled.LONG + 20, np.random.default_rng(1))
+    robot = appell.random_chain(LONG + 20, np.random.default_rng(1))
     q, v, a = state(robot, 5)
     exact = robot.inverse_dynamics(q, v, a)
     single = robot.inverse_dynamics(*(x.astype(np.float32) for x in (q, v, a)))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import appell
 from appell.errors import ModelError, ReadError
-from appell.loops import reduction
-from appell.loops.closed_robot import ClosedRobot
 from appell.loops.reduction import Loops
+from appell.robot.derivatives import known
+from appell.robot.robot import Robot
 
 Array = NDArray[Any]
 
@@ -40,11 +40,11 @@ def reference(folder: Path) -> dict[str, Any]:
     return {**told["robots"], **told["classics"]}
 
 
-def plain(robot: ClosedRobot, verb: str, scalar: Any, *arguments: Array) -> Array:
+def plain(robot: Robot, verb: str, scalar: Any, *arguments: Array) -> Array:
     """Return what a verb's program gives on scalars of some type, without compiling it."""
-    loops = Loops(robot.model, robot.model, robot.structure)
-    results, _ = getattr(reduction, verb)(loops, *(tuple(map(scalar, x)) for x in arguments))
-    return np.array(results)
+    kind: Any = robot.kind  # one with loops
+    loops = Loops(robot.model, robot.model, kind.structure)
+    return np.array(known(verb)["gibbs"].program(loops, *(tuple(map(scalar, x)) for x in arguments)))
 
 
 class Case(NamedTuple):
@@ -58,7 +58,7 @@ class Case(NamedTuple):
     fd_a: Array
 
 
-def case(robot: ClosedRobot, told: dict[str, Any]) -> Case:
+def case(robot: Robot, told: dict[str, Any]) -> Case:
     def of(names: str, values: Any, wanted: list[str]) -> Array:
         table = dict(zip(told[names] if isinstance(names, str) else names, values, strict=True))
         return np.array([table[name] for name in wanted])
@@ -108,7 +108,7 @@ def test_light_passive_modes_cost_no_digits(name, folder, agree):
 @pytest.mark.parametrize("classic", CLASSICS)
 def test_a_classic_of_the_catalogue_meets_its_analytic_torques(classic, folder, agree):
     robot = appell.load(CLASSICS[classic])
-    assert isinstance(robot, ClosedRobot)
+    assert robot.closure_names
     for state in ("ref", "ref_analytic"):
         x = case(robot, reference(folder)[classic][state])
         agree(robot.inverse_dynamics(x.q, x.v, x.a), x.tau, within=1e-12)
@@ -119,14 +119,14 @@ def test_a_classic_of_the_catalogue_meets_its_analytic_torques(classic, folder, 
 def test_a_classic_of_the_catalogue_is_the_one_of_its_files(classic, folder, agree):
     # gravity is not in the files
     own = appell.load(CLASSICS[classic])
-    assert isinstance(own, ClosedRobot)
+    assert own.closure_names
     told = reference(folder)[classic]["ref"]
     path = folder / classic
     filed = appell.load(path / "robot.urdf", loops=path / "robot.yaml", gravity=told["gravity"])
     assert (filed.independent, filed.rank.value) == (own.independent, own.rank.value)
     assert len(filed.model.bodies) == len(own.model.bodies)
     order = own.reorder(filed.joint_names)
-    assert own.open_by(filed.neutral()[order]) < 1e-12
+    assert own.closure_error(filed.neutral()[order]) < 1e-12
     nine = [body.inertia.parameters for body in (filed.model.bodies[i] for i in order)]
     agree([body.inertia.parameters for body in own.model.bodies], nine, within=1e-14)
 
@@ -172,7 +172,7 @@ def test_ball_joints_substituted_by_a_yaml_are_those_of_the_reference(folder, tm
 # Pinocchio
 
 
-def constrained(robot: ClosedRobot, q: Array, v: Array, tau: Array) -> Array:
+def constrained(robot: Robot, q: Array, v: Array, tau: Array) -> Array:
     """Return the accelerations of the tree by Pinocchio's constrained dynamics."""
     pin = pytest.importorskip("pinocchio")
     model = pin.Model()
@@ -211,10 +211,10 @@ def constrained(robot: ClosedRobot, q: Array, v: Array, tau: Array) -> Array:
 @pytest.mark.parametrize("name", ["five-bar", "stewart", "delta"])
 def test_forward_dynamics_is_pinocchios(name, rng, agree):
     robot = appell.load(name)
-    assert isinstance(robot, ClosedRobot)
+    assert robot.closure_names
     q, v, tau = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=len(robot.actuators))
     forces = np.zeros(robot.model.nv)
-    forces[list(robot.structure.actuated)] = tau
-    theirs = constrained(robot, q, robot.expand(q, v), forces)
-    ours = robot.expand_acceleration(q, v, robot.forward_dynamics(q, v, tau))
+    forces[list(robot.facts.actuated)] = tau
+    theirs = constrained(robot, q, robot.tree_velocity(q, v), forces)
+    ours = robot.tree_acceleration(q, v, robot.forward_dynamics(q, v, tau))
     agree(ours, theirs, within=1e-8)

@@ -19,14 +19,16 @@ import pytest
 from numpy.typing import NDArray
 
 import appell
+from appell.loops.load import robot_of
 from appell.model import manifold
 from appell.model.lean import lean
 from appell.model.model import WORLD, Model
 from appell.read import read_mjcf
 from appell.recursion.kinematics import world_poses
-from appell.robot.verbs import VERBS
+from appell.robot.derivatives import known
 from appell.spatial import quaternion
 from appell.spatial.pose import Pose
+from tests.support.kinds import program
 
 mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed; run make install")
 
@@ -250,10 +252,10 @@ def ask(evaluate):
 
     def answer(model: Model, verb: str, *arguments: Array) -> Array:
         if model.nv <= NATIVE:
-            native: Array = getattr(appell.Robot(model), verb)(*arguments)
+            native: Array = getattr(robot_of(model), verb)(*arguments)
             return native
-        programs = VERBS[verb].formulations
-        on_arrays: Array = evaluate(programs.get("composite") or programs["gibbs"], lean(model), *arguments)
+        name = "composite" if "composite" in known(verb) else "gibbs"
+        on_arrays: Array = evaluate(program(verb, name), lean(model), *arguments)
         return on_arrays
 
     return answer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.simulate.rollout import rollout
+from appell.simulation.rollout.rollout import rollout
 
 mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed; run make install")
 peer = pytest.importorskip("mujoco.rollout")

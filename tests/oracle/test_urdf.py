@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 
 import appell
 from appell.model.lean import lean
+from appell.recursion import inertia_matrix
 from appell.recursion.kinematics import jacobian, pose
+from appell.robot.derivatives import known
 from appell.robot.verbs import VERBS
+from tests.support.kinds import program
 
 pin = pytest.importorskip("pinocchio")
 
@@ -95,13 +98,13 @@ def ask(evaluate):
     """Return a function that asks a robot for a verb in all its states: natively, or on arrays where that is dear."""
 
     def answer(case: Case, verb: str) -> Array:
-        arguments = [case.ours[name] for name in VERBS[verb].inputs]
+        arguments = [case.ours[name] for name, _ in VERBS[verb].inputs]
         if case.robot.nv <= NATIVE.get(verb, NATIVE_OTHERWISE):
             native: Array = getattr(case.robot, verb)(*arguments)
             return native
         model = lean(case.robot.model) if VERBS[verb].is_lean else case.robot.model
-        programs = VERBS[verb].formulations
-        on_arrays: Array = evaluate(programs.get("composite") or programs["gibbs"], model, *arguments)
+        name = "composite" if "composite" in known(verb) else "gibbs"
+        on_arrays: Array = evaluate(program(verb, name), model, *arguments)
         return on_arrays
 
     return answer
@@ -112,7 +115,7 @@ def is_singular(evaluate):
     """Return whether some joint of a robot moves no inertia: files have such; nobody has their accelerations."""
 
     def answer(case: Case) -> bool:
-        matrix = evaluate(VERBS["mass_matrix"].formulations["composite"], case.robot.model, case.robot.neutral())
+        matrix = evaluate(inertia_matrix.mass_matrix_composite, case.robot.model, case.robot.neutral())
         return bool((np.diagonal(matrix) == 0.0).any())
 
     return answer

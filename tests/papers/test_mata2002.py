@@ -25,7 +25,7 @@ BARS = {
 @pytest.mark.parametrize("verb", BARS)
 @pytest.mark.parametrize("n", JOINTS)
 def test_a_general_arm_takes_no_more_operations_than_the_traced_paper(verb, n, vertical):
-    count = appell.chain(n, np.random.default_rng(n), vertical=vertical).operations(verb, "gibbs")
+    count = appell.random_chain(n, np.random.default_rng(n), vertical=vertical).operations(verb, "gibbs")
     products, sums = BARS[verb]
     assert count.multiplications <= products(n)
     assert count.additions <= sums(n)
@@ -34,7 +34,7 @@ def test_a_general_arm_takes_no_more_operations_than_the_traced_paper(verb, n, v
 @pytest.mark.parametrize("verb", BARS)
 def test_what_is_compiled_takes_fewer_operations_than_what_the_paper_counts(verb):
     for n in (3, 6, 10):
-        arm = appell.chain(n, np.random.default_rng(n))
+        arm = appell.random_chain(n, np.random.default_rng(n))
         compiled, plain = arm.operations(verb), arm.operations(verb, "gibbs")
         assert compiled.multiplications < plain.multiplications
         assert compiled.additions < plain.additions

@@ -10,7 +10,7 @@ import pytest
 
 from appell.papers import mata2002_line
 from appell.papers.valera2003 import puma
-from appell.plan.wrist import LABELS
+from appell.planning.wrist import LABELS
 
 FEEDS = {"cont": "continuous", "foh": "linear", "mid": "middle", "zoh": "held"}
 SPEEDS = {"0.06573": "both points, 5 s", "0.10000": "0.1 m/s, 5 s"}
@@ -60,7 +60,7 @@ def test_every_simulation_of_the_reference_is_ours(shared):
 def test_every_formulation_simulates_the_same_motion(formulation):
     plan = mata2002_line.line()
     feed = mata2002_line.torques(plan, "linear")
-    run = mata2002_line.simulate(plan, feed, mata2002_line.forward_kernel(PUMA, formulation))
+    run = mata2002_line.simulate(plan, feed, PUMA.kernel("forward_dynamics", formulation=formulation))
     np.testing.assert_allclose(run.q, mata2002_line.simulated(feed="linear").q, rtol=0, atol=1e-9)
 
 

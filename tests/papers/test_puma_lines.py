@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import appell
-from appell.plan.goal import pose
-from appell.plan.wrist import LABELS
+from appell.planning.goal import pose
+from appell.planning.wrist import LABELS
 
 PUMA = appell.load("puma600")
 LINES = {
@@ -20,13 +20,13 @@ LINES = {
 """Where the wrist's centre starts, with its attitude, and where it ends."""
 
 
-def line(paper: str, label: tuple[int, int, int]) -> appell.CartesianLine:
+def line(paper: str, label: tuple[int, int, int]) -> appell.trajectory.CartesianLine:
     start, end = LINES[paper]
-    return appell.CartesianLine(PUMA, appell.branches(PUMA, start).pick(*label), end, speed=0.1)
+    return appell.trajectory.CartesianLine(PUMA, appell.planning.analytic_ik(PUMA, start).pick(*label), end, speed=0.1)
 
 
 def test_the_first_configuration_of_valera2003_is_the_papers():
-    q = appell.branches(PUMA, LINES["valera2003"][0]).pick(shoulder=1, elbow=1, wrist=1)
+    q = appell.planning.analytic_ik(PUMA, LINES["valera2003"][0]).pick(shoulder=1, elbow=1, wrist=1)
     np.testing.assert_allclose(np.rad2deg(q), [2.374, -63.169, 174.028, 139.805, 65.329, -45.861], atol=5e-4)
 
 
@@ -49,7 +49,7 @@ def test_each_branch_follows_the_line_and_stays_the_same_branch(paper, label):
     goals = np.tile(start, (21, 1, 1))
     goals[:, :3, 3] = np.linspace(start[:3, 3], end, 21)
     np.testing.assert_allclose(PUMA.pose(q, "dh6"), goals, atol=1e-13)
-    same = appell.branches(PUMA, goals).pick(*label)
+    same = appell.planning.analytic_ik(PUMA, goals).pick(*label)
     np.testing.assert_allclose(np.exp(1j * q), np.exp(1j * same), atol=1e-12)
 
 

@@ -16,7 +16,7 @@ from appell.papers import shafei2018_motion as section6
 from appell.papers.formula import Formula
 from appell.papers.shafei2018 import RADIUS, START
 from appell.recursion.mixed import branches
-from appell.simulate.points import Points, resolve
+from appell.simulation.contact.points import Points, resolve
 
 
 @pytest.fixture(scope="module")

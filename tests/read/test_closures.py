@@ -9,7 +9,6 @@ import pytest
 
 import appell
 from appell.errors import ReadError
-from appell.loops.closed_robot import ClosedRobot
 from appell.model.closure import KINDS, Closure
 from appell.model.model import Model
 from appell.read import read_mjcf, read_toml, read_urdf
@@ -183,14 +182,14 @@ def test_the_closures_of_equalities_allow_the_motions_that_mujoco_allows(tmp_pat
     path = tmp_path / "loop.xml"
     path.write_text(LOOP)
     robot = appell.load(path)
-    assert isinstance(robot, ClosedRobot)
+    assert robot.closure_names
     compiled = mujoco.MjModel.from_xml_string(LOOP)
     data = mujoco.MjData(compiled)
     mujoco.mj_forward(compiled, data)
     q = robot.neutral()
-    agree(robot.open_by(q), 0.0, within=1e-12, size=1.0)
+    agree(robot.closure_error(q), 0.0, within=1e-12, size=1.0)
     # in the file's pose: a velocity of ours, with the free joint's linear part in world axes, breaks no row of theirs
-    v = robot.expand(q, np.eye(robot.nv))
+    v = robot.tree_velocity(q, np.eye(robot.nv))
     turn = robot.pose(q, "d")[:3, :3]
     v[:, 3:6] = v[:, 3:6] @ turn.T
     rows = data.efc_J.reshape(data.nefc, compiled.nv)

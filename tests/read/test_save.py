@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 
 import appell
+from appell.loops.load import robot_of
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read import read, read_toml, read_urdf
 from appell.read.outline import roll_pitch_yaw
@@ -21,6 +22,7 @@ from appell.read.values import rotation
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 from appell.recursion.gibbs import inverse_dynamics
+from tests.support.robots import PLAIN, models
 
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
 FILES = [path for path in sorted(ROBOTS.rglob("*.urdf")) if path.name != "ur3.urdf"]
@@ -53,7 +55,7 @@ def check(model: Model, ending: str, evaluate: Any, agree: Any) -> None:
         agree(other.placement.rotation, frame.placement.rotation, 1e-14)
         agree(other.placement.position, frame.placement.position, 1e-14)
     if model.nv:
-        q = appell.Robot(model).random(np.random.default_rng(3))
+        q = robot_of(model).random(np.random.default_rng(3))
         v, a = np.random.default_rng(4).normal(size=(2, model.nv))
         agree(evaluate(inverse_dynamics, copy, q, v, a), evaluate(inverse_dynamics, model, q, v, a), 1e-12)
 
@@ -73,19 +75,28 @@ def test_a_robot_of_the_catalogue_comes_back(name, ending, evaluate, agree):
     check(appell.load(name, loops=False).model, ending, evaluate, agree)
 
 
-@given(model=...)
-def test_a_random_tree_comes_back_by_the_names_of_its_joints(model: Model):
-    for ending in (".urdf", ".toml"):
-        copy = {body.joint.name: body for body in again(model, ending).bodies}
-        assert len(copy) == len(model.bodies)
-        for body in model.bodies:
-            other = copy[body.joint.name]
-            offset = other.joint.offset - body.joint.offset
-            ours, theirs = (x.placement.then(x.pose((0.3,))) for x in (body.joint, other.joint))
-            assert offset == 0.0 or ending == ".urdf"
-            np.testing.assert_allclose(theirs.rotation, ours.rotation, atol=1e-14)
-            np.testing.assert_allclose(theirs.position, ours.position, atol=1e-14)
-            np.testing.assert_allclose(other.inertia.parameters, body.inertia.parameters, rtol=1e-13, atol=1e-14)
+def check_joints(model: Model, ending: str) -> None:
+    """Check that bodies come back by the names of their joints, where these put them, with their inertias."""
+    copy = {body.joint.name: body for body in again(model, ending).bodies}
+    assert len(copy) == len(model.bodies)
+    for body in model.bodies:
+        other = copy[body.joint.name]
+        q = tuple(np.random.default_rng(3).normal(size=body.joint.type.nq))
+        ours, theirs = (x.placement.then(x.pose(q)) for x in (body.joint, other.joint))
+        assert other.joint.offset == body.joint.offset or ending == ".urdf"
+        np.testing.assert_allclose(theirs.rotation, ours.rotation, atol=1e-14)
+        np.testing.assert_allclose(theirs.position, ours.position, atol=1e-14)
+        np.testing.assert_allclose(other.inertia.parameters, body.inertia.parameters, rtol=1e-13, atol=1e-14)
+
+
+@given(model=models(PLAIN))
+def test_a_random_tree_comes_back_from_urdf_by_the_names_of_its_joints(model):
+    check_joints(model, ".urdf")
+
+
+@given(model=models())
+def test_a_random_tree_of_every_joint_kind_comes_back_from_toml_by_the_names_of_its_joints(model):
+    check_joints(model, ".toml")
 
 
 @pytest.mark.parametrize("kind", ["ball", "helical", "cylindrical"])
@@ -165,7 +176,7 @@ def test_a_file_is_saved_by_its_ending_and_replaced_in_one_step(tmp_path):
     save(replace(model, name="other"), str(file))
     assert read(file).name == "other"
     assert [path.name for path in file.parent.iterdir()] == ["arm.toml"]
-    with pytest.raises(appell.InputError, match=r"save: unknown kind of file 'arm.stl'; known are '.urdf', '.toml'"):
+    with pytest.raises(appell.InputError, match=r"save: unknown extension of 'arm.stl'; known: '.urdf', '.toml'"):
         save(model, tmp_path / "arm.stl")
     with pytest.raises(appell.InputError, match="expected a path, got int"):
         save(model, 3)  # type: ignore[arg-type]

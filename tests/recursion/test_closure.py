@@ -1,4 +1,4 @@
-"""Rows of closures are the rates of their residuals, and drifts the rates of the rows."""
+"""Rows of closures are the rates of their residuals, and bias accelerations the rates of the rows."""
 
 from __future__ import annotations
 
@@ -82,10 +82,22 @@ def test_drifts_are_the_second_rates_of_the_residuals(kind, axes, tree, rng, agr
     second = (rate(model, q + h * v, v) - rate(model, q - h * v, v)) / (2.0 * h)
     chain = links(model, tuple(q))
     (tie,) = closure.ties(model, axes)
-    drift = np.array(closure.drift(chain, tie, closure.motions(model, chain, tuple(v))))
-    # in whichever axes the rows are: they and their drifts are one linear image of the first frame's
+    bias = np.array(closure.bias_acceleration(chain, tie, closure.motions(model, chain, tuple(v))))
+    # in whichever axes the rows are: they and their bias accelerations are one linear image of the first frame's
     image = rows(model, q, axes) @ np.linalg.pinv(rows(model, q))
-    agree(drift, image @ second, within=1e-7)
+    agree(bias, image @ second, within=1e-7)
+
+
+@pytest.mark.parametrize("grounded", [False, True])
+@pytest.mark.parametrize("rows_of_wheel", [("x", "y"), ("x", "y", "z")])
+def test_the_bias_of_a_wheel_is_the_rate_of_its_rows_on_a_moving_plane_too(rows_of_wheel, grounded, tree, rng, agree):
+    model, q = closed_tree(tree, rng, "point", grounded=grounded)
+    model = replace(model, closures=(Closure("wheel", "A", "B", rows_of_wheel, radius=0.3),))
+    v, step = rng.normal(size=model.nv), 1e-30
+    chain = links(model, tuple(q))
+    (tie,) = closure.ties(model)
+    bias = closure.bias_acceleration(chain, tie, closure.motions(model, chain, tuple(v)))
+    agree(np.array(bias), (rows(model, q + 1j * step * v) @ v).imag / step, within=1e-12)
 
 
 def test_the_wrench_of_multipliers_does_the_work_of_the_rows(tree, rng, agree):

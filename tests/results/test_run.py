@@ -19,8 +19,8 @@ from appell.results.plots import curves
 from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS
 
-TIP = appell.Point("link2", (2.0, 0.0, 0.0), "tip")
-FLOOR = appell.Line((-3, -0.1), (3, -0.1), name="floor")
+TIP = appell.simulation.Point("link2", (2.0, 0.0, 0.0), "tip")
+FLOOR = appell.walls.Line((-3, -0.1), (3, -0.1), name="floor")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,76 @@ def test_a_run_that_ended_where_it_started_is_there_at_its_one_time(run):
     np.testing.assert_array_equal(still.at(0.0)[0], run.q[0])
 
 
+KINDS = ["agile-wrist", "sst", "five-bar", "stewart", "mobile-arm"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def moving(request):
+    """A short run of a robot that is no open tree, pushed by its actuators."""
+    robot = appell.load(request.param)
+    return appell.simulate(
+        robot, robot.neutral(), np.full(robot.nv, 0.1), 0.02, control=lambda t, q, v: np.full(robot.nu, 0.05)
+    )
+
+
+def test_every_kind_of_robot_comes_back_with_its_run(moving, tmp_path):
+    again = appell.Run.load(moving.save(tmp_path / "run.npz"))
+    assert again.robot is not None
+    assert (again.robot.independent, again.robot.actuators) == (moving.robot.independent, moving.robot.actuators)
+    np.testing.assert_allclose(again.robot.neutral(), moving.robot.neutral(), atol=1e-12)
+    np.testing.assert_allclose(
+        again.robot.mass_matrix(moving.q), moving.robot.mass_matrix(moving.q), rtol=1e-12, atol=1e-14
+    )
+
+
+def test_a_run_of_bound_followers_comes_back_bound(robots, tmp_path):
+    robot = appell.load(robots / "panda_description" / "urdf" / "panda.urdf", mimic=True)
+    run = appell.simulate(robot, robot.neutral(), np.full(robot.nv, 0.1), 0.01)
+    again = appell.Run.load(run.save(tmp_path / "run.npz"))
+    assert again.robot is not None
+    assert (again.robot.nv, again.robot.model.is_coupled) == (robot.nv, True)
+    points = skeleton(robot.model).positions(robot, run.q)
+    for k, name in enumerate(robot.link_names):  # followers included
+        np.testing.assert_allclose(points[:, k], robot.pose(run.q, name)[:, :3, 3], atol=1e-12)
+
+
+def test_a_csv_has_a_force_per_actuator(moving, tmp_path):
+    head = moving.save(tmp_path / "run.csv").read_text().splitlines()[0].split(",")
+    assert [name for name in head if name.startswith("tau")] == [f"tau{k}" for k in range(moving.robot.nu)]
+    assert len(head) == 2 + moving.robot.nq + 2 * moving.robot.nv + moving.robot.nu
+
+
+def test_a_run_of_another_version_is_refused(run, tmp_path):
+    place = run.save(tmp_path / "run.npz")
+    with np.load(place) as data:
+        arrays = dict(data)
+    arrays["about"] = np.array(str(arrays["about"]).replace('"appell": 2', '"appell": 1'))
+    np.savez(place, **arrays)
+    with pytest.raises(ReadError, match="another version"):
+        appell.Run.load(place)
+
+
 # Curves
+
+
+def test_curves_of_every_kind_have_the_robots_names_and_units(moving):
+    figure, robot = moving.plot(), moving.robot
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == list(dict.fromkeys([*robot.joint_names, *robot.actuators]))
+    panels = {axes.get_ylabel(): axes for axes in figure.axes if axes.axison}
+    unit = "N" if robot.name == "stewart" else "N·m"
+    drawn = panels[f"τ [{unit}]"].lines
+    assert len(drawn) == robot.nu
+    np.testing.assert_array_equal(drawn[0].get_ydata(), moving.tau[:, 0])
+    assert [line.get_color() for line in drawn] == [COLOURS[names.index(n) % len(COLOURS)] for n in robot.actuators]
+
+
+def test_every_kind_of_robot_is_filmed(moving):
+    shown = list(pictures(moving, 100.0, 1.0, "auto"))
+    assert len(shown) == 3
+    assert (shown[0] != 255).any()
+    points = frames(moving, 100.0, 1.0)[0].points[skeleton(moving.robot.model).drawn]
+    assert np.ptp(points, axis=0).max() > 0.05  # not a robot of one point
 
 
 def test_curves_pass_through_the_states_and_keep_the_jumps(run):
@@ -160,7 +229,7 @@ def test_the_sticks_are_where_the_links_are(run, robot):
         q, _ = run.at(frame.t)
         np.testing.assert_allclose(frame.points[1], robot.pose(q, "link2")[:3, 3], atol=1e-12)
         np.testing.assert_allclose(frame.points[2], (robot.pose(q, "link2") @ [1.0, 0.0, 0.0, 1.0])[:3], atol=1e-12)
-        assert bones.sticks == ((0, 1), (1, 2))
+        assert bones.lines == ((0, 1), (1, 2))
 
 
 def test_an_impact_flashes_and_is_gone(run):
@@ -201,8 +270,8 @@ def test_a_motion_in_space_is_seen_with_gravity_pointing_down(tumbling):
 def test_walls_in_space_are_drawn(tumbling):
     bare = next(pictures(tumbling, 25.0, 1.0, "3d"))
     tip = frames(tumbling, 25.0, 1.0)[0].points[-1]
-    hill = appell.Distance(lambda p: p[..., 2] - tip[2] + 0.1 * np.sin(p[..., 0]))
-    for wall in (appell.Plane(point=tip), appell.Sphere(0.3, centre=tip), hill):
+    hill = appell.walls.SignedDistance(lambda p: p[..., 2] - tip[2] + 0.1 * np.sin(p[..., 0]))
+    for wall in (appell.walls.Plane(point=tip), appell.walls.Sphere(0.3, centre=tip), hill):
         image = next(pictures(replace(tumbling, walls=(wall,)), 25.0, 1.0, "3d"))
         assert image.shape != bare.shape or (image != bare).any()
 

@@ -118,7 +118,7 @@ def test_too_few_arguments_are_pythons_to_refuse(robot):
 
 def test_an_unknown_frame_is_named_with_those_known():
     robot = appell.load("two-link")
-    with refused("frame: robot 'two-link' has no frame 'gripper'; it has "):
+    with refused("pose: frame: robot 'two-link' has no frame 'gripper'; it has "):
         robot.pose([0.0, 0.0], "gripper")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import appell
 from appell.errors import InputError, ModelError
+from appell.loops.load import robot_of
 from appell.model.model import Model
 
 URDF = """<robot name="{name}"><link name="base"/>{rest}</robot>"""
@@ -147,7 +148,7 @@ def test_the_compiled_program_does_no_more_than_any_formulation_on_the_files_fra
 
 def test_the_cheapest_formulation_of_forward_dynamics_is_compiled():
     # few joints are cheaper by the matrix, many by articulated bodies
-    long = appell.chain(15, np.random.default_rng(0), vertical=True)
+    long = appell.random_chain(15, np.random.default_rng(0), vertical=True)
     by_matrix = long.operations("forward_dynamics", "composite")
     assert sum(long.operations("forward_dynamics")[:2]) < 0.8 * sum(by_matrix[:2])
 
@@ -157,12 +158,14 @@ def test_one_sine_and_one_cosine_a_turning_joint(robot):
 
 
 def test_an_unknown_verb_is_named_with_those_known(robot):
-    with pytest.raises(InputError, match=r"operations: no verb 'rnea'; known: 'inverse_dynamics', "):
+    with pytest.raises(InputError, match=r"robot 'stanford' has no verb 'rnea'; known: 'inverse_dynamics', "):
         robot.operations("rnea")
 
 
 def test_an_unknown_formulation_is_named_with_those_known(robot):
-    with pytest.raises(InputError, match="inverse_dynamics: no formulation 'kane'; known: 'gibbs', 'vector', "):
+    with pytest.raises(
+        InputError, match="inverse_dynamics: no formulation 'kane' for robot 'stanford'; known: 'gibbs', 'vec"
+    ):
         robot.operations("inverse_dynamics", formulation="kane")
 
 
@@ -207,7 +210,7 @@ EVERY_VERB = {
 @pytest.mark.parametrize("verb", EVERY_VERB)
 @pytest.mark.parametrize("leading", [(), (4,)])
 def test_a_robot_without_joints_has_empty_dynamics(verb, leading):
-    robot = appell.Robot(Model("stone", ()))
+    robot = robot_of(Model("stone", ()))
     arguments, shape = EVERY_VERB[verb]
     found = getattr(robot, verb)(*[np.zeros((*leading, 0))] * arguments)
     np.testing.assert_array_equal(found, np.zeros((*leading, *shape)))
@@ -215,7 +218,7 @@ def test_a_robot_without_joints_has_empty_dynamics(verb, leading):
 
 @pytest.mark.parametrize("verb", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"])
 def test_a_robot_without_joints_has_empty_derivatives(verb):
-    robot = appell.Robot(Model("stone", ()))
+    robot = robot_of(Model("stone", ()))
     for block in getattr(robot, verb)([], [], []):
         assert block.shape == (0, 0)
 
@@ -228,6 +231,6 @@ def test_a_robot_without_joints_has_poses(write):
 
 
 def test_a_robot_without_joints_has_configurations(rng):
-    robot = appell.Robot(Model("stone", ()))
+    robot = robot_of(Model("stone", ()))
     assert robot.neutral().shape == (0,)
     assert robot.random(rng, 3).shape == (3, 0)

@@ -13,20 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from appell.cli.remarks import entangled
+from appell import interop
+from appell.cli.remarks import massless
 from appell.errors import AppellError, AppellWarning
+from appell.loops.load import load
 from appell.model.build import listed
-from appell.model.lean import lean
-from appell.model.model import ROOT, Model
-from appell.recursion.forward import weightless
-from appell.robot.load import load
 from appell.robot.robot import Robot
-from appell.robot.verbs import VERBS
+from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
-
-Array = NDArray[Any]
 
 QUANTITIES = ("tau", "M", "C v", "gravity", "Y pi", "poses", "Jacobians", "residual")
 """What is compared, in the order of the table; the residual is that of forward dynamics, M·a + bias − tau."""
@@ -70,22 +65,21 @@ class States:
 
     def ask(self, verb: str, frame: str | None = None) -> Array:
         """Return our result of a verb in every state."""
-        return on_arrays(self.robot.model, verb, [self.ours[name] for name in VERBS[verb].inputs], frame)
+        inputs = [self.ours[name] for name, _ in self.robot.verbs[verb].inputs]
+        return on_arrays(self.robot, verb, inputs, frame)
 
 
-def on_arrays(model: Model, verb: str, arguments: list[Array], frame: str | None = None) -> Array:
+def on_arrays(robot: Robot, verb: str, arguments: list[Array], frame: str | None = None) -> Array:
     """Return a verb's result for arrays (states, n), by its recursion and without compiling.
 
-    >>> robot = load("two-link")
-    >>> on_arrays(robot.model, "mass_matrix", [np.zeros((5, 2))]).shape
+    >>> on_arrays(load("two-link"), "mass_matrix", [np.zeros((5, 2))]).shape
     (5, 2, 2)
     """
-    what = VERBS[verb]
-    formulation = what.formulations.get("composite") or next(iter(what.formulations.values()))
-    traced = lean(model) if what.is_lean else model
-    extra = () if frame is None else (frame,)
-    results = list(flatten(formulation(traced, *(tuple(x.T) for x in arguments), *extra)))
-    (port,) = what.ports(model)[1]
+    competitors = robot.kind.competitors(verb)
+    name, variant = next((one for one in competitors if one.formulation == "composite"), competitors[0])
+    program, about = robot.kind.formulations(verb)[name].program, () if frame is None else (frame,)
+    results = list(flatten(program(robot.kind.embedding(variant), *(tuple(x.T) for x in arguments), *about)))
+    (port,) = robot.verbs[verb].ports(robot.kind.facts.sizes)[1]
     count = len(arguments[0])
     columns = [np.broadcast_to(np.asarray(x, dtype=float), (count,)) for x in results]
     return np.stack(columns, axis=-1).reshape((count, *port.shape)) if columns else np.zeros((count, *port.shape))
@@ -107,7 +101,7 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
     except (ValueError, RuntimeError) as error:
         return Agreement(path, is_floating, robot.nq, robot.nv, note=f"Pinocchio: {error}", is_refused=True)
     states = random_states(pin, model, robot, samples, np.random.default_rng(2018))
-    idle, knot = weightless(robot.model), entangled(robot)
+    idle, knot = massless(robot, states.ask("mass_matrix")[0])
     note = f"M is singular: {listed(idle or knot, 3)} {'move nothing' if idle else 'move nothing together'}"
     return Agreement(
         path, is_floating, robot.nq, robot.nv, errors(states, not (idle or knot), most), note if idle or knot else ""
@@ -115,25 +109,16 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
 
 
 def random_states(pin: Any, model: Any, robot: Robot, samples: int, rng: np.random.Generator) -> States:
-    """Return random states of a robot, mapped by the names of joints to Pinocchio's order and coordinates."""
+    """Return random states of a robot, also in Pinocchio's order and coordinates."""
     model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
     model.armature = np.zeros(model.nv)
     q, v, a = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
-    their_q: Array = np.tile(pin.neutral(model), (samples, 1))
-    order: list[int] = []
-    for body, where in zip(robot.model.bodies, robot.model.q_slices, strict=True):
-        joint = model.joints[model.getJointId("root_joint" if body.joint.name == ROOT else body.joint.name)]
-        own = q[:, where]
-        if joint.nq == own.shape[1] + 1:  # Pinocchio keeps cosine and sine of an angle without bounds
-            own = np.column_stack([own[:, :-1], np.cos(own[:, -1]), np.sin(own[:, -1])])
-        their_q[:, joint.idx_q : joint.idx_q + joint.nq] = own
-        order += range(joint.idx_v, joint.idx_v + joint.nv)
-    back = np.argsort(order)
-    states = States(
-        pin, model, robot, order, {"q": q, "v": v, "a": a}, {"q": their_q, "v": v[:, back], "a": a[:, back]}
-    )
+    there = interop.pinocchio(robot, model)
+    back = there.v(q[0], np.arange(robot.nv)).astype(int)
+    theirs = {"q": there.q(q), "v": v[:, back], "a": a[:, back]}
+    states = States(pin, model, robot, np.argsort(back).tolist(), {"q": q, "v": v, "a": a}, theirs)
     states.theirs["tau"] = states.peer(pin.rnea, "q", "v", "a")
-    states.ours["tau"] = states.theirs["tau"][:, order]
+    states.ours["tau"] = states.theirs["tau"][:, states.order]
     return states
 
 

@@ -15,37 +15,40 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from appell.cli.common import PICTURES, AsJson, Plot, check_endings, completed, open_robot, plain, show, show_json
+from appell.cli.common import (
+    PICTURES,
+    AsJson,
+    Plot,
+    RobotOptions,
+    argument,
+    check_endings,
+    option,
+    plain,
+    show,
+    show_json,
+)
 from appell.cli.peers import Peer, pinocchio, ur5
-from appell.errors import CompileError, InputError
-from appell.kernels.threads import threads
+from appell.errors import CompileError, InputError, ModelError
+from appell.kernels.runtime.threads import threads
 from appell.loops.load import catalogue
 from appell.model.build import listed
 from appell.read.files import write
-from appell.results.bars import Measured, times
-from appell.results.machine import machine, told
+from appell.reports.bars import Measured, times
+from appell.reports.machine import machine, told
+from appell.reports.table import Cell, Table
 from appell.results.style import written
-from appell.results.table import Cell, Table
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 Rows = list[dict[str, Any]]
 
 VERBS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 _NATIVE = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
 _SINGLE = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba"}
 
-Robots = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="ROBOT",
-        help="Files or catalogue names; the UR5 if left out.",
-        autocompletion=completed(catalogue),
-    ),
-]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the measurements go as JSON.")]
+Robots = Annotated[list[str] | None, argument("ROBOT", "Files or catalogue names; the UR5 if left out.", catalogue)]
+Out = Annotated[Path, option("--out -o", "FILE", "Where the measurements go as JSON.")]
 Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples in a batch.")]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Time spent on each measurement.")]
 
@@ -69,8 +72,8 @@ def command(
     check_endings({"--plot": (plot, PICTURES)})
     pin, default = pinocchio(), ur5()
     names = list(robots or ([str(default)] if default else ["puma560"]))
-    opened = [(name, open_robot(name, no_friction=True)[0]) for name in names]
-    closed = [robot.name for _, robot in opened if robot.model.closures]
+    opened = [(name, RobotOptions(name, no_friction=True).load()[0]) for name in names]
+    closed = [robot.name for _, robot in opened if robot.nv < robot.model.nv]
     if closed:
         raise InputError(
             f"bench: {listed(closed)}: closed loops, which Pinocchio's batches do not have; name open robots"
@@ -107,7 +110,7 @@ def _peer(pin: Any, name: str, robot: Robot) -> Peer | None:
     """Return Pinocchio on the robot, or say on stderr why it does without."""
     try:
         return Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
-    except (ValueError, RuntimeError, NotImplementedError) as error:
+    except (ModelError, ValueError, RuntimeError, NotImplementedError) as error:
         typer.echo(f"appell alone is measured, for Pinocchio cannot take {robot.name}: {error}", err=True)
         return None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from appell.cli.common import AsJson, show, show_json
-from appell.kernels import cache
+from appell.kernels.runtime import cache
 
 Clear = Annotated[bool, typer.Option("--clear", help="Remove every entry; robots are compiled anew when next used.")]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
+import inspect
 import json
 import math
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -18,12 +21,15 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from appell.errors import AppellError, AppellWarning, InputError
+from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
-from appell.loops.spherical.robot import SphericalRobot
 from appell.robot.robot import Robot
 
+Words = Iterable[str] | Callable[[], Iterable[str]]
+"""What a shell may offer, or what gives it when it is asked."""
 
-def completed(known: Iterable[str] | Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+
+def completed(known: Words) -> Callable[[str], list[str]]:
     """Return what a shell asks for the words that a beginning can become.
 
     >>> completed(["gibbs", "gauss", "euler"])("g")
@@ -36,27 +42,34 @@ def completed(known: Iterable[str] | Callable[[], Iterable[str]]) -> Callable[[s
     return words
 
 
+def option(names: str, value: str, text: str, words: Words = ()) -> Any:
+    """Return an option of a command: its names, what stands for its value, its help, and the words it is known for.
+
+    >>> option("--out -o", "FILE", "Where it goes.").metavar
+    'FILE'
+    """
+    return typer.Option(*names.split(), metavar=value, help=text, autocompletion=completed(words) if words else None)
+
+
+def argument(value: str, text: str, words: Words = ()) -> Any:
+    """Return an argument of a command: what stands for it, its help, and the words it is known for.
+
+    >>> argument("FILE", "What to read.").metavar
+    'FILE'
+    """
+    return typer.Argument(metavar=value, help=text, autocompletion=completed(words) if words else None)
+
+
 FILES = ".urdf, .xml (MJCF) or .toml file"
-RobotName = Annotated[
-    str,
-    typer.Argument(
-        metavar="ROBOT",
-        help=f"A {FILES}, or a name of the catalogue such as puma560.",
-        autocompletion=completed(catalogue),
-    ),
-]
+RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560.", catalogue)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
 NoFriction = Annotated[
     bool, typer.Option("--no-friction", help="Leave out joint damping, Coulomb friction and rotor inertia.")
 ]
-Gravity = Annotated[
-    str | None, typer.Option("--gravity", metavar="X,Y,Z", help="Gravity in world axes [m/s²], e.g. 0,0,-9.81.")
-]
+Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.")]
 Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
-Loops = Annotated[
-    str | None, typer.Option("--loops", metavar="FILE", help="What closes its loops: a robot.yaml, or appell's .toml.")
-]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as .png, .pdf or .svg.")]
+Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
+Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
 PICTURES = (".png", ".pdf", ".svg")
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
@@ -114,37 +127,48 @@ def _fail(message: str) -> None:
     sys.exit(2)
 
 
-def open_robot(
-    name: str,
-    no_friction: bool = False,
-    gravity: str | None = None,
-    *,
-    floating: bool = False,
-    mimic: bool = False,
-    loops: str | None = None,
-) -> tuple[Robot, list[str]]:
-    """Return a robot, and in words what was odd about its file."""
-    robot, remarks = open_any(name, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
-    if not isinstance(robot, Robot):
-        raise InputError(f"'{name}' is a robot in closed form, which this command does not take")
-    return robot, remarks
+@dataclass(frozen=True)
+class RobotOptions:
+    """The robot that a command is about and the options of loading it, the same for all commands."""
+
+    robot: RobotName
+    floating: Floating = False
+    mimic: Mimic = False
+    no_friction: NoFriction = False
+    gravity: Gravity = None
+    loops: Loops = None
+
+    def load(self) -> tuple[Robot, list[str]]:
+        """Return the robot, and in words what was odd about its file.
+
+        >>> RobotOptions("two-link").load()
+        (<Robot 'two-link': 2 bodies, nq 2, nv 2>, [])
+        """
+        down = None if self.gravity is None else numbers("--gravity", self.gravity, 3)
+        chosen = {"floating": self.floating, "friction": not self.no_friction, "mimic": self.mimic}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", AppellWarning)
+            robot = load(self.robot, gravity=down, loops=self.loops or True, **chosen)
+        return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
 
-def open_any(
-    name: str,
-    no_friction: bool = False,
-    gravity: str | None = None,
-    *,
-    floating: bool = False,
-    mimic: bool = False,
-    loops: str | None = None,
-) -> tuple[Robot | SphericalRobot, list[str]]:
-    """Return a robot, of closed form too, and in words what was odd about its file."""
-    down = None if gravity is None else numbers("--gravity", gravity, 3)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
-        robot = load(name, floating=floating, friction=not no_friction, mimic=mimic, gravity=down, loops=loops or True)
-    return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
+def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes a robot and the options of loading it in place of a first :class:`RobotOptions`.
+
+    A parameter ``robot`` of the command's own says how its argument is described.
+    """
+    shared = dict(inspect.signature(RobotOptions, eval_str=True).parameters)
+    own = dict(list(inspect.signature(command, eval_str=True).parameters.items())[1:])
+    every = {"robot": shared["robot"], **own, **{name: x for name, x in shared.items() if name not in own}}
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        options = RobotOptions(**{name: given[name] for name in shared})
+        command(options, **{name: given[name] for name in own})
+
+    run.__annotations__ = {name: parameter.annotation for name, parameter in every.items()}
+    run.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]  # which inspect looks for
+    return run
 
 
 def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> None:
@@ -173,7 +197,7 @@ def numbers(option: str, text: str, size: int) -> list[float]:
     try:
         values = [float(part) for part in parts]
     except ValueError:
-        wrong = next(part for part in parts if not _is_number(part))
+        wrong = next(part for part in parts if not is_number(part))
         raise InputError(f"{option}: expected numbers separated by commas, got '{wrong}' in '{text}'") from None
     if len(values) != size:
         raise InputError(f"{option}: expected {size} numbers separated by commas, got {len(values)} in '{text}'")
@@ -181,14 +205,6 @@ def numbers(option: str, text: str, size: int) -> list[float]:
         if not math.isfinite(value):
             raise InputError(f"{option}: expected finite numbers, got '{part}' in '{text}'")
     return values
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 class _Screen(Console):

@@ -11,19 +11,18 @@ from rich.console import Console
 from rich.progress import track
 
 from appell.cli.agreement import QUANTITIES, Agreement, agreement
-from appell.cli.common import AsJson, open_robot, show, show_json
+from appell.cli.common import AsJson, RobotOptions, argument, option, show, show_json
 from appell.cli.peers import pinocchio
 from appell.errors import InputError
 from appell.read.files import write
-from appell.results.table import Cell, Table
+from appell.reports.table import Cell, Table
 
 Places = Annotated[
-    list[Path] | None,
-    typer.Argument(metavar="PATH", help="URDF files and folders of them; where none, example-robot-data."),
+    list[Path] | None, argument("PATH", "URDF files and folders of them; where none, example-robot-data.")
 ]
 Samples = Annotated[int, typer.Option("--samples", min=1, help="Random states a robot.")]
 Within = Annotated[float, typer.Option("--within", help="The largest relative error that counts as agreement.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE.md", help="Write the table there, as Markdown.")]
+Out = Annotated[Path | None, option("--out -o", "FILE.md", "Write the table there, as Markdown.")]
 
 
 def command(
@@ -43,7 +42,7 @@ def command(
         raise InputError("compare: Pinocchio is not installed; pip install pin")
     files = urdf_files(places or [_examples()])
     for file in (place for place in places or () if place.is_file()):
-        open_robot(str(file))  # in a folder, one robot of many may be refused; a file that is named may not
+        RobotOptions(str(file)).load()  # in a folder, one robot of many may be refused; a file that is named may not
     jobs = [(file, is_floating) for file in files for is_floating in (False, True)]
     console = Console(stderr=True)
     bar = track(jobs, "comparing", console=console, transient=True, disable=not console.is_terminal)

@@ -7,62 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from appell.cli.common import (
-    Floating,
-    Gravity,
-    Loops,
-    Mimic,
-    NoFriction,
-    RobotName,
-    completed,
-    numbers,
-    open_any,
-    warn,
-)
+from appell.cli.common import RobotOptions, numbers, option, warn, with_robot_options
 from appell.control.gains import gains, integral_gains
-from appell.control.joints import n_forces
-from appell.control.laws import JointLaw, PointToPoint, Tracking
 from appell.errors import InputError
 from appell.robot.export import TARGETS
 from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS
+from appell.simulation.laws.joint_laws import JointLaw, PointToPoint, Tracking
 
 LAWS = ("tracking", "point-to-point")
 Verbs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--verb",
-        metavar="VERB",
-        help="What to write, such as inverse_dynamics; may be repeated.",
-        autocompletion=completed(VERBS),
-    ),
+    list[str] | None, option("--verb", "VERB", "What to write, such as inverse_dynamics; may be repeated.", VERBS)
 ]
-Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FILE", help="Where it goes: .c, with the header beside it, or .py.")
-]
-To = Annotated[
-    str,
-    typer.Option(
-        "--to", metavar="TARGET", help="c, casadi or jax; controllers are C.", autocompletion=completed(TARGETS)
-    ),
-]
-RealName = Annotated[
-    str,
-    typer.Option("--real", metavar="TYPE", help="double or float.", autocompletion=completed(("double", "float"))),
-]
+Out = Annotated[Path, option("--out -o", "FILE", "Where it goes: .c, with the header beside it, or .py.")]
+To = Annotated[str, option("--to", "TARGET", "c, casadi or jax; controllers are C.", TARGETS)]
+RealName = Annotated[str, option("--real", "TYPE", "double or float.", ("double", "float"))]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
-FrameName = Annotated[str | None, typer.Option("--frame", metavar="NAME", help="The frame of verbs such as pose.")]
-Prefix = Annotated[
-    str | None, typer.Option("--prefix", metavar="NAME", help="What every name begins with; the robot's if left out.")
+FrameName = Annotated[str | None, option("--frame", "NAME", "The frame of verbs such as pose.")]
+Prefix = Annotated[str | None, option("--prefix", "NAME", "What every name begins with; the robot's if left out.")]
+Parametric = Annotated[
+    bool, typer.Option("--parametric", help="Make the inertial parameters the last argument of every verb.")
 ]
 Controller = Annotated[
-    str | None,
-    typer.Option(
-        "--controller",
-        metavar="LAW",
-        help="A computed-torque law instead of verbs: tracking, point-to-point.",
-        autocompletion=completed(LAWS),
-    ),
+    str | None, option("--controller", "LAW", "A computed-torque law instead of verbs: tracking, point-to-point.", LAWS)
 ]
 Frequency = Annotated[
     float | None, typer.Option("--frequency", help="Of the controller's error [rad/s]; needed with --controller.")
@@ -72,15 +39,13 @@ IntegralRate = Annotated[
     float | None, typer.Option("--integral", help="How fast tracking forgets a constant disturbance [rad/s].")
 ]
 Limit = Annotated[
-    str | None,
-    typer.Option(
-        "--limit", metavar="NUMBERS", help="Greatest forces, one or one per joint, by commas; or file for its own."
-    ),
+    str | None, option("--limit", "NUMBERS", "Greatest forces, one or one per joint, by commas; or file for its own.")
 ]
 
 
+@with_robot_options
 def command(  # noqa: PLR0913, PLR0917  # an option each
-    robot: RobotName,
+    options: RobotOptions,
     out: Out,
     verb: Verbs = None,
     to: To = "c",
@@ -88,16 +53,12 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     no_libm: NoLibm = False,
     frame: FrameName = None,
     prefix: Prefix = None,
+    parametric: Parametric = False,
     controller: Controller = None,
     frequency: Frequency = None,
     damping: Damping = 1.0,
     integral: IntegralRate = None,
     limit: Limit = None,
-    no_friction: NoFriction = False,
-    gravity: Gravity = None,
-    floating: Floating = False,
-    mimic: Mimic = False,
-    loops: Loops = None,
 ) -> None:
     """Write verbs or a controller as C99, or verbs for CasADi or JAX.
 
@@ -109,30 +70,30 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     """
     if bool(verb) == (controller is not None):
         raise InputError("export: name what to write, either --verb or --controller")
-    loaded, remarks = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
+    loaded, remarks = options.load()
     warn(remarks)
-    options: dict[str, Any] = {"to": to, "real": real, "libm": not no_libm, "prefix": prefix}
+    form: dict[str, Any] = {"to": to, "real": real, "libm": not no_libm, "prefix": prefix}
     if controller is None:
         if frequency is not None or integral is not None or limit is not None:
             raise InputError("export: --frequency, --integral and --limit belong to a --controller")
-        file = loaded.export(verb or [], path=out, frame=frame, **options)
+        file = loaded.export(verb or [], path=out, frame=frame, parametric=parametric, **form)
     else:
         if frame is not None:
             raise InputError("export: a controller is about the whole robot; leave --frame out")
-        file = _law(loaded, controller, frequency, damping, integral, limit).export(out, **options)
+        if parametric:
+            raise InputError("export: a controller has the parameters of its robot; leave --parametric out")
+        file = _law(loaded, controller, frequency, damping, integral, limit).export(out, **form)
     typer.echo(f"written: {file}", err=True)
     if to == "c":
         typer.echo(f"written: {file.with_suffix('.h')}", err=True)
 
 
 def _law(
-    robot: Any, name: str, frequency: float | None, damping: float, integral: float | None, limit: str | None
+    robot: Robot, name: str, frequency: float | None, damping: float, integral: float | None, limit: str | None
 ) -> JointLaw:
     """Return a law; where it leads to is an argument of its C, and any place will do here."""
     if name not in LAWS:
         raise InputError(f"--controller: expected tracking or point-to-point, got '{name}'")
-    if not isinstance(robot, Robot):
-        raise InputError(f"--controller: '{robot.name}' is a robot in closed form, which the laws do not lead")
     if frequency is None:
         raise InputError("--controller: say how fast its error shall vanish, as in --frequency 10")
     most = _limit(robot, limit)
@@ -149,4 +110,4 @@ def _law(
 def _limit(robot: Robot, text: str | None) -> list[float] | float | str | None:
     if text is None or text == "file":
         return text
-    return numbers("--limit", text, n_forces(robot)) if "," in text else numbers("--limit", text, 1)[0]
+    return numbers("--limit", text, robot.nu) if "," in text else numbers("--limit", text, 1)[0]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from appell.cli import samples
-from appell.cli.common import AsJson, Floating, Gravity, Loops, Mimic, NoFriction, RobotName
+from appell.cli.common import AsJson, RobotOptions, with_robot_options
 
 
-def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
-    robot: RobotName,
+@with_robot_options
+def command(
+    options: RobotOptions,
     q: samples.Q = None,
     v: samples.V = None,
     tau: samples.Tau = None,
     source: samples.Source = None,
     out: samples.Out = None,
-    floating: Floating = False,
-    mimic: Mimic = False,
-    no_friction: NoFriction = False,
-    gravity: Gravity = None,
     as_json: AsJson = False,
-    loops: Loops = None,
 ) -> None:
     """Compute forward dynamics: accelerations a under joint forces τ.
 
@@ -28,10 +24,5 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
 
     Example: appell fd puma560 -q 0,-0.5,1,0,0.3,0 --tau 0,40,0,0,0,0
     """
-    samples.run(
-        robot,
-        "forward_dynamics",
-        {"q": q, "v": v, "tau": tau},
-        "a",
-        samples.Choice(source, out, no_friction, gravity, as_json, floating, mimic, loops),
-    )
+    given = {"q": q, "v": v, "tau": tau}
+    samples.run(options, "forward_dynamics", given, "a", samples.Files(source, out, as_json))

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from appell.cli import samples
-from appell.cli.common import AsJson, Floating, Gravity, Loops, Mimic, NoFriction, RobotName
+from appell.cli.common import AsJson, RobotOptions, with_robot_options
 
 
-def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
-    robot: RobotName,
+@with_robot_options
+def command(
+    options: RobotOptions,
     q: samples.Q = None,
     v: samples.V = None,
     a: samples.A = None,
     source: samples.Source = None,
     out: samples.Out = None,
-    floating: Floating = False,
-    mimic: Mimic = False,
-    no_friction: NoFriction = False,
-    gravity: Gravity = None,
     as_json: AsJson = False,
-    loops: Loops = None,
 ) -> None:
     """Compute inverse dynamics: joint forces τ for accelerations a.
 
@@ -29,10 +25,5 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
 
     Example: appell id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0
     """
-    samples.run(
-        robot,
-        "inverse_dynamics",
-        {"q": q, "v": v, "a": a},
-        "tau",
-        samples.Choice(source, out, no_friction, gravity, as_json, floating, mimic, loops),
-    )
+    given = {"q": q, "v": v, "a": a}
+    samples.run(options, "inverse_dynamics", given, "tau", samples.Files(source, out, as_json))

@@ -4,64 +4,57 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
-from appell.cli.common import AsJson, Gravity, Loops, RobotName, numbers, open_robot, show, show_json, warn
+from appell.cli.common import (
+    AsJson,
+    Gravity,
+    Loops,
+    RobotName,
+    RobotOptions,
+    argument,
+    check_endings,
+    numbers,
+    option,
+    show,
+    show_json,
+    warn,
+)
 from appell.errors import AppellWarning, InputError
-from appell.identify import plots
-from appell.identify.fit import Fit
-from appell.identify.identify import identify
-from appell.identify.payload import Payload
-from appell.identify.prediction import Prediction
-from appell.identify.problem import Record
-from appell.identify.solve import METHODS
-from appell.identify.validation import CrossValidation, Residuals, cross_validate, residuals
+from appell.identification import plots
+from appell.identification.fit import Fit
+from appell.identification.identify import identify
+from appell.identification.payload import Payload
+from appell.identification.prediction import Prediction
+from appell.identification.problem import Record
+from appell.identification.solve import METHODS
+from appell.identification.validation import CrossValidation, Residuals, cross_validate, residuals
 from appell.read.files import write
-from appell.results.report import Figure, Report
+from appell.reports.report import Figure, Report
+from appell.reports.table import Table, text
 from appell.results.style import styled
-from appell.results.table import Table, text
 
-Logs = Annotated[
-    list[Path], typer.Argument(metavar="LOG...", help="What was recorded: .csv, .npz, .parquet or .mcap; several work.")
-]
-Map = Annotated[
-    str | None,
-    typer.Option("--map", metavar="COLUMNS", help="Which columns are what, e.g. t=0,q=1:7,v=7:13,current=13:19."),
-]
-Gains = Annotated[
-    str | None, typer.Option("--gains", metavar="K1,K2,…", help="Torque per current of each motor [N·m/A].")
-]
-Validate = Annotated[
-    list[Path] | None, typer.Option("--validate", metavar="LOG", help="A log to predict, not fitted; repeatable.")
-]
-Loaded = Annotated[
-    Path | None, typer.Option("--payload", metavar="LOG", help="A log with a load, whose mass and centre are found.")
-]
-Link = Annotated[
-    str | None, typer.Option("--link", metavar="NAME", help="The link that carries the load; the last if not said.")
-]
-Method = Annotated[
-    str, typer.Option("--method", metavar="NAME", help=f"physical, or without bounds {', '.join(METHODS)}.")
-]
+Logs = Annotated[list[Path], argument("LOG...", "What was recorded: .csv, .npz, .parquet or .mcap; several work.")]
+Map = Annotated[str | None, option("--map", "COLUMNS", "Which columns are what, e.g. t=0,q=1:7,v=7:13,current=13:19.")]
+Gains = Annotated[str | None, option("--gains", "K1,K2,…", "Torque per current of each motor [N·m/A].")]
+Validate = Annotated[list[Path] | None, option("--validate", "LOG", "A log to predict, not fitted; repeatable.")]
+Loaded = Annotated[Path | None, option("--payload", "LOG", "A log with a load, whose mass and centre are found.")]
+Link = Annotated[str | None, option("--link", "NAME", "The link that carries the load; the last if not said.")]
+Method = Annotated[str, option("--method", "NAME", f"physical, or without bounds {', '.join(METHODS)}.")]
 Friction = Annotated[
-    str,
-    typer.Option(
-        "--friction", metavar="MODEL", help="full, coulomb, smooth, stribeck, load, none, or terms with commas."
-    ),
+    str, option("--friction", "MODEL", "full, coulomb, smooth, stribeck, load, none, or terms with commas.")
 ]
-Folds = Annotated[int, typer.Option("--folds", metavar="N", help="Cross-validate in N stretches of time; 0 does not.")]
-Cutoff = Annotated[float, typer.Option("--cutoff", metavar="HZ", help="Of the filter, above the motion's frequencies.")]
+Folds = Annotated[int, option("--folds", "N", "Cross-validate in N stretches of time; 0 does not.")]
+Cutoff = Annotated[float, option("--cutoff", "HZ", "Of the filter, above the motion's frequencies.")]
 NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Motors have no rotor inertia of their own.")]
-Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="The fitted robot, .urdf or .toml.")]
-Page = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="A page with all tables and figures, .html.")
-]
+Out = Annotated[Path | None, option("-o --out", "FILE", "The fitted robot, .urdf or .toml.")]
+Page = Annotated[Path | None, option("--report", "FILE", "A page with all tables and figures, .html.")]
 
-ENDINGS = {"--out": (".urdf", ".toml"), "--report": (".html",)}
 WORSE = 2.0
 """A log predicted this many times worse than those fitted deserves a warning."""
 EXCITED = 0.25
@@ -105,15 +98,13 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     Example: appell identify ur10e.urdf log.csv --map t=0,q=1:7,v=7:13,current=13:19 --gains 12,12,10,11,11,11
     --validate other.csv --folds 5 -o fitted.urdf --report out/identify.html
     """
-    for option, file in {"--out": out, "--report": report}.items():
-        if file is not None and file.suffix.lower() not in ENDINGS[option]:
-            raise InputError(f"{option}: {file}: expected a file named {' or '.join(ENDINGS[option])}")
+    check_endings({"--out": (out, (".urdf", ".toml")), "--report": (report, (".html",))})
     if folds < 0 or folds == 1:
         raise InputError(f"--folds: expected 2 or more, or 0 for none, got {folds}")
     if report is not None:
         styled()  # says that figures need an extra now, not after the fit
-    opened, remarks = open_robot(robot, gravity=gravity, loops=loops)
-    torque = None if gains is None else numbers("--gains", gains, len(opened.actuators))
+    opened, remarks = RobotOptions(robot, gravity=gravity, loops=loops).load()
+    torque = None if gains is None else numbers("--gains", gains, opened.nu)
     start = time.perf_counter()
     steps = _Steps(2 + len(validate or ()) + (payload is not None) + (folds > 0))
     steps.next(f"fitting {opened.name} to {', '.join(file.name for file in logs)}")
@@ -186,8 +177,8 @@ def _friction(name: str) -> bool | str | list[str]:
 def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
     """Return in words what a user should know before trusting the fit."""
     doubts = []
-    told = [row[3] for row in fit.table().rows[: fit.base.n]]
-    n = sum(word != "not by this log" for word in told)
+    ratings = [row[3] for row in fit.table().rows[: fit.base.n]]
+    n = sum(word != "not by this log" for word in ratings)
     if n < EXCITED * fit.base.n:
         doubts.append(
             f"the logs tell {n} of {fit.base.n} base parameters; faster and longer motions tell more (appell.excite)"
@@ -209,10 +200,8 @@ def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
 
 
 def _show(outcome: Outcome) -> None:
-    fit = outcome.fit
-    show(str(fit), "")
-    repairs = _repairs(outcome)
-    if repairs:
+    show(str(outcome.fit), "")
+    if repairs := _repairs(outcome):
         show("Repaired in the logs:", *(f"  {line}" for line in repairs), "")
     show(*_tables(outcome))
 
@@ -243,8 +232,8 @@ def _inertias(fit: Fit) -> Table:
 
 
 def _rubbing(fit: Fit) -> Table:
-    """Return friction with a row a motor and a column a term, value ± deviation, and what the fitted file gets."""
-    found = dict(zip(fit.names, zip(fit.values.tolist(), fit.deviations.tolist(), strict=True), strict=True))
+    """Return friction with a row a motor and a column a term, value ± standard error, and what the fitted file gets."""
+    found = dict(zip(fit.names, zip(fit.values.tolist(), fit.standard_errors.tolist(), strict=True), strict=True))
     coulomb, viscous = fit.simple_friction
     rows = []
     for j, motor in enumerate(fit.problem.robot.actuators):
@@ -264,14 +253,14 @@ def _report(outcome: Outcome) -> Report:
     torques = [("training", fit.training), *((f"validation-{k}", p) for k, p in enumerate(outcome.predictions, 1))]
     figures = [
         Figure(
-            f"torques-{name}", f"Torques of {p.source or 'the log'}, measured and predicted", _drawing(plots.overlay, p)
+            f"torques-{name}", f"Torques of {p.source or 'the log'}, measured and predicted", partial(plots.overlay, p)
         )
         for name, p in torques
     ]
     if fit.problem.terms:
-        figures.append(Figure("friction", "Friction against speed", _drawing(plots.friction, fit)))
+        figures.append(Figure("friction", "Friction against speed", partial(plots.friction, fit)))
     last = torques[-1][1]
-    figures.append(Figure("residuals", f"Residuals of {last.source or 'the log'}", _drawing(plots.residual, last)))
+    figures.append(Figure("residuals", f"Residuals of {last.source or 'the log'}", partial(plots.residual, last)))
     score = ", ".join(f"{p.source or name} {p.score:.2%}" for name, p in torques)
     summary = Table(
         "Summary",
@@ -294,10 +283,6 @@ def _report(outcome: Outcome) -> Report:
         seconds=outcome.seconds,
         run=fit,
     )
-
-
-def _drawing(draw: Any, of: Any) -> Any:
-    return lambda: draw(of)
 
 
 # For programs
@@ -346,8 +331,8 @@ def _payload(payload: Payload | None) -> dict[str, Any] | None:
     return {
         "link": payload.link,
         "mass [kg]": payload.mass,
-        "deviation of mass [kg]": float(payload.deviations[0]),
+        "standard error of mass [kg]": float(payload.standard_errors[0]),
         "centre [m]": payload.centre,
         "parameters": payload.parameters,
-        "deviations": payload.deviations,
+        "standard_errors": payload.standard_errors,
     }

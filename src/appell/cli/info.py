@@ -4,52 +4,35 @@ from __future__ import annotations
 
 import math
 import tomllib
+from dataclasses import asdict
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from appell.catalogue import file_text, names
 from appell.cli.common import (
     FILES,
     AsJson,
-    Floating,
-    Gravity,
-    Loops,
-    Mimic,
-    NoFriction,
-    completed,
-    open_any,
+    RobotOptions,
+    argument,
     show,
     show_json,
+    with_robot_options,
 )
 from appell.cli.remarks import remarks
-from appell.loops.closed_robot import ClosedRobot
-from appell.loops.spherical.robot import SphericalRobot
 from appell.model.model import WORLD, Model
-from appell.results.table import Cell, Table
+from appell.read.catalogue import file_text, names
+from appell.reports.table import Cell, Table
 from appell.robot.robot import Robot
 
 Shown = Annotated[
     str | None,
-    typer.Argument(
-        metavar="ROBOT",
-        help=f"A {FILES}, or a name of the catalogue such as puma560; all names if left out.",
-        autocompletion=completed(names),
-    ),
+    argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560; all names if left out.", names),
 ]
 
 
-def command(
-    robot: Shown = None,
-    floating: Floating = False,
-    mimic: Mimic = False,
-    no_friction: NoFriction = False,
-    gravity: Gravity = None,
-    as_json: AsJson = False,
-    loops: Loops = None,
-) -> None:
+@with_robot_options
+def command(options: RobotOptions, robot: Shown = None, as_json: AsJson = False) -> None:
     """Show a robot's tree, joints, limits, bodies and oddities.
 
     Without a robot: the names of the catalogue.
@@ -59,24 +42,23 @@ def command(
     if robot is None:
         _list(as_json)
         return
-    loaded, told_by_reader = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
-    if isinstance(loaded, SphericalRobot):
-        _spherical(loaded, as_json)
-        return
+    loaded, told_by_reader = options.load()
     found = [*told_by_reader, *remarks(loaded)]
     told = describe(loaded, found)
     if as_json:
         show_json(told)
         return
-    show(f"{told['name']}: {told['nq']} coordinates, {told['nv']} velocities, {told['mass']:.6g} kg that move")
+    label = f"{loaded.kind.facts.label}, " if loaded.kind.facts.label else ""
+    sizes = f"{told['nq']} coordinates, {told['nv']} velocities, {told['nu']} forces"
+    show(f"{told['name']}: {label}{sizes}, {told['mass']:.6g} kg that move")
     show(f"gravity {_vector(told['gravity'])} m/s²", "")
     show(_tree(loaded.model), "", _joints(told), _bodies(told))
-    if "closures" in told:
-        show(
-            _closures(told),
-            f"independent: {', '.join(told['independent'])}",
-            f"actuators: {', '.join(told['actuators'])}",
-        )
+    if told["closures"]:
+        show(_closures(told))
+    if not set(told["coordinates"]) <= {joint["name"] for joint in told["joints"]}:
+        show("coordinates:", *told["order"], "")
+    elif told["actuators"] != told["coordinates"]:
+        show(*(f"{what}: {', '.join(told[what])}" for what in ("independent", "actuators")))
     show(f"frames: {', '.join(told['frames']) or 'none'}")
     show("", f"warnings: {len(found) or 'none'}", *(f"  {k}. {remark}" for k, remark in enumerate(found, 1)))
 
@@ -90,41 +72,12 @@ def _list(as_json: bool) -> None:
         show(Table("Robots that come with appell", ("name", "source"), tuple(sources.items())))
 
 
-def _spherical(robot: SphericalRobot, as_json: bool) -> None:
-    """Print a robot in closed form: its angles, its motors, and its bodies about the common centre."""
-    columns = ("body", "mass [kg]", "centre [m]", "Ixx Ixy Iyy Ixz Iyz Izz [kg·m²]")
-    pairs = list(zip(robot.link_names, robot.mechanism.inertias, strict=True))
-    told = {
-        "name": robot.name,
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "gravity": robot.mechanism.gravity,
-        "coordinates": robot.joint_names,
-        "sequence": robot.mechanism.sequence,
-        "actuators": robot.actuators,
-        "home": robot.neutral(),
-        "bodies": [{"name": n, "mass": i.mass, "centre": i.centre, "inertia": i.parameters[4:]} for n, i in pairs],
-    }
-    if as_json:
-        show_json(told)
-        return
-    rows = tuple((n, i.mass, _vector(i.centre), _vector(i.parameters[4:])) for n, i in pairs)
-    show(
-        f"{robot.name}: a spherical robot in closed form, 3 coordinates, 3 velocities",
-        f"gravity {_vector(robot.mechanism.gravity)} m/s²",
-        f"coordinates: {', '.join(robot.joint_names)}, Euler angles about {robot.mechanism.sequence}",
-        f"actuators: {', '.join(robot.actuators)}",
-        "",
-        Table("Bodies", columns, rows, ("Centre and inertia in the body's own frame at the common centre.",)),
-    )
-
-
 def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
     """Return what there is to say about a robot as plain values."""
     model = robot.model
     joints, bodies = [], []
     for body in model.bodies:
-        joint, limits, mimic = body.joint, body.joint.limits, body.joint.mimic
+        joint, mimic = body.joint, body.joint.mimic
         parent = "world" if body.parent == WORLD else model.bodies[body.parent].name
         joints.append(
             {
@@ -133,10 +86,7 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
                 "axis": joint.axis,
                 "parent": parent,
                 "child": body.name,
-                "lower": limits.lower,
-                "upper": limits.upper,
-                "velocity": limits.velocity,
-                "effort": limits.effort,
+                **asdict(joint.limits),
                 "damping": joint.damping,
                 "friction": joint.friction,
                 "armature": joint.armature,
@@ -147,16 +97,20 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
         bodies.append(
             {"name": body.name, "mass": inertia.mass, "centre": inertia.centre, "inertia": inertia.parameters[4:]}
         )
-    closed: dict[str, Any] = {}
-    if isinstance(robot, ClosedRobot):
-        ties = [{"name": t.name, "kind": t.kind, "first": t.first, "second": t.second} for t in model.closures]
-        closed = {"closures": ties, "rank": robot.rank._asdict(), "rows": sum(len(t.rows) for t in model.closures)}
-        closed |= {"independent": robot.independent, "actuators": robot.actuators}
+    ties = [{"name": t.name, "kind": t.kind, "first": t.first, "second": t.second} for t in model.closures]
     return {
-        **closed,
         "name": robot.name,
         "nq": robot.nq,
         "nv": robot.nv,
+        "nu": robot.nu,
+        "coordinates": robot.joint_names,
+        "independent": robot.independent,
+        "actuators": robot.actuators,
+        "order": [line for line in robot.kind.facts.lines if line],
+        "home": robot.neutral(),
+        "closures": ties,
+        "rank": robot.rank._asdict(),
+        "rows": sum(len(t.rows) for t in model.closures),
         "mass": math.fsum(body["mass"] for body in bodies),
         "gravity": model.gravity,
         "base": {"name": model.base.name, "mass": model.base.inertia.mass},
@@ -184,8 +138,8 @@ def _tree(model: Model) -> Tree:
 def _joints(told: dict[str, Any]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for joint in told["joints"]:
-        is_bound = told["is_coupled"] and joint["mimic"]
-        place = None if is_bound else sum(row[0] is not None for row in rows)
+        is_own = joint["name"] in told["coordinates"]
+        place = told["coordinates"].index(joint["name"]) if is_own else None
         span = f"{_bound(joint['lower'])} … {_bound(joint['upper'])}"
         most = f"{_bound(joint['velocity'])}, {_bound(joint['effort'])}"
         friction = (joint["damping"], joint["friction"], joint["armature"])
@@ -197,9 +151,9 @@ def _joints(told: dict[str, Any]) -> Table:
     columns = ("", "joint", "kind", "axis", "between", "limits", "speed, effort", "damping", "friction", "armature")
     units = "rad, N·m and seconds for turning joints, m, N and seconds for sliding ones; axes in the joint's frame"
     if not any(joint["mimic"] for joint in told["joints"]):
-        return Table("Joints, in the order of q and v", columns, tuple(row[:-1] for row in rows), (units,))
+        return Table("Joints, numbered in the order of q", columns, tuple(row[:-1] for row in rows), (units,))
     binding = "a joint without a number follows another" if told["is_coupled"] else "joints that follow are not bound"
-    return Table("Joints, in the order of q and v", (*columns, "follows"), tuple(rows), (units, binding))
+    return Table("Joints, numbered in the order of q", (*columns, "follows"), tuple(rows), (units, binding))
 
 
 def _closures(told: dict[str, Any]) -> Table:

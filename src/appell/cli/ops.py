@@ -2,85 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from appell.cli.common import (
     PICTURES,
     AsJson,
-    Floating,
-    Gravity,
-    Loops,
-    Mimic,
-    NoFriction,
     Plot,
-    RobotName,
+    RobotOptions,
+    argument,
     check_endings,
-    completed,
-    open_any,
+    option,
     show,
     show_json,
     warn,
+    with_robot_options,
 )
 from appell.errors import InputError
-from appell.loops.closed_robot import ClosedRobot
-from appell.loops.spherical.robot import SphericalRobot
-from appell.loops.spherical.verbs import FRAMED
-from appell.loops.spherical.verbs import VERBS as SPHERICAL
-from appell.loops.verbs import VERBS as CLOSED
-from appell.results.bars import Counted, operations
+from appell.model.build import listed
+from appell.reports.bars import Counted, operations
+from appell.reports.table import Table
 from appell.results.style import written
-from appell.results.table import Table
-from appell.robot.verbs import COUNTED, VERBS
+from appell.robot.programs import PROGRAMS
+from appell.robot.robot import Robot
+from appell.robot.verbs import VERBS
 
 VerbName = Annotated[
     str | None,
-    typer.Argument(
-        metavar="VERB", help="Such as inverse_dynamics; all if left out.", autocompletion=completed(COUNTED)
+    argument(
+        "VERB", "Such as inverse_dynamics; all if left out.", [name for name, verb in VERBS.items() if not verb.about]
     ),
 ]
-FORMULATIONS = tuple(dict.fromkeys(name for verb in VERBS.values() for name in verb.formulations))
 FormulationName = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--formulation",
-        metavar="NAME",
-        help="Such as gibbs or newton-euler; all if left out.",
-        autocompletion=completed(FORMULATIONS),
+        "NAME",
+        "Such as gibbs or newton-euler; all if left out.",
+        dict.fromkeys(name for known in PROGRAMS.values() for name in known),
     ),
 ]
+COMPILED = "compiled"
 
 
-def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
-    robot: RobotName,
+@with_robot_options
+def command(
+    options: RobotOptions,
     verb: VerbName = None,
     formulation: FormulationName = None,
     plot: Plot = None,
-    floating: Floating = False,
-    mimic: Mimic = False,
-    no_friction: NoFriction = False,
-    gravity: Gravity = None,
     as_json: AsJson = False,
-    loops: Loops = None,
 ) -> None:
     """Count the operations of a robot's verbs.
 
     Multiplications, additions, and sines and cosines.
 
-    Without a formulation: the compiled program, and each algorithm on the frames of the file as papers count it.
+    Without a formulation: the compiled program, with the algorithm and the frames that it was found cheapest in, and
+    each algorithm on the frames of the file as papers count it.
 
     Example: appell ops puma560 inverse_dynamics --formulation gibbs
 
     Example: appell ops puma560 --plot ops.png
     """
     check_endings({"--plot": (plot, PICTURES)})
-    loaded, remarks = open_any(robot, no_friction, gravity, floating=floating, mimic=mimic, loops=loops)
-    count = _spherical if isinstance(loaded, SphericalRobot) else _counted
-    rows = count(loaded, verb, formulation)
+    robot, remarks = options.load()
+    rows = counted(robot, verb, formulation)
     table = Table(
-        f"Operations per sample, {loaded.name}",
-        ("verb", "formulation", "multiplications", "additions", "sines and cosines"),
+        f"Operations per sample, {robot.name}",
+        ("verb", "formulation", "multiplications", "additions", "sines and cosines", "program"),
         tuple(rows),
         ("Constants and signs are free, divisions and roots count as multiplications.",),
     )
@@ -89,33 +79,29 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
         written("ops", plot, lambda: operations(table.title, rows))
         typer.echo(f"written: {plot}", err=True)
     if as_json:
-        show_json({"robot": loaded.name, **table.json()})
+        show_json({"robot": robot.name, **table.json()})
     else:
         show(table)
 
 
-def _counted(robot: Any, verb: str | None, formulation: str | None) -> list[Counted]:
-    """Return the counts of an open or closed robot's verbs, each by the program that runs and by every formulation."""
-    is_closed = isinstance(robot, ClosedRobot)
-    verbs = [verb] if verb else [name for name in COUNTED if not is_closed or name in CLOSED]
-    rows: list[Counted] = []
-    for name in verbs:
-        known = list(VERBS[name].formulations) if name in VERBS and not is_closed else []
-        if formulation is not None and not verb:
-            chosen: list[str | None] = [f for f in known if f == formulation]
-        else:
-            chosen = [None, *known] if formulation is None else [formulation]
-        rows += [Counted(name, one or "compiled", *robot.operations(name, one)) for one in chosen]
-    if not rows:
-        robot.operations("forward_dynamics", formulation)  # says which formulations there are
-    return rows
+def counted(robot: Robot, verb: str | None, formulation: str | None) -> list[Counted]:
+    """Return the counts of a robot's verbs, each by the program that is compiled and by every formulation."""
+    # a verb whose formulation is chosen as another's is a variant of that one
+    verbs = [verb] if verb else [name for name, row in robot.verbs.items() if not row.about and not row.chosen_as]
+    known = {name: robot.formulations(name) for name in verbs}
+    if formulation is not None and not verb:
+        known = {name: found for name, found in known.items() if formulation in found}
+        if not known:
+            every = dict.fromkeys(one for name in verbs for one in robot.formulations(name))
+            raise InputError(f"ops: no formulation '{formulation}' for robot '{robot.name}'; known: {listed(every)}")
+    return [
+        _count(robot, name, one)
+        for name, found in known.items()
+        for one in ([None, *found] if formulation is None else [formulation])
+    ]
 
 
-def _spherical(robot: Any, verb: str | None, formulation: str | None) -> list[Counted]:
-    """Return the counts of a robot in closed form, which has one program a verb."""
-    if formulation is not None:
-        raise InputError(
-            f"ops: '{robot.name}' is a robot in closed form, without formulations; leave --formulation out"
-        )
-    verbs = [verb] if verb else [name for name in SPHERICAL if name not in FRAMED]
-    return [Counted(name, "compiled", *robot.operations(name)) for name in verbs]
+def _count(robot: Robot, verb: str, formulation: str | None) -> Counted:
+    count = robot.operations(verb, formulation)
+    program = f"{count.formulation}, {count.variant}"
+    return Counted(verb, formulation or COMPILED, count.multiplications, count.additions, count.trigonometric, program)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from appell.model.model import WORLD, Model
+from appell.model.model import GRAVITY, Model
+from appell.read.write_urdf import urdf_text
 from appell.robot.robot import Robot
-
-Array = NDArray[Any]
-
-_ALIGNED = {(1.0, 0.0, 0.0): "X", (0.0, 1.0, 0.0): "Y", (0.0, 0.0, 1.0): "Z"}
+from appell.spatial.scalar import Array
 
 
 def pinocchio() -> Any:
@@ -35,28 +32,15 @@ def ur5() -> Path | None:
 
 
 def from_model(pin: Any, model: Model) -> Any:
-    """Return Pinocchio's model of the same bodies and joints, for robots that have no URDF."""
-    built = pin.Model()
+    """Return Pinocchio's model of the same bodies and joints, for robots that have no URDF.
+
+    Raises
+    ------
+    ModelError
+        When the robot has a joint that URDF does not know.
+    """
+    built = pin.buildModelFromXML(urdf_text(replace(model, gravity=GRAVITY)))
     built.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
-    for i, body in enumerate(model.bodies):
-        joint, placement = body.joint, body.joint.placement
-        if joint.kind not in ("revolute", "continuous", "prismatic"):
-            raise NotImplementedError(f"joint '{joint.name}' is of kind {joint.kind}, which is not carried over")
-        if joint.offset:
-            raise NotImplementedError(f"joint '{joint.name}' has an offset, which Pinocchio's joints do not")
-        seat = pin.SE3(np.array(placement.rotation), np.array(placement.position))
-        sort, axis = ("Prismatic", "P") if joint.kind == "prismatic" else ("Revolute", "R"), tuple(joint.axis)
-        if axis in _ALIGNED:
-            moving = getattr(pin, f"JointModel{sort[1]}{_ALIGNED[axis]}")()
-        else:
-            moving = getattr(pin, f"JointModel{sort[0]}Unaligned")(np.array(axis))
-        index = built.addJoint(0 if body.parent == WORLD else body.parent + 1, moving, seat, joint.name)
-        if index != i + 1:
-            raise NotImplementedError(f"Pinocchio numbered joint '{joint.name}' {index}, expected {i + 1}")
-        m, c = body.inertia.mass, np.array(body.inertia.centre, dtype=float)
-        about_origin = np.array(body.inertia.tensor, dtype=float)
-        central = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
-        built.appendBodyToJoint(index, pin.Inertia(m, c, central), pin.SE3.Identity())
     return built
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from appell.model.build import listed
 from appell.model.mimic import mistake
 from appell.model.model import Body, Joint, Model
-from appell.recursion.coupling import expand_q, reduce_matrix
-from appell.recursion.forward import weightless
-from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 from appell.spatial.vector import sub
 
 EARTH = (9.76, 9.84)
 """The range of gravity on the ground [m/s²], with some room for rounding."""
+ROUNDING = 1e-15
+"""What is this much smaller than the largest entry of the inertia matrix's diagonal is zero."""
 SINGULAR = 1e-13
 """An eigenvalue of the scaled inertia matrix below this is a zero that arithmetic has blurred."""
 WIDE = 10.0
@@ -32,29 +33,39 @@ def remarks(robot: Robot) -> list[str]:
     'gravity is zero: nothing has weight; give gravity=(0, 0, -9.81) if the robot stands on the ground'
     """
     model = robot.model
-    return [*_inertias(robot), *_followers(model), *_limits(model), *_gravity(model)]
+    return [*_inertias(robot), *_followers(model), *_limits(robot), *_gravity(model)]
 
 
-def entangled(robot: Robot) -> list[str]:
-    """Return joints that can move together without moving anything with an inertia, though none can alone.
+class Massless(NamedTuple):
+    """Joints that move nothing with an inertia: each `alone`, or, where there are none, several `together`."""
 
-    They are where the null vectors of M are not zero, M taken in a random configuration and scaled to a unit diagonal.
+    alone: list[str]
+    together: list[str]
+
+
+def massless(robot: Robot, mass: Array) -> Massless:
+    """Return the joints that make an inertia matrix singular: zeros of its diagonal, or where its null vectors are not.
+
+    M is taken in a random configuration; for its null vectors it is scaled to a unit diagonal.
+
+    >>> import appell
+    >>> robot = appell.load("two-link")
+    >>> massless(robot, robot.mass_matrix([0.1, 0.2]))
+    Massless(alone=[], together=[])
     """
-    own = robot.model.independent
-    if not own.nv or weightless(robot.model):
-        return []
-    q = tuple(map(float, robot.random(np.random.default_rng(0))))
-    rows = mass_matrix_composite(robot.model.whole, expand_q(robot.model, q))
-    matrix = np.array(reduce_matrix(robot.model, rows), dtype=float)
-    scale = 1.0 / np.sqrt(np.abs(np.diagonal(matrix)))
-    values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
+    joints, size = robot.places("v").items(), np.abs(np.diagonal(mass))
+    is_zero = size <= ROUNDING * size.max(initial=0.0)
+    if is_zero.any():
+        return Massless([name for name, at in joints if is_zero[at].any()], [])
+    scale = 1.0 / np.sqrt(size)
+    values, vectors = np.linalg.eigh(mass * np.outer(scale, scale))
     share = np.abs(vectors[:, np.abs(values) < SINGULAR]).max(axis=1, initial=0.0)
-    joints = zip(own.bodies, own.v_slices, strict=True)
-    return [body.joint.name for body, where in joints if (share[where] > 1e-3).any()]
+    return Massless([], [name for name, at in joints if (share[at] > 1e-3).any()])
 
 
 def _inertias(robot: Robot) -> Iterator[str]:
-    model, idle, knot = robot.model, weightless(robot.model), entangled(robot)
+    model = robot.model
+    idle, knot = massless(robot, robot.mass_matrix(robot.random(np.random.default_rng(0))))
     if knot:
         yield (
             f"joints {listed(knot)} can move together without moving anything with an inertia: M is singular and "
@@ -114,9 +125,11 @@ def _followers(model: Model) -> Iterator[str]:
         )
 
 
-def _limits(model: Model) -> Iterator[str]:
+def _limits(robot: Robot) -> Iterator[str]:
+    joints = [body.joint for body in robot.model.bodies if body.joint.name in robot.joint_names]
+
     def those(is_so: Callable[[Joint], bool]) -> list[str]:
-        return [body.joint.name for body in model.bodies if is_so(body.joint)]
+        return [joint.name for joint in joints if is_so(joint)]
 
     checks: Iterable[tuple[Callable[[Joint], bool], str]] = (
         (

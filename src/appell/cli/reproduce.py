@@ -7,21 +7,16 @@ from typing import Annotated
 
 import typer
 
-from appell.cli.common import AsJson, completed, show, show_json
+from appell.cli.common import AsJson, argument, option, show, show_json
 from appell.cli.progress import steps
 from appell.errors import InputError
 from appell.papers import NAMES
 from appell.papers import reproduce as run
-from appell.results.collection import Collection
-from appell.results.report import Made
+from appell.reports.collection import Collection
+from appell.reports.report import Made
 
-Paper = Annotated[
-    str,
-    typer.Argument(
-        metavar="PAPER", help=f"One of {', '.join(NAMES)}, or all.", autocompletion=completed((*NAMES, "all"))
-    ),
-]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the reports and their figures go.")]
+Paper = Annotated[str, argument("PAPER", f"One of {', '.join(NAMES)}, or all.", (*NAMES, "all"))]
+Out = Annotated[Path, option("--out -o", "FOLDER", "Where the reports and their figures go.")]
 
 TITLE = "Five papers on the Gibbs–Appell equations, reproduced by appell"
 

@@ -12,15 +12,15 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from appell.cli.common import PICTURES, AsJson, Plot, check_endings, show, show_json, warn
+from appell.cli.common import PICTURES, AsJson, Plot, argument, check_endings, option, show, show_json, warn
 from appell.errors import AppellWarning
+from appell.reports.table import Table
 from appell.results.run import Run
-from appell.results.table import Table
-from appell.simulate.scenario import read_scenario
+from appell.simulation.scenario import read_scenario
 
-File = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A .toml file: robot, start, walls, control, duration.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the run goes, .npz or .csv.")]
-Animate = Annotated[Path | None, typer.Option("--animate", metavar="FILE", help="A film, .gif, or .mp4 with ffmpeg.")]
+File = Annotated[Path, argument("SCENARIO", "A .toml file: robot, start, walls, control, duration.")]
+Out = Annotated[Path | None, option("--out -o", "FILE", "Where the run goes, .npz or .csv.")]
+Animate = Annotated[Path | None, option("--animate", "FILE", "A film, .gif, or .mp4 with ffmpeg.")]
 Speed = Annotated[float, typer.Option("--speed", help="Seconds of motion in a second of the film.")]
 
 SHOWN = 40

@@ -3,18 +3,20 @@
 from appell.control.adaptive import Adaptive
 from appell.control.gains import gains, integral_gains
 from appell.control.guard import Safety, Stop
-from appell.control.joints import effort_limits
-from appell.control.laws import PDGravity, PointToPoint, Tracking
+from appell.control.hardware import PUMA600, Hardware
 from appell.control.loop import run_loop
 from appell.control.metrics import LoopRun
 from appell.control.operational import OperationalSpace
 from appell.control.plant import Plant, Reading, wait_until
-from appell.control.simulated import SimulatedPlant, misjudged
-from appell.control.wiring import PUMA600, Wiring
+from appell.control.simulated import SimulatedPlant, perturbed
+from appell.simulation.laws.checks import effort_limits
+from appell.simulation.laws.joint_laws import PD, PDGravity, PointToPoint, Tracking
 
 __all__ = [
+    "PD",
     "PUMA600",
     "Adaptive",
+    "Hardware",
     "LoopRun",
     "OperationalSpace",
     "PDGravity",
@@ -25,11 +27,10 @@ __all__ = [
     "SimulatedPlant",
     "Stop",
     "Tracking",
-    "Wiring",
     "effort_limits",
     "gains",
     "integral_gains",
-    "misjudged",
+    "perturbed",
     "run_loop",
     "wait_until",
 ]

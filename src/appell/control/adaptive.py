@@ -13,18 +13,24 @@ Christoffel's C, for which C(q, v)·w = C(q, w)·v, the one at two follows by po
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from appell.control.joints import Clock, Trajectory, followed, force_limits, open_robot, per_velocity, sample, within
 from appell.errors import InputError
-from appell.recursion.regressor import PER_BODY, PER_VELOCITY
+from appell.model.parameters import PER_BODY, PER_VELOCITY
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
-
-Array = NDArray[Any]
+from appell.simulation.laws.checks import (
+    Clock,
+    Trajectory,
+    followed,
+    force_limits,
+    fully_actuated,
+    per_force,
+    sample,
+    within,
+)
+from appell.spatial.scalar import Array
 
 
 class Adaptive:
@@ -74,13 +80,13 @@ class Adaptive:
         start: ArrayLike | None = None,
         limit: ArrayLike | str | None = None,
     ) -> None:
-        self.robot = open_robot("Adaptive", robot)
+        self.robot = fully_actuated("Adaptive", robot)
         wide = [body.joint.name for body in robot.model.bodies if body.joint.type.nq != 1]
         if wide or robot.model.is_coupled:
             what = f"joint '{wide[0]}' has more" if wide else "joints follow others"
             raise InputError(f"Adaptive: every joint must have one coordinate of its own; of '{robot.name}' {what}")
         self.trajectory = followed(trajectory)
-        self.bandwidth, self.kd = per_velocity(robot, "bandwidth", bandwidth), per_velocity(robot, "kd", kd)
+        self.bandwidth, self.kd = per_force(robot, "bandwidth", bandwidth), per_force(robot, "kd", kd)
         count = robot.parameters.size
         self.rate = np.broadcast_to(np.asarray(rate, dtype=float), (count,)) if np.ndim(rate) == 0 else np.asarray(rate)
         self.rate = numbers(robot.name, "rate", (count,), self.rate).astype(float)
@@ -98,7 +104,7 @@ class Adaptive:
 
     @property
     def parameters(self) -> Array:
-        """Return π̂, the parameters as they are believed now."""
+        """Return π̂, the present estimate of the parameters."""
         return self._parameters.copy()
 
     def reference(self, t: float) -> tuple[Array, Array, Array]:
@@ -114,12 +120,12 @@ class Adaptive:
         Y = mixed_regressor(self.robot, q, v, w, goal_a + self.bandwidth * (goal_v - v))
         slope = self.rate * np.einsum("...ij,...i->...j", Y, s)
         elapsed = self._clock.advance(t)
-        believed = self._parameters + (0.0 if elapsed is None else 0.5 * elapsed) * (self._last + slope)
-        tau = np.einsum("...ij,...j->...i", Y, believed) + self.kd * s
+        estimate = self._parameters + (0.0 if elapsed is None else 0.5 * elapsed) * (self._last + slope)
+        tau = np.einsum("...ij,...j->...i", Y, estimate) + self.kd * s
         if (np.abs(tau) > self.limit).any():  # what the limit does is not the parameters' doing
-            believed, slope = self._parameters, np.zeros_like(slope)
-            tau = np.einsum("...ij,...j->...i", Y, believed) + self.kd * s
-        self._parameters, self._last = believed, slope
+            estimate, slope = self._parameters, np.zeros_like(slope)
+            tau = np.einsum("...ij,...j->...i", Y, estimate) + self.kd * s
+        self._parameters, self._last = estimate, slope
         return within(tau, self.limit)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Gains(NamedTuple):

@@ -1,17 +1,15 @@
-"""What stops a motion: a hot motor, an encoder that cannot be believed, a period missed, forces that are no numbers."""
+"""What stops a motion: a hot motor, an encoder fault, a period missed, forces that are no numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from appell.control.hardware import Hardware
 from appell.control.plant import Reading
-from appell.control.wiring import Wiring
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Stop(NamedTuple):
@@ -52,11 +50,11 @@ class Safety:
 class Guard:
     """Looks at every reading of a run, and says if the motion must stop."""
 
-    def __init__(self, wiring: Wiring, safety: Safety, home: Array, first: Reading, period: float) -> None:
-        self._wiring, self._safety, self._home = wiring, safety, home
+    def __init__(self, hardware: Hardware, safety: Safety, home: Array, first: Reading, period: float) -> None:
+        self._hardware, self._safety, self._home = hardware, safety, home
         self._last = first.counts
         self._last_time = -period  # homing read once a period
-        self._still = np.zeros(wiring.n)
+        self._still = np.zeros(hardware.n)
 
     def check(self, t: float, reading: Reading, volts: Array) -> Stop | None:
         """Return why to stop at a reading, None if all is well; `volts` are those since the last."""
@@ -77,15 +75,15 @@ class Guard:
         return Stop(began, "missed period", None, words)
 
     def _lost(self, t: float, reading: Reading, volts: Array) -> Stop | None:
-        wiring, safety = self._wiring, self._safety
+        hardware, safety = self._hardware, self._safety
         elapsed = t - self._last_time
         moved = np.abs(reading.counts - self._last)
-        possible = np.asarray(wiring.speed) * elapsed / np.abs(wiring.resolution) + 1.0
-        is_driven = np.abs(volts) >= safety.stall_share * wiring.volts
+        possible = np.asarray(hardware.speed) * elapsed / np.abs(hardware.resolution) + 1.0
+        is_driven = np.abs(volts) >= safety.stall_share * hardware.volts
         self._still = np.where(is_driven & (moved == 0), self._still + elapsed, 0.0)
         self._last, self._last_time = reading.counts, t
-        apart = np.abs(self._home + reading.counts * wiring.resolution - wiring.absolute(reading.volts))
-        for k in range(wiring.n):
+        apart = np.abs(self._home + reading.counts * hardware.resolution - hardware.absolute(reading.volts))
+        for k in range(hardware.n):
             if moved[k] > possible[k]:
                 why = f"it jumped by {int(moved[k])} counts, where {int(possible[k])} are possible"
             elif apart[k] > safety.disagreement:

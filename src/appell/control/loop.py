@@ -17,14 +17,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.control.guard import Guard, Safety, Stop
 from appell.control.metrics import LoopRun
 from appell.control.plant import Plant, Reading
 from appell.errors import InputError
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 Controller = Callable[[float, Array, Array], ArrayLike]
 Tools = Callable[[float], tuple[bool, bool]]
 
@@ -48,7 +48,7 @@ def run_loop(
         A real arm, or a :class:`appell.control.SimulatedPlant`.
     controller
         A law (t, q, v) → τ with t = 0 in the first period; one with memory is reset first. Let its limit be
-        ``plant.wiring.limit``, so that what it remembers does not wind up.
+        ``plant.hardware.limit``, so that what it remembers does not wind up.
     duration
         How long to run [s], homing not counted.
     rate
@@ -70,7 +70,7 @@ def run_loop(
 
     >>> import appell
     >>> plant, goal = appell.control.SimulatedPlant(q=[0.1, -0.8, 2.6, 0.3, 0.9, 0.2]), [0.3, -0.7, 2.5, 0.2, 0.8, 0.3]
-    >>> law = appell.control.PointToPoint(plant.robot, goal, *appell.control.gains(6.0), limit=plant.wiring.limit)
+    >>> law = appell.control.PointToPoint(plant.robot, goal, *appell.control.gains(6.0), limit=plant.hardware.limit)
     >>> run = appell.control.run_loop(plant, law, 2.0, 200.0)
     >>> print(run.stopped, bool(abs(run.q[-1] - goal).max() < 0.01), plant.is_braked)
     None True True
@@ -82,14 +82,14 @@ def run_loop(
     reset = getattr(controller, "reset", None)
     if callable(reset):
         reset()
-    wiring, period = plant.wiring, 1.0 / rate
-    off = np.zeros(wiring.n)
+    hardware, period = plant.hardware, 1.0 / rate
+    off = np.zeros(hardware.n)
     rows, stopped = Rows(), None
     try:
         plant.write(off, (False, False), True)
         home, first = _home(plant, period, homing)
-        guard = Guard(wiring, safety or Safety(), home, first, period)
-        observer = Observer(home + first.counts * wiring.resolution, period, wide)
+        guard = Guard(hardware, safety or Safety(), home, first, period)
+        observer = Observer(home + first.counts * hardware.resolution, period, wide)
         volts, zero = off, plant.now()
         for k in range(int(np.ceil(duration * rate - 1e-9))):
             due = k * period
@@ -98,18 +98,18 @@ def run_loop(
             stopped = guard.late(due, began, period) or guard.check(began, reading, volts)
             if stopped:
                 break
-            q, v = observer.update(home + reading.counts * wiring.resolution)
+            q, v = observer.update(home + reading.counts * hardware.resolution)
             tau = np.asarray(controller(due, q, v), dtype=float)
-            if tau.shape != (wiring.n,) or not np.isfinite(tau).all():
-                words = f"at t = {due:.4g} s the law gave no {wiring.n} finite forces but {tau.tolist()}"
+            if tau.shape != (hardware.n,) or not np.isfinite(tau).all():
+                words = f"at t = {due:.4g} s the law gave no {hardware.n} finite forces but {tau.tolist()}"
                 stopped = Stop(due, "forces", None, words)
                 break
-            asked = wiring.command(tau)
-            volts = wiring.convert(asked)
+            asked = hardware.command(tau)
+            volts = hardware.convert(asked)
             plant.write(volts, tools(due) if tools else (False, False), False)
             rows.add(due, began, plant.now() - zero - began, q, v, tau, volts, _reference(controller, due, q))
             # at the converter's end, or asked by the law for all there is
-            rows.saturated.append(np.abs(asked) >= wiring.volts * (1.0 - 2.0 ** (1 - wiring.bits)))
+            rows.saturated.append(np.abs(asked) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
     finally:
         plant.write(off, tools(rows.t[-1]) if tools and rows.t else (False, False), True)
     return rows.run(period, stopped)
@@ -121,7 +121,7 @@ def _home(plant: Plant, period: float, count: int) -> tuple[Array, Reading]:
     for k in range(count):
         plant.wait(start + k * period)
         reading = plant.read()
-        angles.append(plant.wiring.absolute(reading.volts) - reading.counts * plant.wiring.resolution)
+        angles.append(plant.hardware.absolute(reading.volts) - reading.counts * plant.hardware.resolution)
     return np.mean(angles, axis=0), reading
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.control.guard import Stop
 from appell.errors import InputError
 from appell.results.style import COLOURS, figure, written
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = NDArray[Any]
 
 
 class Jitter(NamedTuple):
@@ -33,7 +32,7 @@ class LoopRun:
     """What the loop saw and did, one row a period.
 
     `t` is when each period was due, `late` how much later it began, `took` how long it took to read, compute and write;
-    `q`, `v` are what the loop believed, `tau` what the law wanted, `volts` what the converters gave, `saturated` where
+    `q`, `v` are the loop's estimates, `tau` what the law wanted, `volts` what the converters gave, `saturated` where
     they could not give more, `goal` the law's reference (not-a-number where a law has none). `stopped` says why the run
     was stopped, None if it was not.
     """

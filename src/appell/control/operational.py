@@ -11,17 +11,16 @@ does not disturb the frame. Where J loses rank, the directions lost are left out
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from appell.control.joints import configuration, error_of, force_limits, open_robot, per_velocity, straight, within
 from appell.errors import InputError
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
+from appell.simulation.laws.checks import configuration, force_limits, fully_actuated, normalised, per_force, within
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 Path = Callable[[float], Sequence[ArrayLike]]
 """Anything that gives a pose (4, 4), a velocity (6,) and an acceleration (6,), linear first, in world axes, at t."""
 LOST = 1e-9
@@ -76,8 +75,9 @@ class OperationalSpace:
         posture_gains: tuple[ArrayLike, ArrayLike] = (25.0, 10.0),
         limit: ArrayLike | str | None = None,
     ) -> None:
-        self.robot = open_robot("OperationalSpace", robot)
-        self.frame = robot._frame(frame)
+        self.robot = fully_actuated("OperationalSpace", robot)
+        robot.pose(robot.neutral(), frame)  # or raise
+        self.frame = frame
         if not callable(path):
             raise InputError(f"path: expected a function t -> (pose, velocity, acceleration), got {path!r}")
         self.path = path
@@ -87,22 +87,21 @@ class OperationalSpace:
             raise InputError(f"axes: expected some of 0 to 5, each once, got {list(axes)}")
         self.posture = None if posture is None else configuration(robot, "posture", posture)
         names = ("posture kp", "posture kd")
-        stiff, damp = (per_velocity(robot, name, x) for name, x in zip(names, posture_gains, strict=True))
+        stiff, damp = (per_force(robot, name, x) for name, x in zip(names, posture_gains, strict=True))
         self._stiff, self._damp = stiff, damp
         self.limit = force_limits(robot, limit)
-        self._error = error_of(robot)
 
     def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the forces at a time and a state, (..., nv)."""
         robot, axes = self.robot, self.axes
-        q, v = straight(robot, q), np.asarray(v, dtype=float)
+        q, v = normalised(robot, q), np.asarray(v, dtype=float)
         J = robot.jacobian(q, self.frame)[..., axes, :]
         wanted = self._wanted(t, q, v)[..., axes, None]
         carried = np.linalg.solve(robot.mass_matrix(q), np.swapaxes(J, -1, -2))  # M⁻¹Jᵀ
         inverse = carried @ np.linalg.pinv(J @ carried, rcond=LOST, hermitian=True)
         free = -self._damp * v
         if self.posture is not None:
-            free = free + self._stiff * self._error(q, self.posture)
+            free = free + self._stiff * self.robot.evaluate("tracking_error", q, self.posture)
         a = inverse @ wanted + free[..., None] - inverse @ (J @ free[..., None])
         return within(robot.inverse_dynamics(q, v, a[..., 0]), self.limit)
 
@@ -120,8 +119,8 @@ class OperationalSpace:
             for name, x in (("velocity", velocity), ("acceleration", acceleration))
         )
         error = pose_error(robot.pose(q, self.frame), goal)
-        drift = robot.acceleration(q, v, np.zeros_like(v), self.frame)
-        return np.asarray(rate + self.kd * (speed - robot.velocity(q, v, self.frame)) + self.kp * error - drift)
+        bias = robot.acceleration(q, v, np.zeros_like(v), self.frame)
+        return np.asarray(rate + self.kd * (speed - robot.velocity(q, v, self.frame)) + self.kp * error - bias)
 
 
 def pose_error(pose: ArrayLike, goal: ArrayLike) -> Array:

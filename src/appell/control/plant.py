@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from appell.control.wiring import Wiring
-
-Array = NDArray[Any]
+from appell.control.hardware import Hardware
+from appell.spatial.scalar import Array
 
 
 class Reading(NamedTuple):
@@ -36,7 +35,7 @@ class Plant(Protocol):
     """
 
     @property
-    def wiring(self) -> Wiring:
+    def hardware(self) -> Hardware:
         """Return how the joints are wired."""
 
     def now(self) -> float:

@@ -13,27 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from appell.control.joints import open_robot, per_velocity
+from appell.control.hardware import PUMA600, Hardware
 from appell.control.plant import Reading
-from appell.control.wiring import PUMA600, Wiring
 from appell.errors import InputError
 from appell.loops.load import load
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
+from appell.simulation.laws.checks import fully_actuated, per_force
 from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 BRAKE = 1e4
 """Force of a brake [N·m]: beyond any motor's and any weight's."""
 SWEEPS, SETTLED = 200, 1e-12
 
 
-def misjudged(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None = None) -> Robot:
+def perturbed(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None = None) -> Robot:
     """Return a robot that differs from one in its file: masses and inertias by factors, Coulomb friction as given.
 
     Parameters
@@ -52,16 +51,16 @@ def misjudged(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None 
 
     >>> import appell
     >>> robot = appell.load("puma600")
-    >>> round(misjudged(robot, masses=1.2).total_mass / robot.total_mass, 12)
+    >>> round(perturbed(robot, masses=1.2).total_mass / robot.total_mass, 12)
     1.2
     """
-    open_robot("misjudged", robot)
+    fully_actuated("perturbed", robot)
     bodies = robot.model.bodies
     factors = np.full(len(bodies), masses) if np.ndim(masses) == 0 else np.asarray(masses, dtype=float)
     factors = numbers(robot.name, "masses", (len(bodies),), factors)
     if any(body.joint.type.nv != 1 for body in bodies):
-        raise InputError(f"misjudged: every joint of '{robot.name}' must have one velocity")
-    held = coulomb(robot) if friction is None else per_velocity(robot, "friction", friction)
+        raise InputError(f"perturbed: every joint of '{robot.name}' must have one velocity")
+    held = coulomb(robot) if friction is None else per_force(robot, "friction", friction)
     changed = tuple(
         replace(
             body,
@@ -70,14 +69,12 @@ def misjudged(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None 
         )
         for body, factor, force in zip(bodies, factors, held, strict=True)
     )
-    return Robot(replace(robot.model, bodies=changed))
+    return robot.with_model(replace(robot.model, bodies=changed))
 
 
 def coulomb(robot: Robot) -> Array:
     """Return the Coulomb friction of the joints, (nv,)."""
-    return np.array(
-        [body.joint.friction for body in robot.model.bodies for _ in range(body.joint.type.nv)], dtype=float
-    )
+    return np.array([own.friction for own in robot.model.joint_parameters], dtype=float)
 
 
 class SimulatedPlant:
@@ -89,8 +86,8 @@ class SimulatedPlant:
     Parameters
     ----------
     robot
-        The robot as it truly is; :func:`misjudged` makes one that differs from what a controller believes.
-    wiring
+        The robot as it truly is; :func:`perturbed` makes one that differs from what a controller believes.
+    hardware
         How it is wired.
     q
         Where it stands at the start, (n,), braked and at rest.
@@ -117,7 +114,7 @@ class SimulatedPlant:
     def __init__(
         self,
         robot: Robot | None = None,
-        wiring: Wiring = PUMA600,
+        hardware: Hardware = PUMA600,
         *,
         q: ArrayLike | None = None,
         delay: float | Callable[[int], float] = 0.0,
@@ -126,32 +123,34 @@ class SimulatedPlant:
         lost: dict[int, float] | None = None,
         jumps: dict[int, float] | None = None,
     ) -> None:
-        robot = open_robot("SimulatedPlant", load("puma600") if robot is None else robot)
+        robot = fully_actuated("SimulatedPlant", load("puma600") if robot is None else robot)
         if any(body.joint.type.nq != 1 for body in robot.model.bodies) or robot.model.is_coupled:
             raise InputError(f"SimulatedPlant: every joint of '{robot.name}' must have one coordinate of its own")
-        if wiring.n != robot.nv:
-            raise InputError(f"SimulatedPlant: the wiring has {wiring.n} joints, robot '{robot.name}' has {robot.nv}")
+        if hardware.n != robot.nv:
+            raise InputError(
+                f"SimulatedPlant: the hardware has {hardware.n} joints, robot '{robot.name}' has {robot.nv}"
+            )
         if not step > 0.0:
             raise InputError(f"SimulatedPlant: step must be above zero [s], got {step!r}")
-        self.robot, self._wiring, self._step = robot, wiring, float(step)
+        self.robot, self._hardware, self._step = robot, hardware, float(step)
         self._friction = coulomb(robot)
         joints = (replace(body.joint, friction=0.0) for body in robot.model.bodies)
         bodies = tuple(replace(body, joint=joint) for body, joint in zip(robot.model.bodies, joints, strict=True))
-        self._bare = Robot(replace(robot.model, bodies=bodies))
+        self._bare = robot.with_model(replace(robot.model, bodies=bodies))
         self.q = np.array(numbers(robot.name, "q", (robot.nq,), robot.neutral() if q is None else q), dtype=float)
         self.v = np.zeros(robot.nv)
         self._delay = delay if callable(delay) else _always(float(delay))
         self._hot, self._lost, self._jumps = (dict(faults or {}) for faults in (hot, lost, jumps))
-        self._zero = wiring.encode(self.q)  # an incremental encoder starts at zero, wherever it stands
+        self._zero = hardware.encode(self.q)  # an incremental encoder starts at zero, wherever it stands
         self._frozen: dict[int, int] = {}
         self._volts, self._impulses = np.zeros(robot.nv), np.zeros(robot.nv)
         self._braked, self._writes, self._time = True, 0, 0.0
         self.tools = (False, False)
 
     @property
-    def wiring(self) -> Wiring:
+    def hardware(self) -> Hardware:
         """Return how the joints are wired."""
-        return self._wiring
+        return self._hardware
 
     @property
     def is_braked(self) -> bool:
@@ -174,24 +173,24 @@ class SimulatedPlant:
 
     def read(self) -> Reading:
         """Return what encoders, potentiometers and thermal switches tell now."""
-        counts = self._wiring.encode(self.q) - self._zero
+        counts = self._hardware.encode(self.q) - self._zero
         for joint, since in self._jumps.items():
             counts[joint] += 1000 if self._time >= since else 0
         for joint, since in self._lost.items():
             if self._time >= since:
                 counts[joint] = self._frozen.setdefault(joint, int(counts[joint]))
-        hot = np.array([self._time >= self._hot.get(joint, np.inf) for joint in range(self._wiring.n)])
-        return Reading(counts, self._wiring.potentiometer(self.q), hot)
+        hot = np.array([self._time >= self._hot.get(joint, np.inf) for joint in range(self._hardware.n)])
+        return Reading(counts, self._hardware.potentiometer(self.q), hot)
 
     def write(self, volts: Array, tools: tuple[bool, bool], brake: bool) -> None:
         """Let the time to compute pass, then give volts, switch the tools, and put the brakes on or off."""
         self.wait(self._time + self._delay(self._writes))
         self._writes += 1
-        self._volts, self.tools, self._braked = self._wiring.convert(volts), tools, brake
+        self._volts, self.tools, self._braked = self._hardware.convert(volts), tools, brake
 
     def _move(self, h: float) -> None:
         """Take one step, Eq. (1)."""
-        tau = self._volts * np.asarray(self._wiring.torque)
+        tau = self._volts * np.asarray(self._hardware.torque)
         mobility = np.linalg.inv(self._bare.mass_matrix(self.q))
         free = self.v + h * (mobility @ (tau - self._bare.bias(self.q, self.v)))
         hold = self._friction + (BRAKE if self._braked else 0.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.interop.rules import ANGLES_WORLD, DRAKE_FREE, PLANAR_WORLD, Rule, plain
@@ -17,8 +17,8 @@ from appell.model.build import listed
 from appell.model.model import Joint, Model, Z
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 DRAKE = {"free": DRAKE_FREE, "ball": ANGLES_WORLD, "planar": PLANAR_WORLD}
 """Joints that differ in Drake."""
 
@@ -37,8 +37,8 @@ class Convention:
     """The states of a robot in another library, which `name` names.
 
     :meth:`q`, :meth:`v`, :meth:`a` and :meth:`tau` lead there, those that begin with ``from_`` lead back. All take
-    arrays with any leading axes, which broadcast. Of a closed robot v, a and tau are those of every joint of the tree:
-    ``robot.expand(q, v)``.
+    arrays with any leading axes, which broadcast. Of a robot with loops they are of every joint of the spanning tree:
+    ``robot.tree_configuration(q)``, ``robot.tree_velocity(q, v)``, ``robot.tree_acceleration(q, v, a)``.
 
     >>> import appell
     >>> robot = appell.load("two-link", floating=True)
@@ -71,8 +71,8 @@ class Convention:
 
     def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return their accelerations T·a + Ṫ·v: the rates of their velocities."""
-        drift = self._moved("v", q, v, lambda seat, x, u: seat.rule.drift(x, u))
-        return np.add(self._turned("a", q, a), drift)
+        bias = self._moved("v", q, v, lambda seat, x, u: seat.rule.bias(x, u))
+        return np.add(self._turned("a", q, a), bias)
 
     def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Return their forces, of the same power by their velocities as ours by ours."""
@@ -148,10 +148,9 @@ def _size(places: Iterable[slice]) -> int:
 
 
 def tree_of(robot: Any, library: str) -> Model:
-    """Return the tree whose joints are a robot's coordinates."""
+    """Return the joints that are converted: those of the spanning tree, without those that follow another."""
     if not isinstance(robot, Robot):
-        what = f"robot '{robot.name}' is in closed form" if hasattr(robot, "name") else f"got {type(robot).__name__}"
-        raise InputError(f"{library}: expected a robot of joints and links, {what}; it has no joints to convert")
+        raise InputError(f"{library}: expected a robot, got {type(robot).__name__}; load one with appell.load")
     return robot.model.independent
 
 

@@ -8,10 +8,9 @@ from typing import Any
 from appell.errors import InputError
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import MUJOCO_FREE, W_FIRST
-from appell.loops.closed import close
+from appell.loops.load import as_asked, robot_of, warn_of_loose
 from appell.read.compiled import import_mujoco, names_of
 from appell.read.mjcf import model_of_compiled
-from appell.robot.load import as_asked, warn_of_loose
 from appell.robot.robot import Robot
 
 MUJOCO = {"free": MUJOCO_FREE, "ball": W_FIRST}
@@ -56,9 +55,7 @@ def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops
     read = model_of_compiled(package, model, "from_mujoco")
     warn_of_loose(read, read.name, mimic=mimic, remedy="give mimic=True")
     read = as_asked(read, friction=friction, mimic=mimic)
-    if read.closures and loops:
-        return close(read)
-    return Robot(replace(read, closures=(), actuators=(), home=()))
+    return robot_of(read if loops else replace(read, closures=(), actuators=(), home=()))
 
 
 def mujoco(robot: Robot, model: Any = None) -> Convention:

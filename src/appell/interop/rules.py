@@ -11,14 +11,12 @@ leading axes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.spatial import quaternion
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Rule(NamedTuple):
@@ -29,7 +27,7 @@ class Rule(NamedTuple):
     own: Callable[[Array], Array] = lambda y: y
     turned: Callable[[Array, Array], Array] = lambda _, v: v
     back: Callable[[Array, Array], Array] = lambda _, v: v
-    drift: Callable[[Array, Array], Array] = lambda _, v: np.zeros_like(v)
+    bias: Callable[[Array, Array], Array] = lambda _, v: np.zeros_like(v)
 
 
 def plain(nq: int) -> Rule:
@@ -53,10 +51,6 @@ def _w_last(y: Array) -> Array:
     return np.roll(y, -1, axis=-1)
 
 
-def _rotated(x: Array, vector: Array) -> Array:
-    return quaternion.rotate(x, vector)
-
-
 def _rotated_back(x: Array, vector: Array) -> Array:
     return quaternion.rotate(quaternion.conjugate(x), vector)
 
@@ -68,10 +62,10 @@ MUJOCO_FREE = Rule(
     7,
     lambda x: _joined(x[..., :3], _w_first(x[..., 3:])),
     lambda y: _joined(y[..., :3], _w_last(y[..., 3:])),
-    lambda x, v: _joined(_rotated(x[..., 3:], v[..., :3]), v[..., 3:]),
+    lambda x, v: _joined(quaternion.rotate(x[..., 3:], v[..., :3]), v[..., 3:]),
     lambda x, v: _joined(_rotated_back(x[..., 3:], v[..., :3]), v[..., 3:]),
     # d/dt (R v) = R (v̇ + ω × v)
-    lambda x, v: _joined(_rotated(x[..., 3:], np.cross(v[..., 3:], v[..., :3])), np.zeros_like(v[..., 3:])),
+    lambda x, v: _joined(quaternion.rotate(x[..., 3:], np.cross(v[..., 3:], v[..., :3])), np.zeros_like(v[..., 3:])),
 )
 """A free joint with the quaternion w x y z, the linear velocity in world axes and the angular one in the body's."""
 
@@ -79,10 +73,10 @@ DRAKE_FREE = Rule(
     7,
     lambda x: _joined(_w_first(x[..., 3:]), x[..., :3]),
     lambda y: _joined(y[..., 4:], _w_last(y[..., :4])),
-    lambda x, v: _joined(_rotated(x[..., 3:], v[..., 3:]), _rotated(x[..., 3:], v[..., :3])),
+    lambda x, v: _joined(quaternion.rotate(x[..., 3:], v[..., 3:]), quaternion.rotate(x[..., 3:], v[..., :3])),
     lambda x, v: _joined(_rotated_back(x[..., 3:], v[..., 3:]), _rotated_back(x[..., 3:], v[..., :3])),
     # d/dt (R ω) = R ω̇, and the linear part as above
-    lambda x, v: _joined(np.zeros_like(v[..., 3:]), _rotated(x[..., 3:], np.cross(v[..., 3:], v[..., :3]))),
+    lambda x, v: _joined(np.zeros_like(v[..., 3:]), quaternion.rotate(x[..., 3:], np.cross(v[..., 3:], v[..., :3]))),
 )
 """A free joint with the quaternion w x y z before the position, the angular velocity first, both in world axes."""
 
@@ -117,7 +111,7 @@ PLANAR_WORLD = Rule(
     turned=lambda x, v: _joined(_in_plane(x[..., 2], v[..., :2]), v[..., 2:]),
     back=lambda x, v: _joined(_in_plane(-x[..., 2], v[..., :2]), v[..., 2:]),
     # d/dt (R v) = R (v̇ + ω z × v), z × v = (−v₂, v₁)
-    drift=lambda x, v: _joined(
+    bias=lambda x, v: _joined(
         _in_plane(x[..., 2], v[..., 2:] * np.stack([-v[..., 1], v[..., 0]], axis=-1)), np.zeros_like(v[..., 2:])
     ),
 )
@@ -136,23 +130,9 @@ def _angles(x: Array) -> Array:
 
 
 def _of_angles(y: Array) -> Array:
-    zero = np.zeros_like(y[..., 0])
-    axes = np.stack(
-        [
-            np.stack([y[..., 0], zero, zero], -1),
-            np.stack([zero, y[..., 1], zero], -1),
-            np.stack([zero, zero, y[..., 2]], -1),
-        ]
-    )
-    roll, pitch, yaw = (quaternion.exponential(axis) for axis in axes)
+    roll, pitch, yaw = (quaternion.exponential(y[..., k : k + 1] * np.eye(3)[k]) for k in range(3))
     return np.asarray(quaternion.multiply(yaw, quaternion.multiply(pitch, roll)))
 
 
-ANGLES_WORLD = Rule(
-    3,
-    _angles,
-    _of_angles,
-    _rotated,
-    _rotated_back,
-)
+ANGLES_WORLD = Rule(3, _angles, _of_angles, quaternion.rotate, _rotated_back)
 """A ball joint by roll, pitch and yaw, its angular velocity in the axes of the joint frame; d/dt (R ω) = R ω̇."""

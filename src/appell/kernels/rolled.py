@@ -1,215 +1,254 @@
-"""Programs that are too long to be written out: loops over items that share a few kinds of step.
+"""Programs of loops: too long to be written out, they pass over items that share a few kinds of step.
 
-A :class:`Rolled` program keeps some fields per item (for a robot, per body) in a scratch memory and passes over the
-items outward (first to last) or inward (last to first). In a pass, an item reads its own constants, its share of the
-inputs, its own fields and those of its parent, runs the tape of its class, and writes its own fields, adds to its
-parent's, or writes results. Code is as long as the classes' tapes, whatever the number of items; constants are data.
+A :class:`Rolled` program keeps some fields per item (for a robot, per body) in a scratch memory. It passes over its
+items in two ways. A :class:`Sweep` visits them outward (first to last) or inward (last to first); a :class:`Walk`
+begins at one item after the other and climbs from parent to parent with a small state. At each item a step, the tape of
+the item's class, reads the item's constants, its share of the inputs and some fields, and writes fields and results.
+Item 0 is the root: it has no parent, its fields begin with given numbers for every sample, and walks end before it.
+
+Code is as long as the tapes of the classes, whatever the number of items; constants are data. Here are the program and
+its plain meaning; :mod:`appell.kernels.llvm.rolled_ir` makes native code of it, :mod:`appell.kernels.text.c99_rolled`
+C.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
 
-from appell.kernels.emit import angles, compute, reduced
-from appell.kernels.run import close_run, open_run
-from appell.kernels.target import Target
-from appell.kernels.trigonometry import exact_reduction
-from appell.kernels.writer import Real, Writer, literal
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Port, Step, Tape, trace
 from appell.trace.verify import verify
 
 
-class Pass(NamedTuple):
-    """One sweep: which fields a step reads of itself and of its parent, writes, and adds to its parent.
+class Share(NamedTuple):
+    """Numbers of a port, side by side, that a step reads or writes.
 
-    A step's tape has the ports constants, then the program's inputs (this item's share of each), then the fields read;
-    its results are the fields written, then those added, then this item's share of the output if it has `results`.
+    The first stands at `offset + stride·n + start·s`, with n one of the item's numbers (`number` says which; none where
+    it is negative) and s the number of the walk's start.
     """
 
-    inward: bool
+    port: int
+    size: int
+    number: int = -1
+    stride: int = 1
+    offset: int = 0
+    start: int = 0
+
+
+class Stage(NamedTuple):
+    """One step: its tape, and where its shares of the inputs and of the results stand.
+
+    The tape reads constants, inputs, fields (own, parent's, root's), state; it gives fields (written, added to the
+    parent's, added to the root's), state, results; all as one list in this order.
+    """
+
+    tape: Tape
+    inputs: tuple[Share, ...] = ()
+    outputs: tuple[Share, ...] = ()
+
+
+class Fields(NamedTuple):
+    """Which fields the steps of a pass read and write."""
+
     own: tuple[str, ...] = ()
     parent: tuple[str, ...] = ()
+    root: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     adds: tuple[str, ...] = ()
-    results: bool = False
+    """Added to the parent's."""
+    sums: tuple[str, ...] = ()
+    """Added to the root's."""
+
+
+class Sweep(NamedTuple):
+    """A visit of every item whose class has a step; `stages` are by class."""
+
+    inward: bool
+    fields: Fields
+    stages: tuple[Stage | None, ...]
+
+
+class Start(NamedTuple):
+    """Where a walk begins: the item, which of the first steps it takes there, and the number that its results need."""
+
+    item: int
+    stage: int
+    number: int
+
+
+class Walk(NamedTuple):
+    """Walks to the root: a first step at each start makes the state, then a step per ancestor changes it."""
+
+    fields: Fields
+    state: int
+    starts: tuple[Start, ...]
+    first: tuple[Stage, ...]
+    stages: tuple[Stage | None, ...]
 
 
 class Item(NamedTuple):
-    """One item: its class, its parent (−1 for none), where its shares of inputs and output begin, its numbers."""
+    """One item: its class, its parent, the numbers that say where its shares stand, its constants."""
 
     kind: int
     parent: int
-    inputs: tuple[int, ...]
-    output: int
+    numbers: tuple[int, ...]
     constants: tuple[float, ...]
+
+
+class Slot(NamedTuple):
+    """One number that a step reads or writes: `where` it is, and which one it is there.
+
+    `where` is "constant", "own", "parent", "root", "state", or "port" for a number of the share.
+    """
+
+    where: str
+    at: int
+    share: Share | None = None
 
 
 @dataclass(frozen=True)
 class Rolled:
-    """A program of passes over items; `steps[p][c]` is the tape of pass p for class c."""
+    """A program of passes over items."""
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     fields: dict[str, int]
+    """Sizes of the fields of every item."""
     base: dict[str, tuple[float, ...]]
-    passes: tuple[Pass, ...]
-    steps: tuple[tuple[Tape, ...], ...]
+    """What fields of the root begin with, where that is not zero."""
+    passes: tuple[Sweep | Walk, ...]
     items: tuple[Item, ...]
+    zeroed: tuple[int, ...] = ()
+    """Outputs that no step writes all of: the rest of their numbers are zero."""
 
     def verified(self) -> Rolled:
         """Return the program after its steps' tapes are verified."""
-        for tapes in self.steps:
-            for tape in tapes:
-                verify(tape)
+        for stage in self.stages:
+            verify(stage.tape)
         return self
 
     @property
+    def stages(self) -> Iterator[Stage]:
+        """Yield every step of every pass."""
+        for one in self.passes:
+            first = one.first if isinstance(one, Walk) else ()
+            yield from (stage for stage in (*first, *one.stages) if stage is not None)
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """Yield every operation of every step."""
+        return chain.from_iterable(stage.tape.steps for stage in self.stages)
+
+    @cached_property
     def width(self) -> int:
         """Return the scratch numbers per item."""
         return sum(self.fields.values())
 
-    def place(self, field: str) -> int:
-        """Return where a field stands in an item's scratch."""
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Return where each field stands in an item's scratch."""
         names = list(self.fields)
-        return sum(self.fields[name] for name in names[: names.index(field)])
+        return {name: sum(self.fields[other] for other in names[:k]) for k, name in enumerate(names)}
+
+    @property
+    def root(self) -> list[float]:
+        """Return what the root's scratch begins with."""
+        return [x for name, size in self.fields.items() for x in self.base.get(name, (0.0,) * size)]
+
+    @cached_property
+    def state(self) -> int:
+        """Return the size of the largest state."""
+        return max((one.state for one in self.passes if isinstance(one, Walk)), default=0)
+
+    def span(self, sweep: Sweep) -> range:
+        """Return the items that a sweep visits, in its order; among them may be some without a step."""
+        places = [k for k, item in enumerate(self.items) if sweep.stages[item.kind] is not None]
+        return range(places[-1], places[0] - 1, -1) if sweep.inward else range(places[0], places[-1] + 1)
+
+    def sources(self, fields: Fields, stage: Stage, state: int = 0) -> list[Slot]:
+        """Return what each input of a step's tape is."""
+        read = [*self._of("own", fields.own), *self._of("parent", fields.parent), *self._of("root", fields.root)]
+        read += [*_numbers(stage.inputs), *(Slot("state", k) for k in range(state))]
+        constants = stage.tape.n_inputs - len(read)
+        ports = [*(Slot("constant", k) for k in range(constants)), *_numbers(stage.inputs)]
+        return ports + [slot for slot in read if slot.where != "port"]
+
+    def sinks(self, fields: Fields, stage: Stage, state: int = 0) -> list[Slot]:
+        """Return where each result of a step's tape goes; to slots of the parent and of the root it is added."""
+        written = [*self._of("own", fields.writes), *self._of("parent", fields.adds), *self._of("root", fields.sums)]
+        return [*written, *(Slot("state", k) for k in range(state)), *_numbers(stage.outputs)]
+
+    def _of(self, where: str, names: Iterable[str]) -> Iterator[Slot]:
+        for name in names:
+            yield from (Slot(where, self.places[name] + k) for k in range(self.fields[name]))
+
+    def run(self, *arguments: Any) -> list[Any]:
+        """Evaluate the program step by step on numbers of any type, as :meth:`appell.trace.tape.Tape.run` does."""
+        run = _Run(self, [list(argument) for argument in arguments])
+        for one in self.passes:
+            if isinstance(one, Sweep):
+                for j in self.span(one):
+                    run.step(one.fields, one.stages[self.items[j].kind], j)
+                continue
+            for start in one.starts:
+                run.step(one.fields, one.first[start.stage], start.item, start, gives=one.state)
+                j = self.items[start.item].parent
+                while j:
+                    run.step(one.fields, one.stages[self.items[j].kind], j, start, one.state, one.state)
+                    j = self.items[j].parent
+        return [x for port in run.results for x in port]
+
+    def written_out(self) -> Tape:
+        """Return the program as one tape, its loops unrolled."""
+
+        def program(*arguments: Any) -> tuple[Any, ...]:
+            return tuple(self.run(*arguments))
+
+        return verify(trace(self.name, program, self.inputs, self.outputs))
 
 
-def rows(program: Rolled, real: Real, lanes: int, target: Target) -> str:
-    """Return the LLVM text of `@rows` for a rolled program, with its tables."""
-    w = Writer(real, lanes)
-    ports, size = len(program.inputs) + len(program.outputs), lanes * real.size
-    w.do(f"%scratch = call ptr @malloc(i64 {(len(program.items) + 1) * program.width * size})")
-    for field, values in program.base.items():
-        for j, value in enumerate(values):
-            at = w.emit(f"getelementptr i8, ptr %scratch, i64 {(program.place(field) + j) * size}")
-            w.do(f"store {w.vector} {w.constant(value)}, ptr {at}, align {real.size}")
-    open_run(w, ports)
-    w.do("br label %pass0")
-    for p, sweep in enumerate(program.passes):
-        _sweep(w, program, p, sweep, target)
-    w.do(f"pass{len(program.passes)}:")
-    text = close_run(w, ports, last=("call void @free(ptr %scratch)",))
-    far = exact_reduction() if any(angles(tape) for tapes in program.steps for tape in tapes) else ""
-    declarations = "declare ptr @malloc(i64)\ndeclare void @free(ptr)\n"
-    return "\n".join([text, declarations, _tables(program, real, size), far])
+Program = Tape | Rolled
+"""A program to be compiled or exported."""
 
 
-def _sweep(w: Writer, program: Rolled, p: int, sweep: Pass, target: Target) -> None:
-    """Append one pass: a loop over the items with a switch on their class."""
-    n = len(program.items)
-    first, step = (n - 1, -1) if sweep.inward else (0, 1)
-    w.do(f"pass{p}:")
-    w.do(f"br label %item{p}")
-    w.do(f"item{p}:")
-    w.do(f"%j{p} = phi i64 [ {first}, %pass{p} ], [ %j{p}_next, %step{p} ]")
-    integers = 2 + len(program.inputs) + 1
-    names = ["kind", "parent", *(f"in{k}" for k in range(len(program.inputs))), "out"]
-    w.do(f"%plan{p} = getelementptr [{integers} x i64], ptr @plan, i64 %j{p}")
-    for index, name in enumerate(names):
-        w.do(f"%{name}{p}_at = getelementptr i64, ptr %plan{p}, i64 {index}")
-        w.do(f"%{name}{p} = load i64, ptr %{name}{p}_at, !invariant.load !1")
-    size = w.lanes * w.real.size
-    w.do(f"%self{p}_at = add i64 %j{p}, 1")
-    w.do(f"%self{p}_byte = mul i64 %self{p}_at, {program.width * size}")
-    w.do(f"%self{p} = getelementptr i8, ptr %scratch, i64 %self{p}_byte")
-    w.do(f"%up{p} = getelementptr i8, ptr %scratch, i64 %parent{p}")
-    count = max(len(item.constants) for item in program.items)
-    w.do(f"%numbers{p} = getelementptr [{count} x {w.real.name}], ptr @numbers, i64 %j{p}")
-    cases = " ".join(f"i64 {c}, label %case{p}_{c}" for c in range(len(program.steps[p])))
-    w.do(f"switch i64 %kind{p}, label %step{p} [ {cases} ]")
-    for c, tape in enumerate(program.steps[p]):
-        w.do(f"case{p}_{c}:")
-        _case(w, program, p, sweep, tape, f"case{p}_{c}", target)
-        w.do(f"br label %step{p}")
-    w.do(f"step{p}:")
-    w.do(f"%j{p}_next = add i64 %j{p}, {step}")
-    w.do(f"%over{p} = icmp eq i64 %j{p}_next, {-1 if sweep.inward else n}")
-    w.do(f"br i1 %over{p}, label %pass{p + 1}, label %item{p}")
+def _numbers(shares: Iterable[Share]) -> Iterator[Slot]:
+    for share in shares:
+        yield from (Slot("port", k, share) for k in range(share.size))
 
 
-def _case(w: Writer, program: Rolled, p: int, sweep: Pass, tape: Tape, here: str, target: Target) -> None:
-    """Append one class's step: read, run its tape, write."""
-    values: list[str] = []
-    sizes = [port.size for port in tape.inputs]
-    values += [_broadcast(w, f"%numbers{p}", j) for j in range(sizes[0])]
-    for k in range(len(program.inputs)):
-        values += _share(w, f"p{k}", f"%in{k}{p}", sizes[1 + k])
-    for field in sweep.own:
-        values += [_field(w, f"%self{p}", program.place(field) + j) for j in range(program.fields[field])]
-    for field in sweep.parent:
-        values += [_field(w, f"%up{p}", program.place(field) + j) for j in range(program.fields[field])]
-    values = reduced(w, values, angles(tape), here)
-    compute(w, tape, values, fused=target.has_fma)
-    results = [values[i] for i in tape.results]
-    for field in sweep.writes:
-        for j in range(program.fields[field]):
-            _put(w, f"%self{p}", program.place(field) + j, results.pop(0))
-    for field in sweep.adds:
-        for j in range(program.fields[field]):
-            index = program.place(field) + j
-            total = w.emit(f"fadd {w.vector} {_field(w, f'%up{p}', index)}, {results.pop(0)}")
-            _put(w, f"%up{p}", index, total)
-    if sweep.results:
-        _scatter(w, f"p{len(program.inputs)}", f"%out{p}", results)
+class _Run:
+    """The memory of a program that is evaluated step by step."""
 
+    def __init__(self, program: Rolled, inputs: list[list[Any]]) -> None:
+        self.program, self.inputs = program, inputs
+        self.scratch: list[list[Any]] = [[0.0] * program.width for _ in program.items]
+        self.scratch[0] = list(program.root)
+        self.state: list[Any] = [0.0] * program.state
+        self.results: list[list[Any]] = [[0.0] * port.size for port in program.outputs]
 
-def _broadcast(w: Writer, base: str, index: int) -> str:
-    at = w.emit(f"getelementptr inbounds {w.real.name}, ptr {base}, i64 {index}")
-    x = w.emit(f"load {w.real.name}, ptr {at}, align {w.real.size}, !invariant.load !1")
-    one = w.emit(f"insertelement {w.vector} poison, {w.real.name} {x}, i32 0")
-    return w.shuffle(one, "poison", w.lanes, [0] * w.lanes)
+    def step(
+        self, fields: Fields, stage: Stage | None, j: int, start: Start | None = None, takes: int = 0, gives: int = 0
+    ) -> None:
+        """Run a step at an item, if there is one."""
+        if stage is None:
+            return
+        item = self.program.items[j]
+        memory: dict[str, Any] = {"own": self.scratch[j], "parent": self.scratch[item.parent]}
+        memory |= {"root": self.scratch[0], "state": self.state, "constant": item.constants}
 
+        def place(slot: Slot, ports: list[list[Any]]) -> tuple[list[Any], int]:
+            if slot.share is None:
+                return memory[slot.where], slot.at
+            port, _, number, stride, offset, by_start = slot.share
+            at = offset + (stride * item.numbers[number] if number >= 0 else 0)
+            return ports[port], at + (by_start * start.number if start else 0) + slot.at
 
-def _share(w: Writer, port: str, offset: str, count: int) -> list[str]:
-    """Append loads of `count` side-by-side numbers of every lane's row, from a byte offset on."""
-    values = []
-    places = [w.emit(f"getelementptr i8, ptr %{port}_row{lane}, i64 {offset}") for lane in range(w.lanes)]
-    for j in range(count):
-        vector = "poison"
-        for lane, place in enumerate(places):
-            at = w.emit(f"getelementptr i8, ptr {place}, i64 {j * w.real.size}") if j else place
-            x = w.emit(f"load {w.real.name}, ptr {at}, align {w.real.size}")
-            vector = w.emit(f"insertelement {w.vector} {vector}, {w.real.name} {x}, i32 {lane}")
-        values.append(vector)
-    return values
-
-
-def _scatter(w: Writer, port: str, offset: str, values: Sequence[str]) -> None:
-    for lane in range(w.lanes):
-        place = w.emit(f"getelementptr i8, ptr %{port}_row{lane}, i64 {offset}")
-        for j, value in enumerate(values):
-            at = w.emit(f"getelementptr i8, ptr {place}, i64 {j * w.real.size}") if j else place
-            x = w.emit(f"extractelement {w.vector} {value}, i32 {lane}")
-            w.do(f"store {w.real.name} {x}, ptr {at}, align {w.real.size}")
-
-
-def _field(w: Writer, item: str, index: int) -> str:
-    at = w.emit(f"getelementptr inbounds i8, ptr {item}, i64 {index * w.lanes * w.real.size}")
-    return w.emit(f"load {w.vector}, ptr {at}, align {w.real.size}")
-
-
-def _put(w: Writer, item: str, index: int, value: str) -> None:
-    at = w.emit(f"getelementptr inbounds i8, ptr {item}, i64 {index * w.lanes * w.real.size}")
-    w.do(f"store {w.vector} {value}, ptr {at}, align {w.real.size}")
-
-
-def _tables(program: Rolled, real: Real, size: int) -> str:
-    """Return the data of the items: class, parent's place, offsets in bytes; and their numbers."""
-    count = max(len(item.constants) for item in program.items)
-    plan, numbers = [], []
-    for item in program.items:
-        parent = (item.parent + 1) * program.width * size
-        integers = (item.kind, parent, *(x * real.size for x in item.inputs), item.output * real.size)
-        plan.append(f"[{len(integers)} x i64] [{', '.join(f'i64 {x}' for x in integers)}]")
-        padded = (*item.constants, *[0.0] * (count - len(item.constants)))
-        values = ", ".join(f"{real.name} {literal(x, real)}" for x in padded)
-        numbers.append(f"[{count} x {real.name}] [{values}]" if count else "[0 x double] zeroinitializer")
-    n = len(program.items)
-    width = 3 + len(program.inputs)
-    return (
-        f"@plan = internal constant [{n} x [{width} x i64]] [{', '.join(plan)}]\n"
-        f"@numbers = internal constant [{n} x [{count} x {real.name}]] [{', '.join(numbers)}]\n"
-    )
+        sources = (place(slot, self.inputs) for slot in self.program.sources(fields, stage, takes))
+        found = stage.tape.run([array[k] for array, k in sources])
+        for slot, x in zip(self.program.sinks(fields, stage, gives), found, strict=True):
+            array, k = place(slot, self.results)
+            array[k] = array[k] + x if slot.where in ("parent", "root") else x

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import ModelError
-from appell.kernels.kernel import Kernel
-from appell.kernels.recipe import Recipe
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model import manifold
 from appell.model.model import Model
 from appell.recursion import closure
@@ -108,7 +108,7 @@ class Assembler:
             return flat, [rows[i][k] for i, k in self._entries]
 
         return Kernel(
-            Recipe("closure", inputs, outputs, fingerprint, lambda: trace("closure", program, inputs, outputs))
+            ProgramSpec("closure", inputs, outputs, fingerprint, lambda: trace("closure", program, inputs, outputs))
         )
 
     def gap(self, q: Array) -> tuple[Array, Array]:

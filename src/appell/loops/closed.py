@@ -1,16 +1,74 @@
-"""Closing a tree: from a model with closures to a robot."""
+"""Robots with loops, or with wheels that roll: trees whose dependent velocities the closures determine."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from appell.loops.closed_robot import ClosedRobot
+from appell.errors import AppellWarning, InputError, ModelError
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.loops.assembly import CLOSED, Assembler, home
+from appell.loops.closing import advanced, brought_back, random_closed
+from appell.loops.pivots import PivotFallback
+from appell.loops.reduction import Loops, closing_step
+from appell.loops.structure import Structure, choose_dependent, condition, decide, idle_actuators, samples
+from appell.model import manifold
+from appell.model.build import listed
+from appell.model.lean import lean
 from appell.model.model import Model
+from appell.model.parameters import n_parameters, parameters, with_parameters, without_parameters
+from appell.read.write_toml import toml_text
+from appell.recursion.closure import AXES
+from appell.recursion.kinematics import Scalars
+from appell.robot import compile
+from appell.robot.calls import Call, prepared
+from appell.robot.coordinates import (
+    Limits,
+    check_quaternions,
+    coordinate_lines,
+    curved_joints,
+    joint_limits,
+    quaternion_errors,
+    quaternion_joints,
+    quaternion_places,
+    velocity_names,
+    velocity_places,
+)
+from appell.robot.derivatives import known
+from appell.robot.guards import OPEN, PIVOT_GROWTH
+from appell.robot.kind import FILE, Facts, Failure, Key, Kind, Rank
+from appell.robot.posture import Embedding
+from appell.robot.programs import Formulation, only
+from appell.robot.verbs import CLOSED as IS_CLOSED
+from appell.robot.verbs import PIVOTS, UNIT, VERBS, Verb
+
+Array = NDArray[Any]
+
+MANY = 30
+"""Bodies beyond which closures are written in the lean frames and the first frame's axes, unseen."""
+WELL_CONDITIONED = 20.0
+"""Condition number from which on other coordinates are better ones."""
+SEED = 2014
+
+_OWN_VERBS = {
+    **VERBS,
+    "closing_step": Verb("closing_step", (("q", "q"),), (("q", ("q",)), ("open", ("r",))), (), is_lean=False),
+    "regularity": Verb("regularity", (("q", "q"),), (("det", (1,)),), ()),
+}
+_OWN_PROGRAMS = {
+    "closing_step": only(closing_step),
+    "regularity": only(lambda robot, q: robot.posture(q).regularity()),
+}
 
 
-def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence[str] | None = None) -> ClosedRobot:
+def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence[str] | None = None) -> Closed:
     """Return the closed robot of a model with closures.
 
     Parameters
@@ -29,8 +87,284 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
 
     Examples
     --------
-    >>> from appell.catalogue import read
-    >>> close(read("four-bar")).independent
+    >>> from appell.read.catalogue import read
+    >>> close(read("four-bar")).facts.independent
     ['crank']
     """
-    return ClosedRobot(model, guess=guess, independent=independent)
+    if model.is_coupled:
+        raise ModelError(f"robot '{model.name}' has loops and joints that follow others; load it with mimic=False")
+    assembler, rng = Assembler(model), np.random.default_rng(SEED)
+    start = home(model) if guess is None else np.asarray(guess, dtype=float)
+    at = assembler.assemble(start, rng)
+    configurations = samples(assembler, at, rng)
+    names = independent or model.independent_velocities or None
+    structure, rank = decide(assembler, configurations, None if names is None else velocity_places(model, names))
+    idle = idle_actuators(model, structure)
+    if idle:
+        warnings.warn(
+            f"robot '{model.name}': the actuators {listed(idle)} move only with the others; they are taken to be "
+            f"without force, and robot.actuators leaves them out",
+            AppellWarning,
+            stacklevel=4,
+        )
+    return Closed(model, at, configurations, structure, rank)
+
+
+@dataclass(frozen=True, eq=False)
+class Closed(Kind):
+    """A tree with closures, closed at `home`; what was decided about its loops was decided on `configurations`."""
+
+    model: Model
+    home: Array
+    configurations: Array
+    structure: Structure
+    rank: Rank
+    verbs = _OWN_VERBS
+
+    def __reduce__(self) -> Any:
+        return Closed, (self.model, self.home, self.configurations, self.structure, self.rank)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return names and sizes: the coordinates of the tree, its independent velocities, and its actuators."""
+        model, structure = self.model, self.structure
+        names, places, every = velocity_names(model), quaternion_places(model), joint_limits(model)
+        own, count = list(structure.independent), len(model.closures)
+        independent, actuators = ([names[k] for k in part] for part in (own, structure.actuated))
+        sizes = {"q": model.nq, "t": model.nv, "v": len(own), "u": len(actuators), "p": n_parameters(model), "c": count}
+        rolls = len(structure.closing.rows) < self.rank.value  # rows that hold velocities and close no position
+        lines = coordinate_lines(model, with_velocities=False)
+        lines += [f"  {f'v[{i}]':<10} {name}" for i, name in enumerate(independent)]
+        lines += ["", "Actuators, in the order of their forces:"]
+        return Facts(
+            sizes | {"r": len(structure.closing.rows)},
+            [body.joint.name for body in model.bodies],
+            [body.joint.type.nq for body in model.bodies],
+            independent,
+            actuators,
+            actuators,
+            structure.actuated,
+            parameters(model),
+            Limits(every.lower, every.upper, every.velocity[own], every.effort[own]),
+            {UNIT: len(places), PIVOTS: 1},
+            [*lines, *(f"  {i:<10} {name}" for i, name in enumerate(actuators))],
+            places,
+            None if rolls else curved_joints(model, own),
+            [closure.name for closure in model.closures],
+            self.rank,
+            "1 closure" if count == 1 else f"{count} closures",
+        )
+
+    @cached_property
+    def assembler(self) -> Assembler:
+        """Return what closes the loops."""
+        return Assembler(self.model)
+
+    # Programs
+
+    def fingerprint(self, *, is_parametric: bool) -> Any:
+        """Return the model without names, the frames of its closures, and what was decided."""
+        model = replace(self.model, name="", source="", frames=())
+        ends = [self.model.frame_index[name] for c in self.model.closures for name in (c.first, c.second)]
+        bare = (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
+        return (bare, ends, self.structure)
+
+    def formulations(self, verb: str) -> Mapping[str, Formulation]:
+        """Return the algorithms of a verb."""
+        return _OWN_PROGRAMS.get(verb) or known(verb)
+
+    def variants(self, verb: str) -> Sequence[str]:
+        """Return frames and axes in which closures can be written; they compete in inverse dynamics, for all verbs."""
+        if verb != "inverse_dynamics":
+            return (compile.choice(self, Key("inverse_dynamics")).variant,)
+        if len(self.model.bodies) > MANY:
+            return ("lean first",)
+        forms = ("lean", FILE, "bundled") if self._lean.deferred else ("lean", FILE)
+        return (FILE, *(f"{form} {axes}" for form in forms for axes in AXES if (form, axes) != (FILE, "first")))
+
+    @cached_property
+    def _lean(self) -> Model:
+        return lean(self.model)
+
+    @cached_property
+    def _decided(self) -> dict[str, Loops]:
+        return {}
+
+    def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
+        """Return the loops in the frames and axes of a variant."""
+        if variant not in self._decided:
+            self._decided[variant] = self._loops(variant)
+        loops = self._decided[variant]
+        return loops if pi is None else replace(loops, dynamics=self._parametric(variant, pi), known={})
+
+    def _loops(self, variant: str) -> Loops:
+        form, _, axes = variant.partition(" ")
+        plain = replace(self._lean, deferred=frozenset())
+        frames = self.model if form == FILE else plain
+        chosen = self.structure.independent
+        structure, _ = decide(self.assembler, self.configurations, chosen, frames, axes or "first")
+        return Loops(
+            frames, self._lean if form == "bundled" else frames, replace(structure, actuated=self.structure.actuated)
+        )
+
+    def _parametric(self, variant: str, pi: Scalars) -> Model:
+        given = with_parameters(without_parameters(self.model), pi)
+        if variant.startswith(FILE):
+            return given
+        bundled = lean(given, is_numeric=False)
+        return bundled if variant.startswith("bundled") else replace(bundled, deferred=frozenset())
+
+    def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
+        """Return the quaternions' lengths, and how small pivots are."""
+        assert isinstance(embedding, Loops)  # of this kind
+        values: dict[str, Sequence[Any]] = {}
+        if UNIT in guards:
+            values[UNIT] = quaternion_errors(self.facts.quaternions, q)
+        if PIVOTS in guards:
+            weight = PIVOT_GROWTH / OPEN**2 if IS_CLOSED in guards else 0.0
+            values[PIVOTS] = [embedding.posture(q).pivot_growth(self.assembler.size, weight)]
+        return values
+
+    def alternate(self, key: Key, other: Structure) -> Kernel:
+        """Return the kernel of a verb with other pivots, in the frames of the file."""
+        chosen = compile.choice(self, key)
+        formulation = compile.formulation_of(self, key.verb, chosen.formulation)
+
+        def embedding(pi: Scalars | None) -> Loops:
+            return Loops(self.model, self.model if pi is None else self._parametric(FILE, pi), other)
+
+        spec = compile.program(self, key).spec
+        make = partial(compile.traced, self, key, formulation, embedding)
+        return Kernel(ProgramSpec(spec.name, spec.inputs, spec.outputs, f"{spec.fingerprint} {other!r}", make))
+
+    def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
+        """Return results with other pivots for bad samples; raise for bad quaternions."""
+        if guard == UNIT:
+            q = np.asarray(call.arguments[0], dtype=float)
+            check_quaternions(self.model.name, self.facts.quaternions, quaternion_joints(self.model), q)
+            return call.results
+        if key not in self._fallbacks:
+            self._fallbacks[key] = PivotFallback(self, key, IS_CLOSED in self.verbs[key.verb].guards)
+        return self._fallbacks[key].recovered(call)
+
+    @cached_property
+    def _fallbacks(self) -> dict[Key, PivotFallback]:
+        return {}
+
+    # Configurations
+
+    def neutral(self) -> Array:
+        """Return the closed configuration that assembling the robot's home leads to."""
+        return self.home.copy()
+
+    def random(self, rng: np.random.Generator, count: int) -> Array:
+        """Return random closed configurations: about half a radian from neutral in all free motions."""
+        return random_closed(self.assembler, self.structure, self.home, rng, count)
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """Return the closed configuration reached from q by the independent motion dv."""
+        leading = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
+        start = np.broadcast_to(q, (*leading, self.model.nq))
+        return advanced(self.model, self._tree_velocity, self.project, start, dv)
+
+    @cached_property
+    def _tree_velocity(self) -> Call:
+        return prepared(self, Key("tree_velocity"))
+
+    @cached_property
+    def _closing_step(self) -> Call:
+        return prepared(self, Key("closing_step"))
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """Return the independent motion that leads from q0 to q1, wheels' paths aside."""
+        return self.reduced(q0, manifold.difference(self.model, q0, q1))
+
+    def assemble(self, guess: Array) -> Array:
+        """Return closed configurations near guesses."""
+        flat = guess.reshape(-1, self.model.nq)
+        fit = self.assembler.close(flat)
+        for i in np.flatnonzero(~(fit.error <= CLOSED)):
+            fit.q[i] = self.assembler.assemble(flat[i], np.random.default_rng(SEED))
+        return fit.q.reshape(guess.shape)
+
+    def project(self, q: Array) -> Array:
+        """Return the closed configurations with the same independent coordinates."""
+        if not self.structure.closing.rows:
+            return q
+        closed, worst = brought_back(self._closing_step, q, self.assembler.size)
+        if worst is not None:
+            raise InputError(
+                f"project: a configuration of robot '{self.model.name}' stays open by {worst:.2g} with its independent "
+                "coordinates held; close it with robot.assemble"
+            )
+        return closed
+
+    def closure_error(self, q: Array) -> Array:
+        """Return the largest distance [m] or angle [rad] by which loops are open."""
+        rows = self.assembler.gap(q)[0] / self.assembler.row_scale
+        return np.asarray(np.abs(rows).max(axis=-1, initial=0.0))
+
+    def condition(self, q: Array) -> Array:
+        """Return the condition number of the equations for the dependent velocities."""
+        return condition(self.assembler, self.structure, q)
+
+    def reduced(self, q: Array, x: Array) -> Array:
+        """Return the independent ones of the tree's velocities."""
+        return x[..., list(self.structure.independent)]
+
+    def from_actuators(self, positions: Array, guess: Array) -> Array:
+        """Return the configurations that a motion of the actuators from the guess leads to, passive modes held."""
+        model = self.model
+        slices = zip(model.v_slices, model.q_slices, model.bodies, strict=True)
+        at = {v.start: q.start for v, q, body in slices if body.joint.type.nq == 1}
+        if not self.structure.is_plain or any(k not in at for k in self.structure.actuated):
+            raise InputError(
+                f"from_actuators: the first independent velocities of robot '{self.model.name}' must be those of its "
+                f"actuators {listed(self.facts.actuators)}, of one coordinate each; they are "
+                f"{listed(self.facts.independent)}"
+            )
+        left = positions - guess[..., [at[k] for k in self.structure.actuated]]
+        still = np.zeros((*left.shape[:-1], len(self.structure.passive)))
+        try:
+            return self.integrate(guess, np.concatenate([left, still], axis=-1))
+        except InputError as error:
+            raise InputError(
+                f"from_actuators: the actuators of robot '{self.model.name}' cannot go from the guess to the positions "
+                f"given with its loops closed ({error}); give a guess nearer to them, or check their order and signs"
+            ) from None
+
+    def with_independent(self, names: Sequence[str] | None, near: Array | None) -> Kind:
+        """Return the robot in other independent velocities."""
+        at = self.home if near is None else near
+        if names is None:
+            every = velocity_names(self.model)
+            names = [every[k] for k in self._best(at)]
+        return close(self.model, guess=at, independent=names)
+
+    def _best(self, q: Array) -> list[int]:
+        """Return the independent velocities whose dependent ones are best conditioned at q."""
+        dependent = choose_dependent(self.assembler.gap(q)[1][None], self.rank.value, ())
+        return [k for k in range(self.model.nv) if k not in dependent]
+
+    @cached_property
+    def _charts(self) -> dict[tuple[int, ...], Kind]:
+        return {}
+
+    def near(self, q: Array) -> Kind:
+        """Return the robot in coordinates that are well conditioned at q; each set of coordinates is made once."""
+        if float(self.condition(q)) < WELL_CONDITIONED:
+            return self
+        best = tuple(self._best(q))
+        if best not in self._charts:
+            self._charts[best] = self.with_independent([velocity_names(self.model)[k] for k in best], q)
+        return self._charts[best]
+
+    def with_model(self, model: Model) -> Kind:
+        """Return the robot with another model of the same joints and loops."""
+        return replace(self, model=model)
+
+    def text(self) -> str:
+        """Return the robot as the text of a toml file: closed where it is, in the independent velocities it has."""
+        joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)
+        at = tuple((name, tuple(map(float, self.home[where]))) for name, where in joints)
+        return toml_text(replace(self.model, home=at, independent_velocities=tuple(self.facts.independent)))

@@ -10,43 +10,14 @@ from numpy.typing import NDArray
 
 from appell.errors import ModelError
 from appell.loops.assembly import CLOSED, Assembler
-from appell.loops.reduction import Loops
 from appell.loops.structure import Structure, condition
 from appell.model import manifold
-from appell.model.joints import QUATERNION
 from appell.model.model import Model
-from appell.recursion import closure, elimination
-from appell.recursion.kinematics import Scalars, links
-from appell.recursion.rates import coordinate_rates
-from appell.spatial.scalar import sqrt
 
 PIECE = 0.1
 """The longest motion that is integrated in one piece."""
 NEWTON = 12
 """Steps of Newton's after which a configuration that is not closed is not near one that is."""
-
-
-def closing_step(loops: Loops, q: Scalars) -> Any:
-    """Return q after one step of Newton's towards closed loops, and the residuals that it starts from.
-
-    The independent coordinates stay. So a state that is brought back this way is the one that they determine.
-    """
-    frames, order = loops.frames, loops.structure.closing
-    chain = links(frames, q)
-    ties = closure.ties(frames)
-    rows = [row for tie in ties for row in closure.rows(frames, chain, tie)]
-    rows = [{k: x for k, x in row.items() if (i, k) not in loops.structure.zeros} for i, row in enumerate(rows)]
-    open_by = [x for tie in ties for x in closure.residual(chain, tie)]
-    solved = elimination.solve(elimination.factorise(rows, order), [-x for x in open_by])
-    rates = coordinate_rates(frames, q, tuple(solved.get(k, 0.0) for k in range(frames.nv)))
-    closer = [x + rate for x, rate in zip(q, rates, strict=True)]
-    for body, at in zip(frames.bodies, frames.q_slices, strict=True):
-        if body.joint.kind in QUATERNION:
-            places = range(at.start, at.stop)[QUATERNION[body.joint.kind]]
-            length = sqrt(sum((closer[k] * closer[k] for k in places), start=0.0))
-            for k in places:
-                closer[k] = closer[k] / length
-    return closer, [open_by[r] for r in order.rows]
 
 
 def brought_back(step: Callable[..., Any], q: NDArray[Any], size: float) -> tuple[NDArray[Any], float | None]:
@@ -66,7 +37,7 @@ def brought_back(step: Callable[..., Any], q: NDArray[Any], size: float) -> tupl
 
 def advanced(
     model: Model,
-    expand: Callable[..., NDArray[Any]],
+    tree_velocity: Callable[..., NDArray[Any]],
     project: Callable[..., Any],
     q: NDArray[Any],
     step: NDArray[Any],
@@ -78,14 +49,14 @@ def advanced(
         # Runge and Kutta's mean of four of Γ(q)·dv; what is left of its error in the dependent ones is projected
         mean, at = np.zeros((*q.shape[:-1], model.nv)), q
         for weight, ahead in ((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0)):
-            rate = expand(at, step)
+            rate = tree_velocity(at, step)
             mean = mean + weight / 6.0 * rate
             at = manifold.integrate(model, q, ahead * rate)
         q = project(manifold.integrate(model, q, mean))
     return q
 
 
-def scattered(
+def random_closed(
     assembler: Assembler, structure: Structure, q: NDArray[Any], rng: np.random.Generator, wanted: int
 ) -> NDArray[Any]:
     """Return closed configurations about half a radian from q in all free motions, none near a singularity."""

@@ -1,44 +1,42 @@
-"""Loading any robot, open or closed: the `load` and `catalogue` that appell shows.
-
-Open robots are :mod:`appell.robot.load`'s; here the kinds of closed robots are told apart.
-"""
+"""Loading robots: the factory that tells the kinds of robot apart, from files, the catalogue, tables, and at random."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
-from appell.catalogue import file_text, names
-from appell.errors import InputError
+import numpy as np
+
+from appell.errors import AppellWarning, InputError
 from appell.loops.closed import close
-from appell.loops.closed_robot import ClosedRobot
+from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.read import is_spherical, read_spherical
-from appell.loops.spherical.robot import SphericalRobot
+from appell.model.build import listed
+from appell.model.mimic import coupled
+from appell.model.model import Model
+from appell.read import catalogue as _catalogue
+from appell.read import from_dh as _from_dh
+from appell.read import read
+from appell.read.closures import with_loops
+from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
-from appell.robot import load as opened
+from appell.robot.long.kind import LongTree, is_long
 from appell.robot.robot import Robot
+from appell.robot.tree import Tree
 
-Spherical = Literal["agile-wrist", "sst"]
+MJCF = (".xml", ".mjcf")
+"""Files whose equalities of joints MuJoCo enforces, so that leaving them loose is worth a warning."""
 
 
-@overload
-def load(  # type: ignore[overload-overlap]  # a name of the catalogue is known; a file of one's own is not
-    source: Spherical, *, gravity: Sequence[float] | None = None
-) -> SphericalRobot: ...
-@overload
-def load(
-    source: str | os.PathLike[str],
-    *,
-    floating: bool = False,
-    friction: bool = True,
-    mimic: bool = False,
-    gravity: Sequence[float] | None = None,
-    loops: str | os.PathLike[str],
-) -> ClosedRobot: ...
-@overload
+def robot_of(model: Model) -> Robot:
+    """Return the robot of a model: a tree, or closed where it has closures."""
+    return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
+
+
 def load(
     source: str | os.PathLike[str],
     *,
@@ -47,16 +45,7 @@ def load(
     mimic: bool = False,
     gravity: Sequence[float] | None = None,
     loops: str | os.PathLike[str] | bool = True,
-) -> Robot: ...
-def load(
-    source: str | os.PathLike[str],
-    *,
-    floating: bool = False,
-    friction: bool = True,
-    mimic: bool = False,
-    gravity: Sequence[float] | None = None,
-    loops: str | os.PathLike[str] | bool = True,
-) -> Robot | SphericalRobot:
+) -> Robot:
     """Return the robot of a file or of the catalogue.
 
     Parameters
@@ -65,7 +54,7 @@ def load(
         A ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, or a name from :func:`appell.catalogue`, such as
         "puma600" or "agile-wrist".
     floating
-        True sets the base free: a first joint "root" of six velocities.
+        True gives the robot a floating base: a first joint "root" of six velocities.
     friction
         False leaves out joint damping, Coulomb friction and rotor inertia.
     mimic
@@ -90,38 +79,95 @@ def load(
     >>> appell.load("puma600")
     <Robot 'puma600': 6 bodies, nq 6, nv 6>
     >>> appell.load("agile-wrist")
-    <SphericalRobot 'agile-wrist': 7 bodies, nq 3, nv 3>
+    <Robot 'agile-wrist': 7 bodies, 3 legs, nq 3, nv 3>
     >>> appell.load("five-bar")
-    <ClosedRobot 'five-bar': 4 bodies, 1 closure, nq 4, nv 2>
+    <Robot 'five-bar': 4 bodies, 1 closure, nq 4, nv 2>
     """
     place = os.fspath(source)
     if is_spherical(_toml(place)):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
             if is_set:
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
-        if place in names():
-            return SphericalRobot(read_spherical(file_text(place), gravity=gravity, source=f"{place}.toml"))
-        return SphericalRobot(read_spherical(Path(place), gravity=gravity))
-    beside = None if isinstance(loops, bool) else loops
-    model = opened.read_model(source, floating=floating, friction=friction, mimic=mimic, gravity=gravity, loops=beside)
-    if loops is False:
-        model = replace(model, closures=(), actuators=(), home=())
-    return close(model) if model.closures else Robot(model)
+        if place in _catalogue.names():
+            own = read_spherical(_catalogue.file_text(place), gravity=gravity, source=f"{place}.toml")
+        else:
+            own = read_spherical(Path(place), gravity=gravity)
+        return Robot(Spherical(own))
+    model = _read(place, gravity)
+    if not isinstance(loops, bool):
+        model = with_loops(model, loops)
+    if Path(place).suffix.lower() in MJCF:
+        warn_of_loose(model, place, mimic=mimic, remedy="load with mimic=True")
+    model = as_asked(model, floating=floating, friction=friction, mimic=mimic)
+    return robot_of(replace(model, closures=(), actuators=(), home=()) if loops is False else model)
+
+
+def _read(place: str, gravity: Sequence[float] | None) -> Model:
+    if place in _catalogue.names():
+        return _catalogue.read(place, gravity=gravity)
+    if not Path(place).suffix and not Path(place).exists():
+        raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(catalogue())}")
+    return read(place, gravity=gravity)
 
 
 def _toml(place: str) -> Mapping[str, Any]:
     """Return the tables of a robot in appell's own format; none of other files, or of a file that is not there."""
-    if place in names():
-        return tables(file_text(place), f"{place}.toml")[0]
+    if place in _catalogue.names():
+        return tables(_catalogue.file_text(place), f"{place}.toml")[0]
     path = Path(place)
     return tables(path)[0] if path.suffix.lower() == ".toml" and path.is_file() else {}
 
 
+def read_text(text: str, source: str) -> Robot:
+    """Return the robot of the text of a toml file, as ``robot.kind.text()`` gives it."""
+    if is_spherical(tables(text, source)[0]):
+        return Robot(Spherical(read_spherical(text, source=source)))
+    return robot_of(_read_toml(text, source=source))
+
+
+def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None:
+    """Warn of joints that MuJoCo would bind and this robot moves by themselves."""
+    loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
+    if loose and not mimic:
+        warnings.warn(
+            f"{place}: equalities of joints are not enforced ({listed(loose)}); {remedy} to bind them",
+            AppellWarning,
+            stacklevel=3,
+        )
+
+
+def as_asked(model: Model, *, floating: bool = False, friction: bool = True, mimic: bool = False) -> Model:
+    """Return the model with its followers bound, its base floating, its friction left out, as asked."""
+    model = coupled(model) if mimic else model
+    model = model.floating() if floating else model
+    return model if friction else model.without_friction()
+
+
+def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Robot:
+    """Return the robot of a Denavit–Hartenberg table; see :func:`appell.read.from_dh` for its rows and options.
+
+    >>> import appell, math
+    >>> appell.from_dh([{"a": 0.0, "mass": 1.0, "centre": [0.5, 0.0, 0.0]}, {"a": 1.0}])
+    <Robot 'robot': 2 bodies, nq 2, nv 2>
+    """
+    return robot_of(_from_dh(rows, modified=modified, **options))
+
+
+def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) -> Robot:
+    """Return a random general arm of n revolute joints; its first axis is vertical if asked.
+
+    >>> import appell, numpy as np
+    >>> appell.random_chain(4, np.random.default_rng(0)).nv
+    4
+    """
+    return robot_of(_catalogue.random_chain(n, rng, vertical=vertical))
+
+
 def catalogue() -> list[str]:
-    """Return the names that :func:`load` knows without a file, of open and closed robots.
+    """Return the names that :func:`load` knows without a file.
 
     >>> import appell
     >>> "puma560" in appell.catalogue(), "sst" in appell.catalogue()
     (True, True)
     """
-    return names()
+    return _catalogue.names()

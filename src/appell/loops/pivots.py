@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import AppellWarning
-from appell.kernels.kernel import Kernel
-from appell.loops.structure import condition, repivoted, velocity_names
-from appell.loops.verbs import OPEN, ROUGH, VERBS, Programs
+from appell.kernels.runtime.kernel import Kernel
+from appell.loops.assembly import Assembler
+from appell.loops.structure import Structure, condition, repivoted
 from appell.model.build import listed
+from appell.model.model import Model
+from appell.robot.coordinates import velocity_names
+from appell.robot.guards import OPEN, PIVOT_GROWTH
+from appell.robot.kind import Failure, Key
 
 Array = NDArray[Any]
 
@@ -28,37 +32,58 @@ ALTERNATES = 4
 """How many other orders of pivots are tried on one batch."""
 
 
+class Loops(Protocol):
+    """What a closed robot gives for its recovery."""
+
+    @property
+    def model(self) -> Model:
+        """Return the tree with its closures."""
+
+    @property
+    def structure(self) -> Structure:
+        """Return what was decided about its loops."""
+
+    @property
+    def assembler(self) -> Assembler:
+        """Return what closes its loops."""
+
+    def alternate(self, key: Key, other: Structure) -> Kernel:
+        """Return the kernel of a verb with other pivots."""
+
+
 @dataclass(frozen=True, eq=False)
-class Smoother:
+class PivotFallback:
     """The other programs of one verb, made as they are needed."""
 
-    programs: Programs
-    verb: str
-    frame: str | None
+    robot: Loops
+    key: Key
+    is_strict: bool
+    """Whether open loops are worth a warning."""
     kernels: list[Kernel] = field(default_factory=list)
 
-    def smoothed(self, arguments: tuple[Any, ...], results: list[Array], rough: Array) -> list[Array]:
+    def recovered(self, call: Failure) -> list[Array]:
         """Return the results with those samples computed anew, by other pivots, that have a small one."""
-        shape = rough.shape
-        given = [np.asarray(x) for x in arguments]
+        growth, results = call.values[..., 0], call.results
+        shape = growth.shape
+        given = [np.asarray(x) for x in call.arguments]
         flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in given]
         outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
-        rough = rough.reshape(-1).copy()
+        growth = growth.reshape(-1).copy()
         finite = np.all([np.isfinite(x).all(axis=-1) for x in flat], axis=0)
-        if VERBS[self.verb].is_strict:
-            finite = finite & ~self._open(flat[0], finite & ~(rough <= ROUGH), shape)
+        if self.is_strict:
+            finite = finite & ~self._open(flat[0], finite & ~(growth <= PIVOT_GROWTH), shape)
         for k in range(ALTERNATES):
-            bad = np.flatnonzero(finite & ~(rough <= ROUGH))
+            bad = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))
             if not len(bad):
                 break
             if k == len(self.kernels):
                 self.kernels.append(self._alternate(flat[0][bad].astype(float)))
             *values, again = self.kernels[k](*(x[bad] for x in flat))
-            better = ~(again[:, 0] >= rough[bad])
+            better = ~(again[:, 0] >= growth[bad])
             for output, value in zip(outputs, values, strict=True):
                 output[bad[better]] = value[better]
-            rough[bad[better]] = again[better, 0]
-        left = np.flatnonzero(finite & ~(rough <= ROUGH))
+            growth[bad[better]] = again[better, 0]
+        left = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))
         if len(left):
             self._warn(flat[0][left].astype(float), left, shape)
         return [x.reshape(shape + x.shape[1:]) for x in outputs]
@@ -66,13 +91,13 @@ class Smoother:
     def _open(self, q: Array, which: Array, shape: tuple[int, ...]) -> Array:
         """Return which samples are open, of those in question, and warn of them."""
         at = np.flatnonzero(which)
-        errors = self.programs.assembler.error(q[at].astype(float))
+        errors = self.robot.assembler.error(q[at].astype(float))
         result = np.zeros(len(q), dtype=bool)
         result[at[errors > 0.5 * OPEN]] = True
         if result.any():
-            where = _told(at[int(np.argmax(errors))], int(result.sum()), shape)
+            where = _subject(at[int(np.argmax(errors))], int(result.sum()), shape)
             warnings.warn(
-                f"robot '{self.programs.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
+                f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
                 "the robot's size, and what a verb gives there means little; close q with robot.assemble or "
                 "robot.project",
                 AppellWarning,
@@ -82,30 +107,29 @@ class Smoother:
 
     def _alternate(self, q: Array) -> Kernel:
         """Return the program whose pivots suit the best conditioned of some configurations."""
-        programs = self.programs
-        at = int(np.argmin(condition(programs.assembler, programs.structure, q)))
-        other = repivoted(programs.structure, programs.assembler, q[at])
-        return Kernel(programs.recipe(self.verb, self.frame, other))
+        robot = self.robot
+        at = int(np.argmin(condition(robot.assembler, robot.structure, q)))
+        return robot.alternate(self.key, repivoted(robot.structure, robot.assembler, q[at]))
 
     def _warn(self, q: Array, left: Array, shape: tuple[int, ...]) -> None:
-        programs = self.programs
-        numbers = condition(programs.assembler, programs.structure, q)
+        robot = self.robot
+        numbers = condition(robot.assembler, robot.structure, q)
         worst = int(np.argmax(numbers))
         if numbers[worst] < SINGULAR:
             return
-        where = _told(int(left[worst]), len(left), shape)
-        names = velocity_names(programs.model)
-        independent = listed(names[k] for k in programs.structure.independent)
+        where = _subject(int(left[worst]), len(left), shape)
+        names = velocity_names(robot.model)
+        independent = listed(names[k] for k in robot.structure.independent)
         warnings.warn(
-            f"robot '{programs.model.name}': {where} near a singularity, where the velocities {independent} do not "
+            f"robot '{robot.model.name}': {where} near a singularity, where the velocities {independent} do not "
             f"determine the others: condition number {numbers[worst]:.1e}; keep away from it, or choose other "
             "coordinates with robot.with_independent",
             AppellWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
 
 
-def _told(worst: int, count: int, shape: tuple[int, ...]) -> str:
+def _subject(worst: int, count: int, shape: tuple[int, ...]) -> str:
     """Return the beginning of a sentence about some samples."""
     index = tuple(int(i) for i in np.unravel_index(worst, shape)) if shape else ()
     if count > 1:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from appell.recursion import closure
 from appell.recursion.elimination import Order
 from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import links
+from appell.robot.coordinates import velocity_names
+from appell.robot.kind import Rank
 
 Array = NDArray[Any]
 
@@ -39,17 +41,6 @@ GOOD = 0.05
 """What a pivot must have of its column's largest entry."""
 NOTHING = 1e-12
 """An entry below this in all samples is zero on closed loops."""
-
-
-class Rank(NamedTuple):
-    """The rank of the closures' Jacobian, and the singular values on both sides of it, beside the largest.
-
-    `dropped` is 0 where no row is redundant.
-    """
-
-    value: int
-    kept: float
-    dropped: float
 
 
 @dataclass(frozen=True)
@@ -91,25 +82,6 @@ class Structure:
     def is_plain(self) -> bool:
         """Return whether the accelerations given are the actuators' own."""
         return self.driven == self.actuated
-
-
-def velocity_names(model: Model) -> list[str]:
-    """Return a name per velocity of the tree: the joint's, with a number where it has several."""
-    names = []
-    for body in model.bodies:
-        n = body.joint.type.nv
-        names += [body.joint.name] if n == 1 else [f"{body.joint.name}[{k}]" for k in range(n)]
-    return names
-
-
-def velocity_places(model: Model, names: Sequence[str]) -> list[int]:
-    """Return where velocities of those names stand in the tree's v."""
-    known = velocity_names(model)
-    unknown = [name for name in names if name not in known]
-    if unknown or len(set(names)) != len(names):
-        what = f"no velocity {listed(unknown)}" if unknown else "a velocity named twice"
-        raise InputError(f"robot '{model.name}': {what}; its velocities are {listed(known, 60)}")
-    return [known.index(name) for name in names]
 
 
 def idle_actuators(model: Model, structure: Structure) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -72,7 +72,8 @@ def build(
     for link in links:
         _check_inertia(link, source)
     for connection in connections:
-        _check_joint(connection, source)
+        for fault in _faults(connection.joint):
+            raise ReadError(f"joint '{connection.joint.name}' {fault}", source, connection.line)
 
     bodies: list[Body] = []
     frames: list[Frame] = []
@@ -192,29 +193,18 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
     return roots[0].name
 
 
-def _check_joint(connection: Connection, source: str) -> None:
-    joint = connection.joint
-    if joint.kind != "fixed" and joint.kind not in KINDS:
-        raise ReadError(
-            f"joint '{joint.name}' has type '{joint.kind}'; known types: {listed([*KINDS, 'fixed'])}",
-            source,
-            connection.line,
-        )
-    if joint.kind not in ("fixed", *WITHOUT_AXIS) and not math.hypot(*joint.axis) > 1e-9:
-        raise ReadError(
-            f"joint '{joint.name}' has an axis of zero length; give it a direction", source, connection.line
-        )
-    if joint.offset and joint.kind != "fixed" and joint.type.nq > 1:
-        raise ReadError(
-            f"joint '{joint.name}' is {joint.kind} and has an offset; only joints of one coordinate have one",
-            source,
-            connection.line,
-        )
+def _faults(joint: Joint) -> Iterator[str]:
+    """Yield what is wrong with a joint."""
+    moves = joint.kind != "fixed"
+    if moves and joint.kind not in KINDS:
+        yield f"has type '{joint.kind}'; known types: {listed([*KINDS, 'fixed'])}"
+    if moves and joint.kind not in WITHOUT_AXIS and not math.hypot(*joint.axis) > 1e-9:
+        yield "has an axis of zero length; give it a direction"
+    if moves and joint.offset and joint.type.nq > 1:
+        yield f"is {joint.kind} and has an offset; only joints of one coordinate have one"
     for what in ("damping", "friction", "armature"):
         if getattr(joint, what) < 0:
-            raise ReadError(
-                f"joint '{joint.name}' has a negative {what}; it must be zero or more", source, connection.line
-            )
+            yield f"has a negative {what}; it must be zero or more"
 
 
 def _check_inertia(link: Link, source: str) -> None:

@@ -57,7 +57,15 @@ class Kind(Protocol):
         """Return q̇."""
 
 
-class Revolute:
+class _Plain:
+    """What joints have whose velocities are the rates of their coordinates."""
+
+    def rates(self, q: Scalars, v: Scalars) -> Scalars:
+        """Return v."""
+        return v
+
+
+class Revolute(_Plain):
     """Turning about an axis; q in radians."""
 
     nq, nv, turns = 1, 1, True
@@ -70,12 +78,8 @@ class Revolute:
         """Return the axis as angular part."""
         return (Column(joint.axis, ZERO),)
 
-    def rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return v."""
-        return v
 
-
-class Prismatic:
+class Prismatic(_Plain):
     """Sliding along an axis; q in metres."""
 
     nq, nv, turns = 1, 1, False
@@ -88,12 +92,8 @@ class Prismatic:
         """Return the axis as linear part."""
         return (Column(ZERO, joint.axis),)
 
-    def rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return v."""
-        return v
 
-
-class Helical:
+class Helical(_Plain):
     """Turning about an axis and advancing along it by the pitch; q in radians."""
 
     nq, nv, turns = 1, 1, True
@@ -106,12 +106,8 @@ class Helical:
         """Return the axis as angular part and the pitch along it as linear part."""
         return (Column(joint.axis, scale(joint.pitch, joint.axis)),)
 
-    def rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return v."""
-        return v
 
-
-class Cylindrical:
+class Cylindrical(_Plain):
     """Turning about an axis (q₁, radians) and sliding along it (q₂, metres)."""
 
     nq, nv, turns = 2, 2, False
@@ -123,10 +119,6 @@ class Cylindrical:
     def columns(self, joint: Shape) -> tuple[Column, ...]:
         """Return the axis as angular part, then as linear part."""
         return (Column(joint.axis, ZERO), Column(ZERO, joint.axis))
-
-    def rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return v."""
-        return v
 
 
 class Planar:

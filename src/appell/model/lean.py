@@ -45,12 +45,15 @@ class Line(NamedTuple):
     direction: Vector
 
 
-def lean(model: Model) -> Model:
-    """Return a model of the same joints, in the same order, with the same dynamics and the fewest nonzero constants."""
-    return _bundle(_regroup(_reframe(model)))
+def lean(model: Model, *, is_numeric: bool = True) -> Model:
+    """Return a model of the same joints, in the same order, with the same dynamics and the fewest nonzero constants.
+
+    Where inertias are not numbers but scalars of a traced program, frames follow from the joints alone.
+    """
+    return _bundle(_regroup(_reframe(model, is_numeric=is_numeric), is_numeric=is_numeric))
 
 
-def _reframe(model: Model) -> Model:
+def _reframe(model: Model, *, is_numeric: bool) -> Model:
     """Return the model in working frames."""
     heir = _heirs(model)
     size = max((math.hypot(*body.joint.placement.position) for body in model.bodies), default=0.0)
@@ -65,14 +68,14 @@ def _reframe(model: Model) -> Model:
             placed = _seat(line, size, slides=joint.kind in SLIDING)
             # N: the working frame at q = 0, before its own turn about z, seen from the body's frame
             before = Pose(seat.rotation, seat.position).inverse().then(placed)
-            turn = _turn(model, i, heir.get(i), before)
+            turn = _turn(model, i, heir.get(i), before, is_numeric=is_numeric)
             turned = Pose(about(Z, math.cos(turn), math.sin(turn)), ZERO)
             working[i] = before.then(turned)
             joint = _with_axis_z(joint, placed, turned, turn)
         else:
             working[i] = Pose()
             joint = replace(joint, placement=seat)
-        inertia = body.inertia.moved(working[i].inverse())
+        inertia = body.inertia.moved(_clean_pose(working[i].inverse()))
         bodies.append(replace(body, joint=replace(joint, placement=_clean_pose(joint.placement)), inertia=inertia))
     gravity = _clean_vector(matvec_t(working[WORLD].rotation, model.gravity))
     frames = (replace(f, placement=_clean_pose(working[f.body].inverse().then(f.placement))) for f in model.frames)
@@ -92,13 +95,13 @@ def _bundle(model: Model) -> Model:
 
     Vectors then cross the whole bundle unturned, and what turns instead are the few constants of its bodies.
     """
-    late: set[int] = set()
+    deferred: set[int] = set()
     for i, body in enumerate(model.bodies):
         parent = body.parent
         pair = parent != WORLD and body.joint.kind in TURNING and model.bodies[parent].joint.kind in TURNING
         if pair and body.joint.placement.rotation == IDENTITY:
-            late |= {i, parent}
-    return replace(model, late=frozenset(late))
+            deferred |= {i, parent}
+    return replace(model, deferred=frozenset(deferred))
 
 
 def _heirs(model: Model) -> dict[int, int]:
@@ -154,7 +157,7 @@ def _foot(line: Line, sine: float, size: float) -> Vector:
     return add(point, scale(along, z)) if abs(along) <= NEAR * size else point
 
 
-def _turn(model: Model, i: int, heir: int | None, before: Pose) -> float:
+def _turn(model: Model, i: int, heir: int | None, before: Pose, *, is_numeric: bool) -> float:
     """Return the angle about z that lays the body's x along the common normal with its heir's axis.
 
     `before` is the working frame before the turn, in the body's frame.
@@ -169,6 +172,8 @@ def _turn(model: Model, i: int, heir: int | None, before: Pose) -> float:
             return math.atan2(z[0], -z[1])
         if math.hypot(point[0], point[1]) > 1e-12 and joint.kind in TURNING:
             return math.atan2(point[1], point[0])
+    if not is_numeric:
+        return 0.0
     inertia = model.bodies[i].inertia.moved(inverse)
     h, s = inertia.first, inertia.second
     size = max(abs(inertia.mass), 1e-300)
@@ -177,11 +182,11 @@ def _turn(model: Model, i: int, heir: int | None, before: Pose) -> float:
     return 0.5 * math.atan2(2.0 * s[0][1], s[0][0] - s[1][1])
 
 
-def _regroup(model: Model) -> Model:
+def _regroup(model: Model, *, is_numeric: bool) -> Model:
     """Return the model with every moment that a joint cannot tell from its parent's moved there, tips first."""
     moments = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
-        joint, (m, h, s) = model.bodies[i].joint, _clean_inertia(moments[i])
+        joint, (m, h, s) = model.bodies[i].joint, _clean_inertia(moments[i]) if is_numeric else moments[i]
         if joint.kind in TURNING:
             shared = Inertia(m, (0.0, 0.0, h[2]), (ZERO, ZERO, (0.0, 0.0, s[2][2])))
             kept = Inertia(0.0, (h[0], h[1], 0.0), (s[0], s[1], (s[2][0], s[2][1], 0.0)))

@@ -8,15 +8,13 @@ come out normalised. All functions take NumPy arrays with any leading axes and w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.model.model import Joint, Model
 from appell.spatial import quaternion
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Chart(NamedTuple):
@@ -58,6 +56,8 @@ def _jointwise(
     first: tuple[Array, tuple[slice, ...]],
     second: tuple[Array, tuple[slice, ...]],
 ) -> Array:
+    if not any(body.joint.kind in _CHARTS for body in model.bodies):
+        return apply(_FLAT, first[0], second[0])
     shape = np.broadcast_shapes(first[0].shape[:-1], second[0].shape[:-1])
     parts = [
         np.broadcast_to(result, (*shape, result.shape[-1]))
@@ -69,9 +69,7 @@ def _jointwise(
 
 def chart(joint: Joint) -> Chart:
     """Return how a joint moves."""
-    return _CHARTS.get(joint.kind) or Chart(
-        (0.0,) * joint.type.nq, _random_vector, lambda q, d: q + d, lambda start, end: end - start
-    )
+    return _CHARTS.get(joint.kind) or _FLAT._replace(neutral=(0.0,) * joint.type.nq)
 
 
 def _random_vector(rng: np.random.Generator, joint: Joint, shape: tuple[int, ...]) -> Array:
@@ -133,6 +131,7 @@ def _lifted(flat: Array, third: Array) -> Array:
     return np.concatenate([flat, third], axis=-1)
 
 
+_FLAT = Chart((0.0,), _random_vector, lambda q, d: q + d, lambda start, end: end - start)
 _CHARTS = {
     "ball": Chart((0.0, 0.0, 0.0, 1.0), _random_ball, _integrate_ball, _difference_ball),
     "free": Chart((0.0,) * 6 + (1.0,), _random_free, _integrate_free, _difference_free),

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from appell.model.closure import Closure
 from appell.model.joints import KINDS, Column, Kind
@@ -93,6 +94,14 @@ class Joint:
         return self.type.columns(self)
 
 
+class JointParameters(NamedTuple):
+    """What one velocity of a joint resists with: rotor inertia, viscous damping and Coulomb friction."""
+
+    armature: Scalar = 0.0
+    damping: Scalar = 0.0
+    friction: Scalar = 0.0
+
+
 @dataclass(frozen=True)
 class Body:
     """A moving body: the joint that carries it, its parent's index (or `WORLD`) and its inertia in its own frame."""
@@ -113,6 +122,15 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """A line fixed to a body (or to the world), to be drawn; `axis` is that of a joint at its first point, if any."""
+
+    body: int
+    points: tuple[Vector, ...]
+    axis: Vector | None = None
+
+
+@dataclass(frozen=True)
 class Base:
     """What is fixed to the world: the root link's name and the inertia of all that is merged into it."""
 
@@ -130,7 +148,7 @@ class Model:
     gravity: Vector = GRAVITY
     source: str = ""
     base: Base = field(default_factory=Base)
-    late: frozenset[int] = frozenset()
+    deferred: frozenset[int] = frozenset()
     """Bodies whose turn about z the working frames leave out: bundles of parallel axes in a lean model."""
     closures: tuple[Closure, ...] = ()
     """What ties frames of the tree together: the loops of a closed robot."""
@@ -138,6 +156,12 @@ class Model:
     """The joints that have motors, where not all have one."""
     home: tuple[tuple[str, tuple[float, ...]], ...] = ()
     """Where to begin closing the loops: coordinates of some joints by name, the others being neutral."""
+    independent_velocities: tuple[str, ...] = ()
+    """The independent velocities of a robot with loops, where the file names them."""
+    curves: tuple[Curve, ...] = ()
+    """What pictures show of a robot whose joints all meet in one point, so that rods between them have no length."""
+    own_joint_parameters: tuple[JointParameters, ...] = ()
+    """Joint parameters per velocity in place of those of the joints: traced ones of a parametric program."""
     is_coupled: bool = False
     """Whether joints with a mimic follow their source; nq, nv and the slices count every joint of the tree even so."""
 
@@ -169,9 +193,15 @@ class Model:
         return replace(self, bodies=tuple(b for b in self.bodies if b.joint.mimic is None), is_coupled=False)
 
     @cached_property
-    def whole(self) -> Model:
+    def tree(self) -> Model:
         """Return the model with every joint moving by itself."""
         return replace(self, is_coupled=False) if self.is_coupled else self
+
+    @cached_property
+    def joint_parameters(self) -> tuple[JointParameters, ...]:
+        """Return rotor inertia, damping and Coulomb friction of every velocity."""
+        joints = (body.joint for body in self.bodies for _ in range(body.joint.type.nv))
+        return self.own_joint_parameters or tuple(JointParameters(j.armature, j.damping, j.friction) for j in joints)
 
     def velocities(self, body: int) -> range:
         """Return the indices of a body's joint in v."""
@@ -193,17 +223,20 @@ class Model:
         root = Body(self.base.name, WORLD, Joint(ROOT, "free"), self.base.inertia)
         bodies = (root, *(replace(body, parent=body.parent + 1) for body in self.bodies))
         frames = (Frame(ROOT, 0, Pose()), *(replace(frame, body=frame.body + 1) for frame in self.frames))
-        return replace(self, bodies=bodies, frames=frames, base=Base())
+        curves = tuple(replace(curve, body=curve.body + 1) for curve in self.curves)
+        return replace(self, bodies=bodies, frames=frames, curves=curves, base=Base())
 
     def without_friction(self) -> Model:
         """Return the model without joint damping, Coulomb friction and rotor inertia."""
         bare = (replace(b, joint=replace(b.joint, damping=0.0, friction=0.0, armature=0.0)) for b in self.bodies)
-        return replace(self, bodies=tuple(bare))
+        return replace(self, bodies=tuple(bare), own_joint_parameters=())
 
     @property
     def has_friction(self) -> bool:
         """Return whether any joint has damping, Coulomb friction or rotor inertia."""
-        return any(b.joint.damping or b.joint.friction or b.joint.armature for b in self.bodies)
+        return bool(self.own_joint_parameters) or any(
+            b.joint.damping or b.joint.friction or b.joint.armature for b in self.bodies
+        )
 
 
 def _slices(sizes: Iterator[int]) -> Iterator[slice]:

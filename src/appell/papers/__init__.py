@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from appell.errors import InputError
-from appell.results.report import Report
+from appell.reports.report import Report
 
 NAMES = ("abedloo2014", "enferadi2010", "mata2002", "shafei2018", "valera2003")
 """The papers that can be reproduced, by short name."""

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.loops.load import load
-from appell.papers.multipliers import Simulated, simulated
-from appell.results.report import Figure, Pick, Report, picked
+from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
+from appell.reports.report import Figure, Pick, Report, picked
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
-from appell.results.table import Cell, Table
-from appell.results.verdict import Kind, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -92,13 +92,13 @@ def study() -> Study:
     t = np.linspace(0.0, DURATION, SAMPLES)
     q, v, a = trajectory(t)
     ours = Simulated(
-        robot.joint_angles(q)[..., :2],
-        robot.joint_rates(q, v)[..., :2],
-        robot.joint_accelerations(q, v, a)[..., :2],
+        leg_angles(robot, q),
+        robot.evaluate("leg_rates", q, v)[..., :2],
+        robot.evaluate("leg_accelerations", q, v, a)[..., :2],
         robot.inverse_dynamics(q, v, a),
     )
     # the search for the simulator's joints starts off the closed form's, so that it has something to find
-    return Study(t, q, v, a, ours, simulated(robot.mechanism, q, v, a, ours.angles + 0.05))
+    return Study(t, q, v, a, ours, simulated(mechanism("agile-wrist"), q, v, a, ours.angles + 0.05))
 
 
 def report() -> Report:
@@ -155,8 +155,8 @@ def torques() -> Table:
     robot = load("agile-wrist")
     t = np.linspace(0.0, 1.5, 7)
     q, v, a = trajectory(t)
-    theta, tau = robot.inverse_kinematics(q), robot.inverse_dynamics(q, v, a)
-    simulator = simulated(robot.mechanism, q, v, a, robot.joint_angles(q)[..., :2] + 0.05).torques
+    theta, tau = robot.actuator_positions(q), robot.inverse_dynamics(q, v, a)
+    simulator = simulated(mechanism("agile-wrist"), q, v, a, leg_angles(robot, q) + 0.05).torques
     rows = tuple(
         (float(t[k]), *map(float, theta[k]), *map(float, tau[k]), float(np.abs(tau[k] - simulator[k]).max()))
         for k in range(len(t))

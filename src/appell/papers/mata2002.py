@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.loops.load import load
 from appell.papers import mata2002_counts as counts
 from appell.papers import mata2002_line as section52
-from appell.results.report import Figure, Pick, Report, picked
+from appell.reports.report import Figure, Pick, Report, picked
+from appell.reports.table import Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
-from appell.results.table import Table
-from appell.results.verdict import Kind, Verdict
-from appell.robot.load import load
-from appell.robot.verbs import VERBS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -131,14 +130,14 @@ def accelerations(method: str, kind: type[np.floating[Any]]) -> Array:
     q2 = np.deg2rad(DEGREES).astype(kind)
     rest = np.zeros_like(q2)
     q, still = (rest, q2), (rest, rest)
-    model = load("two-link").model
+    robot = load("two-link")
     if method == "ABA":
-        return np.stack(VERBS["forward_dynamics"].tape(model, "articulated").run(q, still, still), axis=-1)
-    bias = VERBS["bias"].tape(model, "gibbs").run(q, still)
+        return np.stack(robot.tape("forward_dynamics", formulation="articulated").run(q, still, still), axis=-1)
+    bias = robot.tape("bias", formulation="gibbs").run(q, still)
     if method == "CRBA":
         entries = _walker_orin(q2, kind)
     else:
-        entries = [np.full_like(q2, x) for x in VERBS["mass_matrix"].tape(model, "gibbs").run(q)]
+        entries = [np.full_like(q2, x) for x in robot.tape("mass_matrix", formulation="gibbs").run(q)]
     return _gauss_jordan(entries, [-x for x in bias])
 
 

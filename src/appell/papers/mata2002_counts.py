@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from appell.loops.load import load, random_chain, robot_of
 from appell.papers.formula import Formula, fit
 from appell.recursion import forward
-from appell.results.table import Cell, Table
-from appell.results.verdict import Kind, Verdict
-from appell.robot.load import chain, load
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.robot.robot import Robot
 from appell.trace.count import Count, count
 from appell.trace.tape import Port, trace
@@ -51,13 +51,13 @@ def general_arm(n: int, vertical: bool = False) -> Robot:
     >>> general_arm(6).nv
     6
     """
-    link = chain(1, np.random.default_rng(SEED)).model
-    first = chain(1, np.random.default_rng(SEED), vertical=vertical).model.bodies[0]
+    link = random_chain(1, np.random.default_rng(SEED)).model
+    first = random_chain(1, np.random.default_rng(SEED), vertical=vertical).model.bodies[0]
     bodies = [
         replace(body, name=f"link{i + 1}", parent=i - 1, joint=replace(body.joint, name=f"joint{i + 1}"))
         for i, body in enumerate([first, *link.bodies * (n - 1)])
     ]
-    return Robot(replace(link, name=f"arm{n}", bodies=tuple(bodies), frames=()))
+    return robot_of(replace(link, name=f"arm{n}", bodies=tuple(bodies), frames=()))
 
 
 @cache
@@ -72,14 +72,14 @@ def counted(verb: str, formulation: str | None = None, vertical: bool = False) -
 
 def formula(counts: Counted, side: int) -> Formula | None:
     """Return the exact polynomial of the products (side 0) or the sums (side 1), None when there is none."""
-    return fit({n: c[side] for n, c in counts.items()})
+    return fit({n: c[:2][side] for n, c in counts.items()})
 
 
 def _cells(counts: Counted | None, side: int) -> tuple[Cell, Cell]:
     if counts is None:
         return None, None
     exact = formula(counts, side)
-    return ("no polynomial" if exact is None else str(exact)), counts[6][side]
+    return ("no polynomial" if exact is None else str(exact)), counts[6][:2][side]
 
 
 def _verdict(paper: int | float, ours: int | None, compiled: int | None) -> Verdict:
@@ -99,7 +99,7 @@ def compared(what: str, paper: tuple[Formula, Formula], ours: Counted | None, co
     rows = []
     for side, name in enumerate(SIDES):
         mine, built = _cells(ours, side), _cells(compiled, side)
-        at_six = [None if counts is None else counts[6][side] for counts in (ours, compiled)]
+        at_six = [None if counts is None else counts[6][:2][side] for counts in (ours, compiled)]
         verdict = _verdict(paper[side](6), *at_six)
         rows.append((f"{what}: {name}", str(paper[side]), paper[side](6), *mine, *built, verdict))
     return rows
@@ -180,7 +180,7 @@ def with_general_links(robot: Robot) -> Robot:
     """Return a robot of the same geometry whose every link has a general inertia."""
     links = general_arm(robot.nv).model.bodies
     bodies = (replace(b, inertia=link.inertia) for b, link in zip(robot.model.bodies, links, strict=True))
-    return Robot(replace(robot.model, bodies=tuple(bodies)))
+    return robot.with_model(replace(robot.model, bodies=tuple(bodies)))
 
 
 def table2() -> tuple[Table, ...]:
@@ -252,7 +252,7 @@ def table3() -> tuple[Table, ...]:
 def table4() -> tuple[Table, ...]:
     """Return table 4, forward dynamics for six joints by method."""
     robot = general_arm(6)
-    built = robot.operations("forward_dynamics")
+    built = robot.operations("forward_dynamics")[:2]
     paper = (
         ("Walker and Orin, CRBA", 1627, 1261, "composite"),
         ("Featherstone, ABA", 1533, 1415, "articulated"),
@@ -261,7 +261,7 @@ def table4() -> tuple[Table, ...]:
     )
     rows: list[tuple[Cell, ...]] = []
     for what, products, sums, formulation in paper:
-        ours = robot.operations("forward_dynamics", formulation) if formulation else None
+        ours = robot.operations("forward_dynamics", formulation)[:2] if formulation else None
         for side, theirs in enumerate((products, sums)):
             mine = ours[side] if ours else None
             rows.append((f"{what}: {SIDES[side]}", theirs, mine, built[side], _verdict(theirs, mine, built[side])))

@@ -4,14 +4,13 @@ Inverse kinematics and inverse dynamics of the line give the torques that forwar
 with nothing that corrects the arm: table 6 is how far it strays, table 7 what that costs by formulation.
 
 The paper contradicts itself on the speed, and names neither the branch nor how the torques reach the integrator. Each
-is therefore a choice here: :data:`READINGS`, the labels of :func:`appell.branches`, and :data:`FEEDS`.
+is therefore a choice here: :data:`READINGS`, the labels of :func:`appell.planning.analytic_ik`, and :data:`FEEDS`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,19 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.kernels.kernel import Kernel
-from appell.kernels.recipe import Recipe
 from appell.papers.valera2003 import puma
-from appell.plan.branches import branches
-from appell.plan.cartesian import CartesianLine
-from appell.plan.goal import pose
-from appell.results.report import Figure
+from appell.planning.analytic_ik import analytic_ik
+from appell.planning.goal import pose
+from appell.planning.trajectory.cartesian import CartesianLine
+from appell.reports.report import Figure
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS, figure
-from appell.results.table import Cell, Table
-from appell.results.verdict import Kind, Verdict
-from appell.robot.robot import Robot
-from appell.robot.verbs import VERBS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -98,7 +93,7 @@ def line(reading: str = "both points, 5 s", label: Label = USUAL) -> CartesianLi
     >>> [round(line(reading).length / line(reading).duration, 5) for reading in READINGS]
     [0.06573, 0.1, 0.1]
     """
-    q0 = branches(puma(), pose(START, np.deg2rad(ATTITUDE).tolist())).pick(*label)
+    q0 = analytic_ik(puma(), pose(START, np.deg2rad(ATTITUDE).tolist())).pick(*label)
     if reading == "both points, 5 s":
         return CartesianLine(puma(), q0, END, timing=DURATION)
     way = np.subtract(END, START)
@@ -179,19 +174,7 @@ def simulated(reading: str = "both points, 5 s", label: Label = USUAL, feed: str
     True
     """
     plan = line(reading, label)
-    return simulate(plan, torques(plan, feed), forward_kernel(puma(), "gibbs"))
-
-
-@cache
-def forward_kernel(robot: Robot, formulation: str) -> Kernel:
-    """Return compiled forward dynamics of one formulation on the frames of the robot's file."""
-    verb = VERBS["forward_dynamics"]
-    bare = replace(robot.model, name="", source="", frames=())
-    inputs, outputs = verb.ports(robot.model)
-    text = repr((bare, formulation))
-    return Kernel(
-        Recipe(f"forward_dynamics_{formulation}", inputs, outputs, text, lambda: verb.tape(robot.model, formulation))
-    )
+    return simulate(plan, torques(plan, feed), puma().kernel("forward_dynamics", formulation="gibbs"))
 
 
 def order(theirs: float, ours: float) -> Verdict:
@@ -282,7 +265,7 @@ def table7(repeats: int = 3) -> Table:
     """Return the time and the evaluations that the simulated line takes, by formulation."""
     plan = line()
     feed = torques(plan, "continuous")
-    kernels = {method: forward_kernel(puma(), formulation) for method, formulation in _METHODS.items()}
+    kernels = {method: puma().kernel("forward_dynamics", formulation=name) for method, name in _METHODS.items()}
     rounds = [{method: simulate(plan, feed, kernel) for method, kernel in kernels.items()} for _ in range(repeats)]
     runs = {method: min((one[method] for one in rounds), key=lambda run: run.seconds) for method in kernels}
     motion = plan(np.linspace(0.0, plan.duration, 64))
@@ -344,9 +327,9 @@ def _draw_figure3() -> Drawn:
     drawn = figure(6.4, 4.6)
     axes: Any = drawn.add_subplot(projection="3d")
     planned = line()(run.t)
-    points = bones.positions(puma().model, planned.q[[0, -1]])
+    points = bones.positions(puma(), planned.q[[0, -1]])
     for colour, name, at in zip(COLOURS, ("initial position", "final position"), points, strict=False):
-        for k, stick in enumerate(bones.sticks):
+        for k, stick in enumerate(bones.lines):
             label = name if k == 0 else None
             axes.plot(*at[list(stick)].T, color=colour, lw=3.0, marker="o", ms=4.0, label=label)
     paths = (puma().pose(q, "dh6")[:, :3, 3] for q in (planned.q, run.q))

@@ -14,9 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.loops.load import robot_of
 from appell.loops.spherical.euler import AXES
 from appell.loops.spherical.mechanism import Leg, Mechanism
+from appell.loops.spherical.read import read_spherical
 from appell.model.model import WORLD, Body, Frame, Joint, Model
+from appell.read import catalogue
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -39,11 +42,22 @@ class Simulated(NamedTuple):
     torques: Array
 
 
+def mechanism(name: str) -> Mechanism:
+    """Return the geometry and inertias of a spherical robot of the catalogue."""
+    return read_spherical(catalogue.file_text(name), source=f"{name}.toml")
+
+
+def leg_angles(robot: Robot, q: Array) -> Array:
+    """Return θ and ψ (n, 3, 2) of the legs by the closed form."""
+    sine, cosine = robot.evaluate("leg_angles", q)
+    angles: Array = np.arctan2(sine, cosine)[..., :2]
+    return angles
+
+
 def tree(robot: Mechanism) -> Robot:
     """Return the open chains of a spherical robot.
 
-    >>> import appell
-    >>> tree(appell.load("agile-wrist").mechanism).nv
+    >>> tree(mechanism("agile-wrist")).nv
     9
     """
     bodies: list[Body] = []
@@ -55,7 +69,7 @@ def tree(robot: Mechanism) -> Robot:
     for i, leg in enumerate(robot.legs, 1):
         frames.append(Frame(f"tip{i}", len(bodies) + 1, Pose(_tilt(leg.arcs[2], leg.arcs[3]))))
         bodies += _chain(leg, i, len(bodies))
-    return Robot(Model(f"{robot.name}-tree", tuple(bodies), tuple(frames), robot.gravity))
+    return robot_of(Model(f"{robot.name}-tree", tuple(bodies), tuple(frames), robot.gravity))
 
 
 def _chain(leg: Leg, i: int, start: int) -> list[Body]:
@@ -83,8 +97,8 @@ def simulated(robot: Mechanism, q: Array, v: Array, a: Array, start: Array) -> S
         joints[:, 3:] -= _solved(rows[..., 3:], gaps)
     rows, _ = _closure(chains, robot, joints)
     rates = np.concatenate([v, -_solved(rows[..., 3:], (rows[..., :3] @ v[..., None])[..., 0])], axis=-1)
-    drift = _drift(chains, robot, joints, rates)
-    legs = -_solved(rows[..., 3:], drift + (rows[..., :3] @ a[..., None])[..., 0])
+    bias = _bias(chains, robot, joints, rates)
+    legs = -_solved(rows[..., 3:], bias + (rows[..., :3] @ a[..., None])[..., 0])
     accelerations = np.concatenate([a, legs], axis=-1)
     forces = chains.inverse_dynamics(joints, rates, accelerations)
     driven = np.zeros((9, 3))
@@ -124,7 +138,7 @@ def _closure(chains: Robot, robot: Mechanism, joints: Array) -> tuple[Array, Arr
     return whole, np.concatenate([gaps[k] + gaps[k + 1] for k in pairs], axis=-1)
 
 
-def _drift(chains: Robot, robot: Mechanism, joints: Array, rates: Array) -> Array:
+def _bias(chains: Robot, robot: Mechanism, joints: Array, rates: Array) -> Array:
     """Return K̇·rates: ω̇ × e + ω × (ω × e) at zero accelerations, tip less platform."""
     still, parts = np.zeros_like(rates), []
     for k, (frame, e) in enumerate(_ends(chains, robot, joints)):

@@ -14,8 +14,8 @@ from appell.papers import shafei2018_counts as counts
 from appell.papers import shafei2018_motion as section6
 from appell.papers.mata2002_counts import SIDES
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START
-from appell.results.report import Pick, Report, picked
-from appell.results.table import Table
+from appell.reports.report import Pick, Report, picked
+from appell.reports.table import Table
 
 __all__ = ["CORRECTIONS", "POINTS", "RADIUS", "START", "TITLE", "report"]
 

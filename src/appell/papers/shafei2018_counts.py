@@ -12,15 +12,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from appell.catalogue import read
 from appell.model.lean import lean
 from appell.model.model import Body, Model
 from appell.papers.formula import Formula, fit
 from appell.papers.mata2002_counts import SIDES, general_arm
+from appell.read.catalogue import read
 from appell.recursion import gibbs, inertia_matrix, mixed
 from appell.recursion.kinematics import Scalars
-from appell.results.table import Cell, Table
-from appell.results.verdict import Kind, Verdict
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.trace.count import Count, count
 from appell.trace.tape import Port, trace
 
@@ -138,7 +138,7 @@ def counted(method: str | None, is_general: bool) -> Mapping[tuple[int, int], Co
 
 def surface(counts: Mapping[tuple[int, int], Count], side: int) -> Grid | None:
     """Return the exact formula of the products (side 0) or the sums (side 1); None when there is none."""
-    lines = [fit({b: counts[n, b][side] for b in BRANCHES}) for n in LINKS]
+    lines = [fit({b: counts[n, b][:2][side] for b in BRANCHES}) for n in LINKS]
     pairs = [(*line.coefficients, 0)[:2] for line in lines if line is not None and len(line.coefficients) <= 2]
     if len(pairs) != len(LINKS):
         return None
@@ -198,7 +198,7 @@ def _tree() -> Table:
     rows: list[tuple[Cell, ...]] = []
     for what, printed in PAPER.items():
         if printed.method:
-            ours = equations(model, printed.method)
+            ours = equations(model, printed.method)[:2]
             for side, name in enumerate(SIDES):
                 theirs = sum(printed.sides[side](n, 1) for n in lengths)
                 kind = Kind.BETTER if ours[side] < theirs else Kind.DIFFERS

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.loops.load import load
+from appell.reports.report import Figure, Film
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results.animation import film
 from appell.results.plots import curves, mark_impacts
-from appell.results.report import Figure, Film
 from appell.results.run import Impact, Run
 from appell.results.style import COLOURS, figure
-from appell.results.table import Cell, Table
-from appell.results.verdict import Kind, Verdict
-from appell.robot.load import load
-from appell.simulate.points import Points, resolve
-from appell.simulate.round import Circle
-from appell.simulate.simulate import simulate
+from appell.simulation.contact.points import Points, resolve
+from appell.simulation.simulate import simulate
+from appell.simulation.walls.quadrics import Circle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ _QUANTITIES = (
 )
 
 
-def motion(duration: float = 2.0, start: Sequence[float] = START, tie: float = TIE) -> Run:
+def motion(duration: float = 2.0, start: Sequence[float] = START, tie_window: float = TIE) -> Run:
     """Return the tree's motion from rest: e = 1, no friction, eleven points against the circle.
 
     >>> motion(0.5).impacts[0].points
@@ -97,7 +97,7 @@ def motion(duration: float = 2.0, start: Sequence[float] = START, tie: float = T
         duration,
         walls=[Circle(RADIUS)],
         restitution=1.0,
-        tie=tie,
+        tie_window=tie_window,
         points=POINTS,
         rtol=1e-12,
         atol=1e-13,
@@ -105,8 +105,8 @@ def motion(duration: float = 2.0, start: Sequence[float] = START, tie: float = T
 
 
 @cache
-def _printed(tie: float) -> Run:
-    return motion(2.0, PRINTED, tie)
+def _printed(tie_window: float) -> Run:
+    return motion(2.0, PRINTED, tie_window)
 
 
 # Tables
@@ -177,7 +177,7 @@ def printed_start() -> Table:
     gap = apart.impacts[1].time - apart.impacts[0].time
     return Table(
         "The printed start, −1.366 for −(1 + √3)/2",
-        ("impact", "exact start, converged", f"printed start, tie {TIE:g} s", "printed start, no tie"),
+        ("impact", "exact start, converged", f"printed start, tie window {TIE:g} s", "printed start, no tie window"),
         tuple(rows),
         (
             f"From the printed digits O5 strikes {gap:.1e} s before O1. Within the tie window they are solved together "

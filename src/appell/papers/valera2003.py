@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.control.laws import PointToPoint, Tracking
-from appell.control.simulated import misjudged
+from appell.control.simulated import perturbed
 from appell.errors import InputError
+from appell.loops.load import load
 from appell.papers.formula import Formula
 from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, counted
 from appell.papers.valera2003_fit import identification_table
-from appell.plan.branches import branches
-from appell.plan.cartesian import CartesianLine
-from appell.plan.curves import Ramp, Spline
-from appell.plan.goal import pose
-from appell.results.report import Figure, Highlight, Pick, Report, picked
+from appell.planning.analytic_ik import analytic_ik
+from appell.planning.goal import pose
+from appell.planning.trajectory.cartesian import CartesianLine
+from appell.planning.trajectory.curves import Ramp, Spline
+from appell.reports.report import Figure, Highlight, Pick, Report, picked
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
-from appell.results.table import Cell, Table
-from appell.results.verdict import Kind, Verdict
-from appell.robot.load import load
 from appell.robot.robot import Robot
-from appell.simulate.simulate import simulate
+from appell.simulation.laws.joint_laws import PointToPoint, Tracking
+from appell.simulation.simulate import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -129,7 +129,7 @@ def line(label: tuple[int, int, int] = (1, 1, 1)) -> CartesianLine:
     """Return section 4's straight line of the wrist centre, on one of the eight branches."""
     goal = pose(START, np.deg2rad(ATTITUDE).tolist())
     shoulder, elbow, wrist = label
-    q0 = branches(puma(), goal).pick(shoulder=shoulder, elbow=elbow, wrist=wrist)
+    q0 = analytic_ik(puma(), goal).pick(shoulder=shoulder, elbow=elbow, wrist=wrist)
     return CartesianLine(puma(), q0, END, speed=SPEED)
 
 
@@ -157,7 +157,7 @@ def table3() -> Table:
 def line_table() -> Table:
     """Return the line on its eight branches: the joints at the start and the largest torques on the way."""
     goal = pose(START, np.deg2rad(ATTITUDE).tolist())
-    found = branches(puma(), goal)
+    found = analytic_ik(puma(), goal)
     rows: list[tuple[Cell, ...]] = []
     for label in found.labels.tolist():
         shoulder, elbow, wrist = label
@@ -235,7 +235,7 @@ def figure4() -> Drawn:
 
 def figure5() -> Drawn:
     """Draw the arm on a ramp and a spline under the sampled tracking law, which believes it 20 % lighter than it is."""
-    arm = misjudged(puma(), 1.2)
+    arm = perturbed(puma(), 1.2)
     start = np.array([0.0, -0.9, 2.8, 0.0, 0.8, 0.0])
     up = start + np.array([0.5, 0.4, -0.4, 0.3, 0.3, 0.3])
     ramp = Ramp(start, up, begin=0.5, finish=2.0, duration=3.0)

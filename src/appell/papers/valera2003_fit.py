@@ -11,13 +11,13 @@ from functools import cache
 
 import numpy as np
 
-from appell.control.simulated import misjudged
-from appell.identify.identify import identify
-from appell.identify.log import Log
-from appell.plan.curves import Fourier
-from appell.results.table import Table
-from appell.results.verdict import Kind, Verdict
-from appell.robot.load import load
+from appell.control.simulated import perturbed
+from appell.identification.identify import identify
+from appell.logs.log import Log
+from appell.loops.load import load
+from appell.planning.trajectory.curves import Fourier
+from appell.reports.table import Table
+from appell.reports.verdict import Kind, Verdict
 from appell.robot.robot import Robot
 
 TECHNIQUES = {
@@ -39,11 +39,11 @@ def identification_table() -> Table:
     >>> identification_table().columns[0]
     'technique'
     """
-    robot, logged, other = misjudged(_arm(), WRONG), _log(1), _log(2)
+    robot, logged, other = perturbed(_arm(), WRONG), _log(1), _log(2)
     rows = []
     for method, name in TECHNIQUES.items():
         fit = identify(robot, logged, method, friction=False, rotors=False)
-        off = np.abs(fit.values - fit.base.values(_arm())) / fit.deviations
+        off = np.abs(fit.values - fit.base.values(_arm())) / fit.standard_errors
         error = fit.predict(other).score
         verdict = Verdict("within the noise", Kind.NEW) if error < NOISE else Verdict("beyond the noise", Kind.DIFFERS)
         rows.append((name, fit.base.n, float(np.sqrt(np.mean(off**2))), float(off.max()), 100.0 * error, verdict))

@@ -71,7 +71,7 @@ def with_loops(model: Model, path: str | os.PathLike[str]) -> Model:
         return read_loops(model, file)
     if suffix not in (".yaml", ".yml"):
         raise ReadError(f"unknown kind of file '{suffix}' for loops; known are '.yaml', '.toml'", str(file))
-    given = contents(file, lambda text: False)
+    given = contents(file)
     loops = _loops(given)
     model = _substituted(model, loops.substitutions, given.source)
     joints = [body.joint.name for body in model.bodies]

@@ -94,9 +94,7 @@ def read_mjcf(
     >>> model.bodies[0].joint.name, model.bodies[0].inertia.centre
     ('hinge', (0.0, 0.0, -0.5))
     """
-    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"))
-    if source is not None:
-        given = given._replace(source=source)
+    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     mujoco = import_mujoco(given.source)
     compiled, remarks = compile_mjcf(mujoco, given, path_or_text)
     untitled = "robot" if given.is_text else Path(given.source).stem

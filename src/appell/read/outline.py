@@ -27,7 +27,7 @@ class Outline(NamedTuple):
 def outline(model: Model) -> Outline:
     """Return the links and joints that :func:`appell.model.build.build` makes the same model of.
 
-    >>> from appell.catalogue import read
+    >>> from appell.read.catalogue import read
     >>> [connection.joint.name for connection in outline(read("two-link")).connections][:2]
     ['joint1', 'joint2']
     """

@@ -43,8 +43,12 @@ class Contents(NamedTuple):
     is_text: bool
 
 
-def contents(path_or_text: str | os.PathLike[str], is_text: Callable[[str], bool]) -> Contents:
+def contents(
+    path_or_text: str | os.PathLike[str], is_text: Callable[[str], bool] = lambda _: False, source: str | None = None
+) -> Contents:
     """Return what to read: the text itself where `is_text` says so, else the bytes of the file it names.
+
+    `source` is what errors about its contents call it; its path unless given.
 
     Raises
     ------
@@ -55,10 +59,10 @@ def contents(path_or_text: str | os.PathLike[str], is_text: Callable[[str], bool
         raise InputError(f"expected a path or the text itself, got {type(path_or_text).__name__}")
     if isinstance(path_or_text, str) and is_text(path_or_text):
         # A lone surrogate cannot be UTF-8; it passes here so that the parser reports it with its line.
-        return Contents(path_or_text.encode("utf-8", "surrogatepass"), "<text>", True)
+        return Contents(path_or_text.encode("utf-8", "surrogatepass"), source or "<text>", True)
     path = Path(path_or_text)
     try:
-        return Contents(path.read_bytes(), str(path), False)
+        return Contents(path.read_bytes(), source or str(path), False)
     except FileNotFoundError:
         raise ReadError("no such file; check the path", str(path)) from None
     except IsADirectoryError:

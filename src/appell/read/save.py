@@ -13,12 +13,13 @@ from appell.read.files import write
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 
-WRITERS: dict[str, Callable[[Model], str]] = {".urdf": urdf_text, ".toml": toml_text}
-"""What writes a file, by the end of its name."""
+ENDINGS = (".urdf", ".toml")
 
 
-def save(model: Model, path: str | os.PathLike[str]) -> Path:
+def save(model: Model, path: str | os.PathLike[str], toml: Callable[[], str] | None = None) -> Path:
     """Write a model to a .urdf or .toml file, in one step, and return its path.
+
+    `toml` gives the text of a toml file where the model alone does not say all of the robot.
 
     Raises
     ------
@@ -32,11 +33,13 @@ def save(model: Model, path: str | os.PathLike[str]) -> Path:
     >>> save(Model("nothing", ()), "robot.step")
     Traceback (most recent call last):
     ...
-    appell.errors.InputError: save: unknown kind of file 'robot.step'; known are '.urdf', '.toml'
+    appell.errors.InputError: save: unknown extension of 'robot.step'; known: '.urdf', '.toml'
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"save: expected a path, got {type(path).__name__}")
     file = Path(path)
-    if file.suffix.lower() not in WRITERS:
-        raise InputError(f"save: unknown kind of file '{file.name}'; known are {listed(WRITERS)}")
-    return write(file, WRITERS[file.suffix.lower()](model))
+    if file.suffix.lower() not in ENDINGS:
+        raise InputError(f"save: unknown extension of '{file.name}'; known: {listed(ENDINGS)}")
+    if file.suffix.lower() == ".toml":
+        return write(file, toml_text(model) if toml is None else toml())
+    return write(file, urdf_text(model))

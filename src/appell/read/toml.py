@@ -7,6 +7,7 @@ angle is a number of radians or text such as ``"90 deg"``::
     gravity = [0.0, 0.0, -9.81]             # optional, as are all keys below unless marked
     source = "where the numbers come from"
     notes = "what a reader should know"
+    mimic = false                           # true binds joints that follow others, as loading with mimic=True does
 
     [[links]]
     name = "base"                           # required
@@ -29,7 +30,7 @@ angle is a number of radians or text such as ``"90 deg"``::
     offset = 0.0                            # added to q
     pitch = 0.0                             # advance per radian [m] where helical
     # axis2 = [0.0, 0.0, 1.0]               # the second axis where universal, required there
-    mimic = { joint = "knee", multiplier = 1.0, offset = 0.0 }  # what it follows if loaded with mimic=True
+    mimic = { joint = "knee", multiplier = 1.0, offset = 0.0 }  # what it follows; see mimic at the top
     damping = 0.1
     friction = 0.0
     armature = 0.0
@@ -38,6 +39,7 @@ and, where loops close it (:mod:`appell.model.closure`)::
 
     actuators = ["crank"]                   # the joints that have motors; where absent, all independent ones
     home = { crank = "60 deg" }             # where to begin closing the loops, 0 where absent
+    independent = ["crank"]                 # the independent velocities; where absent, the actuators and passive modes
 
     [[closures]]
     kind = "revolute"                       # required: a kind of closure, or rows = ["x", "y", "rz"]
@@ -74,6 +76,7 @@ from appell.model import closure
 from appell.model.build import Connection, Link, build, listed
 from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
+from appell.model.mimic import coupled
 from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm
 from appell.read.place import Contents, Place, check_keys, contents
@@ -98,8 +101,8 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
-LOOP_KEYS = ("closures", "actuators", "home")
-TOP_KEYS = ("name", "gravity", "source", "notes", *TREE_KEYS, "dh", *LOOP_KEYS)
+LOOP_KEYS = ("closures", "actuators", "home", "independent")
+TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
@@ -145,12 +148,13 @@ def read_toml(
     name = text(top.get("name", "robot"), place.at("name"))
     own_gravity = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     read = _arm if _has_table(top, place) else _tree
-    return _closed(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    model = _closed(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    return coupled(model) if _flag(top, "mimic", False, place) else model
 
 
 def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
     """Return a model with the loops of a toml file that holds nothing else: closures, actuators and home."""
-    given = contents(path, lambda text: False)
+    given = contents(path)
     top, place = _tables(given), Place(given.source)
     check_keys(top, ("source", "notes", *LOOP_KEYS), place)
     if "closures" not in top:
@@ -160,9 +164,7 @@ def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
 
 def tables(path_or_text: str | os.PathLike[str], source: str | None = None) -> tuple[Mapping[str, object], Place]:
     """Return the tables of a TOML file, or of its text, and the place of the whole."""
-    given = contents(path_or_text, lambda given_text: "\n" in given_text)
-    if source is not None:
-        given = given._replace(source=source)
+    given = contents(path_or_text, lambda given_text: "\n" in given_text, source)
     return _tables(given), Place(given.source)
 
 
@@ -193,13 +195,18 @@ def _arm(top: Mapping[str, object], name: str, gravity: Vector, place: Place) ->
     here = place.at("dh")
     dh = table(top["dh"], here)
     check_keys(dh, ("modified", "d_sign", "rows"), here)
-    modified, d_sign = dh.get("modified", True), dh.get("d_sign", 1)
-    if not isinstance(modified, bool):
-        raise here.at("modified").error(f"expected true or false, got {shown(modified)}")
+    modified, d_sign = _flag(dh, "modified", True, here), dh.get("d_sign", 1)
     if isinstance(d_sign, bool) or not isinstance(d_sign, int):
         raise here.at("d_sign").error(f"expected 1 or -1, got {shown(d_sign)}")
     rows = sequence(dh.get("rows", []), here.at("rows"))
     return arm(rows, here.at("rows"), modified=modified, d_sign=d_sign, name=name, gravity=gravity)
+
+
+def _flag(entries: Mapping[str, object], key: str, default: bool, place: Place) -> bool:
+    value = entries.get(key, default)
+    if not isinstance(value, bool):
+        raise place.at(key).error(f"expected true or false, got {shown(value)}")
+    return value
 
 
 def _tree(top: Mapping[str, object], name: str, gravity: Vector, place: Place) -> Model:
@@ -263,8 +270,10 @@ def _closed(model: Model, top: Mapping[str, object], place: Place) -> Model:
         if name not in joints:
             where = place.at("actuators" if name in actuators else "home")
             raise where.error(f"there is no moving joint '{name}'; there are {listed(joints)}")
+    independent = [text(x, place.at("independent").at(i)) for i, x in _listed(top, "independent", place)]
     return replace(
         model,
+        independent_velocities=tuple(independent),
         actuators=tuple(actuators),
         home=tuple(
             (name, _coordinates(value, joints[name], place.at("home").at(name))) for name, value in home.items()

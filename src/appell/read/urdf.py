@@ -91,9 +91,7 @@ def read_urdf(
     >>> model.bodies[0].joint.name, model.bodies[0].inertia.centre
     ('hinge', (0.0, 0.0, -0.5))
     """
-    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"))
-    if source is not None:
-        given = given._replace(source=source)
+    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     root = _robot(given)
     links = [_link(element, given.source) for element in children(root, "link")]
     connections = [_connection(element, given.source) for element in children(root, "joint")]

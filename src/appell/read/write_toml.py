@@ -19,16 +19,20 @@ def toml_text(model: Model) -> str:
 
     Examples
     --------
-    >>> from appell.catalogue import read
+    >>> from appell.read.catalogue import read
     >>> print(toml_text(read("two-link")).splitlines()[0])
     name = "two-link"
     """
     links, connections = outline(model)
-    lines = [f"name = {_value(model.name)}", f"gravity = {_value(model.gravity)}"]
+    lines = [f"name = {toml_value(model.name)}", f"gravity = {toml_value(model.gravity)}"]
+    if model.is_coupled:
+        lines.append("mimic = true")
+    if model.independent_velocities:
+        lines.append(f"independent = {toml_value(model.independent_velocities)}")
     if model.actuators:
-        lines.append(f"actuators = {_value(model.actuators)}")
+        lines.append(f"actuators = {toml_value(model.actuators)}")
     if model.home:
-        lines.append(f"home = {_value({json.dumps(name): x if len(x) > 1 else x[0] for name, x in model.home})}")
+        lines.append(f"home = {toml_value({json.dumps(name): x if len(x) > 1 else x[0] for name, x in model.home})}")
     for link in links:
         lines += ["", "[[links]]", *_entries(_link(link))]
     for connection in connections:
@@ -70,15 +74,16 @@ def _joint(connection: Connection) -> dict[str, Any]:
 
 
 def _entries(table: dict[str, Any]) -> list[str]:
-    return [f"{key} = {_value(value)}" for key, value in table.items()]
+    return [f"{key} = {toml_value(value)}" for key, value in table.items()]
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """Return a value as toml writes it, numbers to their last digit."""
     if isinstance(value, str):
         # JSON's escapes are TOML's, which asks for one more
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, dict):
         return "{ " + ", ".join(_entries(value)) + " }"
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     return repr(float(value))

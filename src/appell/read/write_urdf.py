@@ -34,7 +34,7 @@ def urdf_text(model: Model) -> str:
 
     Examples
     --------
-    >>> from appell.catalogue import read
+    >>> from appell.read.catalogue import read
     >>> print(urdf_text(read("puma560"))[:45])
     <?xml version="1.0" encoding="UTF-8"?>
     <robot

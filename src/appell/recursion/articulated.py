@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
+from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Link, Scalars, Velocity, joint_motions, links, moved
 from appell.recursion.sweep import around, outward
@@ -73,7 +74,7 @@ class _Start(NamedTuple):
     """What a body begins with on the way out: its velocity, V × (S v), and its own inertia and gyroscopic force."""
 
     speed: Velocity
-    drift: Pair
+    bias: Pair
     body: Articulated
 
 
@@ -85,14 +86,15 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
 
     def out(i: int, parent: _Start) -> _Start:
         speed = moved(chain[i], own[i], parent.speed)
-        return _Start(speed, drift(speed, own[i]), rigid(chain[i].inertia, speed))
+        return _Start(speed, bias_acceleration(speed, own[i]), rigid(chain[i].inertia, speed))
 
     def back(i: int, start: _Start, below: list[tuple[int, Articulated]]) -> Articulated:
         body = start.body
         for child, reduced in below:
             body = joined(body, moved_up(chain[child], reduced))
-        joint, efforts = model.bodies[i].joint, tuple(tau[k] - friction[k] for k in model.velocities(i))
-        body, pivots[i] = eliminated(body, joint.columns, efforts, joint.armature, start.drift)
+        efforts = tuple(tau[k] - friction[k] for k in model.velocities(i))
+        armatures = [model.joint_parameters[k].armature for k in model.velocities(i)]
+        body, pivots[i] = eliminated(body, model.bodies[i].joint.columns, efforts, armatures, start.bias)
         return body
 
     still = Velocity(ZERO, ZERO)
@@ -100,7 +102,7 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
     result: list[Scalar] = []
 
     def motion(i: int, parent: Pair) -> Pair:
-        moving, rates = advanced(chain[i], parent, starts[i].drift, pivots[i])
+        moving, rates = advanced(chain[i], parent, starts[i].bias, pivots[i])
         result.extend(rates)
         return moving
 
@@ -109,11 +111,11 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
 
 
 def eliminated(
-    body: Articulated, columns: Sequence[Column], efforts: Scalars, armature: Scalar, bias: Pair
+    body: Articulated, columns: Sequence[Column], efforts: Scalars, armatures: Sequence[Scalar], bias: Pair
 ) -> tuple[Articulated, list[Pivot]]:
     """Return what a body's parent feels of it through its joint, and the pivots of the joint's columns."""
     pivots: list[Pivot] = []
-    for column, effort in reversed(list(zip(columns, efforts, strict=True))):
+    for column, effort, armature in reversed(list(zip(columns, efforts, armatures, strict=True))):
         body, pivot = _eliminate(body, column, effort, armature)
         pivots.insert(0, pivot)
     return body._replace(bias=_pair_add(body.bias, body.times(bias))), pivots
@@ -131,20 +133,20 @@ def advanced(link: Link, parent: Pair, bias: Pair, pivots: list[Pivot]) -> tuple
     return moving, rates
 
 
-def drift(speed: tuple[Vector, Vector], joint: tuple[Vector, Vector]) -> Pair:
+def bias_acceleration(speed: tuple[Vector, Vector], joint: tuple[Vector, Vector]) -> Pair:
     """Return V × (S v): the acceleration a body has although no joint accelerates."""
     (w, u), (wj, uj) = speed, joint
     return Pair(add(cross(w, uj), cross(u, wj)), cross(w, wj))
 
 
-def rigid(inertia: Inertia, speed: tuple[Vector, Vector]) -> Articulated:
+def rigid(inertia: Inertia, speed: Velocity) -> Articulated:
     """Return a rigid body before anything is joined to it; its bias is the gyroscopic force V ×* I V."""
     w, u = speed
     m, h, tensor = inertia.mass, inertia.first, inertia.tensor
     eye: Matrix = ((m, 0.0, 0.0), (0.0, m, 0.0), (0.0, 0.0, m))
-    momentum = Pair(add(scale(m, u), cross(w, h)), add(matvec(tensor, w), cross(h, u)))
-    force = cross(w, momentum.linear)
-    moment = add(cross(w, momentum.angular), cross(u, momentum.linear))
+    momentum = unit_momentum(inertia, speed)
+    force = cross(w, momentum.force)
+    moment = add(cross(w, momentum.moment), cross(u, momentum.force))
     return Articulated(eye, transpose(skew(h)), tensor, Pair(force, moment))
 
 

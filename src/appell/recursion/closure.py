@@ -1,4 +1,4 @@
-"""What closures say of a tree's motion: residuals, rows of the Jacobian, and their drift J̇·v.
+"""Closures in a tree's motion: residuals, rows of the Jacobian, and their bias accelerations J̇·v.
 
 A closure ties frame A of body a to frame B of body b. Only the joints between them matter, those on the two ways up to
 the body where the ways meet. Directions and arms travel up these ways from the tips, body by body, in the bodies' own
@@ -6,31 +6,37 @@ axes. So what is simple there (the end of a leg moves across the leg by turning 
 and a trace finds the zeros.
 
     sliding rows      d·(ṗ_B − ṗ_A),  the point being B's, and d an axis of A
-    turning rows      d·(ω_B − ω_A);  where fewer than three, σ (b × a)·(ω_B − ω_A), the rate of σ a·b           (1)
+    turning rows      d·(ω_B − ω_A);  where fewer than three, d = σ (b × a), and the row is the rate of σ a·b    (1)
 
 with a an axis of A and b one of B (:mod:`appell.model.closure`). Where three sliding rows hold, B's point is A's, and
 any three directions do: of A, of B, or of the body where the ways meet. The same goes for three turning rows. A wheel's
 lowest point, at ρ from its centre, has
 
-    ρ = −r (n − (n·a) a)/√(1 − (n·a)²),     n: the plane's normal, a: the axle.                                 (2)
+    ρ = −r (n − k a)/s,     k = n·a,  s = √(1 − k²),     n: the plane's normal, a: the axle.                    (2)
 
-On closed loops the rows here are exact, and so are their drifts.
+Seen from A, with ω and u what B's turning and its point's velocity are there, the rows change by
+
+    sliding     d·(p̈_B − p̈_A − 2 ω_A × u),   and on a wheel by  d·(ω̇ × ρ + ω × ρ̇)  more
+    turning     d·(ω̇_B − ω̇_A − ω_A × ω) + ḋ·ω,   ḋ = σ (ω × b) × a                                            (3)
+
+where three rows hold, u and ω vanish. On closed loops the rows are exact, and so are their bias accelerations.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from appell.model.closure import Closure
-from appell.model.model import WORLD, Frame, Model
+from appell.model.model import Frame, Model
 from appell.recursion.gibbs import Acceleration, accelerations
 from appell.recursion.kinematics import Link, Scalars, Velocity, velocities
 from appell.spatial.inertia import NULL
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Scalar, Vector, sqrt
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, scale, sub, transpose
+from appell.spatial.scalar import Matrix, Scalar, Vector, sqrt
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale, sub, transpose
 
 Row = dict[int, Scalar]
 AXES = ("first", "second", "common")
@@ -46,6 +52,11 @@ class Tie(NamedTuple):
     first_way: tuple[int, ...]
     second_way: tuple[int, ...]
     axes: str = "first"
+
+    @property
+    def bases(self) -> tuple[Matrix, Matrix]:
+        """Return the axes of both frames, in their bodies' axes."""
+        return transpose(self.first.placement.rotation), transpose(self.second.placement.rotation)
 
     @property
     def all_shifts(self) -> bool:
@@ -66,100 +77,64 @@ def ties(model: Model, axes: str = "first") -> tuple[Tie, ...]:
 def _tie(model: Model, closure: Closure, axes: str) -> Tie:
     first, second = model.frame_index[closure.first], model.frame_index[closure.second]
     ways = [tuple(model.ancestors(frame.body)) for frame in (first, second)]
-    shared = {*ways[0]} & {*ways[1]}
-    a, b = (tuple(i for i in way if i not in shared) for way in ways)
+    a, b = (tuple(i for i in way if i not in other) for way, other in (ways, ways[::-1]))
     return Tie(closure, first, second, a, b, axes)
 
 
-# Carrying vectors and points along the ways
-
-
-def _raised(chain: Sequence[Link], way: Sequence[int], vector: Vector) -> Vector:
-    for i in way:
-        vector = chain[i].up(vector)
+def _carried(
+    chain: Sequence[Link], vector: Vector, up: Sequence[int], down: Sequence[int], weight: float = 0.0
+) -> Vector:
+    """Return a vector, or with weight 1 a point, of the tip of one way in the axes of the tip of another."""
+    if up == down:
+        return vector
+    for i in up:
+        vector = add(scale(weight, chain[i].position), chain[i].up(vector))
+    for i in reversed(down):
+        vector = chain[i].down(sub(vector, scale(weight, chain[i].position)))
     return vector
-
-
-def _lowered(chain: Sequence[Link], way: Sequence[int], vector: Vector) -> Vector:
-    for i in reversed(way):
-        vector = chain[i].down(vector)
-    return vector
-
-
-def _raised_point(chain: Sequence[Link], way: Sequence[int], point: Vector) -> Vector:
-    for i in way:
-        point = add(chain[i].position, chain[i].up(point))
-    return point
-
-
-def _lowered_point(chain: Sequence[Link], way: Sequence[int], point: Vector) -> Vector:
-    for i in reversed(way):
-        point = chain[i].down(sub(point, chain[i].position))
-    return point
-
-
-def _to_first(chain: Sequence[Link], tie: Tie, vector: Vector) -> Vector:
-    return _lowered(chain, tie.first_way, _raised(chain, tie.second_way, vector))
-
-
-def _to_second(chain: Sequence[Link], tie: Tie, vector: Vector) -> Vector:
-    return _lowered(chain, tie.second_way, _raised(chain, tie.first_way, vector))
-
-
-def relative_pose(chain: Sequence[Link], tie: Tie) -> Pose:
-    """Return X_AB, the pose of the second frame in the first."""
-    columns = transpose(tie.second.placement.rotation)
-    turned = [_to_first(chain, tie, column) for column in columns]
-    point = _point_in_first(chain, tie, tie.second.placement.position)
-    inverse = tie.first.placement.inverse()
-    rotation = transpose((turned[0], turned[1], turned[2]))
-    return inverse.then(Pose(rotation, point))
-
-
-def _point_in_first(chain: Sequence[Link], tie: Tie, point: Vector) -> Vector:
-    return _lowered_point(chain, tie.first_way, _raised_point(chain, tie.second_way, point))
 
 
 # Rows of the Jacobian
 
 
-class _Directions(NamedTuple):
-    """Unit vectors once in body a's frame and once in body b's."""
+class End(NamedTuple):
+    """One end of a closure in its body's axes: directions of sliding, the point that slides, directions of turning."""
 
-    first: list[Vector]
-    second: list[Vector]
+    sliding: list[Vector]
+    arm: Vector
+    turning: list[Vector]
 
+    def rows(self, linear: Vector, angular: Vector) -> list[Scalar]:
+        """Return a motion of the body along every row: that of the arm's point, and the body's turning."""
+        return [dot(d, linear) for d in self.sliding] + [dot(d, angular) for d in self.turning]
 
-def _directions(chain: Sequence[Link], tie: Tie, which: Sequence[int], *, free: bool) -> _Directions:
-    """Return the directions of some rows: A's axes, or where the choice is free, those that the tie asks for."""
-    axes = tie.axes if free else "first"
-    if axes == "common":
-        units = [IDENTITY[k] for k in which]
-        ways = tie.first_way, tie.second_way
-        return _Directions(*([_lowered(chain, way, unit) for unit in units] for way in ways))
-    frame = tie.first if axes == "first" else tie.second
-    own = [transpose(frame.placement.rotation)[k] for k in which]
-    if axes == "first":
-        return _Directions(own, [_to_second(chain, tie, d) for d in own])
-    return _Directions([_to_first(chain, tie, d) for d in own], own)
+    def up(self, link: Link) -> End:
+        """Return the end in the axes of the parent of its body."""
+        arm = add(link.position, link.up(self.arm))
+        return End([link.up(d) for d in self.sliding], arm, [link.up(d) for d in self.turning])
 
 
-def _contact(chain: Sequence[Link], tie: Tie) -> Vector:
-    """Return ρ of Eq. (2) in the wheel's body frame."""
-    normal = _to_second(chain, tie, transpose(tie.first.placement.rotation)[2])
-    axle = transpose(tie.second.placement.rotation)[2]
-    lean = dot(normal, axle)
-    return scale(-tie.closure.radius / sqrt(1.0 - lean * lean), sub(normal, scale(lean, axle)))
+def _ends(chain: Sequence[Link], tie: Tie) -> tuple[End, End]:
+    """Return the ends A and B of a closure; of a wheel, with the arm of its centre."""
+    axes_a, axes_b = tie.bases
+    bases = {"first": (axes_a, tie.first_way), "second": (axes_b, tie.second_way), "common": (IDENTITY, ())}
 
+    def end(way: tuple[int, ...], arm: Vector) -> End:
+        def along(which: Sequence[int], axes: str) -> list[Vector]:
+            basis, since = bases[axes]
+            return [_carried(chain, basis[k], since, way) for k in which]
 
-def _arms(chain: Sequence[Link], tie: Tie) -> tuple[Vector, Vector]:
-    """Return the point whose sliding the rows stop, in body a's frame and in body b's."""
-    second = tie.second.placement.position
-    if tie.all_shifts:
-        return tie.first.placement.position, second
-    if tie.closure.is_rolling:
-        second = add(second, _contact(chain, tie))
-    return _point_in_first(chain, tie, second), second
+        def across(sign: float, j: int, f: int) -> Vector:
+            a, b = _carried(chain, axes_a[j], tie.first_way, way), _carried(chain, axes_b[f], tie.second_way, way)
+            return scale(sign, cross(b, a))
+
+        turns = tie.closure.turns
+        turning = along(turns, tie.axes) if tie.all_turns else [across(*pair) for pair in pairs(turns)]
+        return End(along(tie.closure.shifts, tie.axes if tie.all_shifts else "first"), arm, turning)
+
+    point = tie.second.placement.position
+    seen = _carried(chain, point, tie.second_way, tie.first_way, 1.0)
+    return end(tie.first_way, tie.first.placement.position if tie.all_shifts else seen), end(tie.second_way, point)
 
 
 def pairs(turns: Sequence[int]) -> Iterator[tuple[float, int, int]]:
@@ -170,206 +145,27 @@ def pairs(turns: Sequence[int]) -> Iterator[tuple[float, int, int]]:
         yield (-1.0 if (i + 1) % 3 == other else 1.0), other, free
 
 
-def _turning(chain: Sequence[Link], tie: Tie) -> _Directions:
-    """Return σ (b × a) of every turning row, or its axes where there are three."""
-    if tie.all_turns:
-        return _directions(chain, tie, range(3), free=True)
-    axes_a, axes_b = transpose(tie.first.placement.rotation), transpose(tie.second.placement.rotation)
-    result = _Directions([], [])
-    for sign, j, f in pairs(tie.closure.turns):
-        a, b = axes_a[j], axes_b[f]
-        result.first.append(scale(sign, cross(_to_first(chain, tie, b), a)))
-        result.second.append(scale(sign, cross(b, _to_second(chain, tie, a))))
-    return result
-
-
 def rows(model: Model, chain: Sequence[Link], tie: Tie) -> list[Row]:
     """Return the rows of one closure, sliding before turning: what each velocity of the tree adds to its motion."""
-    sliding = _directions(chain, tie, tie.closure.shifts, free=tie.all_shifts)
-    turning = _turning(chain, tie)
-    arms = _arms(chain, tie) if tie.closure.shifts else (ZERO, ZERO)
-    result: list[Row] = [{} for _ in (*sliding.first, *turning.first)]
-    ways = (tie.second_way, 1.0), (tie.first_way, -1.0)
-    for (way, sign), side in zip(ways, (1, 0), strict=True):
-        _add_rows(model, chain, way, sign, (list(sliding[side]), arms[side], list(turning[side])), result)
+    result: list[Row] = [{} for _ in tie.closure.rows]
+    first, second = _ends(chain, tie)
+    for tip, way, sign in ((second, tie.second_way, 1.0), (first, tie.first_way, -1.0)):
+        end = tip._replace(arm=add(tip.arm, _contact(chain, tie, way))) if tie.closure.is_rolling else tip
+        for i in way:
+            for k, (angular, linear) in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
+                sliding = [dot(d, linear) + dot(angular, cross(end.arm, d)) for d in end.sliding]
+                for row, entry in zip(result, [*sliding, *(dot(d, angular) for d in end.turning)], strict=True):
+                    row[k] = sign * entry
+            end = end.up(chain[i])
     return result
 
 
-def _add_rows(
-    model: Model,
-    chain: Sequence[Link],
-    way: Sequence[int],
-    sign: float,
-    carried: tuple[list[Vector], Vector, list[Vector]],
-    result: list[Row],
-) -> None:
-    """Add what the joints of one way contribute, from the tip up: d·l + w·(arm × d), and d·w for turning."""
-    sliding, arm, turning = carried
-    for i in way:
-        for k, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
-            entries = [dot(d, column.linear) + dot(column.angular, cross(arm, d)) for d in sliding]
-            entries += [dot(d, column.angular) for d in turning]
-            for row, entry in zip(result, entries, strict=True):
-                row[k] = sign * entry
-        link = chain[i]
-        sliding, turning = [link.up(d) for d in sliding], [link.up(d) for d in turning]
-        arm = add(link.position, link.up(arm))
-
-
-# Residuals
-
-
-def residual(chain: Sequence[Link], tie: Tie) -> list[Scalar]:
-    """Return how far the closure is open, a number for each of its rows: along A's axes, and sines of angles.
-
-    A wheel's rows in the plane have no position; theirs are zero.
-    """
-    rotation, position = relative_pose(chain, tie)
-    result: list[Scalar] = [position[k] for k in tie.closure.shifts]
-    if tie.closure.is_rolling:
-        lean = rotation[2][2]
-        height = tie.closure.radius * sqrt(1.0 - lean * lean)
-        return [position[2] - height if k == 2 else 0.0 for k in tie.closure.shifts]
-    if tie.all_turns:
-        r = rotation
-        return [*result, 0.5 * (r[2][1] - r[1][2]), 0.5 * (r[0][2] - r[2][0]), 0.5 * (r[1][0] - r[0][1])]
-    return [*result, *(sign * rotation[j][f] for sign, j, f in pairs(tie.closure.turns))]
-
-
-def openness(chain: Sequence[Link], tie: Tie, size: float) -> Scalar:
-    """Return how far the closure is open, squared and summed over its rows, lengths in units of `size`.
-
-    Where whole points or whole turns are tied, of what the rows have computed on their way.
-    """
-    total: Scalar = 0.0
-    shifts: Sequence[Scalar] = ()
-    turns: Sequence[Scalar] = ()
-    if tie.all_shifts:
-        first = _raised_point(chain, tie.first_way, tie.first.placement.position)
-        shifts = sub(_raised_point(chain, tie.second_way, tie.second.placement.position), first)
-    if tie.all_turns:
-        own = transpose(tie.second.placement.rotation)
-        seen = [_to_second(chain, tie, d) for d in transpose(tie.first.placement.rotation)]
-        turns = [dot(seen[(k + 1) % 3], own[(k + 2) % 3]) for k in range(3)]
-    if not (shifts and turns) and not (tie.all_shifts and not tie.closure.turns):
-        rest = residual(chain, tie)
-        shifts = shifts or rest[: len(tie.closure.shifts)]
-        turns = turns or rest[len(tie.closure.shifts) :]
-    for x in shifts:
-        total = total + (x / size) * (x / size)
-    for x in turns:
-        total = total + x * x
-    return total
-
-
-# Drift
-
-
-class Motions(NamedTuple):
-    """Velocities of all bodies, and their accelerations while no joint accelerates and nothing weighs."""
-
-    velocities: list[Velocity]
-    accelerations: list[Acceleration]
-
-
-def motions(model: Model, chain: list[Link], v: Scalars) -> Motions:
-    """Return what the drifts of all closures need."""
-    weightless = replace(model, gravity=ZERO)
-    return Motions(velocities(model, chain, v), accelerations(weightless, chain, v, (0.0,) * model.nv))
-
-
-_RESTING = Acceleration(ZERO, ZERO, NULL, ZERO)
-
-
-def _acceleration(moving: Motions, body: int) -> Acceleration:
-    return _RESTING if body == WORLD else moving.accelerations[body]
-
-
-def _velocity(moving: Motions, body: int) -> Velocity:
-    return Velocity(ZERO, ZERO) if body == WORLD else moving.velocities[body]
-
-
-def drift(chain: Sequence[Link], tie: Tie, moving: Motions) -> list[Scalar]:
-    """Return J̇·v of one closure's rows: the rates of its rows while the tree's joints do not accelerate."""
-    return [*_sliding_drift(chain, tie, moving), *_turning_drift(chain, tie, moving)]
-
-
-def _sliding_drift(chain: Sequence[Link], tie: Tie, moving: Motions) -> list[Scalar]:
-    a, b = (_acceleration(moving, frame.body) for frame in (tie.first, tie.second))
-    if tie.all_shifts:
-        directions = _directions(chain, tie, range(3), free=True)
-        at_a = add(a.origin, matvec(a.tensor, tie.first.placement.position))
-        at_b = add(b.origin, matvec(b.tensor, tie.second.placement.position))
-        both = zip(directions.first, directions.second, strict=True)
-        return [dot(second, at_b) - dot(first, at_a) for first, second in both]
-    if not tie.closure.shifts:
-        return []
-    gone = _relative(chain, tie, moving, tie.second.placement.position)
-    rate = gone.acceleration
-    if tie.closure.is_rolling:
-        rho, rho_rate = _contact_motion(chain, tie, gone)
-        rate = add(rate, add(cross(gone.alpha, rho), cross(gone.omega, rho_rate)))
-    axes = transpose(tie.first.placement.rotation)
-    return [dot(axes[k], rate) for k in tie.closure.shifts]
-
-
-class _Relative(NamedTuple):
-    """How a point of b and b itself move as seen from a, in body a's frame."""
-
-    velocity: Vector
-    acceleration: Vector
-    omega: Vector
-    alpha: Vector
-
-
-def _relative(chain: Sequence[Link], tie: Tie, moving: Motions, point: Vector) -> _Relative:
-    """Return the motion of b's point as an observer on a sees it: less a's own, and less Coriolis' term 2ω × ṗ."""
-    arm = _point_in_first(chain, tie, point)
-    (omega_a, speed_a), (omega_b, speed_b) = (_velocity(moving, frame.body) for frame in (tie.first, tie.second))
-    a, b = (_acceleration(moving, frame.body) for frame in (tie.first, tie.second))
-
-    def seen(vector: Vector) -> Vector:
-        return _to_first(chain, tie, vector)
-
-    velocity = sub(seen(add(speed_b, cross(omega_b, point))), add(speed_a, cross(omega_a, arm)))
-    at_b = seen(add(b.origin, matvec(b.tensor, point)))
-    rate = sub(at_b, add(a.origin, matvec(a.tensor, arm)))
-    omega = sub(seen(omega_b), omega_a)
-    alpha = sub(sub(seen(b.alpha), a.alpha), cross(omega_a, omega))
-    return _Relative(velocity, sub(rate, scale(2.0, cross(omega_a, velocity))), omega, alpha)
-
-
-def _contact_motion(chain: Sequence[Link], tie: Tie, gone: _Relative) -> tuple[Vector, Vector]:
-    """Return ρ of Eq. (2) and its rate as seen from the plane: the axle turns by ȧ = ω × a, the normal stays."""
-    normal = transpose(tie.first.placement.rotation)[2]
-    axle = _to_first(chain, tie, transpose(tie.second.placement.rotation)[2])
-    axle_rate = cross(gone.omega, axle)
-    lean, lean_rate = dot(normal, axle), dot(normal, axle_rate)
-    inverse = 1.0 / sqrt(1.0 - lean * lean)
-    up = scale(inverse, sub(normal, scale(lean, axle)))
-    # d(1/s)/dt = k k̇/s³ with s² = 1 − k²
-    changed = add(scale(lean_rate, axle), scale(lean, axle_rate))
-    up_rate = add(scale(lean * lean_rate * inverse * inverse, up), scale(-inverse, changed))
-    return scale(-tie.closure.radius, up), scale(-tie.closure.radius, up_rate)
-
-
-def _turning_drift(chain: Sequence[Link], tie: Tie, moving: Motions) -> list[Scalar]:
-    if tie.all_turns:
-        directions = _directions(chain, tie, range(3), free=True)
-        a, b = (_acceleration(moving, frame.body).alpha for frame in (tie.first, tie.second))
-        both = zip(directions.first, directions.second, strict=True)
-        return [dot(second, b) - dot(first, a) for first, second in both]
-    if not tie.closure.turns:
-        return []
-    gone = _relative(chain, tie, moving, ZERO)
-    axes_a, axes_b = transpose(tie.first.placement.rotation), transpose(tie.second.placement.rotation)
-    result = []
-    for sign, j, f in pairs(tie.closure.turns):
-        a, b = axes_a[j], _to_first(chain, tie, axes_b[f])
-        # d/dt (b × a)·ω with ȧ = 0 and ḃ = ω × b, as seen from A
-        rate = dot(gone.alpha, cross(b, a)) + dot(gone.omega, cross(cross(gone.omega, b), a))
-        result.append(sign * rate)
-    return result
+def _contact(chain: Sequence[Link], tie: Tie, way: Sequence[int]) -> Vector:
+    """Return ρ of Eq. (2) in the axes of the tip of a way."""
+    (*_, normal), (*_, axle) = tie.bases
+    normal, axle = _carried(chain, normal, tie.first_way, way), _carried(chain, axle, tie.second_way, way)
+    lean = dot(normal, axle)
+    return scale(-tie.closure.radius / sqrt(1.0 - lean * lean), sub(normal, scale(lean, axle)))
 
 
 def wrench(tie: Tie, rows_of: Sequence[Scalar], chain: Sequence[Link]) -> tuple[Scalar, ...]:
@@ -377,14 +173,121 @@ def wrench(tie: Tie, rows_of: Sequence[Scalar], chain: Sequence[Link]) -> tuple[
 
     About B's origin (a wheel's lowest point), along A's axes; the first body feels the opposite.
     """
-    placement = tie.first.placement
-    sliding = _directions(chain, tie, tie.closure.shifts, free=tie.all_shifts).first
-    turning = _turning(chain, tie).first
-    force, moment = ZERO, ZERO
-    for direction, multiplier in zip((*sliding, *turning), rows_of, strict=True):
-        if len(sliding):
-            force, sliding = add(force, scale(multiplier, direction)), sliding[1:]
-        else:
-            moment = add(moment, scale(multiplier, direction))
-    inverse = Pose(placement.rotation).inverse()
-    return (*inverse.apply(force), *inverse.apply(moment))
+    end, count = _ends(chain, tie)[0], len(tie.closure.shifts)
+
+    def total(directions: Sequence[Vector], multipliers: Sequence[Scalar]) -> Vector:
+        parts = (scale(x, d) for d, x in zip(directions, multipliers, strict=True))
+        return matvec_t(tie.first.placement.rotation, functools.reduce(add, parts, ZERO))
+
+    return (*total(end.sliding, rows_of[:count]), *total(end.turning, rows_of[count:]))
+
+
+# Residuals
+
+
+def relative_pose(chain: Sequence[Link], tie: Tie) -> Pose:
+    """Return X_AB, the pose of the second frame in the first."""
+    rotation, position = tie.second.placement
+    x, y, z = (_carried(chain, axis, tie.second_way, tie.first_way) for axis in transpose(rotation))
+    point = _carried(chain, position, tie.second_way, tie.first_way, 1.0)
+    return tie.first.placement.inverse().then(Pose(transpose((x, y, z)), point))
+
+
+def residual(chain: Sequence[Link], tie: Tie) -> list[Scalar]:
+    """Return how far the closure is open, a number for each of its rows: along A's axes, and sines of angles.
+
+    A wheel's rows in the plane have no position; theirs are zero.
+    """
+    r, position = relative_pose(chain, tie)
+    if tie.closure.is_rolling:
+        height = tie.closure.radius * sqrt(1.0 - r[2][2] * r[2][2])
+        return [position[2] - height if k == 2 else 0.0 for k in tie.closure.shifts]
+    turns = [sign * r[j][f] for sign, j, f in pairs(tie.closure.turns)]
+    if tie.all_turns:
+        turns = [0.5 * (r[2][1] - r[1][2]), 0.5 * (r[0][2] - r[2][0]), 0.5 * (r[1][0] - r[0][1])]
+    return [*(position[k] for k in tie.closure.shifts), *turns]
+
+
+def openness(chain: Sequence[Link], tie: Tie, size: float) -> Scalar:
+    """Return how far the closure is open, squared and summed over its rows, lengths in units of `size`.
+
+    Where whole points or whole turns are tied, of what the rows have computed on their way.
+    """
+    count, rest = len(tie.closure.shifts), residual(chain, tie)
+    shifts, turns = rest[:count], rest[count:]
+    if tie.all_shifts:
+        ends = (tie.first, tie.first_way), (tie.second, tie.second_way)
+        a, b = (_carried(chain, frame.placement.position, way, (), 1.0) for frame, way in ends)
+        shifts = [*sub(b, a)]
+    if tie.all_turns:
+        axes_a, axes_b = tie.bases
+        seen = [_carried(chain, d, tie.first_way, tie.second_way) for d in axes_a]
+        turns = [dot(seen[(k + 1) % 3], axes_b[(k + 2) % 3]) for k in range(3)]
+    total: Scalar = 0.0
+    for x in (*(x / size for x in shifts), *turns):
+        total = total + x * x
+    return total
+
+
+# Bias accelerations
+
+
+class Motions(NamedTuple):
+    """Velocities of all bodies, and their accelerations while no joint accelerates and nothing weighs.
+
+    The world comes last, where its index of −1 finds it.
+    """
+
+    velocities: list[Velocity]
+    accelerations: list[Acceleration]
+
+    def at(self, body: int, arm: Vector) -> tuple[Vector, Vector, Acceleration]:
+        """Return velocity and acceleration of a body's point, and the motion of the body."""
+        motion = self.accelerations[body]
+        velocity = add(self.velocities[body].linear, cross(motion.omega, arm))
+        return velocity, add(motion.origin, matvec(motion.tensor, arm)), motion
+
+
+def motions(model: Model, chain: list[Link], v: Scalars) -> Motions:
+    """Return what the bias accelerations of all closures need."""
+    unforced = accelerations(replace(model, gravity=ZERO), chain, v, (0.0,) * model.nv)
+    still = Acceleration(ZERO, ZERO, NULL, ZERO)
+    return Motions([*velocities(model, chain, v), Velocity(ZERO, ZERO)], [*unforced, still])
+
+
+def bias_acceleration(chain: Sequence[Link], tie: Tie, moving: Motions) -> list[Scalar]:
+    """Return J̇·v of one closure's rows, Eq. (3): their rates while the tree's joints do not accelerate."""
+    first, second = _ends(chain, tie)
+    velocity_a, rate_a, a = moving.at(tie.first.body, first.arm)
+    velocity_b, rate_b, b = moving.at(tie.second.body, second.arm)
+
+    def seen(vector: Vector) -> Vector:
+        return _carried(chain, vector, tie.second_way, tie.first_way)
+
+    omega, sliding, turning = sub(seen(b.omega), a.omega), ZERO, ZERO
+    if not tie.all_shifts:
+        sliding = scale(-2.0, cross(a.omega, sub(seen(velocity_b), velocity_a)))
+    if not tie.all_turns:
+        turning = cross(omega, a.omega)
+    if tie.closure.is_rolling:
+        alpha = add(sub(seen(b.alpha), a.alpha), turning)
+        rho = _contact(chain, tie, tie.first_way)
+        sliding = add(sliding, add(cross(alpha, rho), cross(omega, _contact_rate(chain, tie, omega, rho))))
+    terms = second.rows(rate_b, b.alpha), first.rows(rate_a, a.alpha), first.rows(sliding, turning)
+    result = [x - y + z for x, y, z in zip(*terms, strict=True)]
+    if not tie.all_turns:
+        axes_a, axes_b = tie.bases
+        for k, (sign, j, f) in enumerate(pairs(tie.closure.turns), start=len(first.sliding)):
+            result[k] = result[k] + sign * dot(omega, cross(cross(omega, seen(axes_b[f])), axes_a[j]))
+    return result
+
+
+def _contact_rate(chain: Sequence[Link], tie: Tie, omega: Vector, rho: Vector) -> Vector:
+    """Return ρ̇ as seen from A: the axle turns by ȧ = ω × a, the normal n = k a − s ρ/r stays."""
+    normal, axle = tie.bases[0][2], _carried(chain, tie.bases[1][2], tie.second_way, tie.first_way)
+    rate = cross(omega, axle)
+    lean, lean_rate = dot(normal, axle), dot(normal, rate)
+    inverse = 1.0 / sqrt(1.0 - lean * lean)
+    # ρ̇ = r/s (k̇ a + k ȧ) + k k̇/s² ρ
+    changed = add(scale(lean_rate, axle), scale(lean, rate))
+    return add(scale(tie.closure.radius * inverse, changed), scale(lean * lean_rate * inverse * inverse, rho))

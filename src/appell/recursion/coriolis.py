@@ -18,7 +18,7 @@ from typing import NamedTuple
 from appell.model.joints import Column
 from appell.model.model import Model
 from appell.recursion.inertia_matrix import Rows, moved_up, unit_momentum
-from appell.recursion.kinematics import Link, Scalars, joint_motions, links, velocities
+from appell.recursion.kinematics import Link, Load, Scalars, carried, joint_motions, links, velocities
 from appell.recursion.sweep import inward, rootward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
@@ -38,11 +38,11 @@ from appell.spatial.vector import (
 )
 
 
-class Whole(NamedTuple):
+class Subtree(NamedTuple):
     """A body with all that it carries: its inertia and its moments of relative velocity, Eq. (2)."""
 
     inertia: Inertia
-    drift: Vector
+    first_rate: Vector
     spread: Matrix
 
 
@@ -68,11 +68,11 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
         slide = chain[i].up(own[i].linear)
         return add(cross(omega[parent], chain[i].position), slide) if parent >= 0 else slide
 
-    def gather(i: int, below: list[tuple[int, Whole]]) -> Whole:
+    def gather(i: int, below: list[tuple[int, Subtree]]) -> Subtree:
         inertia = chain[i].inertia
-        total = Whole(inertia, cross(omega[i], inertia.first), matmul(skew(omega[i]), inertia.second))
-        for child, whole in below:
-            total = _joined(total, _lifted(chain[child], whole, origin_velocity(child)))
+        total = Subtree(inertia, cross(omega[i], inertia.first), matmul(skew(omega[i]), inertia.second))
+        for child, subtree in below:
+            total = _joined(total, lifted(chain[child], subtree, origin_velocity(child)))
         return total
 
     wholes = inward(model, gather)
@@ -87,48 +87,44 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
                         turning, sliding = cross(omega[ancestor], other.angular), cross(omega[ancestor], other.linear)
                         seen = dot(turning, load.spin) + dot(sliding, load.momentum)
                         entries[j, k] = seen + dot(other.angular, load.stir)
-                return _carried_up(chain[ancestor], load, origin_velocity(ancestor))
+                return carried_up(chain[ancestor], load, origin_velocity(ancestor))
 
-            rootward(model, i, _excite(wholes[i], omega[i], column), step)
+            rootward(model, i, excited(wholes[i], omega[i], column), step)
     n = range(model.nv)
     return tuple(tuple(entries.get((k, j), 0.0) for j in n) for k in n)
 
 
-def _excite(whole: Whole, omega: Vector, column: Column) -> Carried:
+def excited(subtree: Subtree, omega: Vector, column: Column) -> Carried:
     """Return what joint j's own composite body sends rootward."""
-    inertia, drift, spread = whole
+    inertia, first_rate, spread = subtree
     w, u = column
     turning, sliding = cross(omega, w), cross(omega, u)  # ẇ and l̇
     around = scale(trace(spread), w)
     # u̇ = l̇ + ẇ × x + w × y, integrated with 1 and with x ×
-    force = add(add(cross(turning, inertia.first), cross(w, drift)), scale(inertia.mass, sliding))
+    force = add(add(cross(turning, inertia.first), cross(w, first_rate)), scale(inertia.mass, sliding))
     moment = add(matvec(inertia.tensor, turning), cross(inertia.first, sliding))
     moment = add(moment, sub(around, matvec(spread, w)))
     momentum = unit_momentum(inertia, column)
-    stir = add(cross(drift, u), sub(around, matvec_t(spread, w)))
+    stir = add(cross(first_rate, u), sub(around, matvec_t(spread, w)))
     return Carried(force, moment, momentum.force, momentum.moment, stir)
 
 
-def _carried_up(link: Link, load: Carried, velocity: Vector) -> Carried:
-    force, momentum = link.up(load.force), link.up(load.momentum)
-    return Carried(
-        force,
-        add(link.up(load.moment), cross(link.position, force)),
-        momentum,
-        add(link.up(load.spin), cross(link.position, momentum)),
-        add(link.up(load.stir), cross(velocity, momentum)),
-    )
+def carried_up(link: Link, load: Carried, velocity: Vector) -> Carried:
+    """Return what travels rootward in the parent's frame, for the velocity of the body's origin in its parent."""
+    momentum, spin = carried(link, Load(load.momentum, load.spin))
+    stir = add(link.up(load.stir), cross(velocity, momentum))
+    return Carried(*carried(link, Load(load.force, load.moment)), momentum, spin, stir)
 
 
-def _lifted(link: Link, whole: Whole, velocity: Vector) -> Whole:
+def lifted(link: Link, subtree: Subtree, velocity: Vector) -> Subtree:
     """Return a child's composite in its parent's frame: y' = R y + d,  x' = R x + p."""
-    m, p = whole.inertia.mass, link.position
-    inertia = moved_up(link, whole.inertia)
-    drift, first = link.up(whole.drift), link.up(whole.inertia.first)
-    turned = link.up_tensor(whole.spread)
-    shifted = madd(outer(drift, p), outer(velocity, add(first, scale(m, p))))
-    return Whole(inertia, add(drift, scale(m, velocity)), madd(turned, shifted))
+    m, p = subtree.inertia.mass, link.position
+    inertia = moved_up(link, subtree.inertia)
+    first_rate, first = link.up(subtree.first_rate), link.up(subtree.inertia.first)
+    turned = link.up_tensor(subtree.spread)
+    shifted = madd(outer(first_rate, p), outer(velocity, add(first, scale(m, p))))
+    return Subtree(inertia, add(first_rate, scale(m, velocity)), madd(turned, shifted))
 
 
-def _joined(a: Whole, b: Whole) -> Whole:
-    return Whole(a.inertia.plus(b.inertia), add(a.drift, b.drift), madd(a.spread, b.spread))
+def _joined(a: Subtree, b: Subtree) -> Subtree:
+    return Subtree(a.inertia.plus(b.inertia), add(a.first_rate, b.first_rate), madd(a.spread, b.spread))

@@ -75,6 +75,8 @@ def reduce_columns(model: Model, rows: Sequence[Sequence[Scalar]]) -> Rows:
 
 def reduce_rows(model: Model, rows: Sequence[Sequence[Scalar]]) -> Rows:
     """Return Gᵀ·X of a matrix whose rows are velocities of the tree."""
+    if not model.is_coupled:
+        return tuple(map(tuple, rows))
     return tuple(zip(*(reduce(model, column) for column in zip(*rows, strict=True)), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Forward dynamics: M·a = τ − bias, by a factorisation that keeps the tree's zeros, or body by body.
+"""Solving M·a = τ − bias by a factorisation that keeps the tree's zeros.
 
 The matrix of a tree is zero wherever two joints stand on different branches. M = LᵀDL (Featherstone 2008, section 6.5)
 keeps every such zero in L, because it eliminates from the tips inward.
@@ -6,23 +6,14 @@ keeps every such zero in L, because it eliminates from the tips inward.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from appell.model.model import WORLD, Model
-from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_matrix
-from appell.recursion.gibbs import bias
-from appell.recursion.inertia_matrix import Rows, mass_matrix_composite, mass_matrix_gibbs
+from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars
 from appell.spatial.scalar import Scalar
 
 
 def velocity_parents(model: Model) -> list[int]:
-    """Return, per velocity, the velocity before it on the way to the base, −1 at the base.
-
-    A follower ties branches together, so that in a coupled model any two velocities may meet in M.
-    """
-    if model.is_coupled:
-        return list(range(-1, model.independent.nv - 1))
+    """Return, per velocity, the velocity before it on the way to the base, −1 at the base."""
     parents = []
     for i, body in enumerate(model.bodies):
         before = -1 if body.parent == WORLD else model.v_slices[body.parent].stop - 1
@@ -73,27 +64,3 @@ def solve_factorised(
             x[k] = x[k] - lower[k][i] * x[i]
             i = parents[i]
     return tuple(x)
-
-
-def _by_matrix(mass_matrix: Callable[[Model, Scalars], Rows]) -> Callable[[Model, Scalars, Scalars, Scalars], Scalars]:
-    def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
-        """Return a from M(q)·a = τ − bias(q, v)."""
-        tree_q = expand_q(model, q)
-        loads = reduce(model, bias(model.whole, tree_q, expand_v(model, v)))
-        right = tuple(t - b for t, b in zip(tau, loads, strict=True))
-        return solve(reduce_matrix(model, mass_matrix(model.whole, tree_q)), velocity_parents(model), right)
-
-    return forward_dynamics
-
-
-forward_dynamics_gibbs = _by_matrix(mass_matrix_gibbs)
-forward_dynamics_composite = _by_matrix(mass_matrix_composite)
-
-
-def weightless(model: Model) -> list[str]:
-    """Return the joints of which M has a zero on the diagonal: they move nothing with an inertia."""
-    own = model.independent
-    rows = mass_matrix_composite(model.whole, expand_q(model, (0.5,) * own.nq))  # four halves are a quaternion
-    matrix = reduce_matrix(model, rows)
-    joints = zip(own.bodies, own.v_slices, strict=True)
-    return [body.joint.name for body, at in joints if any(matrix[k][k] == 0.0 for k in range(at.start, at.stop))]

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from appell.model.model import Model
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import JointMotion, Link, Scalars, joint_motions, links, project
+from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, gathered, joint_motions, links, project
 from appell.recursion.sweep import around, outward
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
@@ -36,13 +36,6 @@ class Acceleration(NamedTuple):
     alpha: Vector
     tensor: Matrix
     origin: Vector
-
-
-class Load(NamedTuple):
-    """A force and a moment about the body's origin, in the body's frame."""
-
-    force: Vector
-    moment: Vector
 
 
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
@@ -113,21 +106,6 @@ def axial_product(o: Matrix, s: Matrix) -> Vector:
     )
 
 
-def carried(link: Link, load: Load) -> Load:
-    """Return a body's load in its parent's frame and about its parent's origin: Rφ, Rχ + p × Rφ."""
-    force = link.up(load.force)
-    return Load(force, add(link.up(load.moment), cross(link.position, force)))
-
-
-def gathered(chain: list[Link], load: Load, below: list[tuple[int, Load]]) -> Load:
-    """Return a body's load with those of its children, Eq. (3)."""
-    force, moment = load
-    for child, other in below:
-        passed = carried(chain[child], other)
-        force, moment = add(force, passed.force), add(moment, passed.moment)
-    return Load(force, moment)
-
-
 def bias(model: Model, q: Scalars, v: Scalars) -> Scalars:
     """Return C(q, v)·v + G(q) and joint friction: the inverse dynamics at rest of accelerations."""
     return inverse_dynamics(model, q, v, (0.0,) * model.nv)
@@ -139,19 +117,19 @@ def gravity(model: Model, q: Scalars) -> Scalars:
     return inverse_dynamics(model, q, still, still)
 
 
+def body_gibbs(inertia: Inertia, motion: Acceleration) -> Scalar:
+    """Return the Gibbs function of one body, Eq. (1)."""
+    m, h, second = inertia
+    spread = sum((dot(row, matvec(second, row)) for row in motion.tensor), start=0.0)
+    return 0.5 * (m * dot(motion.origin, motion.origin) + spread) + dot(motion.origin, matvec(motion.tensor, h))
+
+
 def gibbs(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
     """Return the Gibbs function S whose gradient by a is τ, Eq. (1); gravity and joint terms included."""
     total: Scalar = 0.0
     for body, motion in zip(model.bodies, accelerations(model, links(model, q), v, a), strict=True):
-        m, h, second = body.inertia
-        spread = sum((dot(row, matvec(second, row)) for row in motion.tensor), start=0.0)
-        total = (
-            total
-            + 0.5 * (m * dot(motion.origin, motion.origin) + spread)
-            + dot(motion.origin, matvec(motion.tensor, h))
-        )
+        total = total + body_gibbs(body.inertia, motion)
     still = joint_forces(model, v, (0.0,) * model.nv)
-    for body, where in zip(model.bodies, model.v_slices, strict=True):
-        for friction, rate in zip(still[where], a[where], strict=True):
-            total = total + rate * (friction + 0.5 * body.joint.armature * rate)
+    for own, friction, rate in zip(model.joint_parameters, still, a, strict=True):
+        total = total + rate * (friction + 0.5 * own.armature * rate)
     return total

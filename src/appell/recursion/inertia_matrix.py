@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.kinematics import Link, Scalars, links, project
+from appell.recursion.kinematics import Link, Load, Scalars, Velocity, carried, links, project
 from appell.recursion.sweep import inward, outward, rootward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Scalar, Vector
@@ -25,8 +25,8 @@ def composite_bodies(model: Model, chain: list[Link]) -> list[Inertia]:
 
     def step(i: int, below: list[tuple[int, Inertia]]) -> Inertia:
         total = chain[i].inertia
-        for child, carried in below:
-            total = total.plus(moved_up(chain[child], carried))
+        for child, inertia in below:
+            total = total.plus(moved_up(chain[child], inertia))
         return total
 
     return inward(model, step)
@@ -46,19 +46,15 @@ def moved_up(link: Link, inertia: Inertia) -> Inertia:
     return Inertia(m, add(first, scale(m, p)), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
 
 
-class Momentum(NamedTuple):
-    """What a composite body resists a unit joint acceleration with: a force and a moment about its origin."""
+def unit_momentum(inertia: Inertia, motion: Column | Velocity) -> Load:
+    """Return ∂φ/∂aₖ and ∂χ/∂aₖ of the joint's own composite body: f = m l + w × h,  n = I w + h × l.
 
-    force: Vector
-    moment: Vector
-
-
-def unit_momentum(inertia: Inertia, column: Column) -> Momentum:
-    """Return ∂φ/∂aₖ and ∂χ/∂aₖ of the joint's own composite body: f = m l + w × h,  n = I w + h × l."""
+    Of a body's velocity they are its momentum, and the angular momentum about its origin.
+    """
     h = inertia.first
-    force = add(scale(inertia.mass, column.linear), cross(column.angular, h))
-    moment = add(matvec(inertia.tensor, column.angular), cross(h, column.linear))
-    return Momentum(force, moment)
+    force = add(scale(inertia.mass, motion.linear), cross(motion.angular, h))
+    moment = add(matvec(inertia.tensor, motion.angular), cross(h, motion.linear))
+    return Load(force, moment)
 
 
 class Partial(NamedTuple):
@@ -97,7 +93,7 @@ def mass_matrix_gibbs(model: Model, q: Scalars) -> Rows:
                 if part.velocity <= j:
                     turned = add(moment, cross(part.arm, force))
                     entries[j, part.velocity] = dot(part.angular, turned) + dot(part.linear, force)
-    return _symmetric(model, entries)
+    return symmetric(model, entries)
 
 
 def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
@@ -108,21 +104,20 @@ def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
     for i, body in enumerate(model.bodies):
         for j, column in zip(model.velocities(i), body.joint.columns, strict=True):
 
-            def step(ancestor: int, load: Momentum, j: int = j) -> Momentum:
+            def step(ancestor: int, load: Load, j: int = j) -> Load:
                 first = model.v_slices[ancestor].start
                 for k, entry in enumerate(project(model, ancestor, load.moment, load.force), start=first):
                     if k <= j:
                         entries[j, k] = entry
-                force = chain[ancestor].up(load.force)
-                return Momentum(force, add(chain[ancestor].up(load.moment), cross(chain[ancestor].position, force)))
+                return carried(chain[ancestor], load)
 
             rootward(model, i, unit_momentum(whole[i], column), step)
-    return _symmetric(model, entries)
+    return symmetric(model, entries)
 
 
-def _symmetric(model: Model, entries: dict[tuple[int, int], Scalar]) -> Rows:
-    for body, where in zip(model.bodies, model.v_slices, strict=True):
-        for k in range(where.start, where.stop):
-            entries[k, k] = entries[k, k] + body.joint.armature
+def symmetric(model: Model, entries: dict[tuple[int, int], Scalar]) -> Rows:
+    """Return M of the entries in its lower half, rotor inertias added."""
+    for k, own in enumerate(model.joint_parameters):
+        entries[k, k] = entries[k, k] + own.armature
     n = range(model.nv)
     return tuple(tuple(entries.get((max(j, k), min(j, k)), 0.0) for k in n) for j in n)

@@ -9,12 +9,8 @@ from appell.spatial.scalar import Scalar, sign
 
 def joint_forces(model: Model, v: Scalars, a: Scalars) -> Scalars:
     """Return armature·a + damping·v + friction·sign(v) for every velocity."""
-    result = []
-    for body, where in zip(model.bodies, model.v_slices, strict=True):
-        joint = body.joint
-        for speed, rate in zip(v[where], a[where], strict=True):
-            result.append(joint_force(joint.armature, joint.damping, joint.friction, speed, rate))
-    return tuple(result)
+    rows = zip(model.joint_parameters, v, a, strict=True)
+    return tuple(joint_force(*own, speed, rate) for own, speed, rate in rows)
 
 
 def joint_force(armature: Scalar, damping: Scalar, friction: Scalar, speed: Scalar, rate: Scalar) -> Scalar:

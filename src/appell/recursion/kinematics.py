@@ -72,22 +72,29 @@ class Velocity(NamedTuple):
     linear: Vector
 
 
+class Load(NamedTuple):
+    """A force and a moment about the body's origin, in the body's frame."""
+
+    force: Vector
+    moment: Vector
+
+
 def links(model: Model, q: Scalars) -> list[Link]:
     """Return every body as its parent sees it.
 
-    A body in `model.late` keeps its parent's axes: its own turn, about the z that both share, is left to its constants
-    and to the bodies that leave the bundle of parallel axes.
+    A body in `model.deferred` keeps its parent's axes: its own turn, about the z that both share, is left to its
+    constants and to the bodies that leave the bundle of parallel axes.
     """
 
     def step(i: int, parent: _Turn) -> _Turn:
         joint = model.bodies[i].joint
-        if i not in model.late:
+        if i not in model.deferred:
             return _STILL
         before = parent if _continues(model, i) else _STILL
         return _Turn(before.angle + q[model.q_slices[i]][0], before.offset + joint.offset)
 
     turns = outward(model, _STILL, step)
-    pending = [_about_z(turn) if i in model.late else None for i, turn in enumerate(turns)]
+    pending = [_about_z(turn) if i in model.deferred else None for i, turn in enumerate(turns)]
     result = []
     for i, body in enumerate(model.bodies):
         rotation, position = body.joint.placement
@@ -113,7 +120,7 @@ def links(model: Model, q: Scalars) -> list[Link]:
 
 
 class _Turn(NamedTuple):
-    """The angle by which a late body is turned against its working frame: coordinates and constants apart."""
+    """The angle by which a deferred body is turned against its working frame: coordinates and constants apart."""
 
     angle: Scalar
     offset: float
@@ -130,7 +137,7 @@ def _about_z(turn: _Turn) -> Matrix:
 def _continues(model: Model, i: int) -> bool:
     """Return whether a body goes on with its parent's bundle of parallel axes."""
     body = model.bodies[i]
-    return i in model.late and body.parent in model.late and body.joint.placement.rotation == IDENTITY
+    return i in model.deferred and body.parent in model.deferred and body.joint.placement.rotation == IDENTITY
 
 
 def joint_motions(model: Model, x: Scalars) -> list[JointMotion]:
@@ -186,14 +193,32 @@ def jacobian(model: Model, q: Scalars, frame: str) -> tuple[tuple[Scalar, ...], 
     if body != WORLD:
         point = poses[body].apply(placement.position)
         for i in model.ancestors(body):
-            rotation, origin = poses[i]
             for k, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
-                angular = matvec(rotation, column.angular)
-                linear = add(matvec(rotation, column.linear), cross(angular, sub(point, origin)))
-                columns[k] = (*linear, *angular)
+                columns[k] = column_at(poses[i], column, point)
     return tuple(zip(*columns, strict=True))
+
+
+def column_at(pose: Pose, column: Column, point: Vector) -> Scalars:
+    """Return what a unit velocity of a body's joint moves a point of the world by: linear first, in world axes."""
+    angular = matvec(pose.rotation, column.angular)
+    return (*add(matvec(pose.rotation, column.linear), cross(angular, sub(point, pose.position))), *angular)
 
 
 def project(model: Model, i: int, moment: Vector, force: Vector) -> Scalars:
     """Return the generalised forces of body i's joint under a force and a moment about its origin: w·n + l·f."""
     return tuple(dot(c.angular, moment) + dot(c.linear, force) for c in model.bodies[i].joint.columns)
+
+
+def carried(link: Link, load: Load) -> Load:
+    """Return a body's load in its parent's frame and about its parent's origin: Rφ, Rχ + p × Rφ."""
+    force = link.up(load.force)
+    return Load(force, add(link.up(load.moment), cross(link.position, force)))
+
+
+def gathered(chain: list[Link], load: Load, below: list[tuple[int, Load]]) -> Load:
+    """Return a body's load with those of its children."""
+    force, moment = load
+    for child, other in below:
+        passed = carried(chain[child], other)
+        force, moment = add(force, passed.force), add(moment, passed.moment)
+    return Load(force, moment)

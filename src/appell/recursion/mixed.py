@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.forward import solve, velocity_parents
+from appell.recursion.inertia_matrix import symmetric
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import JointMotion, Scalars, joint_motions
 from appell.recursion.sweep import outward, rootward
@@ -227,14 +227,4 @@ def mass_matrix(model: Model, q: Scalars) -> Rows:
             return Coupling(product_t(half.translation, up), matmul(half.rotation, transpose(steps[k].rotation)))
 
         rootward(model, branch.tip, Coupling(EMPTY, NULL), row)
-    for body, where in zip(model.bodies, model.v_slices, strict=True):
-        for k in range(where.start, where.stop):
-            entries[k, k] = entries[k, k] + body.joint.armature
-    n = range(model.nv)
-    return tuple(tuple(entries.get((max(j, k), min(j, k)), 0.0) for k in n) for j in n)
-
-
-def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
-    """Return a from M(q)·a = τ − bias(q, v), Eq. (25)."""
-    right = tuple(t - b for t, b in zip(tau, bias(model, q, v), strict=True))
-    return solve(mass_matrix(model, q), velocity_parents(model), right)
+    return symmetric(model, entries)

@@ -8,14 +8,16 @@ from __future__ import annotations
 from appell.model.model import WORLD, Model
 from appell.recursion.gibbs import accelerations
 from appell.recursion.inertia_matrix import Rows, composite_bodies, unit_momentum
-from appell.recursion.kinematics import Scalars, jacobian, links, velocities, world_poses
-from appell.spatial.scalar import Scalar, Vector
+from appell.recursion.kinematics import Load, Scalars, jacobian, links, velocities, world_poses
+from appell.recursion.points import acceleration_at, velocity_at
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Scalar, Vector, nonzero
 from appell.spatial.vector import ZERO, add, cross, matvec, scale, sub
 
 
-def total_mass(model: Model) -> float:
+def total_mass(model: Model) -> Scalar:
     """Return the mass of all moving bodies [kg]."""
-    return float(sum(body.inertia.mass for body in model.bodies))
+    return sum((body.inertia.mass for body in model.bodies), start=0.0)
 
 
 def centre_of_mass(model: Model, q: Scalars) -> Vector:
@@ -23,8 +25,13 @@ def centre_of_mass(model: Model, q: Scalars) -> Vector:
     first: Vector = ZERO
     for body, pose in zip(model.bodies, world_poses(model, q), strict=True):
         first = add(first, add(scale(body.inertia.mass, pose.position), matvec(pose.rotation, body.inertia.first)))
-    mass = total_mass(model)
-    return scale(1.0 / mass, first) if mass else ZERO
+    return scale(1.0 / nonzero(total_mass(model)), first)
+
+
+def about(centre: Vector, pose: Pose, momentum: Load) -> Scalars:
+    """Return a body's momentum, and its angular momentum about a place of the world, in world axes."""
+    linear, spin = (matvec(pose.rotation, part) for part in momentum)
+    return (*linear, *add(spin, cross(sub(pose.position, centre), linear)))
 
 
 def momentum_matrix(model: Model, q: Scalars) -> Rows:
@@ -33,27 +40,19 @@ def momentum_matrix(model: Model, q: Scalars) -> Rows:
     centre = centre_of_mass(model, q)
     columns: list[Scalars] = []
     for i, body in enumerate(model.bodies):
-        rotation, origin = poses[i]
-        for column in body.joint.columns:
-            own = unit_momentum(whole[i], column)
-            linear = matvec(rotation, own.force)
-            angular = add(matvec(rotation, own.moment), cross(sub(origin, centre), linear))
-            columns.append((*linear, *angular))
+        columns += [about(centre, poses[i], unit_momentum(whole[i], column)) for column in body.joint.columns]
     return tuple(zip(*columns, strict=True)) if columns else ((),) * 6
 
 
 def momentum(model: Model, q: Scalars, v: Scalars) -> Scalars:
     """Return the linear momentum and the angular momentum about the mass centre."""
-    linear, angular = ZERO, ZERO
+    total: Scalars = (0.0,) * 6
     centre = centre_of_mass(model, q)
     moving = velocities(model, links(model, q), v)
-    for body, pose, (omega, speed) in zip(model.bodies, world_poses(model, q), moving, strict=True):
-        inertia = body.inertia
-        own = matvec(pose.rotation, add(scale(inertia.mass, speed), cross(omega, inertia.first)))
-        spin = add(matvec(inertia.tensor, omega), cross(inertia.first, speed))
-        linear = add(linear, own)
-        angular = add(angular, add(matvec(pose.rotation, spin), cross(sub(pose.position, centre), own)))
-    return (*linear, *angular)
+    for body, pose, velocity in zip(model.bodies, world_poses(model, q), moving, strict=True):
+        own = about(centre, pose, unit_momentum(body.inertia, velocity))
+        total = tuple(x + y for x, y in zip(total, own, strict=True))
+    return total
 
 
 def velocity(model: Model, q: Scalars, v: Scalars, frame: str) -> Scalars:
@@ -62,8 +61,8 @@ def velocity(model: Model, q: Scalars, v: Scalars, frame: str) -> Scalars:
     if body == WORLD:
         return (0.0,) * 6
     rotation = world_poses(model, q)[body].rotation
-    omega, speed = velocities(model, links(model, q), v)[body]
-    return (*matvec(rotation, add(speed, cross(omega, placement.position))), *matvec(rotation, omega))
+    moving = velocities(model, links(model, q), v)[body]
+    return (*velocity_at(rotation, moving, placement.position), *matvec(rotation, moving.angular))
 
 
 def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -> Scalars:
@@ -73,8 +72,7 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -
         return (0.0,) * 6
     rotation = world_poses(model, q)[body].rotation
     motion = accelerations(model, links(model, q), v, a)[body]
-    linear = matvec(rotation, add(motion.origin, matvec(motion.tensor, placement.position)))
-    return (*add(linear, model.gravity), *matvec(rotation, motion.alpha))
+    return (*acceleration_at(model, rotation, motion, placement.position), *matvec(rotation, motion.alpha))
 
 
 def wrench_forces(model: Model, q: Scalars, wrench: Scalars, frame: str) -> Scalars:

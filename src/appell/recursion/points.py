@@ -1,4 +1,4 @@
-"""Points fixed to bodies: where they are, how fast they move, and how they accelerate while the joints do not.
+"""Points fixed to bodies: where they are, how fast they move, and how they accelerate.
 
 All in world axes. The velocity is linear in v, so the same program run on unit velocities gives the points' Jacobians.
 """
@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from appell.model.model import WORLD, Model
-from appell.recursion.coupling import expand_q, expand_v
-from appell.recursion.gibbs import accelerations
-from appell.recursion.kinematics import Scalars, links, velocities, world_poses
-from appell.spatial.scalar import Vector
+from appell.recursion.gibbs import Acceleration, accelerations
+from appell.recursion.kinematics import Scalars, Velocity, links, velocities, world_poses
+from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import ZERO, add, cross, matvec
 
 
@@ -23,37 +22,34 @@ class Place(NamedTuple):
     position: Vector
 
 
+def velocity_at(rotation: Matrix, moving: Velocity, r: Vector) -> Vector:
+    """Return R_WB (ṡ + ω × r) of a body's point."""
+    return matvec(rotation, add(moving.linear, cross(moving.angular, r)))
+
+
+def acceleration_at(model: Model, rotation: Matrix, moving: Acceleration, r: Vector) -> Vector:
+    """Return R_WB (s̈ + Ωr) + g of a body's point: the recursion starts from −gravity, which is no motion."""
+    return add(matvec(rotation, add(moving.origin, matvec(moving.tensor, r))), model.gravity)
+
+
 def positions(model: Model, q: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
     """Return p = p_WB + R_WB r of every point."""
-    poses = world_poses(model.whole, expand_q(model, q))
+    poses = world_poses(model, q)
     return tuple(r if body == WORLD else poses[body].apply(r) for body, r in places)
 
 
 def point_velocities(model: Model, q: Scalars, v: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
     """Return ṗ = R_WB (ṡ + ω × r) of every point."""
-    tree, tree_q = model.whole, expand_q(model, q)
-    poses, moving = world_poses(tree, tree_q), velocities(tree, links(tree, tree_q), expand_v(model, v))
-    result = []
-    for body, r in places:
-        if body == WORLD:
-            result.append(ZERO)
-            continue
-        omega, speed = moving[body]
-        result.append(matvec(poses[body].rotation, add(speed, cross(omega, r))))
-    return tuple(result)
+    poses, moving = world_poses(model, q), velocities(model, links(model, q), v)
+    return tuple(ZERO if body == WORLD else velocity_at(poses[body].rotation, moving[body], r) for body, r in places)
 
 
-def point_drifts(model: Model, q: Scalars, v: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
-    """Return J̇·v of every point: its acceleration while all joint accelerations are zero."""
-    tree, tree_q = model.whole, expand_q(model, q)
-    poses = world_poses(tree, tree_q)
-    moving = accelerations(tree, links(tree, tree_q), expand_v(model, v), (0.0,) * tree.nv)
-    result = []
-    for body, r in places:
-        if body == WORLD:
-            result.append(ZERO)
-            continue
-        # the recursion starts from −gravity, which is no motion
-        carried = add(moving[body].origin, matvec(moving[body].tensor, r))
-        result.append(add(matvec(poses[body].rotation, carried), tree.gravity))
-    return tuple(result)
+def point_accelerations(
+    model: Model, q: Scalars, v: Scalars, a: Scalars, places: Sequence[Place]
+) -> tuple[Vector, ...]:
+    """Return p̈ of every point."""
+    poses = world_poses(model, q)
+    moving = accelerations(model, links(model, q), v, a)
+    return tuple(
+        ZERO if body == WORLD else acceleration_at(model, poses[body].rotation, moving[body], r) for body, r in places
+    )

@@ -10,15 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.model.model import Model
-from appell.recursion.gibbs import Acceleration, Load, accelerations
+from appell.model.parameters import PER_BODY, PER_VELOCITY, n_parameters
+from appell.recursion.gibbs import Acceleration, accelerations
 from appell.recursion.inertia_matrix import Rows
-from appell.recursion.kinematics import Scalars, links
+from appell.recursion.kinematics import Load, Scalars, links
 from appell.recursion.sweep import outward
 from appell.spatial.scalar import Matrix, Scalar, Vector, sign
 from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, transpose
-
-PER_BODY = 10
-PER_VELOCITY = 3
 
 
 class Partial(NamedTuple):
@@ -52,23 +50,6 @@ def regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Rows:
         for k in range(model.nv):
             rows[k][start + PER_VELOCITY * k : start + PER_VELOCITY * (k + 1)] = [a[k], v[k], sign(v[k])]
     return tuple(map(tuple, rows))
-
-
-def n_parameters(model: Model) -> int:
-    """Return the number of columns of the regressor."""
-    return PER_BODY * len(model.bodies) + (PER_VELOCITY * model.nv if model.has_friction else 0)
-
-
-def parameters(model: Model) -> tuple[float, ...]:
-    """Return π with τ = Y·π: per body m, h, Ixx Ixy Iyy Ixz Iyz Izz.
-
-    With joint friction in the model, also armature, damping and friction of every velocity.
-    """
-    inertial = [float(x) for body in model.bodies for x in body.inertia.parameters]
-    if not model.has_friction:
-        return tuple(inertial)
-    joints = (body.joint for body in model.bodies for _ in range(body.joint.type.nv))
-    return (*inertial, *(x for joint in joints for x in (joint.armature, joint.damping, joint.friction)))
 
 
 def unit_loads(motion: Acceleration) -> list[Load]:

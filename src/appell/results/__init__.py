@@ -1,1 +1,4 @@
-"""What computations leave behind: tables, figures and reports, on a terminal, as JSON and as files."""
+"""Results of simulations: runs, their files, plots and films.
+
+Read path.py and run.py, then style.py, plots.py and motions.py, then skeleton.py, animation.py and films.py.
+"""

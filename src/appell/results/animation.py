@@ -1,4 +1,4 @@
-"""A run as a film: the robot as sticks, the walls as lines, impacts as flashes with their impulses."""
+"""A run as a film: the robot as lines, the walls as lines, impacts as flashes with their impulses."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.results.films import gif, mp4
 from appell.results.skeleton import Skeleton, skeleton
 from appell.results.style import COLOURS, figure, styled
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from appell.results.run import Impact, Run
 
-Array = NDArray[Any]
 PLANES = ("xy", "xz", "yz")
 VIEWS = (*PLANES, "3d")
 FLASH = 0.3
@@ -77,7 +76,7 @@ class Frame(NamedTuple):
 
 def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     """Return the pictures of a film that shows `speed` seconds of motion a second."""
-    robot = _robot(run)
+    robot = robot_of(run)
     start, end = float(run.t[0]), float(run.t[-1])
     count = int((end - start) * fps / speed)
     if count > MOST:
@@ -85,7 +84,7 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     times = start + speed / fps * np.arange(count + 1)
     times = np.append(times[times < end], end)
     q, v = run.at(times)
-    points = skeleton(robot.model).positions(robot.model, q)
+    points = skeleton(robot.model).positions(robot, q)
     energy = robot.kinetic_energy(q, v) + robot.potential_energy(q)
     lasting = max(FLASH * speed, 1.5 * speed / fps)  # an impact between two pictures is seen on one at least
     seen = [
@@ -94,10 +93,11 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     return [Frame(*parts) for parts in zip(times.tolist(), energy.tolist(), points, seen, strict=True)]
 
 
-def _robot(run: Run) -> Any:
+def robot_of(run: Run, what: str = "run.animate") -> Any:
+    """Return the robot of a run that has one, and states; `what` is what would draw it."""
     if run.robot is None or not len(run.t):
         lack = "no states" if not len(run.t) else "no robot"
-        raise InputError(f"run.animate: the run of '{run.robot_name}' has {lack}, so there is nothing to draw")
+        raise InputError(f"{what}: the run of '{run.robot_name}' has {lack}, so there is nothing to draw")
     return run.robot
 
 
@@ -111,7 +111,7 @@ def scene(run: Run, points: Array, plane: str) -> Scene:
     extent = high - low
     flat = [k for k in (2, 1, 0) if extent[k] <= 1e-6 * float(extent.max())]
     view = plane if plane != "auto" else {2: "xy", 1: "xz", 0: "yz"}[flat[0]] if flat else "3d"
-    projection = _projection(view, np.array(_robot(run).model.gravity))
+    projection = _projection(view, np.array(robot_of(run).model.gravity))
     reach = float(np.linalg.norm(extent)) or 1.0
     for line in _outlines(run):
         # a wall of the motion's size is shown whole, of a longer one the part that is near
@@ -229,7 +229,7 @@ class _Paper:
         from matplotlib.collections import LineCollection  # noqa: PLC0415  # an extra, loaded when drawn
 
         axes = self._axes
-        width = float(np.clip(40.0 / max(len(self._bones.sticks), 1), 1.4, 3.0))
+        width = float(np.clip(40.0 / max(len(self._bones.lines), 1), 1.4, 3.0))
         sticks = LineCollection([], colors=COLOURS[0], linewidths=width, capstyle="round", animated=True, zorder=3)
         arrows = LineCollection([], linewidths=2.0, animated=True, zorder=5)
         axes.add_collection(sticks, autolim=False)
@@ -244,7 +244,7 @@ class _Paper:
         from PIL import Image, ImageDraw  # noqa: PLC0415  # Matplotlib brings it
 
         p = self._look.seen(frame.points)
-        self._sticks.set_segments([p[[i, j]] for i, j in self._bones.sticks])
+        self._sticks.set_segments([p[list(line)] for line in self._bones.lines])
         self._joints.set_offsets(p[list(self._bones.seen)])
         marks = [mark for impact, age in frame.flashes for mark in self._marks(impact, age, frame)]
         self._hits.set_offsets(np.array([mark.place for mark in marks]).reshape(-1, 2))
@@ -315,8 +315,8 @@ def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
             raise InputError(f"run.animate: {name} must be a number > 0, got {value!r}")
     shown = frames(run, fps, speed)
     with styled():
-        bones = skeleton(_robot(run).model)
-        look = scene(run, np.array([frame.points[list(bones.seen)] for frame in shown]), plane)
+        bones = skeleton(robot_of(run).model)
+        look = scene(run, np.array([frame.points[bones.drawn] for frame in shown]), plane)
         paper = _Paper(run, bones, look)
         for frame in shown:
             yield paper.picture(frame)

@@ -8,15 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import AppellError
 from appell.results.style import COLOURS
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 def gif(shown: Iterator[Array], fps: float) -> bytes:
@@ -72,18 +69,8 @@ def mp4(shown: Iterator[Array], fps: float) -> bytes:
         first = next(shown)
         height, width = (side // 2 * 2 for side in first.shape[:2])  # what the common pixel format asks for
         form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
-        command = [
-            program,
-            "-loglevel",
-            "error",
-            "-y",
-            *form,
-            "-pix_fmt",
-            "yuv420p",
-            "-movflags",
-            "+faststart",
-            str(target),
-        ]
+        made = ["-pix_fmt", "yuv420p", "-movflags", "+faststart", str(target)]
+        command = [program, "-loglevel", "error", "-y", *form, *made]
         data = b"".join(picture[:height, :width].tobytes() for picture in (first, *shown))
         done = subprocess.run(command, input=data, capture_output=True, check=False)
         if done.returncode or not target.exists():

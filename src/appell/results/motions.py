@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from appell.results.plots import NAMED, SYMBOLS, TITLES, coordinates, dash, name_joints, velocities
+from appell.results.plots import NAMED, SYMBOLS, TITLES, coordinates, curve_names, dash, directions, name_joints
+from appell.results.quantities import SLIDES, TURNS
 from appell.results.style import COLOURS, figure
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[Any]
 
 FEW = 12
 """How many robots have a line each."""
@@ -34,11 +34,11 @@ def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
     """Return a figure of q (..., times, nq) and v (..., times, nv); draw it inside :func:`appell.results.style.styled`.
 
     Rotations and translations have a column each, for they differ in unit. Of a quaternion the angle is shown by which
-    the joint has turned since the start. A closed robot's v are its independent velocities. States that are not finite
+    the joint has turned since the start. v are the independent velocities. States that are not finite
     are left out.
     """
     q, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, v))
-    panels, names = _panels(robot, q, v)
+    panels, names = _panels(robot, q, v), curve_names(robot)
     is_named = len(names) <= NAMED
     canvas = figure(4.6 * len(panels) + (2.0 if is_named else 0.4), 5.6)
     grid = canvas.subplots(2, len(panels), sharex=True, squeeze=False)
@@ -47,7 +47,7 @@ def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
             for line in lines:
                 _draw(axes, t, line)
             axes.set_ylabel(f"{symbol} [{unit}]")
-            axes.axis("on" if lines else "off")  # a closed robot's motors may all slide, or all turn
+            axes.axis("on" if lines else "off")  # motors may all slide, or all turn
         column[0].set_title(TITLES[kind])
         lowest = column[1 if both[1] else 0]
         lowest.tick_params(labelbottom=True)
@@ -60,18 +60,15 @@ def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
     return canvas
 
 
-def _panels(robot: Robot, q: Array, v: Array) -> tuple[dict[str, tuple[list[Line], list[Line]]], list[str]]:
-    """Return the lines of q and of v by kind of motion, and the names of what they are colours of."""
-    model = robot.model.independent
-    panels: dict[str, tuple[list[Line], list[Line]]] = {kind: ([], []) for kind in ("slides", "turns")}
-    names = [body.joint.name for body in model.bodies]
-    for k, (body, at) in enumerate(zip(model.bodies, model.q_slices, strict=True)):
-        every = [coordinates(body.joint, one[:, at]) for one in q]
-        for place, (kind, _) in enumerate(every[0]):
-            panels[kind][0].append(Line(k, np.array([one[place][1] for one in every])))
-    for k, kind, place in velocities(robot):
+def _panels(robot: Robot, q: Array, v: Array) -> dict[str, tuple[list[Line], list[Line]]]:
+    """Return the lines of q and of v by kind of motion."""
+    panels: dict[str, tuple[list[Line], list[Line]]] = {kind: ([], []) for kind in (SLIDES, TURNS)}
+    for each in zip(*(coordinates(robot, one) for one in q), strict=True):
+        k, kind, _ = each[0]
+        panels[kind][0].append(Line(k, np.array([values for _, _, values in each])))
+    for place, (k, kind) in enumerate(directions(robot, "v")):
         panels[kind][1].append(Line(k, v[..., place]))
-    return {kind: both for kind, both in panels.items() if any(both)}, names
+    return {kind: both for kind, both in panels.items() if any(both)}
 
 
 def _draw(axes: Axes, t: Array, line: Line) -> None:

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Segment(NamedTuple):

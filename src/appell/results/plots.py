@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.loops.closed_robot import ClosedRobot
-from appell.loops.structure import velocity_places
 from appell.model.joints import QUATERNION
+from appell.model.model import Joint
+from appell.results.quantities import SLIDES, TURNS, joint_named, labels, measures
 from appell.results.style import COLOURS, figure
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from appell.results.run import Run
     from appell.robot.robot import Robot
 
-Array = NDArray[Any]
 POINTS = 4000
 """How many points a curve has at least, so far as the steps are long enough to need them."""
 NAMED = 120
@@ -86,14 +85,15 @@ def history(run: Run) -> Figure:
         )
     panels = _panels(run)
     kinds = list(panels)
-    names = list(run.joint_names) or [f"{k}" for k in range(run.v.shape[-1])]
+    known = list(run.joint_names) if run.robot is None else curve_names(run.robot)
+    names = known or [f"{k}" for k in range(run.v.shape[-1])]
     is_named = len(names) <= NAMED
     canvas = figure(4.2 * len(kinds) + (2.6 if is_named else 0.4), 8.6)
     grid = canvas.add_gridspec(4, len(kinds))
     for column, kind in enumerate(kinds):
         for row, (symbol, lines) in enumerate(panels[kind].items()):
             axes = canvas.add_subplot(grid[row, column])
-            if not lines:  # a closed robot's motors may all slide, or all turn
+            if not lines:  # motors may all slide, or all turn
                 axes.set_axis_off()
                 continue
             for joint, t, values in lines:
@@ -161,46 +161,53 @@ def _panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
         return {
             "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
         }
-    model = run.robot.model.independent
-    panels: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in ("slides", "turns")}
-    for k, (body, at) in enumerate(zip(model.bodies, model.q_slices, strict=True)):
-        for kind, values in coordinates(body.joint, dense.q[:, at]):
-            panels[kind]["q"].append(Curve(k, dense.t, values))
-    for k, kind, place in velocities(run.robot):
-        panels[kind]["v"].append(Curve(k, dense.t, dense.v[:, place]))
-        if place < run.tau.shape[1]:  # a closed robot has a force a motor, and its motors' velocities come first
-            panels[kind]["τ"].append(Curve(k, run.t, run.tau[:, place]))
-    return {kind: panel for kind, panel in panels.items() if panel["q"]}
+    panels: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
+    for k, kind, values in coordinates(run.robot, dense.q):
+        panels[kind]["q"].append(Curve(k, dense.t, values))
+    for symbol, letter, t, values in (("v", "v", dense.t, dense.v), ("τ", "tau", run.t, run.tau)):
+        for place, (k, kind) in enumerate(directions(run.robot, letter)):
+            panels[kind][symbol].append(Curve(k, t, values[:, place]))
+    return {kind: panel for kind, panel in panels.items() if any(panel.values())}
 
 
-def velocities(robot: Robot) -> list[tuple[int, str, int]]:
-    """Return of every velocity its joint's number, whether it turns or slides, and its place in v.
-
-    A closed robot has its independent velocities alone.
+def curve_names(robot: Robot) -> list[str]:
+    """Return the joints that curves are of, each with a colour: those of q, then those of v and τ that are others.
 
     >>> import appell
-    >>> velocities(appell.load("four-bar"))
-    [(0, 'turns', 0)]
+    >>> curve_names(appell.load("sst"))
+    ['theta', 'phi', 'psi', 'gamma1', 'gamma2', 'gamma3']
     """
-    model = robot.model.independent
-    every = [(k, kind) for k, body in enumerate(model.bodies) for kind, _ in velocity_kinds(body.joint)]
-    shown = velocity_places(model, robot.independent) if isinstance(robot, ClosedRobot) else range(len(every))
-    return [(*every[k], place) for place, k in enumerate(shown)]
+    return list(dict.fromkeys(name for letter in ("q", "v", "tau") for name in robot.places(letter)))
 
 
-def velocity_kinds(joint: Any) -> list[tuple[str, int]]:
-    """Return whether each velocity of a joint turns or slides: a column of the motion subspace that turns has an ω."""
-    return [("turns" if any(column.angular) else "slides", k) for k, column in enumerate(joint.columns)]
+def directions(robot: Robot, letter: str) -> list[tuple[int, str]]:
+    """Return of every number of v, or of tau, the place of its joint in :func:`curve_names`, and what it measures.
+
+    >>> import appell
+    >>> directions(appell.load("four-bar"), "v")
+    [(0, 'turns')]
+    """
+    names, joints = curve_names(robot), robot.places(letter)
+    owner = {k: names.index(name) for name, at in joints.items() for k in at}
+    return [(owner[k], kind) for k, kind in enumerate(measures(robot, labels(robot, letter)))]
 
 
-def coordinates(joint: Any, q: Array) -> list[tuple[str, Array]]:
-    """Return the coordinates of a joint to draw, with what they measure."""
+def coordinates(robot: Robot, q: Array) -> list[tuple[int, str, Array]]:
+    """Return the curves of coordinates (n, nq): the joint's place in :func:`curve_names`, what it measures, values."""
+    return [
+        (k, kind, values)
+        for k, (name, at) in enumerate(robot.places("q").items())
+        for kind, values in _of_joint(joint_named(robot, name), q[:, at])
+    ]
+
+
+def _of_joint(joint: Joint, q: Array) -> list[tuple[str, Array]]:
     if joint.kind in QUATERNION:
         at = QUATERNION[joint.kind]
         turned = 2.0 * np.arccos(np.clip(np.abs(q[:, at] @ q[0, at]) / np.linalg.norm(q[:, at], axis=-1), 0.0, 1.0))
         others = [k for k in range(q.shape[1]) if not at.start <= k < at.stop]
-        return [*(("slides", q[:, k]) for k in others), ("turns", turned)]
-    return [(kind, q[:, k]) for kind, k in velocity_kinds(joint)]
+        return [*((SLIDES, q[:, k]) for k in others), (TURNS, turned)]
+    return [(TURNS if any(column.angular) else SLIDES, q[:, k]) for k, column in enumerate(joint.columns)]
 
 
 def _energy(axes: Axes, run: Run) -> None:

@@ -11,23 +11,23 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError, ReadError
-from appell.model.mimic import coupled
+from appell.loops.load import read_text
 from appell.read.files import write
-from appell.read.toml import read_toml
-from appell.read.write_toml import toml_text
 from appell.results.animation import film
 from appell.results.path import Path
 from appell.results.plots import history
 from appell.results.style import written
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[Any]
+VERSION = 2
+"""Of the files that :meth:`Run.save` writes."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Impact:
 
 
 @dataclass(frozen=True)
-class Rest:
+class ContactInterval:
     """A point that rested on (or slid along) a wall, from one time to another."""
 
     point: str
@@ -77,7 +77,7 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Happening:
+class EventRecord:
     """An event that the user asked for: which, when, and the state at that moment."""
 
     name: str
@@ -115,8 +115,8 @@ class Run:
     tau: Array
     energy: Array
     impacts: tuple[Impact, ...]
-    rests: tuple[Rest, ...]
-    events: tuple[Happening, ...]
+    rests: tuple[ContactInterval, ...]
+    events: tuple[EventRecord, ...]
     path: Path = field(repr=False)
     ended_early: str = ""
     notes: tuple[str, ...] = ()
@@ -223,21 +223,18 @@ class Run:
         return write(place, buffer.getvalue())
 
     def _csv(self) -> str:
-        names = [
-            *(f"q{k}" for k in range(self.nq)),
-            *(f"{x}{k}" for x in ("v", "a", "tau") for k in range(self.v.shape[-1])),
-        ]
-        rows = np.column_stack([self.t, self.q, self.v, self.a, self.tau, self.energy])
+        numbered = {name: getattr(self, name) for name in ("q", "v", "a", "tau")}
+        names = [f"{name}{k}" for name, values in numbered.items() for k in range(values.shape[-1])]
+        rows = np.column_stack([self.t, *numbered.values(), self.energy])
         head = ",".join(["t", *names, "energy"])
         return "\n".join([head, *(",".join(f"{x:.17g}" for x in row) for row in rows)]) + "\n"
 
     def _about(self) -> dict[str, Any]:
         return {
-            "appell": 1,
+            "appell": VERSION,
             "robot": self.robot_name,
             "joints": list(self.joint_names),
-            "model": None if self.robot is None else toml_text(self.robot.model),
-            "coupled": self.robot is not None and self.robot.model.is_coupled,
+            "text": None if self.robot is None else self.robot.kind.text(),
             "walls": [[wall.label, _listed(wall.outline())] for wall in self.walls],
             "ended_early": self.ended_early,
             "notes": list(self.notes),
@@ -257,17 +254,19 @@ class Run:
             raise ReadError("no such file", os.fspath(path)) from None
         except Exception as error:
             raise ReadError(f"not a run of appell's ({error})", os.fspath(path)) from None
+        if about.get("appell") != VERSION:
+            raise ReadError("a run of another version of appell; simulate it again", os.fspath(path))
         segments = Path.of(*(arrays[f"path_{name}"] for name in _PATH))
         return Run(
             **{name: arrays[name] for name in _ARRAYS},
             impacts=tuple(Impact(**_arrays(x)) for x in about["impacts"]),
-            rests=tuple(Rest(**x) for x in about["rests"]),
-            events=tuple(Happening(**_arrays(x)) for x in about["events"]),
+            rests=tuple(ContactInterval(**x) for x in about["rests"]),
+            events=tuple(EventRecord(**_arrays(x)) for x in about["events"]),
             path=segments,
             ended_early=about["ended_early"],
             notes=tuple(about["notes"]),
-            robot=_robot(about),
-            walls=tuple(Outline(label, line) for label, line in about.get("walls", [])),
+            robot=read_text(about["text"], about["robot"]) if about["text"] else None,
+            walls=tuple(Outline(label, line) for label, line in about["walls"]),
             robot_name=about["robot"],
             joint_names=tuple(about["joints"]),
         )
@@ -279,13 +278,6 @@ _PATH = ("starts", "ends", "coefficients", "quaternions")
 
 def _listed(line: Array | None) -> list[list[float]] | None:
     return None if line is None else np.asarray(line).tolist()
-
-
-def _robot(about: dict[str, Any]) -> Robot | None:
-    if not about.get("model"):
-        return None
-    model = read_toml(about["model"], source=about["robot"])
-    return Robot(coupled(model) if about["coupled"] else model)
 
 
 def _plain(record: Any) -> dict[str, Any]:

@@ -1,65 +1,93 @@
-"""A robot as sticks: from every joint to the next, and on to the ends of the tree."""
+"""A robot as lines: from every joint to the next and on to the ends of the tree, or the curves of its model."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.model.model import WORLD, Model
 from appell.recursion.points import Place, positions
-from appell.spatial.scalar import Vector
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array, Vector
 from appell.spatial.vector import ZERO
 
-Array = NDArray[Any]
+TURNING = ("revolute", "continuous", "helical", "cylindrical")
 
 
 class Skeleton(NamedTuple):
-    """Points of bodies, which of them are joined, and which are seen.
+    """Points of bodies, the lines through them, and which of them are seen.
 
-    The first points are the origins of the bodies, in the order of their `joints`.
+    The first points are the origins of the bodies, in the order of their `joints`. `hubs` are the points at which a
+    joint turns, each with the joint's axis in the body's frame.
     """
 
     places: tuple[Place, ...]
-    sticks: tuple[tuple[int, int], ...]
+    lines: tuple[tuple[int, ...], ...]
     seen: tuple[int, ...]
     joints: tuple[str, ...]
+    hubs: tuple[tuple[int, Vector], ...]
 
-    def positions(self, model: Model, q: Array) -> Array:
+    @property
+    def drawn(self) -> list[int]:
+        """Return the points that are seen, and those of the lines."""
+        return sorted({k for line in self.lines for k in line}.union(self.seen))
+
+    def positions(self, robot: Robot, q: Array) -> Array:
         """Return where the points are at configurations (n, nq), as (n, points, 3)."""
-        found = positions(model, tuple(np.moveaxis(np.asarray(q, dtype=float), -1, 0)), self.places)
-        return np.stack([np.stack(np.broadcast_arrays(*p, q[..., 0])[:3], axis=-1) for p in found], axis=-2)
+        tree = np.moveaxis(robot.tree_configuration(q), -1, 0)
+        found = positions(robot.model, tuple(tree), self.places)
+        return np.stack([np.stack(np.broadcast_arrays(*p, tree[0])[:3], axis=-1) for p in found], axis=-2)
 
 
 def skeleton(model: Model) -> Skeleton:
-    """Return the sticks of a robot.
+    """Return the lines that draw a robot.
 
     Bodies that no other hangs on reach to the frames fixed to them, and where there are none, to their centre of mass.
-    The base, and what slides on it without mass, is not drawn: a free robot hangs on nothing.
+    The base, and what slides on it without mass, is not drawn: a free robot hangs on nothing. Where a model has curves,
+    it is drawn by them alone.
 
     >>> import appell
-    >>> bones = skeleton(appell.load("shafei-tree").model)
-    >>> len(bones.sticks)
+    >>> len(skeleton(appell.load("shafei-tree").model).lines)
     10
     """
+    return _curved(model) if model.curves else _rods(model)
+
+
+def _curved(model: Model) -> Skeleton:
+    places, joints = _origins(model)
+    lines, hubs = [], []
+    for curve in model.curves:
+        lines.append(tuple(range(len(places), len(places) + len(curve.points))))
+        hubs += [(len(places), curve.axis)] if curve.axis is not None else []
+        places += [Place(curve.body, point) for point in curve.points]
+    seen = sorted({k for line in lines for k in (line[0], line[-1])})
+    return Skeleton(tuple(places), tuple(lines), tuple(seen), joints, tuple(hubs))
+
+
+def _rods(model: Model) -> Skeleton:
     bodies = model.bodies
-    places = [Place(k, ZERO) for k in range(len(bodies))]
+    places, joints = _origins(model)
     hung = [k for k, body in enumerate(bodies) if not _is_ground(model, body.parent)]
-    # joints that turn about one place of their parent share a stick
+    # joints that turn about one place of their parent share a rod
     shared = {(bodies[k].parent, _seat(model, k)): k for k in reversed(hung)}
-    sticks = [(bodies[k].parent, k) for k in sorted(shared.values())]
+    rods = [(bodies[k].parent, k) for k in sorted(shared.values())]
     carriers = {body.parent for body in bodies}
     for k, body in enumerate(bodies):
         if k in carriers:
             continue
         for tip in _tips(model, k) or [_plain(body.inertia.centre)]:
             if any(abs(x) > 1e-9 for x in tip):
-                sticks.append((k, len(places)))
+                rods.append((k, len(places)))
                 places.append(Place(k, tip))
     massive = [k for k, body in enumerate(bodies) if body.inertia.mass > 0.0]
-    seen = sorted({k for stick in sticks for k in stick}.union(massive)) or list(range(len(places)))
-    return Skeleton(tuple(places), tuple(sticks), tuple(seen), tuple(body.joint.name for body in bodies))
+    seen = sorted({k for rod in rods for k in rod}.union(massive)) or list(range(len(places)))
+    hubs = [(k, body.joint.axis) for k, body in enumerate(bodies) if k in seen and body.joint.kind in TURNING]
+    return Skeleton(tuple(places), tuple(rods), tuple(seen), joints, tuple(hubs))
+
+
+def _origins(model: Model) -> tuple[list[Place], tuple[str, ...]]:
+    return [Place(k, ZERO) for k in range(len(model.bodies))], tuple(body.joint.name for body in model.bodies)
 
 
 def _seat(model: Model, body: int) -> object:

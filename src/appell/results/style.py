@@ -9,7 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appell.errors import AppellError, InputError
+from appell.errors import InputError
+from appell.read.extras import extra
 from appell.read.files import write
 
 if TYPE_CHECKING:
@@ -112,8 +113,4 @@ def styled() -> AbstractContextManager[None]:
 
 
 def _matplotlib() -> Any:
-    try:
-        import matplotlib  # noqa: PLC0415  # an extra, loaded when a figure is drawn
-    except ImportError:
-        raise AppellError("figures need matplotlib, which is not installed; pip install 'appell[plot]'") from None
-    return matplotlib
+    return extra("matplotlib", "figures need", "plot")

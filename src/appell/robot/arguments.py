@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.recipe import Recipe
-from appell.model.joints import QUATERNION
-from appell.model.model import Model
+from appell.kernels.runtime.program_spec import ProgramSpec
 
 
 def numbers(robot: str, name: str, shape: tuple[int, ...], argument: Any) -> NDArray[Any]:
@@ -28,7 +26,7 @@ def numbers(robot: str, name: str, shape: tuple[int, ...], argument: Any) -> NDA
     return array
 
 
-def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
+def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
     """Return the error to raise when a kernel refused its arguments."""
     leading = []
     for port, argument in zip(recipe.inputs, arguments, strict=True):
@@ -42,43 +40,14 @@ def explain(robot: str, recipe: Recipe, arguments: tuple[Any, ...], out: Any, er
     except ValueError:
         shapes = ", ".join(f"{name} {axes}" for name, axes in leading)
         return InputError(f"{recipe.name}: the leading axes do not broadcast ({shapes}) for robot '{robot}'")
-    for port, place in zip(recipe.outputs, out if isinstance(out, tuple) else (out,), strict=False):
+    places = out if isinstance(out, tuple) else (out,)
+    if out is not None and len(places) != len(recipe.outputs):
+        got = f"{len(places)} of them" if isinstance(out, tuple) else type(out).__name__
+        return InputError(f"out: expected a tuple of {len(recipe.outputs)} arrays, got {got} for robot '{robot}'")
+    for port, place in zip(recipe.outputs, places, strict=False):
         if place is not None and getattr(place, "shape", None) != shape + port.shape:
             got = getattr(place, "shape", type(place).__name__)
             return InputError(f"out: expected an array of shape {shape + port.shape}, got {got} for robot '{robot}'")
         if place is not None and place.dtype.kind != "f":
             return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
     return InputError(f"{recipe.name} of robot '{robot}': {error}")
-
-
-UNIT = 1e-6
-"""How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
-
-
-def has_quaternions(model: Model) -> bool:
-    """Return whether any joint's coordinates hold a quaternion."""
-    return any(body.joint.kind in QUATERNION for body in model.bodies)
-
-
-def check_quaternions(robot: str, model: Model, q: Any) -> None:
-    """Raise if a quaternion in q is not of unit length; what is not a number, or not of the right size, passes."""
-    try:
-        values = np.asarray(q, dtype=float)
-    except (TypeError, ValueError):
-        return
-    if values.ndim == 0 or values.shape[-1] != model.nq:
-        return
-    for body, where in zip(model.bodies, model.q_slices, strict=True):
-        if body.joint.kind in QUATERNION:
-            part = values[..., where][..., QUATERNION[body.joint.kind]]
-            x, y, z, w = (part[..., k] for k in range(4))  # four strided products are faster than any reduction
-            squares = x * x + y * y + z * z + w * w
-            off = np.abs(squares - 1.0) > 2.0 * UNIT
-            if off.any():
-                index = np.unravel_index(int(np.argmax(off)), np.shape(off)) if np.ndim(off) else ()
-                sample = f" of sample {tuple(map(int, index))}" if index else ""
-                norm = float(np.sqrt(squares[index]))
-                raise InputError(
-                    f"q: the quaternion of joint '{body.joint.name}'{sample} has norm {norm:.9g}, expected 1 for robot "
-                    f"'{robot}'; normalise it, or move with robot.integrate"
-                )

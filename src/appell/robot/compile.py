@@ -1,96 +1,158 @@
-"""Which kind of kernel computes a verb of a robot: written out, rolled, interpreted, or constant."""
+"""From a verb of a robot to a program: which formulation on which variant of its model, traced with its guards.
+
+Where a user names no formulation, all of them on all variants compete, by the cost of :data:`COST` per operation. The
+winner is kept in the cache beside the compiled code, so that the competition takes place once per machine.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from appell.errors import InputError
-from appell.kernels.constant import ConstantKernel
-from appell.kernels.interpreted import InterpretedKernel
-from appell.kernels.kernel import Kernel
-from appell.kernels.recipe import Recipe, delivered
-from appell.model.model import Model
-from appell.recursion.rates import coordinate_rates
-from appell.robot import rolled
-from appell.robot.verbs import VERBS
+from appell.errors import InputError, ModelError
+from appell.kernels.runtime import cache
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.model.build import listed
+from appell.recursion.inertia_matrix import mass_matrix_composite
+from appell.recursion.kinematics import Scalars
+from appell.robot.guards import GUARDS, Guard
+from appell.robot.kind import FILE, Competitor, Key, Kind, Program
+from appell.robot.posture import Embedding
+from appell.robot.programs import Formulation
+from appell.robot.verbs import Verb
+from appell.trace.count import Count, count
+from appell.trace.expr import Op
+from appell.trace.tape import Port, Tape, trace
+from appell.trace.verify import verify
 
-AnyKernel = Kernel | ConstantKernel | InterpretedKernel | Any
+COST = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.DIV: 8, Op.SQRT: 10, Op.SIN: 12, Op.COS: 12, Op.SIGN: 2, Op.SELECT: 2}
+"""What an operation costs beside an addition, as vector code; constants and signs are free."""
+PARAMETERS = "parameters"
+"""The last input of a parametric program."""
 
 
-def recipe(model: Model, verb: str, frame: str | None) -> Recipe:
-    """Return what determines the kernel of a verb."""
-    what = VERBS[verb]
-    inputs, outputs = what.ports(model)
-    fingerprint = repr((replace(model, name="", source="", frames=()), frame and model.frame_index[frame]))
-    if rolled.is_long(model) and verb in rolled.PLANS:
-        return Recipe(verb, inputs, outputs, fingerprint, lambda: rolled.program(model, verb))
-    return Recipe(verb, inputs, outputs, fingerprint, lambda: what.tape(model, frame=frame))
+def verb_of(kind: Kind, name: str) -> Verb:
+    """Return a row of the table, or raise with the names that there are."""
+    if name not in kind.verbs:
+        raise InputError(f"robot '{kind.model.name}' has no verb '{name}'; known: {listed(kind.verbs, 60)}")
+    return kind.verbs[name]
 
 
-def kernel(model: Model, verb: str, frame: str | None) -> AnyKernel:
-    """Return the kernel of a verb, compiled if it is to be.
+def formulation_of(kind: Kind, verb: str, name: str) -> Formulation:
+    """Return a formulation of a verb, or raise with those that define it."""
+    known = kind.formulations(verb)
+    if name not in known:
+        raise InputError(f"{verb}: no formulation '{name}' for robot '{kind.model.name}'; known: {listed(known)}")
+    return known[name]
 
-    A long robot's program is rolled where it can be; its inertia matrix comes column by column from rolled inverse
-    dynamics, its motion from rolled forward dynamics; the rest is interpreted, on all samples at once.
-    """
-    made = recipe(model, verb, frame)
-    if not model.nq:
-        return ConstantKernel(made)
-    if not rolled.is_long(model) or verb in rolled.PLANS:
-        return Kernel(made)
-    if verb == "motion":
-        return _WithRates(model, made, kernel(model, "forward_dynamics", None))
-    if verb == "mass_matrix":
-        return _ByColumns(made, kernel(model, "inverse_dynamics", None), kernel(model, "gravity", None))
-    if verb.endswith("_derivatives"):
-        raise InputError(
-            f"{verb}: robot '{model.name}' has {len(model.bodies)} bodies; derivatives are compiled for robots of up "
-            f"to {rolled.LONG}; take finite differences of the verb itself"
+
+def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Guard, ...]]:
+    """Return the inputs and outputs of a program, its guards' among them, and the guards."""
+    verb = verb_of(kind, key.verb)
+    sizes = kind.facts.sizes if verb.about != "points" else {**kind.facts.sizes, "n": len(key.about)}
+    inputs, outputs = verb.ports(sizes)
+    is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
+    guards = tuple(GUARDS[name] for name in verb.guards if is_checked and kind.facts.guards.get(name))
+    if key.is_parametric:
+        inputs = (*inputs, Port(PARAMETERS, (kind.facts.sizes["p"],)))
+    return inputs, (*outputs, *(Port(g.code.port, (kind.facts.guards[g.name],)) for g in guards)), guards
+
+
+def program(kind: Kind, key: Key) -> Program:
+    """Return the program of a verb, written out, or as loops, when it is made."""
+    inputs, outputs, guards = ports(kind, key)
+    make = kind.loops(key) or partial(tape, kind, key)
+    return Program(ProgramSpec(key.verb, inputs, outputs, _fingerprint(kind, key), make), guards)
+
+
+def _fingerprint(kind: Kind, key: Key) -> str:
+    about = kind.model.frame_index[key.about] if isinstance(key.about, str) else key.about
+    return repr((kind.fingerprint(is_parametric=key.is_parametric), about, key.formulation, key.is_parametric))
+
+
+def tape(kind: Kind, key: Key, *, is_guarded: bool = True) -> Tape:
+    """Return the verified program of a verb."""
+    chosen = choice(kind, key)
+    formulation, embedding = formulation_of(kind, key.verb, chosen.formulation), partial(kind.embedding, chosen.variant)
+    return traced(kind, key, formulation, embedding, is_guarded=is_guarded)
+
+
+def choice(kind: Kind, key: Key) -> Competitor:
+    """Return the formulation and the variant that a verb is compiled in: as asked, or the cheapest."""
+    if key.formulation is not None:
+        formulation_of(kind, key.verb, key.formulation)
+        return Competitor(key.formulation, FILE)
+    judged = kind.verbs[key.verb].chosen_as or key.verb
+    competitors = kind.competitors(judged)
+    if len(competitors) == 1:
+        return competitors[0]
+    name = cache.digest("choice", judged, _fingerprint(kind, Key(judged, is_parametric=key.is_parametric)))
+    known = (cache.load(name) or b"").decode().split("\n")
+    if len(known) == 2 and Competitor(*known) in competitors:
+        return Competitor(*known)
+    about = key.about if judged == key.verb else None
+    best = min(competitors, key=partial(_cost_of, kind, Key(judged, about, None, key.is_parametric)))
+    cache.save(name, "\n".join(best).encode())
+    return best
+
+
+def _cost_of(kind: Kind, key: Key, candidate: Competitor) -> int:
+    formulation = formulation_of(kind, key.verb, candidate.formulation)
+    return cost(traced(kind, key, formulation, partial(kind.embedding, candidate.variant)))
+
+
+def cost(made: Tape) -> int:
+    """Return what a program costs, in additions."""
+    return sum(COST.get(step.op, 0) for step in made.steps)
+
+
+def operations(kind: Kind, key: Key) -> Count:
+    """Return the operation count of a verb, without its guards, and what it counts."""
+    return count(tape(kind, key, is_guarded=False))._replace(**choice(kind, key)._asdict())
+
+
+def traced(
+    kind: Kind,
+    key: Key,
+    formulation: Formulation,
+    embedding: Callable[[Scalars | None], Embedding],
+    *,
+    is_guarded: bool = True,
+) -> Tape:
+    """Return the tape of a formulation, the values of its guards first in order and last among the results."""
+    inputs, outputs, guards = ports(kind, key)
+    if not is_guarded:
+        outputs, guards = outputs[: len(outputs) - len(guards)], ()
+    verb, about = kind.verbs[key.verb], () if key.about is None else (key.about,)
+
+    def run(*arguments: Scalars) -> Any:
+        own, pi = (arguments[:-1], arguments[-1]) if key.is_parametric else (arguments, None)
+        robot = embedding(pi)
+        # first, while the inputs are at hand
+        values = kind.checks(robot, verb.guards, own[0]) if guards else {}
+        results = formulation.program(robot, *own, *about)
+        return results, [values[guard.name] for guard in guards]
+
+    try:
+        return verify(trace(key.verb, run, inputs, outputs))
+    except ZeroDivisionError:
+        idle = weightless(kind)
+        what = (
+            f"joints that move nothing with an inertia, {listed(idle)}"
+            if idle
+            else ("a singular mass matrix: some joints, or passive modes, move nothing with an inertia together")
         )
-    formulation = next(iter(VERBS[verb].formulations.values()))
-    program = partial(formulation, model)
-    return InterpretedKernel(made, program if frame is None else lambda *x: program(*x, frame))
+        raise ModelError(
+            f"{key.verb}: robot '{kind.model.name}' has {what}; give their links mass or the joints rotor inertia"
+        ) from None
 
 
-class _ByColumns:
-    """M(q) of a long robot: column k is the inverse dynamics of a unit acceleration, at rest and less gravity."""
-
-    def __init__(self, made: Recipe, inverse_dynamics: AnyKernel, gravity: AnyKernel) -> None:
-        self.recipe, self._inverse, self._gravity = made, inverse_dynamics, gravity
-
-    def __call__(self, q: Any, out: Any = None) -> Any:
-        """Return M of every sample."""
-        given = np.asarray(q)
-        n = self.recipe.outputs[0].shape[0]
-        unit = np.eye(n, dtype=given.dtype if given.dtype == np.float32 else float)
-        weight = self._gravity(given)[..., None, :]
-        columns = self._inverse(given[..., None, :], np.zeros(n, dtype=unit.dtype), unit) - weight
-        return delivered([0.5 * (columns + np.swapaxes(columns, -1, -2))], out)
-
-    def direct(self, general: Any) -> Any:
-        """Return the general callable: there is no shorter way."""
-        return general
-
-
-class _WithRates:
-    """q̇ and a of a long robot: the rates of its coordinates in NumPy beside its forward dynamics."""
-
-    def __init__(self, model: Model, made: Recipe, forward_dynamics: AnyKernel) -> None:
-        self.recipe, self._forward = made, forward_dynamics
-        self._rates = InterpretedKernel(
-            replace(made, inputs=made.inputs[:2], outputs=made.outputs[:1]), partial(coordinate_rates, model)
-        )
-
-    def __call__(self, q: Any, v: Any, tau: Any, out: Any = None) -> Any:
-        """Return q̇ and a of every sample."""
-        a = self._forward(q, v, tau)
-        rate = np.broadcast_to(self._rates(q, v), (*a.shape[:-1], *self.recipe.outputs[0].shape))
-        return delivered([rate.astype(a.dtype), a], out)
-
-    def direct(self, general: Any) -> Any:
-        """Return the general callable: there is no shorter way."""
-        return general
+def weightless(kind: Kind) -> list[str]:
+    """Return the joints of which M has a zero on the diagonal: they move nothing with an inertia."""
+    at = kind.embedding(FILE).at(tuple(map(float, kind.random(np.random.default_rng(0), 1)[0])))
+    matrix = at.congruent(mass_matrix_composite(at.model, at.q))
+    names = [name.partition("[")[0] for k, name in enumerate(kind.facts.independent) if matrix[k][k] == 0.0]
+    return list(dict.fromkeys(names))

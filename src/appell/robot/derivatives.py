@@ -1,78 +1,94 @@
-"""Derivatives of the dynamics: the recursion's own tangents, and the chain rule for its inverse.
+"""Derivatives of the dynamics of any robot, along the motions that it has.
 
-Inverse dynamics is differentiated operation by operation (:mod:`appell.trace.derive`). Forward dynamics needs no second
-differentiation: from τ = ID(q, v, a(q, v, τ)) follows ∂a/∂x = −M⁻¹ ∂ID/∂x at fixed a, and ∂a/∂τ = M⁻¹.
+Inverse dynamics is differentiated operation by operation (:mod:`appell.trace.derive`). ∂/∂q is taken along the
+independent velocities: column k says how a result changes while q moves by unit velocity k, v and a held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from appell.model.model import Joint, Model
 from appell.recursion import forward, gibbs, inertia_matrix
-from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_matrix
 from appell.recursion.kinematics import Scalars
-from appell.trace.derive import Direction, along, jacobian
-from appell.trace.tape import Port, trace
-
-Blocks = tuple[Any, Any, Any]
-
-
-def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Blocks:
-    """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M."""
-    tau = gibbs.inverse_dynamics(model, q, v, a)
-    return along(tau, motions(model, q)), jacobian(tau, v), inertia_matrix.mass_matrix_composite(model, q)
-
-
-def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Blocks:
-    """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹."""
-    parents, tree, tree_q, tree_v = forward.velocity_parents(model), model.whole, expand_q(model, q), expand_v(model, v)
-    matrix = reduce_matrix(model, inertia_matrix.mass_matrix_composite(tree, tree_q))
-    lower, inverse = forward.factorise(matrix, parents)
-
-    def solve(right: Scalars) -> Scalars:
-        return forward.solve_factorised(lower, inverse, parents, right)
-
-    bias = reduce(model, gibbs.bias(tree, tree_q, tree_v))
-    a = solve(tuple(t - b for t, b in zip(tau, bias, strict=True)))
-    by_q, by_v = (reduce_matrix(model, x) for x in _by_state(tree, tree_q, tree_v, expand_v(model, a)))
-    n = range(model.independent.nv)
-    inverted = [solve(tuple(float(i == j) for i in n)) for j in n]
-    return _solved(solve, by_q), _solved(solve, by_v), _transposed(inverted)
+from appell.robot.posture import Embedding, Forces, Posture
+from appell.robot.programs import (
+    PROGRAMS,
+    Formulation,
+    Program,
+    bias_forces,
+    generalised_forces,
+    inverse_dynamics,
+    only,
+    units,
+)
+from appell.spatial.scalar import Scalar
+from appell.trace.derive import Direction, along, jacobian, substituted
+from appell.trace.expr import Expr
 
 
-def _by_state(model: Model, q: Scalars, v: Scalars, a: Scalars) -> tuple[Any, Any]:
-    """Return ∂τ/∂q and ∂τ/∂v at fixed a, for a that itself depends on q and v.
+def directions(at: Posture, q: Scalars) -> list[Direction]:
+    """Return the rate of q along each independent velocity."""
+    pairs = zip(units(at.n), at.columns(range(at.n)), strict=True)
+    return [list(zip(q, at.rates(unit, column), strict=True)) for unit, column in pairs]
 
-    They are differentiated in a program of their own, where a is an input and no rule can look into it.
+
+def inverse_dynamics_derivatives(dynamics: Program) -> Program:
+    """Return the program of ∂τ/∂q, ∂τ/∂v and ∂τ/∂a; ∂/∂q along the independent motions, v and a held."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
+        tau = dynamics(robot, q, v, a)
+        at = robot.at(q)
+        return along(tau, directions(at, q)), jacobian(tau, v), _by_acceleration(at, tau, a)
+
+    return program
+
+
+def _by_acceleration(at: Posture, tau: Forces, a: Scalars) -> Any:
+    """Return ∂τ/∂a: M where every velocity has its own force, else what differentiation gives."""
+    if len(a) < at.n or at.actuated((1.0,) * at.n, ()) != ((1.0,) * at.n, ()):
+        return jacobian(tau, a)
+    return at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q))
+
+
+def forward_dynamics_derivatives(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> Any:
+    """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ.
+
+    Forward dynamics needs no second differentiation: of r(q, v, a, τ) = M a + bias − Γ_aᵀτ = 0 follow
+    ∂a/∂x = −M⁻¹ ∂r/∂x at fixed a, and ∂a/∂τ = M⁻¹Γ_aᵀ.
     """
-    nq, nv = model.nq, model.nv
-    inputs = Port("q", (nq,)), Port("v", (nv,)), Port("a", (nv,))
-    outputs = Port("dtau_dq", (nv, nv)), Port("dtau_dv", (nv, nv))
-    tape = trace("inverse_dynamics_derivatives", lambda *x: inverse_dynamics(model, *x)[:2], inputs, outputs)
-    flat = tape.run(q, v, a)
-    rows = [tuple(flat[nv * i : nv * (i + 1)]) for i in range(2 * nv)]
-    return tuple(rows[:nv]), tuple(rows[nv:])
+    at = robot.at(q)
+    by_state, unknown = _by_state(robot, q, v, tau)
+    factors = forward.factorise(at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q)), at.parents)
+    right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, gibbs.inverse_dynamics, v), strict=True)]
+
+    def solved(columns: Any) -> Any:
+        found = [forward.solve_factorised(*factors, at.parents, tuple(column)) for column in columns]
+        return tuple(zip(*found, strict=True))
+
+    a = forward.solve_factorised(*factors, at.parents, tuple(right))
+    by_q, by_v = ([substituted(row, unknown, a) for row in rows] for rows in by_state)
+    return solved(_opposite(by_q)), solved(_opposite(by_v)), solved([at.pushed(unit) for unit in units(len(tau))])
 
 
-def motions(model: Model, q: Scalars) -> list[Direction]:
-    """Return the rate of q along each velocity: derivatives by q are taken along v, as many as there are velocities."""
-    directions: list[Direction] = []
-    for body, where in zip(model.bodies, model.q_slices, strict=True):
-        directions += _motions(body.joint, q[where])
-    return directions
+def _opposite(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    return [[-x for x in column] for column in zip(*rows, strict=True)]
 
 
-def _motions(joint: Joint, q: Scalars) -> list[Direction]:
-    """Return the rates of a joint's coordinates along each of its velocities."""
-    n = range(joint.type.nv)
-    return [list(zip(q, joint.type.rates(q, tuple(float(i == k) for i in n)), strict=True)) for k in n]
+def _by_state(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> tuple[tuple[Any, Any], list[Expr]]:
+    """Return ∂r/∂q and ∂r/∂v at fixed a, and the unknowns that a is in them."""
+    at, unknown = robot.at(q), [x.graph.unknown() for x in v if isinstance(x, Expr)]
+    forces = generalised_forces(robot, q, v, tuple(unknown))
+    rest = [f - t for f, t in zip(forces, at.pushed(tau), strict=True)]
+    return (along(rest, directions(at, q)), jacobian(rest, v)), unknown
 
 
-def _solved(solve: Any, matrix: tuple[Scalars, ...]) -> Any:
-    """Return −M⁻¹·matrix, column by column."""
-    return _transposed([solve(tuple(-x for x in column)) for column in zip(*matrix, strict=True)])
+_DERIVATIVES = {
+    "inverse_dynamics_derivatives": only(inverse_dynamics_derivatives(inverse_dynamics(gibbs.inverse_dynamics))),
+    "forward_dynamics_derivatives": only(forward_dynamics_derivatives),
+}
 
 
-def _transposed(columns: list[Scalars]) -> Any:
-    return tuple(zip(*columns, strict=True))
+def known(verb: str) -> Mapping[str, Formulation]:
+    """Return the formulations of a verb that every kind of robot has."""
+    return _DERIVATIVES.get(verb) or PROGRAMS.get(verb.removesuffix("_loaded"), {})

@@ -1,41 +1,28 @@
-"""Export: verbs of a robot as text for other languages.
-
-A :class:`Source` is what the writer asks of any kind of robot; open robots make theirs here, closed ones in their own
-rooms. The table :data:`TARGETS` says which languages there are.
-"""
+"""Export: verbs of a robot as text for other languages; the table :data:`TARGETS` says which there are."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from appell.errors import InputError
-from appell.kernels.c99 import REALS, Function, Guard, Sheet, header_text, identifier, source_text
-from appell.kernels.casadi_text import CASADI
-from appell.kernels.jax_text import JAX
-from appell.kernels.python_text import Dialect, python_text, run_text
+from appell.kernels.rolled import Program
+from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, identifier, source_text
+from appell.kernels.text.c99_values import REALS
+from appell.kernels.text.casadi import CASADI
+from appell.kernels.text.jax import JAX
+from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
-from appell.model.model import Model
 from appell.read.files import write
-from appell.recursion.regressor import n_parameters
-from appell.robot import rolled
-from appell.robot.arguments import UNIT, has_quaternions
-from appell.robot.compile import recipe
-from appell.robot.strain import quaternion_places, with_strain
-from appell.robot.verbs import FRAMED, VERBS
-from appell.robot.words import AXES, EXTENTS, MEANINGS, ports_in_words, verb_in_words
-from appell.trace.tape import Tape
+from appell.robot import compile
+from appell.robot.descriptions import MACROS, port_descriptions, verb_description
+from appell.robot.kind import Key, Kind
+from appell.robot.verbs import Size
 
-NOT_UNIT = Guard(
-    "strain",
-    "{x} <= {0} && {x} >= -{0}",
-    (2.0 * UNIT,),
-    "NOT_UNIT",
-    f"a quaternion in q is not of unit length to {UNIT:g}: normalise it; the results mean nothing",
-)
 TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py"}
 """The languages, with the ending of their files."""
 PYTHON = {"casadi": CASADI, "jax": JAX}
@@ -44,100 +31,60 @@ PYTHON = {"casadi": CASADI, "jax": JAX}
 
 @dataclass(frozen=True)
 class Source:
-    """A robot as an exporter sees it: its verbs and how each is made, its sizes, and the order of its coordinates."""
+    """What the exporter writes functions of: a robot, or a control law of one.
+
+    `make` gives the program of a key for a target, written out or as loops, and the codes of its guards.
+    """
 
     name: str
-    verbs: tuple[str, ...]
-    framed: tuple[str, ...]
-    frames: tuple[str, ...]
-    sizes: dict[str, int]
-    order: tuple[str, ...]
-    make: Callable[[str, str | None], tuple[Tape, tuple[Guard, ...]]]
+    sizes: Mapping[str, int]
+    order: Sequence[str]
+    symbols: Callable[[str], Mapping[str, tuple[Size, ...]]]
+    """The sizes of a verb's arguments and results, as letters where they have one."""
+    make: Callable[[Key, str], tuple[Program, tuple[Guard, ...]]]
 
 
-def open_source(model: Model) -> Source:
-    """Return an open robot as an exporter sees it."""
-    independent = model.independent
-    return Source(
-        model.name,
-        tuple(VERBS),
-        FRAMED,
-        tuple(model.frame_index),
-        {"NQ": independent.nq, "NV": independent.nv, "NP": n_parameters(model)},
-        (*coordinates(independent), *velocities(independent)),
-        lambda verb, frame: open_program(model, verb, frame),
-    )
+def source(kind: Kind) -> Source:
+    """Return a robot as the exporter sees it."""
+    facts, symbols = kind.facts, {name: verb.symbols for name, verb in kind.verbs.items()}
+    return Source(kind.model.name, facts.sizes, facts.lines, symbols.__getitem__, partial(_made, kind))
 
 
-def open_program(model: Model, verb: str, frame: str | None) -> tuple[Tape, tuple[Guard, ...]]:
-    """Return the tape of an open robot's verb, with what tells of bad quaternions where there are any."""
-    if rolled.is_long(model):
-        raise InputError(
-            f"export: robot '{model.name}' has {len(model.bodies)} bodies; programs are written out for robots of "
-            f"up to {rolled.LONG}; export the part of it that the controller moves, its other joints fixed in the file"
-        )
-    tape = recipe(model, verb, frame).make()
-    assert isinstance(tape, Tape)  # a program that is not long is written out
-    return guarded(model.independent, tape) if VERBS[verb].is_strict else (tape, ())
-
-
-def guarded(model: Model, tape: Tape) -> tuple[Tape, tuple[Guard, ...]]:
-    """Return a tape whose first input is q with one more result, how far its quaternions are from unit length."""
-    if not has_quaternions(model):
-        return tape, ()
-    return with_strain(tape, quaternion_places(model)), (NOT_UNIT,)
-
-
-def coordinates(model: Model) -> list[str]:
-    """Return a line per joint: where its coordinates stand in q, and their units."""
-    return _places("q", ((b.joint.name, s, AXES[b.joint.kind][0]) for b, s in _joints(model, model.q_slices)))
-
-
-def velocities(model: Model) -> list[str]:
-    """Return a line per joint: where its velocities stand in v, and their units."""
-    return _places("v", ((b.joint.name, s, AXES[b.joint.kind][1]) for b, s in _joints(model, model.v_slices)))
-
-
-def _joints(model: Model, slices: Sequence[slice]) -> Iterable[tuple[Any, slice]]:
-    return zip(model.bodies, slices, strict=True)
-
-
-def _places(letter: str, rows: Iterable[tuple[str, slice, str]]) -> list[str]:
-    lines = []
-    for name, at, words in rows:
-        where = f"{letter}[{at.start}]" if at.stop - at.start == 1 else f"{letter}[{at.start}..{at.stop - 1}]"
-        lines.append(f"  {where:<10} {name}: {words}")
-    return lines
+def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[Guard, ...]]:
+    """Return the program of a verb: loops only where the target has them."""
+    if to in PYTHON:
+        return compile.tape(kind, key, is_guarded=False), ()
+    program = compile.program(kind, key)
+    return program.spec.make(), tuple(guard.code for guard in program.guards)
 
 
 def export(
     source: Source,
-    verb: str | Sequence[str],
+    keys: Sequence[Key],
     to: str,
     path: str | os.PathLike[str] | None,
     *,
-    frame: str | None = None,
     real: str = "double",
     libm: bool = True,
     prefix: str | None = None,
+    is_one: bool = False,
 ) -> Any:
     """Write verbs of a robot and return the path: C99 with a header beside it, or a module of Python.
 
-    Without a path, return what the module of Python defines: a function, or one per verb of a list.
+    Without a path, return what the module of Python defines: a function per key, alone where `is_one`.
     """
     file = _checked(to, path, real, libm)
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
     if name != identifier(name) and (name or prefix is not None):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
-    verbs = list(dict.fromkeys([verb] if isinstance(verb, str) else verb))
-    functions = tuple(_function(source, one, frame, name) for one in verbs)
-    framed = [one for one in verbs if one in source.framed]
-    if not verbs or (frame is not None and not framed):
-        what = f"{listed(verbs)} is about the whole robot; leave frame out" if verbs else "name at least one verb"
-        raise InputError(f"export: {what}")
+    if not keys:
+        raise InputError("export: name at least one verb")
+    unique = list(dict.fromkeys(keys))
+    functions = tuple(_function(source, key, to, name) for key in unique)
+    verbs = [key.verb for key in unique]
     if to in PYTHON:
         made = _python(source, verbs, functions, PYTHON[to], file)
-        return made[0] if isinstance(made, tuple) and isinstance(verb, str) else made
+        return made[0] if isinstance(made, tuple) and is_one else made
     assert file is not None  # of C, as checked above
     sheet = _sheet(source, verbs, functions, real, name)
     text = source_text(sheet, file.stem, REALS[real], name, libm=libm)
@@ -180,37 +127,31 @@ def _python(
     return run_text(text, [f.name for f in functions], dialect) if file is None else write(file, text)
 
 
-def _function(source: Source, verb: str, frame: str | None, prefix: str) -> Function:
-    if verb not in source.verbs:
-        raise InputError(f"export: no verb '{verb}' of robot '{source.name}'; known: {listed(source.verbs, 40)}")
-    about = frame if verb in source.framed else None
-    if verb in source.framed and frame not in source.frames:
-        what = f"is about a frame; name one with frame=, got '{frame}'" if frame else "is about a frame; name one"
-        raise InputError(f"export: '{verb}' {what}: robot '{source.name}' has {listed(source.frames, 40)}")
-    tape, guards = source.make(verb, about)
-    name = "_".join(part for part in (prefix, verb, identifier(about) if about else "") if part)
-    text = verb_in_words(verb) + (f" (frame: {about})" if about else "")
-    ports = (*tape.inputs, *tape.outputs)
-    extents = {port.name: _extents(port.name, port.shape, source.sizes, prefix) for port in ports}
-    return Function(name, tape, text, ports_in_words(verb, ports), extents, guards)
+def _function(source: Source, key: Key, to: str, prefix: str) -> Function:
+    program, guards = source.make(key, to)
+    name = "_".join(part for part in (prefix, key.verb, identifier(key.about) if key.about else "") if part)
+    text = verb_description(key.verb) + (f" (frame: {key.about})" if key.about else "")
+    ports = (*program.inputs, *program.outputs)
+    symbols = source.symbols(key.verb)
+    extents = {port.name: _extents(port.shape, symbols.get(port.name, ()), prefix) for port in ports}
+    return Function(name, program, text, port_descriptions(key.verb, ports), extents, guards)
 
 
-def _extents(port: str, shape: tuple[int, ...], sizes: dict[str, int], prefix: str) -> tuple[str, ...]:
-    """Return the extents of an argument: a macro where one of those that it may be has the size, else the number."""
-    known = EXTENTS.get(port, ((),) * len(shape))
-    result = []
-    for size, macros in zip(shape, known if len(known) == len(shape) else ((),) * len(shape), strict=True):
-        fitting = (f"{prefix}_{macro}".upper() for macro in macros if sizes.get(macro) == size)
-        result.append(next(fitting, str(size)))
-    return tuple(result)
+def _extents(shape: tuple[int, ...], symbols: tuple[Size, ...], prefix: str) -> tuple[str, ...]:
+    """Return the extents of an argument: macros where its sizes have letters, else numbers."""
+    letters = (*symbols, *(0,) * (len(shape) - len(symbols)))
+    return tuple(
+        f"{prefix}_{MACROS[letter][0]}".upper() if letter in MACROS else str(size)
+        for size, letter in zip(shape, letters, strict=True)
+    )
 
 
 def _sheet(source: Source, verbs: list[str], functions: tuple[Function, ...], real: str, prefix: str) -> Sheet:
     used = {extent for function in functions for extents in function.extents.values() for extent in extents}
     macros = tuple(
-        (macro, size, MEANINGS[key])
-        for key, size in source.sizes.items()
-        if (macro := f"{prefix}_{key}".upper()) in used or key in ("NQ", "NV")
+        (name, source.sizes[letter], meaning)
+        for letter, (macro, meaning) in MACROS.items()
+        if (name := f"{prefix}_{macro}".upper()) in used or letter in ("q", "v")
     )
     remarks = (
         f"Precision: {real}. SI units and radians; vectors of six have the linear part first.",

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.scalar import Matrix, Scalar, Vector, nonzero
 from appell.spatial.vector import (
     IDENTITY,
     ZERO,
@@ -81,7 +81,7 @@ class Inertia(NamedTuple):
     @property
     def centre(self) -> Vector:
         """Return the mass centre; the origin for a body without mass."""
-        return scale(1.0 / self.mass, self.first) if self.mass else ZERO
+        return scale(1.0 / nonzero(self.mass), self.first)
 
     def plus(self, other: Inertia) -> Inertia:
         """Return the inertia of both bodies together, given in one frame."""

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import cmath
 import math
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 Scalar = Any
 Vector = tuple[Scalar, Scalar, Scalar]
 Matrix = tuple[Vector, Vector, Vector]
+Array = NDArray[Any]
+"""Numbers of one sample or of many, as NumPy keeps them."""
 
 
 @singledispatch
@@ -69,6 +73,29 @@ def select(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
     return chosen if condition > 0.0 else other
 
 
+def nonzero(x: Scalar) -> Scalar:
+    """Return x, or 1 where it is zero: the divisor of a moment that is zero too.
+
+    >>> nonzero(2.0), nonzero(0.0)
+    (2.0, 1.0)
+    """
+    return select(x * x, x, 1.0)
+
+
+@dataclass(frozen=True)
+class Angle:
+    """An angle known by its cosine and sine, such as one that a closed form gives; angles add."""
+
+    cosine: Scalar
+    sine: Scalar
+
+    def __add__(self, other: Scalar) -> Angle:
+        c, s = cos(other), sin(other)
+        return Angle(self.cosine * c - self.sine * s, self.sine * c + self.cosine * s)
+
+    __radd__ = __add__
+
+
 sin.register(complex, cmath.sin)
 cos.register(complex, cmath.cos)
 sqrt.register(complex, cmath.sqrt)
@@ -78,6 +105,8 @@ sqrt.register(np.ndarray, np.sqrt)
 sin.register(np.generic, np.sin)
 cos.register(np.generic, np.cos)
 sqrt.register(np.generic, np.sqrt)
+sin.register(Angle, lambda x: x.sine)
+cos.register(Angle, lambda x: x.cosine)
 
 
 @sign.register(complex)

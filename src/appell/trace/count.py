@@ -9,11 +9,13 @@ from appell.trace.tape import Tape
 
 
 class Count(NamedTuple):
-    """How much a program does for one sample."""
+    """How much a program does for one sample; of a robot's verb, by which formulation on which variant of its model."""
 
     multiplications: int
     additions: int
     trigonometric: int = 0
+    formulation: str = ""
+    variant: str = ""
 
     def __str__(self) -> str:
         return f"{self.multiplications} M, {self.additions} A"
@@ -24,7 +26,7 @@ def count(tape: Tape) -> Count:
 
     >>> from appell.trace.tape import Port, trace
     >>> count(trace("f", lambda x: (2.0 * x[0] + x[0] * x[1] - 1.0,), [Port("x", (2,))], [Port("y", (1,))]))
-    Count(multiplications=2, additions=2, trigonometric=0)
+    Count(multiplications=2, additions=2, trigonometric=0, formulation='', variant='')
     """
     totals = dict.fromkeys(Op, 0)
     for step in tape.steps:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from appell.spatial import scalar
-from appell.trace.expr import Expr, Op
+from appell.trace.expr import EVALUATE, Expr, Op
 
 Value = Any
 Direction = Sequence[tuple[Expr, Value]]
@@ -36,16 +36,46 @@ def along(
 ) -> tuple[tuple[Value, ...], ...]:
     """Return the rates of the results (rows) along directions (columns), each a rate for some of the inputs."""
     fixed = {expr.index for expr in held}
-    columns = [_tangents(results, direction, fixed) for direction in directions]
+    nodes = needed([r for r in results if isinstance(r, Expr)])
+    columns = [_tangents(results, nodes, direction, fixed) for direction in directions]
     return tuple(zip(*columns, strict=True)) if columns else tuple(() for _ in results)
 
 
-def _tangents(results: Sequence[Value], direction: Direction, held: set[int]) -> list[Value]:
-    traced = [r for r in results if isinstance(r, Expr)]
+def needed(results: Sequence[Expr]) -> list[Expr]:
+    """Return the expressions that results are made of, themselves included, in order of making."""
+    found: dict[int, Expr] = {}
+    pending = list(results)
+    while pending:
+        expr = pending.pop()
+        if expr.index not in found:
+            found[expr.index] = expr
+            pending.extend(expr.args)
+    return [found[index] for index in sorted(found)]
+
+
+def substituted(results: Sequence[Value], unknowns: Sequence[Expr], values: Sequence[Value]) -> list[Value]:
+    """Return results with values in the place of unknowns: no rule and no derivative before has looked into these.
+
+    All expressions are made anew, by rules that find more to simplify than they did the first time.
+
+    >>> from appell.trace.expr import Graph
+    >>> x, y = (graph := Graph()).input(), graph.unknown()
+    >>> substituted(jacobian([x * y], [x])[0], [y], [x * x]) == [x * x]
+    True
+    """
+    known: dict[int, Value] = {unknown.index: x for unknown, x in zip(unknowns, values, strict=True)}
+    for expr in needed([r for r in results if isinstance(r, Expr)]):
+        if expr.args:
+            arguments = (arg.value if arg.op is Op.CONST else known.get(arg.index, arg) for arg in expr.args)
+            known[expr.index] = EVALUATE[expr.op](*arguments)
+    return [known.get(r.index, r) if isinstance(r, Expr) else r for r in results]
+
+
+def _tangents(results: Sequence[Value], nodes: list[Expr], direction: Direction, held: set[int]) -> list[Value]:
     tangents: dict[int, Value] = {variable.index: rate for variable, rate in direction}
-    if not traced or not tangents:
-        return [0.0 for _ in results]
-    for expr in traced[0].graph.nodes[min(tangents) + 1 : max(r.index for r in traced) + 1]:
+    for expr in nodes if tangents else ():
+        if expr.index in tangents:  # a variable
+            continue
         moving = [tangents.get(arg.index, 0.0) for arg in expr.args]
         if expr.index not in held and any(not _is_zero(d) for d in moving):
             tangent = _RULES[expr.op](expr, *moving)

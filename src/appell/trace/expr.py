@@ -71,6 +71,12 @@ class Graph:
         self.inputs.append(expr)
         return expr
 
+    def unknown(self) -> Expr:
+        """Return an expression of nothing, which is no input of the program and must not be left in its results."""
+        expr = Expr(self, Op.INPUT, (), len(self.nodes), -1.0)
+        self.nodes.append(expr)
+        return expr
+
     def inputs_like(self, *sizes: int) -> tuple[tuple[Expr, ...], ...]:
         """Return tuples of new inputs of the given sizes."""
         return tuple(tuple(self.input() for _ in range(size)) for size in sizes)

@@ -105,12 +105,14 @@ def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], out
     """Return the tape of the expressions that the results need, in order of making."""
     roots = [graph.constant(float(r)) if not isinstance(r, Expr) else r for r in results]
     needed = bytearray(len(graph.nodes))
-    pending = [root.index for root in roots]
+    pending = list(roots)
     while pending:
-        index = pending.pop()
-        if not needed[index]:
-            needed[index] = 1
-            pending.extend(arg.index for arg in graph.nodes[index].args)
+        expr = pending.pop()
+        if expr.graph is not graph:
+            raise TraceError(f"program '{name}' has a value of another program among its own")
+        if not needed[expr.index]:
+            needed[expr.index] = 1
+            pending.extend(expr.args)
     position = {expr.index: i for i, expr in enumerate(graph.inputs)}
     steps: list[Step] = []
     for expr in graph.nodes:

@@ -29,10 +29,11 @@ class AgileWrist:
     of the links. `links1` and `links2` are the links' inertias about the common centre, in the frames of (27);
     `branches` the signs in (34).
 
-    >>> from appell.loops.spherical.robot import SphericalRobot
+    >>> from appell import Robot
+    >>> from appell.loops.spherical.kind import Spherical
     >>> wrist = AgileWrist(alpha1=(1.5, 1.5, 1.5), alpha2=(1.4, 1.4, 1.4), platform=Inertia.from_centre(
     ...     1.0, (0.0, 0.0, 0.0), IDENTITY))
-    >>> SphericalRobot(wrist.mechanism()).inverse_dynamics([0.0] * 3, [0.0] * 3, [0.0, 0.0, 1.0]).shape
+    >>> Robot(Spherical(wrist.mechanism())).inverse_dynamics([0.0] * 3, [0.0] * 3, [0.0, 0.0, 1.0]).shape
     (3,)
     """
 

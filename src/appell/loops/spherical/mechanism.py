@@ -72,7 +72,7 @@ class Mechanism:
 
     name: str
     sequence: str
-    legs: tuple[Leg, Leg, Leg]
+    legs: tuple[Leg, ...]
     platform: Inertia
     gravity: Vector = GRAVITY
     coordinates: tuple[str, str, str] = ("q1", "q2", "q3")

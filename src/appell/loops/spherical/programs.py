@@ -15,12 +15,9 @@ from appell.loops.spherical.leg import Axes, Rates
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.sums import Chain, ChainRates, Motion
 from appell.recursion.forward import solve
-from appell.recursion.gibbs import Acceleration
 from appell.recursion.kinematics import Scalars
-from appell.recursion.regressor import unit_loads
-from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin
+from appell.spatial.scalar import Matrix, Vector, cos, sin
 from appell.spatial.vector import (
-    IDENTITY,
     ZERO,
     add,
     cross,
@@ -28,13 +25,11 @@ from appell.spatial.vector import (
     matmul,
     matvec,
     matvec_t,
-    mscale,
-    negate,
     scale,
     sub,
     transpose,
 )
-from appell.trace.derive import along, jacobian
+from appell.trace.derive import along
 
 PARENTS = [-1, 0, 1]
 """Every pair of the three velocities meets in M."""
@@ -100,17 +95,16 @@ def motor_torques(motors: Matrix, moment: Vector) -> Vector:
 # Dynamics
 
 
-def inverse_dynamics(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Vector:
-    """Return the motors' torques."""
+def inverse_dynamics(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars, load: Scalars = ()) -> Vector:
+    """Return the motors' torques, under outside forces by the Euler angles if any (enferadi2010 (63))."""
     at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
-    return motor_torques(at.motors, platform_moment(robot, at, spin))
+    moment = platform_moment(robot, at, spin)
+    return motor_torques(at.motors, sub(moment, _outer_moment(robot, q, load)) if load else moment)
 
 
-def inverse_dynamics_loaded(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars, moment: Scalars) -> Vector:
-    """Return the motors' torques with an external moment on the platform, in base axes (enferadi2010 (63))."""
-    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
-    outer = matvec_t(at.rotation, (moment[0], moment[1], moment[2]))
-    return motor_torques(at.motors, sub(platform_moment(robot, at, spin), outer))
+def _outer_moment(robot: Mechanism, q: Scalars, load: Scalars) -> Vector:
+    """Return the moment on the platform, in its axes, that forces by the Euler angles amount to: Eᵀm = load."""
+    return motor_torques(euler.jacobian(robot.sequence, q), (load[0], load[1], load[2]))
 
 
 def generalised_forces(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Vector:
@@ -145,61 +139,19 @@ def _congruent(e: Matrix, m: Matrix) -> Matrix:
     return (a, b, c)
 
 
-def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars) -> Vector:
+def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Vector:
     """Return the angles' accelerations under the motors' torques: M ω̇ = Σ τᵢ rowᵢ − N at ω̇ = 0, then a = E⁻¹(ω̇ − Ė v).
 
     No Euler matrix meets M on this way; the angles enter last.
     """
-    return _accelerations(robot, q, v, tau, ZERO)
-
-
-def forward_dynamics_loaded(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, moment: Scalars) -> Vector:
-    """Return the angles' accelerations under torques and an external moment on the platform, in base axes."""
-    return _accelerations(robot, q, v, tau, (moment[0], moment[1], moment[2]))
-
-
-def _accelerations(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, moment: Vector) -> Vector:
-    at, drift = posture(robot, q), euler.spin(robot.sequence, q, v, ZERO)
-    still = Spin(drift.omega, ZERO)
+    at, bias = posture(robot, q), euler.spin(robot.sequence, q, v, ZERO)
+    still = Spin(bias.omega, ZERO)
     rates = leg_rates(robot, at, still)
-    legs = chains(robot, at, drift.omega, rates)
-    driving = sums.combined(at.motors, tau, matvec_t(at.rotation, moment))
+    legs = chains(robot, at, bias.omega, rates)
+    driving = sums.combined(at.motors, tau, _outer_moment(robot, q, load) if load else ZERO)
     right = sub(driving, sums.moment(legs, motions(still, rates)))
     alpha = solve(sums.mass_matrix(legs), PARENTS, right)
-    return euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), drift.alpha))
-
-
-def kinetic_energy(robot: Mechanism, q: Scalars, v: Scalars) -> Scalar:
-    """Return T."""
-    return sums.kinetic_energy(chains(robot, posture(robot, q)), euler.spin(robot.sequence, q, v, ZERO).omega)
-
-
-def potential_energy(robot: Mechanism, q: Scalars) -> Scalar:
-    """Return V, zero with all mass centres at the common centre."""
-    return sums.potential_energy(chains(robot, posture(robot, q)))
-
-
-def gibbs(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
-    """Return the Gibbs function, whose gradient by a is Q."""
-    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
-    rates = leg_rates(robot, at, spin)
-    return sums.gibbs(chains(robot, at, spin.omega, rates), motions(spin, rates))
-
-
-def regressor(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> tuple[tuple[Scalar, ...], ...]:
-    """Return Y with τ = Y·π, ten columns a body: its mass, which turns about itself, always zero."""
-    at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
-    rates = leg_rates(robot, at, spin)
-    columns: list[Vector] = []
-    for chain, motion in zip(chains(robot, at, spin.omega, rates), motions(spin, rates), strict=True):
-        for body in chain.bodies:
-            omega, alpha = sums.body_motion(body, motion)
-            # the centre rests; gravity is as if it rose
-            turning = Acceleration(omega, alpha, sums.NULL, negate(body.gravity))
-            for load in unit_loads(turning):
-                forces = [dot(column, load.moment) for column in body.columns]
-                columns.append(motor_torques(at.motors, sums.combined(chain.rows, forces)))
-    return tuple(zip(*columns, strict=True))
+    return euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), bias.alpha))
 
 
 # Coriolis matrices
@@ -247,21 +199,6 @@ def _sum(m: Matrix, n: Matrix) -> Matrix:
     return (add(m[0], n[0]), add(m[1], n[1]), add(m[2], n[2]))
 
 
-# Derivatives, of what was traced
-
-
-def inverse_dynamics_derivatives(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> tuple[Any, Any, Any]:
-    """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a."""
-    tau = inverse_dynamics(robot, q, v, a)
-    return jacobian(tau, q), jacobian(tau, v), jacobian(tau, a)
-
-
-def forward_dynamics_derivatives(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars) -> tuple[Any, Any, Any]:
-    """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ."""
-    a = forward_dynamics(robot, q, v, tau)
-    return jacobian(a, q), jacobian(a, v), jacobian(a, tau)
-
-
 # Kinematics
 
 
@@ -271,12 +208,7 @@ def discriminants(robot: Mechanism, q: Scalars) -> Scalars:
     return tuple(leg.discriminant(one, rotation) for one in robot.legs)
 
 
-def actuator_jacobian(robot: Mechanism, q: Scalars) -> Matrix:
-    """Return J with θ̇ = J v (abedloo2014 (50))."""
-    return matmul(posture(robot, q).motors, euler.jacobian(robot.sequence, q))
-
-
-def joint_angles(robot: Mechanism, q: Scalars) -> tuple[Any, Any]:
+def leg_angles(robot: Mechanism, q: Scalars) -> tuple[Any, Any]:
     """Return sines and cosines, leg by leg, of θ, ψ and ξ.
 
     e₂ is (s₁ sin θ, −s₁ cos θ, c₁) in the leg's base frame and (s₂ sin ξ, s₂ cos ξ, c₂) in its frame on the platform.
@@ -293,13 +225,13 @@ def joint_angles(robot: Mechanism, q: Scalars) -> tuple[Any, Any]:
     return sines, cosines
 
 
-def joint_rates(robot: Mechanism, q: Scalars, v: Scalars) -> Any:
+def leg_joint_rates(robot: Mechanism, q: Scalars, v: Scalars) -> Any:
     """Return θ̇, ψ̇ and ξ̇, leg by leg."""
     at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, ZERO)
     return [rate[:3] for rate in leg_rates(robot, at, spin)]
 
 
-def joint_accelerations(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Any:
+def leg_joint_accelerations(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Any:
     """Return θ̈, ψ̈ and ξ̈, leg by leg."""
     at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
     legs = zip(robot.legs, at.axes, leg_rates(robot, at, spin), strict=True)
@@ -329,43 +261,3 @@ def closure(robot: Mechanism, q: Scalars, theta: Scalars) -> tuple[Any, Any]:
         gaps.append(dot(middle, one.platform_axis) - c2)
         slopes.append(matvec_t(e, cross(one.platform_axis, middle)))
     return gaps, slopes
-
-
-def pose(robot: Mechanism, q: Scalars, body: int) -> Any:
-    """Return the 4×4 pose of a body, counted as :attr:`Mechanism.inertias` are."""
-    r = body_rotation(robot, q, body)
-    return [*((*row, 0.0) for row in r), (0.0, 0.0, 0.0, 1.0)]
-
-
-def body_rotation(robot: Mechanism, q: Scalars, body: int) -> Matrix:
-    """Return the attitude of a body in the base."""
-    rotation = euler.rotation(robot.sequence, q)
-    if body == 2 * len(robot.legs):
-        return rotation
-    one = robot.legs[body // 2]
-    s1 = one.arcs[1]
-    axes = leg.axes(one, rotation)
-    e1, e2 = one.motor_axis, matvec(rotation, leg.middle_axis(one, axes))
-    x = scale(1.0 / s1, cross(e1, e2))
-    if body % 2 == 0:
-        own = transpose((x, cross(e1, x), e1))
-    else:
-        cosine, sine = leg.passive_turn(one, axes)
-        tilted = transpose((x, cross(e2, x), e2))
-        own = matmul(tilted, ((cosine, -sine, 0.0), (sine, cosine, 0.0), (0.0, 0.0, 1.0)))
-    return matmul(own, one.frames[body % 2])
-
-
-def body_jacobian(robot: Mechanism, q: Scalars, body: int) -> Any:
-    """Return the 6×3 matrix from v to the velocity of a body's frame at the centre: its linear rows are zero."""
-    at, e = posture(robot, q), euler.jacobian(robot.sequence, q)
-    if body == 2 * len(robot.legs):
-        turning = matmul(at.rotation, e)
-    else:
-        one, rows, axes = robot.legs[body // 2], at.rows[body // 2], at.axes[body // 2]
-        columns = [scale(row, one.motor_axis) for row in matvec_t(e, rows[0])]
-        if body % 2:
-            e2 = matvec(at.rotation, leg.middle_axis(one, axes))
-            columns = [add(c, scale(row, e2)) for c, row in zip(columns, matvec_t(e, rows[1]), strict=True)]
-        turning = transpose((columns[0], columns[1], columns[2]))
-    return [*mscale(0.0, IDENTITY), *turning]

@@ -26,6 +26,26 @@ or
     passive = { mass = 0.06, inertia = [0.00001, 0.005, 0.005] }
     platform = { mass = 2.6, inertia = [0.224, 0.224, 0.150] }
 
+or, as :meth:`appell.Robot.save` writes any of them, leg by leg,
+
+    [spherical]
+    kind = "legs"
+    sequence = "zyx"                        # of the Euler angles
+    coordinates = ["yaw", "pitch", "roll"]  # their names, and those of a leg's joints
+    joints = ["theta", "psi", "xi"]
+    platform = { mass = 1.351, inertia = [0.003829, 0.003829, 0.00045] }
+
+    [[spherical.legs]]
+    base = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]      # rows; z is the motor's axis
+    platform = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]  # rows; z is the axis on the platform
+    alpha1 = "80 deg"
+    alpha2 = "70 deg"
+    branch = 1
+    link1 = { mass = 0.2 }
+    link2 = { mass = 0.2 }
+    axes1 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]     # optional: the axes of the links' inertias
+    axes2 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
 A body has `mass`, `centre` and `inertia`, the last about the robot's centre, not its own; or ten `parameters`.
 """
 
@@ -36,7 +56,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from appell.loops.spherical.agile_wrist import AgileWrist, arc
-from appell.loops.spherical.mechanism import Bodies, Mechanism
+from appell.loops.spherical.mechanism import Bodies, Leg, Mechanism
 from appell.loops.spherical.sst import StarTriangle
 from appell.model.build import listed
 from appell.model.model import GRAVITY
@@ -56,8 +76,8 @@ from appell.read.values import (
     vector,
 )
 from appell.spatial.inertia import Inertia
-from appell.spatial.scalar import Vector
-from appell.spatial.vector import ZERO, scale
+from appell.spatial.scalar import Matrix, Vector
+from appell.spatial.vector import IDENTITY, ZERO, cross, dot, scale
 
 TOP_KEYS = ("name", "gravity", "source", "notes", "spherical")
 COMMON = ("kind", "branches", "platform", "home", "spread")
@@ -139,7 +159,63 @@ def _star_triangle(name: str, gravity: Vector, entries: Mapping[str, object], pl
     return robot.mechanism(name, gravity, **_whereabouts(entries, place))
 
 
-_KINDS: dict[str, Callable[..., Mechanism]] = {"agile-wrist": _wrist, "sst": _star_triangle}
+def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism:
+    check_keys(entries, (*COMMON, "sequence", "coordinates", "joints", "legs"), place)
+    legs = sequence(entries.get("legs", []), place.at("legs"))
+    turns = text(entries.get("sequence", "zyx"), place.at("sequence"))
+    if len(turns) != 3 or not set(turns) <= set("xyz") or turns[1] in (turns[0], turns[2]):
+        raise place.at("sequence").error(f"expected three axes such as 'zyx' or 'zyz', got '{turns}'")
+    names = {
+        key: tuple(text(x, place.at(key).at(i)) for i, x in enumerate(sequence(entries[key], place.at(key))))
+        for key in ("coordinates", "joints")
+        if key in entries
+    }
+    for key, given in names.items():
+        if len(given) != 3:
+            raise place.at(key).error(f"expected three names, got {len(given)}")
+    return Mechanism(
+        name,
+        turns,
+        tuple(_leg(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)),
+        _body(entries.get("platform", {}), place.at("platform"), None),
+        gravity,
+        **names,  # type: ignore[arg-type]  # three each, as checked
+        **_whereabouts(entries, place),
+    )
+
+
+def _leg(value: object, place: Place) -> Leg:
+    entries = table(value, place)
+    check_keys(entries, ("base", "platform", "alpha1", "alpha2", "branch", "link1", "link2", "axes1", "axes2"), place)
+    for key in ("base", "platform", "alpha1", "alpha2"):
+        if key not in entries:
+            raise place.error(f"there is no '{key}'; add it")
+    first, second = (_body(entries.get(key, {}), place.at(key), None) for key in ("link1", "link2"))
+    axes1, axes2 = (_axes(entries.get(key, IDENTITY), place.at(key)) for key in ("axes1", "axes2"))
+    return Leg(
+        base=_axes(entries["base"], place.at("base")),
+        platform=_axes(entries["platform"], place.at("platform")),
+        alpha1=angle(entries["alpha1"], place.at("alpha1")),
+        alpha2=angle(entries["alpha2"], place.at("alpha2")),
+        branch=1 if number(entries.get("branch", 1), place.at("branch")) > 0.0 else -1,
+        inertias=(first, second),
+        frames=(axes1, axes2),
+    )
+
+
+def _axes(value: object, place: Place) -> Matrix:
+    """Return a rotation of three rows."""
+    rows = sequence(value, place)
+    if len(rows) != 3:
+        raise place.error(f"expected three rows, got {len(rows)}")
+    a, b, c = (vector(row, place.at(i)) for i, row in enumerate(rows))
+    apart = max(abs(dot(x, y) - float(x is y)) for x in (a, b, c) for y in (a, b, c))
+    if apart > 1e-9 or dot(cross(a, b), c) < 0.0:
+        raise place.error("expected the rows of a rotation: of unit length, at right angles, and right-handed")
+    return (a, b, c)
+
+
+_KINDS: dict[str, Callable[..., Mechanism]] = {"agile-wrist": _wrist, "sst": _star_triangle, "legs": _legs}
 
 
 def _angles(value: object, place: Place) -> Three:

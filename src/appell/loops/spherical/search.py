@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from appell.errors import InputError, ModelError
 
 if TYPE_CHECKING:
-    from appell.loops.spherical.robot import SphericalRobot
+    from appell.loops.spherical.kind import Spherical
 
 Array = NDArray[Any]
 
@@ -24,26 +24,25 @@ CLOSED = 1e-12
 """Greatest gap, a difference of cosines, of a posture that is found."""
 
 
-def random(robot: SphericalRobot, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def random(robot: Spherical, rng: np.random.Generator, wanted: int) -> Array:
     """Return postures around home, uniform in the Euler angles among those that are regular."""
     home, spread = robot.neutral(), robot.mechanism.spread
-    wanted = int(np.prod(shape, dtype=int))
     found, kept = np.empty((wanted, 3)), 0
     for _ in range(1000):
         if kept == wanted:
-            return found.reshape((*shape, 3))
+            return found
         q = home + spread * rng.uniform(-1.0, 1.0, (max(4 * (wanted - kept), 16), 3))
         q = q[is_regular(robot, q)][: wanted - kept]
         found[kept : kept + len(q)] = q
         kept += len(q)
     raise ModelError(
-        f"robot '{robot.name}' has hardly a regular posture within {spread:g} rad of its home; give another"
+        f"robot '{robot.model.name}' has hardly a regular posture within {spread:g} rad of its home; give another"
     )
 
 
-def is_regular(robot: SphericalRobot, q: Array) -> Array:
+def is_regular(robot: Spherical, q: Array) -> Array:
     """Return which postures are inside the workspace and away from every singularity."""
-    inside = (robot.discriminants(q) > 0.0).all(axis=-1)
+    inside = (robot.call("discriminants")(q) > 0.0).all(axis=-1)
     result: Array = np.zeros(inside.shape, dtype=bool)
     measure = robot.singularities(q[inside])
     worst = np.minimum(measure.serial.min(axis=-1), np.minimum(measure.parallel, measure.coordinates))
@@ -51,7 +50,7 @@ def is_regular(robot: SphericalRobot, q: Array) -> Array:
     return result
 
 
-def forward_kinematics(robot: SphericalRobot, theta: Array, guess: Array) -> Array:
+def forward_kinematics(robot: Spherical, theta: Array, guess: Array) -> Array:
     """Return q with e₂(θ)·e₃(q) = cos α₂ for every leg, each leg on its own branch.
 
     Newton's method with damping from the guess, on all samples at once. Samples that end without a posture, or with a
@@ -76,14 +75,14 @@ def forward_kinematics(robot: SphericalRobot, theta: Array, guess: Array) -> Arr
     sample = f" of sample {index}" if index else ""
     angles = ", ".join(f"{x:.4g}" for x in target[missing[0]])
     raise InputError(
-        f"theta{sample}: no posture of robot '{robot.name}' with motor angles ({angles}) rad was found in "
+        f"theta{sample}: no posture of robot '{robot.model.name}' with motor angles ({angles}) rad was found in "
         f"{RESTARTS + 1} attempts; give a guess nearer to one, or motor angles that belong to one"
     )
 
 
-def _newton(robot: SphericalRobot, q: Array, theta: Array) -> Array:
+def _newton(robot: Spherical, q: Array, theta: Array) -> Array:
     """Return where damped Newton steps lead: (JᵀJ + λ)·step = −Jᵀgap with λ that falls as the gap does."""
-    closure = robot.kernel("closure")
+    closure = robot.call("leg_closure")
     for _ in range(STEPS):
         gap, slope = closure(q, theta)
         size = np.abs(gap).max(axis=-1)
@@ -97,10 +96,12 @@ def _newton(robot: SphericalRobot, q: Array, theta: Array) -> Array:
     return q
 
 
-def _is_found(robot: SphericalRobot, q: Array, theta: Array) -> Array:
-    gap, _ = robot.kernel("closure")(q, theta)
-    found: Array = (np.abs(gap).max(axis=-1) < CLOSED) & (robot.discriminants(q) > 0.0).all(axis=-1)
+def _is_found(robot: Spherical, q: Array, theta: Array) -> Array:
+    gap, _ = robot.call("leg_closure")(q, theta)
+    found: Array = (np.abs(gap).max(axis=-1) < CLOSED) & (robot.call("discriminants")(q) > 0.0).all(axis=-1)
     if found.any():
-        difference = np.angle(np.exp(1j * (robot.inverse_kinematics(q[found]) - theta[found])))
+        difference = np.angle(
+            np.exp(1j * (robot.tree_configuration(q[found])[..., list(robot.facts.actuated)] - theta[found]))
+        )
         found[found] = np.abs(difference).max(axis=-1) < 1e-3  # the other branch is farther off than any rounding
     return found

@@ -41,9 +41,10 @@ class StarTriangle:
     about the common centre: of the carriages' parts in the frames {1k} and {2k}, of the star in its own.
     A branch +1 has the carriage where (18) has it, −1 on the far side of the sphere.
 
-    >>> from appell.loops.spherical.robot import SphericalRobot
-    >>> robot = SphericalRobot(StarTriangle().mechanism())
-    >>> robot.inverse_kinematics(robot.neutral()).round(3)
+    >>> from appell import Robot
+    >>> from appell.loops.spherical.kind import Spherical
+    >>> robot = Robot(Spherical(StarTriangle().mechanism()))
+    >>> robot.actuator_positions(robot.neutral()).round(3)
     array([0.785, 0.785, 0.785])
     """
 

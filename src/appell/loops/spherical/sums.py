@@ -140,37 +140,6 @@ def gravity(chains: Sequence[Chain]) -> Vector:
     return total
 
 
-def potential_energy(chains: Sequence[Chain]) -> Scalar:
-    """Return −Σ σ·h."""
-    total: Scalar = 0.0
-    for body in (body for chain in chains for body in chain.bodies):
-        total = total - dot(body.gravity, body.inertia.first)
-    return total
-
-
-def kinetic_energy(chains: Sequence[Chain], omega: Vector) -> Scalar:
-    """Return Σ ½ ω·Iω of all bodies."""
-    total: Scalar = 0.0
-    for chain in chains:
-        rates = [dot(row, omega) for row in chain.rows]
-        for body in chain.bodies:
-            own = combined(body.columns, rates)
-            total = total + 0.5 * dot(own, matvec(body.inertia.tensor, own))
-    return total
-
-
-def gibbs(chains: Sequence[Chain], motions: Sequence[Motion]) -> Scalar:
-    """Return Σ ½ ω̇·Iω̇ + ω̇·(ω × Iω − h × σ): the Gibbs function but for what no acceleration changes."""
-    total: Scalar = 0.0
-    for chain, motion in zip(chains, motions, strict=True):
-        for body in chain.bodies:
-            omega, alpha = body_motion(body, motion)
-            tensor = body.inertia.tensor
-            load = sub(cross(omega, matvec(tensor, omega)), cross(body.inertia.first, body.gravity))
-            total = total + dot(alpha, add(scale(0.5, matvec(tensor, alpha)), load))
-    return total
-
-
 class ChainRates(NamedTuple):
     """Time derivatives of a chain's A, row by row, and of its bodies' S, column by column."""
 

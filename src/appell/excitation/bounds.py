@@ -1,0 +1,238 @@
+"""What an exciting motion must keep: limits of joints and of frames, as one list of inequalities g ≤ 0.
+
+Each g is the excess over a limit beside the size of what it limits, so that 0.01 is a hundredth of the range whatever
+the unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.identification.actuated_path import ActuatedPath
+from appell.identification.basis import Array, State, motor_joints
+from appell.model.build import listed
+from appell.planning.goal import checked_frame, triple
+from appell.simulation.laws.checks import effort_limits
+
+KEYS = ("lower", "upper", "velocity", "acceleration", "torque")
+AXES = "xyz"
+Workspace = Sequence[tuple[str, ArrayLike, ArrayLike]]
+
+
+class Zone(NamedTuple):
+    """A box that a frame's origin stays in, in world axes [m]; infinite where a side is open."""
+
+    frame: str
+    lower: Array
+    upper: Array
+
+
+class Margin(NamedTuple):
+    """How near a motion comes to a limit: of what, of which joint or frame, the limit, what is reached, and when [s].
+
+    `room` is what is left beside the size of what is limited: half the range of a position, else the limit itself.
+    """
+
+    limit: str
+    of: str
+    allowed: float
+    reached: float
+    room: float
+    t: float
+
+
+class Slope(NamedTuple):
+    """What inequalities depend on at one moment: ∂/∂(coordinates, velocities, accelerations), each (times, nv)."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Limits of a robot's coordinates, one per velocity, infinite where there is none; and zones of frames."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+    torque: Array
+    zones: tuple[Zone, ...] = ()
+
+    @property
+    def middle(self) -> Array:
+        """Return the middle of the coordinates' ranges."""
+        return 0.5 * (self.lower + self.upper)
+
+    @property
+    def reach(self) -> Array:
+        """Return half the coordinates' ranges."""
+        return 0.5 * (self.upper - self.lower)
+
+    def narrowed(self, margin: float) -> Bounds:
+        """Return the bounds with a part of every range taken off, for what happens between samples."""
+        inner, part = margin * self.reach, 1.0 - margin
+        zones = tuple(
+            Zone(frame, low + margin * _size(low, high), high - margin * _size(low, high))
+            for frame, low, high in self.zones
+        )
+        limits = (part * self.velocity, part * self.acceleration, part * self.torque)
+        return Bounds(self.lower + inner, self.upper - inner, *limits, zones)
+
+    def excess(self, path: ActuatedPath, state: State, q: Array) -> list[tuple[str, Array]]:
+        """Return g (times, 2·nv) of every kind of limit there is, below first; q are the coordinates (times, nv)."""
+        found = [("position", _both(q - self.middle, self.reach))]
+        for kind, value, limit in (("velocity", state.v, self.velocity), ("acceleration", state.a, self.acceleration)):
+            if np.isfinite(limit).any():
+                found.append((kind, _both(value, limit)))
+        if np.isfinite(self.torque).any():
+            found.append(("torque", _both(path.robot.inverse_dynamics(*state), self.torque)))
+        for frame, low, high in self.zones:
+            p = path.robot.pose(state.q, frame)[..., :3, 3]
+            size = _size(low, high)
+            found.append((f"workspace of {frame}", np.concatenate([(low - p) / size, (p - high) / size], axis=-1)))
+        return found
+
+    def slope(self, path: ActuatedPath, state: State, weights: list[tuple[str, Array]]) -> Slope:
+        """Return the gradient of Σ w·g for weights w of the shapes of :meth:`excess`."""
+        total = Slope(*(np.zeros_like(state.v) for _ in range(3)))
+        frames = {f"workspace of {zone.frame}": zone for zone in self.zones}
+        for kind, weight in weights:
+            if not weight.any():
+                continue
+            half = weight.shape[-1] // 2
+            pull = weight[..., half:] - weight[..., :half]
+            if kind == "position":
+                total.q[:] += pull / self.reach
+            elif kind == "velocity":
+                total.v[:] += pull / self.velocity
+            elif kind == "acceleration":
+                total.a[:] += pull / self.acceleration
+            elif kind == "torque":
+                by = path.robot.inverse_dynamics_derivatives(*state)
+                for slot, part in zip(total, by, strict=True):
+                    slot[:] += np.einsum("tj,tjk->tk", pull / self.torque, part)
+            else:
+                zone = frames[kind]
+                J = path.robot.jacobian(state.q, zone.frame)[..., :3, :]
+                total.q[:] += np.einsum("tj,tjk->tk", pull / _size(zone.lower, zone.upper), J)
+        return total
+
+    def margins(self, path: ActuatedPath, state: State, q: Array, t: Array) -> tuple[Margin, ...]:
+        """Return how near a motion comes to every finite limit, tightest first."""
+        found = []
+        for kind, g in self.excess(path, state, q):
+            half = g.shape[-1] // 2
+            for k in range(half):
+                at, side = np.unravel_index(int(np.argmax(g[:, [k, half + k]])), (len(t), 2))
+                worst = float(g[at, k + half * side])
+                if math.isfinite(worst):
+                    of, allowed, size = self._named(path, kind, k, int(side))
+                    reached = allowed + (worst * size if side else -worst * size)
+                    found.append(Margin(kind.partition(" ")[0], of, allowed, reached, -worst, float(t[at])))
+        return tuple(sorted(found, key=lambda margin: margin.room))
+
+    def _named(self, path: ActuatedPath, kind: str, k: int, side: int) -> tuple[str, float, float]:
+        """Return what a limit is of, its value, and the size that makes it a pure number."""
+        if kind == "position":
+            return path.names[k], float((self.lower, self.upper)[side][k]), float(self.reach[k])
+        if kind in ("velocity", "acceleration", "torque"):
+            limit = float(getattr(self, kind)[k])
+            of = path.robot.actuators[k] if kind == "torque" else path.names[k]
+            return of, limit if side else -limit, limit
+        zone = next(zone for zone in self.zones if kind.endswith(f" {zone.frame}"))
+        sides = (zone.lower, zone.upper)
+        return f"{zone.frame}.{AXES[k]}", float(sides[side][k]), float(_size(zone.lower, zone.upper)[k])
+
+
+def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> Bounds:
+    """Return the bounds of a robot: its file's, those given in their place, and boxes for frames.
+
+    Raises
+    ------
+    InputError
+        When a limit is not known, has not one number or one per coordinate, or leaves no room.
+    """
+    given = dict(limits or {})
+    unknown = [key for key in given if key not in KEYS]
+    if unknown:
+        raise InputError(f"limits: no limit {listed(unknown)}; known: {listed(KEYS)}")
+    file = _of_file(path)
+    values = {key: _numbers(key, given.get(key), file[key], len(path.names)) for key in KEYS}
+    for key in ("velocity", "acceleration", "torque"):
+        if not (values[key] > 0.0).all():
+            raise InputError(f"limits: {key}: expected positive limits, got {values[key].tolist()}")
+    for name, low, high in zip(path.names, values["lower"], values["upper"], strict=True):
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise InputError(
+                f"limits: '{name}' of robot '{path.robot.name}' has no limits of position; give 'lower' and "
+                "'upper', around where the robot stands at home"
+            )
+        if not low < high:
+            raise InputError(f"limits: joint '{name}' has no room between lower {low:g} and upper {high:g}")
+    return Bounds(**values, zones=tuple(_zone(path, *entry) for entry in workspace or ()))
+
+
+def _of_file(path: ActuatedPath) -> dict[str, Array]:
+    """Return the limits of the robot's file; a joint of a robot without loops has ±π, or ±1 m, where it gives none."""
+    robot, at = path.robot, list(path.places)
+    low, high = robot.limits.lower[at], robot.limits.upper[at]
+    if robot.actuators == robot.joint_names:
+        reach = np.array([1.0 if joint.kind == "prismatic" else math.pi for joint in motor_joints(robot)])
+        low = np.where(np.isfinite(low), low, np.minimum(-reach, high - 2.0 * reach))
+        high = np.where(np.isfinite(high), high, np.maximum(reach, low + 2.0 * reach))
+    return {
+        "lower": low,
+        "upper": high,
+        "velocity": robot.limits.velocity,
+        "acceleration": np.full(robot.nv, np.inf),
+        "torque": effort_limits(robot),
+    }
+
+
+def _numbers(key: str, given: Any, file: Array, n: int) -> Array:
+    if given is None:
+        return file
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"limits: {key}: expected numbers, got {given!r}") from None
+    if array.shape not in ((), (n,)) or np.isnan(array).any():
+        raise InputError(f"limits: {key}: expected one number, or one per joint ({n}), got {array.tolist()}")
+    return np.array(np.broadcast_to(array, (n,)))
+
+
+def _zone(path: ActuatedPath, frame: str, lower: ArrayLike, upper: ArrayLike) -> Zone:
+    checked_frame(path.robot, frame)
+    low, high = (_side(name, x) for name, x in (("lower", lower), ("upper", upper)))
+    if not (low < high).all():
+        raise InputError(f"workspace: frame '{frame}' has no room between {low.tolist()} and {high.tolist()}")
+    return Zone(frame, low, high)
+
+
+def _side(name: str, x: ArrayLike) -> Array:
+    array = np.asarray(x, dtype=float)
+    finite = triple(f"workspace: {name}", np.where(np.isinf(array), 0.0, array))
+    return np.where(np.isinf(array), array, finite)
+
+
+def _size(low: Array, high: Array) -> Array:
+    """Return half a box's sides; 1 m where it is open."""
+    half = 0.5 * (high - low)
+    return np.where(np.isfinite(half), half, 1.0)
+
+
+def _both(value: Array, limit: Array) -> Array:
+    """Return (−x − limit)/limit and (x − limit)/limit, −∞ where there is no limit."""
+    with np.errstate(invalid="ignore"):
+        beside = np.where(np.isfinite(limit), value / limit, 0.0)
+        over = np.where(np.isfinite(limit), 1.0, np.inf)
+    return np.concatenate([-beside - over, beside - over], axis=-1)

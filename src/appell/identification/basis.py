@@ -1,0 +1,179 @@
+"""The columns of a robot's regressor that base parameters are about: their names, their values, states to see them in.
+
+Per body the ten inertial parameters, as :attr:`appell.Robot.parameters` orders them; with rotors, one inertia per motor
+besides, which acts on the motor's own acceleration: column j has a_j in row j.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.model.model import Joint
+from appell.model.parameters import PER_BODY
+from appell.robot.robot import Robot
+
+Array = NDArray[np.float64]
+
+OF_A_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+ROTOR = "Ia"
+_PRODUCTS = ("Ixy", "Ixz", "Iyz")
+_SQUARES = ("Ixx", "Iyy", "Izz")
+_FIRST = ("mcx", "mcy", "mcz")
+SPEED, ACCELERATION = 2.0, 5.0
+"""Sizes of random velocities and accelerations, in units per second: gravity, Coriolis and inertial forces alike."""
+
+
+class State(NamedTuple):
+    """Coordinates, velocities and accelerations, one row a sample."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+def parameter_names(robot: Robot, *, rotors: bool = False) -> tuple[str, ...]:
+    """Return a name per column: the parameter with the number of its body, counted from 1 in order of `link_names`.
+
+    A rotor's inertia is `Ia` with the number of its velocity.
+
+    >>> import appell
+    >>> parameter_names(appell.load("two-link"), rotors=True)[-5:]
+    ('Ixz2', 'Iyz2', 'Izz2', 'Ia1', 'Ia2')
+    """
+    bodies = range(1, len(robot.link_names) + 1)
+    names = [f"{name}{k}" for k in bodies for name in OF_A_BODY]
+    return (*names, *(f"{ROTOR}{k + 1}" for k in (motors(robot) if rotors else ())))
+
+
+def motors(robot: Robot) -> tuple[int, ...]:
+    """Return the places of the actuator forces that may have a rotor: all but those of free and ball joints.
+
+    >>> import appell
+    >>> motors(appell.load("two-link"))
+    (0, 1)
+    """
+    return tuple(k for k, joint in enumerate(motor_joints(robot)) if joint.kind not in ("free", "ball"))
+
+
+def motor_joints(robot: Robot) -> list[Joint]:
+    """Return the joint that each actuator force acts on, (nu).
+
+    >>> import appell
+    >>> [joint.name for joint in motor_joints(appell.load("agile-wrist"))]
+    ['theta1', 'theta2', 'theta3']
+    """
+    joints = [body.joint for body in robot.model.bodies for _ in range(body.joint.type.nv)]
+    return [joints[k] for k in robot.facts.actuated]
+
+
+def motor_velocities(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Return the velocities of the motors (..., nu) in states of the robot."""
+    return robot.tree_velocity(q, v)[..., list(robot.facts.actuated)]
+
+
+def motor_accelerations(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Return the accelerations of the motors (..., nu) for accelerations a (..., nv) of the robot."""
+    return robot.tree_acceleration(q, v, a)[..., list(robot.facts.actuated)]
+
+
+def nominal(robot: Robot, *, rotors: bool = False) -> Array:
+    """Return the robot's own value of every column's parameter.
+
+    >>> import appell
+    >>> nominal(appell.load("puma560"), rotors=True)[-6:].round(3)
+    array([0.784, 2.325, 0.577, 0.191, 0.171, 0.194])
+    """
+    inertial = np.array(robot.parameters[: PER_BODY * len(robot.link_names)])
+    return np.concatenate([inertial, rotor_inertias(robot)]) if rotors else inertial
+
+
+def rotor_inertias(robot: Robot) -> Array:
+    """Return the rotor inertia that the robot's file gives every motor [kg·m²], or [kg] where it slides."""
+    joints = motor_joints(robot)
+    return np.array([joints[k].armature for k in motors(robot)], dtype=float)
+
+
+def columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: bool = False) -> Array:
+    """Return the inertial columns of the regressor (..., rows, 10·nb), and one per rotor behind them if asked.
+
+    >>> import appell
+    >>> columns(appell.load("puma560"), [0.0] * 6, [0.0] * 6, [1.0] * 6, rotors=True).shape
+    (6, 66)
+    """
+    whole: Array = robot.regressor(q, v, a)
+    inertial = whole[..., : PER_BODY * len(robot.link_names)]
+    if not rotors:
+        return inertial
+    more = rotor_columns(robot, q, v, a)
+    return np.concatenate([inertial, np.broadcast_to(more, (*inertial.shape[:-1], more.shape[-1]))], axis=-1)
+
+
+def rotor_columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Return what a rotor inertia of 1 at each motor takes, (..., rows, motors).
+
+    >>> import appell
+    >>> rotor_columns(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], [3.0, 4.0])
+    array([[3., 0.],
+           [0., 4.]])
+    """
+    return motor_columns(robot, q, motor_accelerations(robot, q, v, a))
+
+
+def motor_columns(robot: Robot, q: ArrayLike, forces: Array) -> Array:
+    """Return forces of the motors (..., nu) in the rows of the regressor, one column per motor: (..., rows, motors).
+
+    The rows are forces on the independent velocities, Jᵀτ, or the motors' own where the table of verbs says so.
+    """
+    rows = robot.verbs["regressor"].outputs[0][1][0]
+    share = np.eye(robot.nu) if rows == "u" else np.swapaxes(robot.actuator_jacobian(q), -1, -2)
+    return (share * forces[..., None, :])[..., list(motors(robot))]
+
+
+def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
+    """Return random states: configurations as `robot.random` gives them, velocities and accelerations normal.
+
+    >>> import appell, numpy as np
+    >>> random_states(appell.load("two-link"), 7, np.random.default_rng(0)).a.shape
+    (7, 2)
+    """
+    q = robot.random(rng, size)
+    return State(q, SPEED * rng.normal(size=(size, robot.nv)), ACCELERATION * rng.normal(size=(size, robot.nv)))
+
+
+def preference(robot: Robot, *, rotors: bool = False) -> list[int]:
+    """Return the columns in the order in which they are to be kept, those that others absorb last.
+
+    As M. Gautier and W. Khalil (1990) regroup: a body that turns about its z axis gives Iyy, mcz and m to others, one
+    that slides its six moments of inertia; bodies nearer the base come first, so that they absorb those behind.
+
+    >>> import appell
+    >>> names = parameter_names(appell.load("two-link"))
+    >>> [names[k] for k in preference(appell.load("two-link"))[-3:]]
+    ['Iyy2', 'mcz2', 'm2']
+    """
+    groups: list[list[int]] = [[], [], []]
+    for i in range(len(robot.link_names)):
+        kept, absorbed = _of_joint(robot.model.bodies[i].joint)
+        for group, names in ((groups[0], kept), (groups[2], absorbed)):
+            group += [PER_BODY * i + OF_A_BODY.index(name) for name in names]
+    count = PER_BODY * len(robot.link_names)
+    groups[1] += range(count, count + len(motors(robot))) if rotors else ()
+    return [k for group in groups for k in group]
+
+
+def _of_joint(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the parameters of a body that are kept first, and those that others absorb."""
+    if joint.kind == "free":
+        return OF_A_BODY, ()
+    if joint.kind == "prismatic":
+        return ("m", *_FIRST), (*_SQUARES, *_PRODUCTS)
+    if joint.kind == "ball":
+        return (*_SQUARES, *_PRODUCTS, *_FIRST), ("m",)
+    axis = joint.columns[0].angular
+    along = int(np.argmax(np.abs(np.array(axis, dtype=float)))) if any(axis) else 2
+    one, other = (k for k in range(3) if k != along)
+    kept = (_SQUARES[along], _SQUARES[one], *_PRODUCTS, _FIRST[one], _FIRST[other])
+    return kept, (_SQUARES[other], _FIRST[along], "m")

@@ -1,0 +1,267 @@
+"""`appell.identify`: from a log of a robot to a model that predicts it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError
+from appell.identification.fit import Fit
+from appell.identification.friction import friction_terms
+from appell.identification.physical import Prior, physical
+from appell.identification.problem import Problem, Record, Triangle, merged
+from appell.identification.solve import METHODS, linear, lowered, residual_sigma, shown
+from appell.identification.uncertainty import covariance
+from appell.logs.log import Log
+from appell.logs.prepare import Prepared, prepare
+from appell.logs.read_log import read_log
+from appell.model.build import listed
+from appell.robot.robot import Robot
+
+Array = NDArray[np.float64]
+AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
+PASSES = 12
+"""Repetitions at most of load, weights and solution."""
+SETTLED = 1e-2
+"""They end when torques change by less than this part of their deviation."""
+HUBER = 1.345
+"""Residuals beyond this many deviations count less in a robust fit: 95 % as good as least squares without outliers."""
+
+
+class Options(TypedDict, total=False):
+    """How a log is read and fitted; what is not given is as in :class:`Settings`."""
+
+    columns: Any
+    gains: ArrayLike | None
+    rotors: bool
+    cutoff: float
+    rate: float | None
+    moving: float
+    weights: str
+    robust: bool | None
+    spread: float
+    masses: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a log is read and fitted.
+
+    Attributes
+    ----------
+    columns
+        Which columns of a file are what, as for :func:`appell.read_log`.
+    gains
+        Torque per current of each motor [N·m/A].
+    rotors
+        Whether every motor has a rotor inertia of its own.
+    cutoff, rate
+        Of the filter [Hz], and of the samples that are used, as for :func:`appell.logs.prepare.prepare`.
+    moving
+        Speed [rad/s] above which a motor's rows count in a fit with friction, which at rest is not a function of the
+        motion. For a motor that slides it is a tenth of that [m/s].
+    weights
+        "noise" divides a motor's rows by the deviation of its residuals; "equal" is ordinary least squares.
+    robust
+        Whether rows far off count less (Huber); where not said, in physical fits alone.
+    spread
+        Of a physical fit: how far bodies are expected to be from the file's, in their own size.
+    masses
+        Of a physical fit: bounds (lower, upper) [kg] by link name.
+    """
+
+    columns: Any = None
+    gains: ArrayLike | None = None
+    rotors: bool = True
+    cutoff: float = 10.0
+    rate: float | None = None
+    moving: float = 0.02
+    weights: str = "noise"
+    robust: bool | None = None
+    spread: float = 1.0
+    masses: Mapping[str, tuple[float, float]] | None = None
+
+    def record(self, log: AnyLog, problem: Problem) -> Record:
+        """Return a log of any kind as a fit sees it."""
+        return Record.of(problem, self.prepared(log, problem), self.moving)
+
+    def read(self, log: AnyLog, problem: Problem) -> Log | Prepared:
+        """Return a log of any kind, read where it is a file."""
+        if isinstance(log, Log | Prepared):
+            return log
+        if isinstance(log, Mapping):
+            return Log.from_arrays(**log)
+        return read_log(log, self.columns, gains=self.gains, robot=problem.robot)
+
+    def prepared(self, log: AnyLog, problem: Problem) -> Prepared:
+        """Return a log of any kind at even times and filtered."""
+        log = self.read(log, problem)
+        if isinstance(log, Prepared):
+            return log
+        gains = None if log.tau is not None else self.gains
+        rest = self.moving * float(problem.levers.min()) if problem.terms else None
+        return prepare(log, cutoff=self.cutoff, rate=self.rate, moving=rest, gains=gains)
+
+
+def identify(
+    robot: Robot,
+    log: AnyLog | Sequence[AnyLog],
+    method: str = "physical",
+    friction: bool | str | Sequence[str] = True,
+    **options: Unpack[Options],
+) -> Fit:
+    """Return the robot's inertias, rotors and friction as logs of its motors tell them.
+
+    Parameters
+    ----------
+    robot
+        The robot as its file has it: geometry and gravity count, and its inertias as a first guess in a physical fit.
+    log
+        A file, a :class:`appell.identification.Log`, a mapping of arrays (t, q, v, tau or current), or several.
+    method
+        "physical": only what real bodies can have; "qr", "svd", "pinv" or "ridge": the sums that motions tell, without
+        bounds.
+    friction
+        True for the full model of geared drives, False for none, a name of a smaller one ("coulomb", "smooth",
+        "stribeck", "load"), or a list of terms (:mod:`appell.identification.friction`).
+    options
+        See :class:`appell.identification.identify.Settings`: columns, gains, rotors, cutoff, rate, moving, weights,
+        robust, spread, masses.
+
+    Returns
+    -------
+    Fit
+        Values with standard errors, predictions, and the fitted robot.
+
+    Raises
+    ------
+    InputError
+        When a log does not fit the robot, or an option is unknown.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> robot = appell.load("two-link")
+    >>> t = np.arange(0.0, 10.0, 0.01)
+    >>> q = np.stack([np.sin(2.0 * t) + 0.5 * np.sin(5.0 * t), np.cos(3.0 * t) - 0.5 * np.cos(7.0 * t)], axis=1)
+    >>> v, a = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> tau = robot.inverse_dynamics(q, v, a)
+    >>> fit = appell.identify(robot, {"t": t, "q": q, "v": v, "tau": tau}, "qr", friction=False, rotors=False)
+    >>> bool(np.allclose(fit.values, fit.base.values(robot), rtol=1e-2, atol=0.02))
+    True
+    """
+    known = (*METHODS, "physical")
+    if method not in known:
+        raise InputError(f"identify: no method '{method}'; known: {listed(known)}")
+    unknown = [name for name in options if name not in Settings.__dataclass_fields__]
+    if unknown:
+        raise InputError(f"identify: no option '{unknown[0]}'; known: {listed(Settings.__dataclass_fields__, 20)}")
+    settings = Settings(**options)
+    if settings.weights not in ("noise", "equal"):
+        raise InputError(f"identify: weights: expected 'noise' or 'equal', got '{settings.weights}'")
+    if not isinstance(robot, Robot):
+        raise InputError(f"identify: expected a robot, got {type(robot).__name__}; load one with appell.load")
+    problem = Problem(robot, friction_terms(friction), settings.rotors)
+    records = [settings.record(one, problem) for one in _logs(log)]
+    if not records:
+        raise InputError("identify: expected a log or more, got none")
+    _check(problem, records)
+    return _fitted(problem, records, method, settings)
+
+
+def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
+    if isinstance(log, Log | Prepared | Mapping | str | os.PathLike):
+        return [log]
+    return log
+
+
+def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
+    """Return the fit: loads, weights and solution repeated until they agree."""
+    count = sum(record.log.moving.sum(axis=0) for record in records)
+    sigma = np.sqrt(sum((record.moved.tau**2 * record.log.moving).sum(axis=0) for record in records) / count)
+    equal = np.full(problem.n_motors, float(np.sqrt(np.mean(sigma**2))))
+    loads = [np.zeros_like(record.moved.tau) for record in records]
+    weights: list[Array] | None = None
+    is_robust = method == "physical" if settings.robust is None else settings.robust
+    tau = [np.zeros_like(record.moved.tau) for record in records]
+    per_observation = float(np.mean([record.log.per_observation for record in records]))
+    for k in range(PASSES):
+        triangles = _condensed(records, loads, weights)
+        seen = shown(problem, triangles)
+        by = sigma if settings.weights == "noise" else equal
+        if method == "physical" and k > 0:  # the first pass, without bounds, is for the weights
+            theta = _physical(problem, triangles, np.sqrt(per_observation) * by, settings, records)
+        else:
+            theta = linear(problem, triangles, by, seen, method if method in METHODS else "qr")
+        sigma = residual_sigma(problem, triangles, theta, len(seen.columns) * per_observation)
+        loads = [record.rigid(theta) for record in records]
+        said = [load + record.friction_torque(theta, load) for record, load in zip(records, loads, strict=True)]
+        if is_robust:
+            weights = _huber(records, said)
+        change = max(float(np.abs((new - old) / sigma).max()) for new, old in zip(said, tau, strict=True))
+        tau = said
+        if change < SETTLED and k > 0:
+            break
+    spread = covariance(records, loads, theta, seen, sigma)
+    return Fit(problem, theta, seen, lowered(problem, seen, theta), spread, sigma, method, settings, tuple(records))
+
+
+def _condensed(records: list[Record], loads: list[Array], weights: list[Array] | None) -> list[Triangle]:
+    made: list[Triangle] | None = None
+    for k, (record, load) in enumerate(zip(records, loads, strict=True)):
+        more = record.triangles(load, None if weights is None else weights[k])
+        made = more if made is None else merged(made, more)
+    assert made is not None  # there is a record
+    return made
+
+
+def _physical(
+    problem: Problem, triangles: list[Triangle], sigma: Array, settings: Settings, records: list[Record]
+) -> Array:
+    prior = Prior(settings.spread, dict(settings.masses or {}))
+    fastest = np.max([np.abs(record.moved.speed).max(axis=0) for record in records], axis=0)
+    return physical(problem, triangles, sigma, fastest, prior)
+
+
+def _huber(records: list[Record], said: list[Array]) -> list[Array]:
+    """Return √w of every row: 1 inside, falling with the distance beyond HUBER robust deviations of its motor."""
+    errors = [record.moved.tau - tau for record, tau in zip(records, said, strict=True)]
+    counted = [record.log.moving for record in records]
+    result = [np.ones_like(error) for error in errors]
+    for j in range(records[0].problem.n_motors):
+        every = np.concatenate([error[keep[:, j], j] for error, keep in zip(errors, counted, strict=True)])
+        size = 1.4826 * float(np.median(np.abs(every)))
+        for weight, error in zip(result, errors, strict=True):
+            weight[:, j] = np.sqrt(np.minimum(1.0, HUBER * size / np.maximum(np.abs(error[:, j]), 1e-300)))
+    return result
+
+
+def _check(problem: Problem, records: list[Record]) -> None:
+    rows = sum(record.log.moving.sum(axis=0) for record in records)
+    for name, count in zip(problem.robot.actuators, rows, strict=True):
+        if count < 2 * len(problem.terms) + 2:
+            raise InputError(
+                f"identify: motor '{name}' moves in {int(count)} samples only; record a motion of every motor "
+                "(appell.excite plans one), or lower `moving`"
+            )
+    total = int(np.sum(rows))
+    if total < 2 * (problem.base.n + problem.n_motors * len(problem.terms)):
+        raise InputError(
+            f"identify: {total} rows that move for {problem.base.n} base parameters and "
+            f"{problem.n_motors * len(problem.terms)} of friction; record for longer, or take less friction"
+        )
+
+
+def again(fit: Fit, records: Sequence[Record]) -> Fit:
+    """Return the fit of other records by the same method and settings: for cross-validation."""
+    return _fitted(fit.problem, list(records), fit.method, fit.settings)
+
+
+def cut(record: Record, inside: Array) -> Record:
+    """Return a record whose rows count where they did and `inside` (n,) says so."""
+    return replace(record, log=replace(record.log, moving=record.log.moving & inside[:, None]))

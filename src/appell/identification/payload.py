@@ -1,0 +1,135 @@
+"""A load in the robot's hand, from a log of the loaded robot and a fit of the empty one.
+
+The load moves with a body k, so that its ten parameters π act through the columns of that body:
+τ − τ_fit = Y_k·π. Friction grows with the load too, and may have changed between the logs (drives warm up): the fit is
+repeated with the new loads, and every motor may have its friction scaled and its offset moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from appell.errors import InputError
+from appell.identification.basis import OF_A_BODY
+from appell.identification.physical import semidefinite
+from appell.identification.problem import Record
+from appell.identification.uncertainty import inverse
+from appell.model.build import listed
+from appell.model.parameters import PER_BODY
+from appell.reports.table import Table
+from appell.spatial.inertia import Inertia
+
+if TYPE_CHECKING:
+    from appell.identification.fit import Fit
+
+Array = NDArray[np.float64]
+PASSES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A load: its ten parameters in the frame of the link that carries it, and their standard errors.
+
+    A standard error is infinite where no motion of the robot determines the parameter.
+
+    `friction` (motors,) is by how much the drives' friction had changed, 1 for not at all.
+    """
+
+    link: str
+    parameters: Array
+    standard_errors: Array
+    friction: Array
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{x:.4f}" for x in self.centre)
+        return f"payload on '{self.link}': {self.mass:.3f} ± {self.standard_errors[0]:.3f} kg at ({where}) m"
+
+    @property
+    def mass(self) -> float:
+        """Return the mass [kg]."""
+        return float(self.parameters[0])
+
+    @cached_property
+    def centre(self) -> Array:
+        """Return the mass centre in the link's frame [m]."""
+        result: Array = self.parameters[1:4] / self.parameters[0]
+        return result
+
+    def table(self) -> Table:
+        """Return the ten parameters with their standard errors."""
+        pairs = zip(OF_A_BODY, self.parameters.tolist(), self.standard_errors.tolist(), strict=True)
+        return Table(f"payload on '{self.link}'", ("parameter", "value", "standard error"), tuple(pairs))
+
+
+def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
+    """Return the load that a link, the last one if not said, carries along a log."""
+    problem = fit.problem
+    held, start = carrying_link(problem.robot.link_names, link)
+    if not record.log.moving.any():
+        raise InputError(f"payload: nothing moves in {record.log.source or 'the log'}; record a motion with the load")
+    rigid = record.rigid(fit.theta)
+    Y = problem.rigid(record.moved.q, record.moved.v, record.moved.a)[..., start : start + PER_BODY]
+    pi, counted = np.zeros(PER_BODY), record.log.moving
+    for _ in range(PASSES):
+        before = pi
+        friction_torque = record.friction_torque(fit.theta, rigid + Y @ pi)
+        W, z = _rows(Y, friction_torque, (record.moved.tau - rigid - friction_torque), counted, fit.sigma)
+        x = semidefinite(W, z)
+        pi = x[:PER_BODY]
+        if np.abs(pi - before).max() < 1e-6 * max(np.abs(pi).max(), 1e-9):
+            break
+    error = (z - W @ x).reshape(-1)
+    covariance, hidden = inverse(W.T @ W)
+    variance = np.where(hidden, np.inf, np.diag(covariance) * float(error @ error) / max(len(z) - len(x), 1))
+    scale = 1.0 + x[PER_BODY : PER_BODY + problem.n_motors]
+    return Payload(held, pi, np.sqrt(record.log.per_observation * variance[:PER_BODY]), scale)
+
+
+def carrying_link(names: Sequence[str], link: str | None) -> tuple[str, int]:
+    """Return the link that carries a load, the last one if not said, and the place of its first parameter."""
+    held = names[-1] if link is None else link
+    if held not in names:
+        raise InputError(f"payload: no link '{held}'; known: {listed(names, 40)}")
+    return held, PER_BODY * list(names).index(held)
+
+
+def known_parameters(mass: float, centre: ArrayLike | None, inertia: ArrayLike | None) -> Array:
+    """Return the ten parameters of the load, NaN where they are not known."""
+    if not (np.isfinite(mass) and mass > 0.0):
+        raise InputError(f"mass: expected a positive mass of the load [kg], got {mass!r}")
+    known = np.full(PER_BODY, np.nan)
+    known[0] = mass
+    if centre is None:
+        if inertia is not None:
+            raise InputError(
+                "inertia: it is about the load's centre; give centre=(x, y, z) in the link's frame besides"
+            )
+        return known
+    place = _shaped("centre", centre, (3,))
+    if inertia is None:
+        known[1:4] = mass * place
+        return known
+    tensor = _shaped("inertia", inertia, (3, 3))
+    body = Inertia.from_centre(mass, tuple(place.tolist()), tuple(map(tuple, tensor.tolist())))  # type: ignore[arg-type]
+    return np.array(body.parameters, dtype=float)
+
+
+def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(f"{name}: expected {shape} finite numbers, got {value!r}")
+    return array
+
+
+def _rows(Y: Array, friction_torque: Array, left: Array, counted: Array, sigma: Array) -> tuple[Array, Array]:
+    """Return the rows that count, by their deviations: ten parameters, then a scale and an offset of friction."""
+    n, motors = left.shape
+    eye = np.eye(motors)
+    W = np.concatenate([Y, friction_torque[..., None] * eye, np.broadcast_to(eye, (n, motors, motors))], axis=-1)
+    return (W / sigma[:, None])[counted], (left / sigma)[counted]

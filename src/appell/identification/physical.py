@@ -1,0 +1,263 @@
+"""A fit of parameters that real bodies can have.
+
+Mass, first moment and second moment of a body form its pseudo-inertia, which is positive definite just when some
+distribution of positive mass has them (P. Wensing, S. Kim and J. Slotine, 2018):
+
+    J = [ Σ  h ]  ≻ 0,   Σ = ½ tr(I)·1 − I,                                                             (1)
+        [ hᵀ m ]
+
+a linear matrix inequality in the ten parameters. With J₀ = LLᵀ of the nominal model and J = L·X·Lᵀ, X = 1 is the
+nominal body whatever its size and its frame, and ‖X − 1‖² is how far a body is from it (T. Lee and F. Park, 2018). The
+fit solves
+
+    min  Σⱼ ‖Rⱼθ − zⱼ‖²/(cσⱼ²) + Σ_b ‖X_b − 1‖²/s²   with   X_b ≽ ε·1                                           (2)
+
+with rotor inertias and what load adds to friction not negative, and friction that brakes. c is how many samples one
+independent observation takes, so that (2) weighs log and prior as Bayes' rule does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.identification.friction import LENGTHS, Sliding
+from appell.identification.problem import Problem, Triangle
+from appell.identification.solve import stacked
+from appell.model.build import listed
+from appell.model.parameters import PER_BODY
+from appell.spatial.inertia import Inertia
+
+Array = NDArray[Any]
+LEAST = 1e-3
+"""ε: no direction of a body's pseudo-inertia falls below this part of the nominal one."""
+SMALL = 0.01
+"""A nominal body thinner than this [m] is taken to be as thick, so that it may grow."""
+SPEEDS = 12
+"""Speeds at which friction must not drive."""
+
+
+class Prior(NamedTuple):
+    """How far bodies may be from the nominal model (1: by their own size), and bounds of masses by link name [kg]."""
+
+    spread: float = 1.0
+    masses: Mapping[str, tuple[float, float]] = MappingProxyType({})
+
+
+def pseudo_inertia(pi: Array) -> Array:
+    """Return J of ten parameters, Eq. (1).
+
+    >>> pseudo_inertia(np.array([2.0, 0, 0, 1.0, 1.0, 0, 1.0, 0, 0, 0.5])).diagonal()
+    array([0.25, 0.25, 0.75, 2.  ])
+    """
+    inertia = Inertia.from_parameters(tuple(float(x) for x in pi))
+    return np.block(
+        [[np.array(inertia.second), np.array(inertia.first)[:, None]], [np.array(inertia.first)[None], inertia.mass]]
+    )
+
+
+def from_pseudo(J: Array) -> Array:
+    """Return the ten parameters of a pseudo-inertia."""
+    second = tuple(tuple(float(x) for x in row[:3]) for row in J[:3])
+    inertia = Inertia(float(J[3, 3]), tuple(float(x) for x in J[:3, 3]), second)  # type: ignore[arg-type]
+    return np.array(inertia.parameters)
+
+
+def is_possible(pi: Array) -> bool:
+    """Return whether some body has these ten parameters."""
+    return bool(np.linalg.eigvalsh(pseudo_inertia(pi))[0] > 0.0)
+
+
+def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest: Array, prior: Prior) -> Array:
+    """Return θ that solves (2), for residuals of deviations √c·σ and logs whose motors went as fast as `fastest`.
+
+    Raises
+    ------
+    InputError
+        When cvxpy is missing, or a bound of masses names no link or leaves no room.
+    """
+    cp = _cvxpy()
+    R, z = _whitened(problem, triangles, sigma)
+    bodies = _bodies(problem)
+    free = len(problem.names) - PER_BODY * len(bodies)
+    x = cp.Variable(PER_BODY * len(bodies) + free)
+    T = _map(bodies, free, R)
+    start = np.concatenate([np.tile(_UNIT, len(bodies)), np.zeros(free)])
+    rows, right = _with_prior(R @ T, z, start, prior.spread, PER_BODY * len(bodies))
+    T, rows = _apart(T, rows, PER_BODY * len(bodies))
+    constraints = [_matrix(cp, x[PER_BODY * k : PER_BODY * (k + 1)]) >> LEAST * np.eye(4) for k in range(len(bodies))]
+    G, h = _inequalities(problem, bodies, T, prior, fastest)
+    if len(G):
+        constraints.append(G @ x >= h)
+    task = cp.Problem(cp.Minimize(cp.sum_squares(rows @ x - right)), constraints)
+    task.solve(solver=cp.CLARABEL)
+    if x.value is None:
+        raise InputError(
+            f"identify: no physical parameters fit (the solver says '{task.status}'); check the bounds of masses, or "
+            "method='qr' to see what the log says by itself"
+        )
+    result: Array = T @ np.asarray(x.value)
+    return result
+
+
+def semidefinite(W: Array, z: Array) -> Array:
+    """Return the least-squares solution of Wx = z whose first ten unknowns some body has, however light.
+
+    Without a nominal body the unit of mass is that of the plain solution, and of length a decimetre.
+    """
+    plain: Array = np.linalg.lstsq(W, z, rcond=None)[0]
+    if is_possible(plain[:PER_BODY]):
+        return plain
+    cp = _cvxpy()
+    mass = max(float(np.abs(plain[0])), 1e-3)
+    T = np.eye(len(plain))
+    T[:PER_BODY, :PER_BODY] = _to_parameters(np.sqrt(mass) * np.diag([0.1, 0.1, 0.1, 1.0]))
+    Q, S = np.linalg.qr(W @ T)
+    x = cp.Variable(len(plain))
+    task = cp.Problem(cp.Minimize(cp.sum_squares(S @ x - Q.T @ z)), [_matrix(cp, x[:PER_BODY]) >> 1e-6 * np.eye(4)])
+    task.solve(solver=cp.CLARABEL)
+    result: Array = T @ np.asarray(x.value)
+    return result
+
+
+def _to_parameters(L: Array) -> Array:
+    """Return the map (10, 10) from X, ten numbers, to the parameters of J = L·X·Lᵀ."""
+    return np.column_stack([from_pseudo(L @ _symmetric(unit) @ L.T) for unit in np.eye(PER_BODY)])
+
+
+def _bodies(problem: Problem) -> list[Array]:
+    """Return per body the map from X to its parameters, of a nominal body as heavy and as thick as it must be."""
+    nominal = problem.nominal
+    count = len(problem.robot.link_names)
+    masses = nominal[: PER_BODY * count : PER_BODY]
+    floor = 1e-3 * max(float(masses.sum()), 1e-3)
+    result = []
+    for k in range(count):
+        pi = nominal[PER_BODY * k : PER_BODY * (k + 1)].copy()
+        pi[0] = max(pi[0], floor)
+        J = pseudo_inertia(pi)
+        values, vectors = np.linalg.eigh(J[:3, :3] - np.outer(J[:3, 3], J[:3, 3]) / J[3, 3])
+        about = (vectors * np.maximum(values, pi[0] * SMALL**2)) @ vectors.T
+        J[:3, :3] = about + np.outer(J[:3, 3], J[:3, 3]) / J[3, 3]
+        result.append(_to_parameters(np.linalg.cholesky(J)))
+    return result
+
+
+_PAIRS = [(i, j) for i in range(4) for j in range(i, 4)]
+_UNIT = np.array([1.0 if i == j else 0.0 for i, j in _PAIRS])
+"""X = 1 as ten numbers: the nominal body."""
+
+
+def _symmetric(x: Array) -> Array:
+    """Return the symmetric matrix of ten numbers, off-diagonal ones by √½: lengths are those of the matrix."""
+    X = np.zeros((4, 4))
+    for value, (i, j) in zip(x, _PAIRS, strict=True):
+        X[i, j] = X[j, i] = value if i == j else value / np.sqrt(2.0)
+    return X
+
+
+def _matrix(cp: Any, x: Any) -> Any:
+    """Return the symmetric matrix of ten unknowns, as :func:`_symmetric`."""
+    pattern = np.stack([_symmetric(unit).ravel() for unit in np.eye(PER_BODY)], axis=1)
+    return cp.reshape(pattern @ x, (4, 4), order="C")
+
+
+def _whitened(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[Array, Array]:
+    R, z = stacked(problem, triangles, sigma)
+    top = np.asarray(np.linalg.qr(np.column_stack([R, z]), mode="r"))
+    p = len(problem.names)
+    return top[:p, :p], top[:p, p]
+
+
+def _map(bodies: list[Array], free: int, R: Array) -> Array:
+    """Return T with θ = T·x: bodies by their maps, the rest by the length of its column, so that x is of order one."""
+    n = PER_BODY * len(bodies)
+    T = np.zeros((n + free, n + free))
+    for k, body in enumerate(bodies):
+        s = slice(PER_BODY * k, PER_BODY * (k + 1))
+        T[s, s] = body
+    lengths = np.linalg.norm(R[:, n:], axis=0)
+    T[n:, n:] = np.diag(1.0 / np.where(lengths > 0.0, lengths, 1.0))
+    return T
+
+
+def _with_prior(A: Array, z: Array, start: Array, spread: float, n: int) -> tuple[Array, Array]:
+    """Return rows of the log and of the prior; friction and rotors get as much as makes them unique."""
+    weights = np.concatenate([np.full(n, 1.0 / spread), np.full(len(start) - n, 1e-6)])
+    return np.vstack([A, np.diag(weights)]), np.concatenate([z, weights * start])
+
+
+def _apart(T: Array, rows: Array, n: int) -> tuple[Array, Array]:
+    """Return T and the rows in other unknowns behind the first n, whose columns are orthonormal.
+
+    Terms of friction are much alike; the solver's tolerances would otherwise be spent on telling them apart.
+    """
+    Q, S = np.linalg.qr(rows[:, n:])
+    changed = T.copy()
+    changed[:, n:] = np.linalg.solve(S.T, T[:, n:].T).T
+    return changed, np.column_stack([rows[:, :n], Q])
+
+
+def _inequalities(problem: Problem, bodies: list[Array], T: Array, prior: Prior, fastest: Array) -> tuple[Array, Array]:
+    """Return G, h with G·x ≥ h: rotors and load friction not negative, friction that brakes, bounds of masses."""
+    p = len(problem.names)
+    rows, right = [], []
+    first = PER_BODY * len(bodies)
+    for k in range(first, problem.n_rigid):
+        rows.append(np.eye(p)[k])
+        right.append(0.0)
+    for j, speed in enumerate(fastest if problem.terms else ()):
+        start = problem.n_rigid + j * len(problem.terms)
+        for values in _braking(problem, float(speed)):
+            row = np.zeros(p)
+            row[start : start + len(values)] = values
+            rows.append(row)
+            right.append(0.0)
+    for link, (lower, upper) in prior.masses.items():
+        if link not in problem.robot.link_names:
+            raise InputError(f"masses: no link '{link}'; known: {listed(problem.robot.link_names, 40)}")
+        if not 0.0 <= lower < upper:
+            raise InputError(f"masses: link '{link}': expected 0 ≤ lower < upper [kg], got {lower!r}, {upper!r}")
+        place = PER_BODY * problem.robot.link_names.index(link)
+        for sign, bound in ((1.0, lower), (-1.0, upper)):
+            if np.isfinite(bound):
+                rows.append(sign * np.eye(p)[place])
+                right.append(sign * bound)
+    G = np.array(rows).reshape(-1, p) @ T
+    sizes = np.linalg.norm(G, axis=1)
+    alive = sizes > 0.0
+    return G[alive] / sizes[alive, None], np.array(right)[alive] / sizes[alive]
+
+
+def _braking(problem: Problem, fastest: float) -> list[Array]:
+    """Return rows of coefficients of friction that must not be negative.
+
+    Forward friction without load at some speeds; its growth from half the fastest speed of the log to three times as
+    fast, so that it may be trusted beyond; and what load adds.
+    """
+
+    def columns(speeds: Array, load: float) -> Array:
+        one = np.ones_like(speeds)
+        slid = Sliding(speeds, load * one, [one] * len(LENGTHS))
+        return np.array([term.column(slid) if term.dissipates else 0.0 * one for term in problem.terms]).T
+
+    slow = columns(np.geomspace(1e-3, 1.0, SPEEDS) * fastest, 0.0)
+    fast = np.diff(columns(np.linspace(0.5, 3.0, SPEEDS) * fastest, 0.0), axis=0)
+    pressed = columns(np.ones(1), 1.0) - columns(np.ones(1), 0.0)
+    return [*slow, *fast, *pressed]
+
+
+def _cvxpy() -> Any:
+    try:
+        import cvxpy  # noqa: PLC0415  # an extra
+    except ImportError:
+        raise InputError(
+            "identify: physically possible fits need cvxpy; install it with: pip install 'appell[fit]', or choose "
+            "method='qr'"
+        ) from None
+    return cvxpy

@@ -1,0 +1,105 @@
+"""Torques that a fit predicts, beside those measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.reports.table import Table
+from appell.results.style import written
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+SCORED = 0.02
+"""Speed [rad/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Torques predicted and measured (n, motors) [N·m, N] at times t [s], with the speeds of the motors.
+
+    Rows count in which a motor is faster than `slow` (motors,).
+
+    >>> import numpy as np
+    >>> one = np.ones((5, 1))
+    >>> Prediction(np.arange(5.0), 0.9 * one, one, one, ("joint",), np.array([0.02])).relative.round(3)
+    array([0.1])
+    """
+
+    t: Array
+    tau: Array
+    measured: Array
+    speed: Array
+    motors: tuple[str, ...]
+    slow: Array
+    source: str = ""
+    units: tuple[str, ...] = ()
+
+    @staticmethod
+    def joined(parts: Sequence[Prediction]) -> Prediction:
+        """Return several as one."""
+        arrays: dict[str, Any] = {
+            x: np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")
+        }
+        return replace(parts[0], **arrays, source=", ".join(part.source for part in parts if part.source))
+
+    @cached_property
+    def scored(self) -> Array:
+        """Return the rows that count per motor: those in which it moves."""
+        return np.abs(self.speed) > self.slow
+
+    @cached_property
+    def relative(self) -> Array:
+        """Return ‖error‖/‖torque‖ per motor over the rows that count; NaN for a motor that never moves."""
+        error, torque = ((np.sum((x * self.scored) ** 2, axis=0)) for x in (self.tau - self.measured, self.measured))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            result: Array = np.sqrt(error / torque)
+        return result
+
+    @property
+    def score(self) -> float:
+        """Return the mean of `relative` over the motors that move."""
+        return float(np.nanmean(self.relative))
+
+    @cached_property
+    def rms(self) -> Array:
+        """Return the root mean square of the error per motor over the rows that count [N·m, N]."""
+        count = np.maximum(self.scored.sum(axis=0), 1)
+        result: Array = np.sqrt(np.sum(((self.tau - self.measured) * self.scored) ** 2, axis=0) / count)
+        return result
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of torques per motor, measured and predicted, with the residual below; write it to `path`.
+
+        The file's ending says what it is: .png, .pdf or .svg.
+
+        >>> import numpy as np
+        >>> t, one = np.arange(50.0), np.ones((50, 1))
+        >>> len(Prediction(t, 0.9 * one, one, one, ("joint",), np.zeros(1)).plot().axes)
+        2
+        """
+        from appell.identification.plots import overlay  # noqa: PLC0415  # it knows of fits, which know of this
+
+        return written("prediction.plot", path, lambda: overlay(self))
+
+    def table(self) -> Table:
+        """Return the errors per motor."""
+        worst = np.max(np.abs((self.tau - self.measured) * self.scored), axis=0)
+        rows = tuple(
+            (motor, 100.0 * float(part), float(rms), float(most), int(n))
+            for motor, part, rms, most, n in zip(
+                self.motors, self.relative, self.rms, worst, self.scored.sum(axis=0), strict=True
+            )
+        )
+        mean = ("mean", 100.0 * self.score, None, None, None)
+        note = f"rows in which the motor is faster than {SCORED:g} rad/s; a tenth of that in m/s where it slides"
+        columns = ("motor", "error [%]", "rms [N·m, N]", "largest", "rows")
+        return Table(f"{self.source or 'log'}: torques predicted", columns, (*rows, mean), (note,))

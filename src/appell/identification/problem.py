@@ -1,0 +1,192 @@
+"""What a fit solves: torques along logs as a linear function of inertias, rotors and friction, one row a motor.
+
+Every row of a motor j and a sample k says Y_jk·θ = τ_jk. The rows of one motor are condensed by an orthogonal
+transformation to a triangle R_j and its right side, Q_jᵀ[Y_j τ_j] = [R_j z_j; 0 ρ_j], which keeps every least-squares
+problem in them as it is: weights per motor, bounds and priors then cost nothing per sample, and a log may be long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.identification import basis
+from appell.identification.base_parameters import BaseParameters, base_parameters
+from appell.identification.friction import LENGTHS, LEVER, Sliding, Term, bristles
+from appell.identification.motion import Motion, motion
+from appell.logs.filters import zero_phase
+from appell.logs.prepare import Prepared
+from appell.robot.robot import Robot
+
+Array = NDArray[Any]
+CHUNK = 4096
+"""Samples whose regressor is in memory at once."""
+
+
+class Triangle(NamedTuple):
+    """The rows of one motor condensed: R·θ[columns] ≈ z leaves a residual of `rest`² besides; `n` rows made it."""
+
+    columns: Array
+    R: Array
+    z: Array
+    rest: float = 0.0
+    n: int = 0
+
+    def grown(self, Y: Array, tau: Array) -> Triangle:
+        """Return the triangle of these rows and more."""
+        p = len(self.columns)
+        block = np.vstack([np.column_stack([self.R, self.z]), np.column_stack([Y, tau])])
+        top = np.asarray(np.linalg.qr(block, mode="r"))
+        rest = float(top[p, p]) if len(top) > p else 0.0
+        return Triangle(self.columns, top[:p, :p], top[:p, p], float(np.hypot(self.rest, rest)), self.n + len(tau))
+
+    def square(self, theta: Array) -> float:
+        """Return the sum of squares of the residuals of its rows."""
+        return float(np.sum((self.R @ theta[self.columns] - self.z) ** 2) + self.rest**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A robot's unknowns θ: ten parameters a body, a rotor inertia a motor if asked, and the terms of friction."""
+
+    robot: Robot
+    terms: tuple[Term, ...]
+    rotors: bool
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return a name per unknown: `mcx2` for a body's, `Ia1` for a rotor's, `viscous 3` for friction of motor 3."""
+        inertial = basis.parameter_names(self.robot, rotors=self.rotors)
+        return (*inertial, *(f"{term.name} {j + 1}" for j in range(self.n_motors) for term in self.terms))
+
+    @property
+    def n_motors(self) -> int:
+        """Return the number of motors, and of rows a sample."""
+        return self.robot.nu
+
+    @cached_property
+    def n_rigid(self) -> int:
+        """Return the number of unknowns that are not friction's: they come first."""
+        return len(basis.parameter_names(self.robot, rotors=self.rotors))
+
+    @cached_property
+    def nominal(self) -> Array:
+        """Return what the robot's own file says of θ, without friction."""
+        rigid = basis.nominal(self.robot, rotors=self.rotors)
+        return np.concatenate([rigid, np.zeros(len(self.names) - self.n_rigid)])
+
+    def friction(self, theta: Array) -> Array:
+        """Return the coefficients of friction in θ, (motors, terms)."""
+        return theta[self.n_rigid :].reshape(self.n_motors, len(self.terms))
+
+    def rigid(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the columns of inertias and rotors, (..., motors, n_rigid)."""
+        return basis.columns(self.robot, q, v, a, rotors=self.rotors)[..., : self.n_motors, :]
+
+    def friction_values(self, slid: Sliding) -> Array:
+        """Return the columns of friction of each motor, (..., motors, terms)."""
+        shape = (*slid.v.shape, len(self.terms))
+        return np.stack([term.column(slid) for term in self.terms], axis=-1) if self.terms else np.empty(shape)
+
+    def columns(self, motor: int) -> Array:
+        """Return the places in θ of what acts on a motor: all inertias, and its own friction."""
+        start = self.n_rigid + motor * len(self.terms)
+        return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
+
+    @property
+    def turns(self) -> Array:
+        """Return which motors turn; the others slide."""
+        return np.equal(self.levers, 1.0)
+
+    @cached_property
+    def levers(self) -> Array:
+        """Return 1 for motors that turn, and for those that slide the radius at which a gear is like them [m]."""
+        return np.array([LEVER if joint.kind == "prismatic" else 1.0 for joint in basis.motor_joints(self.robot)])
+
+    @cached_property
+    def base(self) -> BaseParameters:
+        """Return the sums of inertias and rotors that motions can tell."""
+        return base_parameters(self.robot, rotors=self.rotors)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A log as a fit sees it: states, bristles, and which rows count."""
+
+    problem: Problem
+    log: Prepared
+    moved: Motion
+    bristles: Array
+
+    @staticmethod
+    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
+        """Return the record of a log whose rows count where a motor is faster than `moving`, if it has friction."""
+        moved = motion(problem.robot, log)
+        if problem.terms:
+            log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
+        return Record(problem, log, moved, bristles(moved.path, np.outer(LENGTHS, problem.levers), log.segments))
+
+    def __len__(self) -> int:
+        return len(self.log)
+
+    def friction(self, load: Array) -> Array:
+        """Return the columns of friction, (n, motors, terms), filtered as the torques are.
+
+        Friction jumps where a motor turns back, and the filter rounds the jump off in what was measured.
+        """
+        values = self.problem.friction_values(Sliding(self.moved.speed, np.abs(load), list(self.bristles)))
+        for segment in self.log.segments:
+            values[segment] = zero_phase(values[segment], self.log.rate, self.log.cutoff, self.log.order)
+        return values
+
+    def rows(self, load: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
+        friction = self.friction(load)
+        for s in _chunks(len(self)):
+            yield s, np.concatenate([self._columns(s), friction[s]], axis=-1)
+
+    def rigid(self, theta: Array) -> Array:
+        """Return what the model says of the torques without friction, (n, motors): the load on the drives."""
+        known = theta[: self.problem.n_rigid]
+        return np.concatenate([self._columns(s) @ known for s in _chunks(len(self))])
+
+    def _columns(self, s: slice) -> Array:
+        return self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
+
+    def friction_torque(self, theta: Array, load: Array) -> Array:
+        """Return what friction takes under a load, (n, motors)."""
+        result: Array = np.sum(self.friction(load) * self.problem.friction(theta), axis=-1)
+        return result
+
+    def torque(self, theta: Array) -> Array:
+        """Return what the model says of the torques, (n, motors)."""
+        load = self.rigid(theta)
+        return load + self.friction_torque(theta, load)
+
+    def triangles(self, load: Array, weights: Array | None = None) -> list[Triangle]:
+        """Return the rows that count, condensed per motor; `weights` (n, motors) of rows are for robust fits."""
+        every = (self.problem.columns(j) for j in range(self.problem.n_motors))
+        made = [Triangle(c, np.zeros((0, len(c))), np.zeros(0)) for c in every]
+        for s, Y in self.rows(load):
+            for j, triangle in enumerate(made):
+                keep = self.log.moving[s, j]
+                if keep.any():
+                    by = np.ones(int(keep.sum())) if weights is None else weights[s, j][keep]
+                    made[j] = triangle.grown(Y[keep, j] * by[:, None], by * self.moved.tau[s, j][keep])
+        return made
+
+
+def merged(one: list[Triangle], other: list[Triangle]) -> list[Triangle]:
+    """Return the triangles of the rows of both."""
+    grown = [a.grown(b.R, b.z) for a, b in zip(one, other, strict=True)]
+    both = zip(grown, one, other, strict=True)
+    return [c._replace(rest=float(np.hypot(c.rest, b.rest)), n=a.n + b.n) for c, a, b in both]
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    yield from (slice(k, min(k + CHUNK, n)) for k in range(0, n, CHUNK))

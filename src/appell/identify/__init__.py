@@ -1,1 +1,0 @@
-"""Identification: logs, what motions can tell, motions that tell it, fits."""

@@ -1,0 +1,296 @@
+"""From a tape to LLVM's instructions.
+
+Every value of the tape is a vector with one sample in each lane, so the code is the tape, instruction by instruction.
+The table :data:`CODE` is the whole instruction selection. Sines come first, several in lockstep; angles beyond their
+fast range branch, once per vector, to an exact reduction.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from appell.errors import CompileError
+from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, splat
+from appell.kernels.llvm.schedule import SUMS, TRIGONOMETRIC, offset, plain_sums
+from appell.kernels.llvm.target import Target
+from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
+from appell.kernels.llvm.vector_loop import close_vector_loop, open_vector_loop
+from appell.trace.expr import Op
+from appell.trace.tape import Step, Tape
+
+CODE = {
+    Op.ADD: "fadd contract {T} {0}, {1}",
+    Op.SUB: "fsub contract {T} {0}, {1}",
+    Op.MUL: "fmul contract {T} {0}, {1}",
+    Op.DIV: "fdiv {T} {0}, {1}",
+    Op.NEG: "fneg {T} {0}",
+    Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
+}
+"""Operations that are one instruction; sine, cosine, sign and select are short sequences below."""
+LOCKSTEP = 6
+"""Sines computed side by side: enough to hide their latency, few enough for the registers."""
+
+
+def angles(tape: Tape) -> list[int]:
+    """Return the inputs that are angles and nothing else: each way from them leads through sums to a sine or cosine."""
+    uses: list[list[int]] = [[] for _ in range(tape.n_inputs + len(tape.steps))]
+    for i, step in enumerate(tape.steps, start=tape.n_inputs):
+        for j in step.args:
+            uses[j].append(i)
+    angular = [False] * len(uses)
+    results = set(tape.results)
+    for i in reversed(range(len(uses))):
+        users = [tape.steps[j - tape.n_inputs].op for j in uses[i]]
+        sums = all(op in TRIGONOMETRIC or (op in SUMS and angular[j]) for op, j in zip(users, uses[i], strict=True))
+        angular[i] = bool(users) and sums and i not in results
+    return [i for i in range(tape.n_inputs) if angular[i]]
+
+
+def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
+    """Return the LLVM text of `@rows`: the tape, on one vector of rows after the other."""
+    w = Writer(real, lanes)
+    tape = poisoned(tape)
+    ports = (*tape.inputs, *tape.outputs)
+    places = open_vector_loop(w, len(ports))
+    values: list[str] = []
+    for k, port in enumerate(tape.inputs):
+        values += load(w, places[k], range(port.size))
+    turning = angles(tape)
+    values = reduced(w, values, turning)
+    compute(w, tape, values, fused=target.has_fma)
+    results = [values[i] for i in tape.results]
+    for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
+        store(w, places[k], dict(enumerate(results[: port.size])))
+        results = results[port.size :]
+    text = close_vector_loop(w, len(ports))
+    return text + (exact_reduction() if turning else "")
+
+
+def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
+    """Append the tape's steps; `values` grows by one name per step."""
+    known = dict(enumerate(values))
+    for i in _early(tape):
+        known[i] = _value(w, tape, i, known)
+    trigonometry = _trigonometry(w, tape, known, fused=fused)
+    for i, step in enumerate(tape.steps, start=tape.n_inputs):
+        if i in known:
+            values.append(known[i])
+        elif step.op in TRIGONOMETRIC:
+            angle = step.args[0]
+            if angle not in trigonometry:
+                trigonometry[angle] = emit_sincos(w, [Angle(values[angle], 0.0)], fused=fused)[0]
+            values.append(trigonometry[angle][step.op is Op.COS])
+        else:
+            values.append(_value(w, tape, i, values))
+
+
+def _value(w: Writer, tape: Tape, position: int, values: Sequence[str] | dict[int, str]) -> str:
+    """Append one step that is no sine or cosine; return its value's name."""
+    step = tape.steps[position - tape.n_inputs]
+    return operation(w, tape, step, [values[i] for i in step.args])
+
+
+def operation(w: Writer, tape: Tape, step: Step, arguments: list[str]) -> str:
+    """Append an operation that is no sine or cosine on some values; return the result's name."""
+    if step.op is Op.CONST:
+        return w.constant(step.value)
+    if step.op is Op.SIGN:
+        return _sign(w, arguments[0])
+    if step.op is Op.SELECT:
+        return _select(w, *arguments)
+    if step.op not in CODE:
+        raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
+    return w.emit(CODE[step.op].format(*arguments, T=w.vector))
+
+
+def _early(tape: Tape) -> list[int]:
+    """Return the steps that only sum inputs and constants on the way to an angle; they come before everything else."""
+    plain = plain_sums(tape)
+    wanted: set[int] = set()
+    pending = [offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC]
+    while pending:
+        i = pending.pop()
+        if i >= tape.n_inputs and plain[i] and i not in wanted:
+            wanted.add(i)
+            pending.extend(tape.steps[i - tape.n_inputs].args)
+    return sorted(wanted)
+
+
+def _trigonometry(w: Writer, tape: Tape, values: dict[int, str], *, fused: bool) -> dict[int, tuple[str, str]]:
+    """Append sine and cosine of every angle whose value is known by now, a few in lockstep."""
+    wanted = {step.args[0]: offset(tape, step.args[0]) for step in tape.steps if step.op in TRIGONOMETRIC}
+    ready = [(at, Angle(values[source], more)) for at, (source, more) in wanted.items() if source in values]
+    result: dict[int, tuple[str, str]] = {}
+    for k in range(0, len(ready), LOCKSTEP):
+        group = ready[k : k + LOCKSTEP]
+        pairs = emit_sincos(w, [angle for _, angle in group], fused=fused)
+        result.update(zip((at for at, _ in group), pairs, strict=True))
+    return result
+
+
+def _sign(w: Writer, x: str) -> str:
+    """Append sign(x) by comparisons that are quiet on not-a-number: zero and not-a-number stay what they are."""
+    flags, bits = f"<{w.lanes} x i1>", w.integers
+    raw = w.emit(f"bitcast {w.vector} {x} to {bits}")
+    sign = w.emit(f"and {bits} {raw}, splat ({w.real.integer} {-(2 ** (8 * w.real.size - 1))})")
+    one = w.emit(f"bitcast {w.vector} {splat(1.0, w.real)} to {bits}")
+    unit = w.emit(f"bitcast {bits} {w.emit(f'or {bits} {sign}, {one}')} to {w.vector}")
+    moving = w.emit(f"fcmp une {w.vector} {x}, zeroinitializer")
+    known = w.emit(f"fcmp ord {w.vector} {x}, {x}")
+    both = w.emit(f"and {flags} {moving}, {known}")
+    return w.emit(f"select {flags} {both}, {w.vector} {unit}, {w.vector} {x}")
+
+
+def _select(w: Writer, condition: str, chosen: str, other: str) -> str:
+    """Append the choice by a condition; comparisons are quiet on not-a-number, which does not fulfil it."""
+    flags, bits = f"<{w.lanes} x i1>", w.integers
+    raw = w.emit(f"bitcast {w.vector} {condition} to {bits}")
+    above = w.emit(f"icmp sgt {bits} {raw}, zeroinitializer")  # the bits of numbers above zero are whole ones above it
+    known = w.emit(f"fcmp ord {w.vector} {condition}, {condition}")
+    both = w.emit(f"and {flags} {above}, {known}")
+    return w.emit(f"select {flags} {both}, {w.vector} {chosen}, {w.vector} {other}")
+
+
+def poisoned(tape: Tape) -> Tape:
+    """Return the tape with x − x of every input that no step reads added to its results: not-a-number in and out."""
+    read = {i for step in tape.steps for i in step.args}.union(tape.results)
+    unread = [i for i in range(tape.n_inputs) if i not in read]
+    if not unread:
+        return tape
+    steps = list(tape.steps)
+
+    def position(step: Step) -> int:
+        steps.append(step)
+        return tape.n_inputs + len(steps) - 1
+
+    nothing = [position(Step(Op.SUB, (i, i))) for i in unread]
+    poison = functools.reduce(lambda a, b: position(Step(Op.ADD, (a, b))), nothing)
+    results = tuple(position(Step(Op.ADD, (r, poison))) for r in tape.results)
+    return replace(tape, steps=tuple(steps), results=results)
+
+
+def reduced(
+    w: Writer, values: list[str], angles: list[int], here: str = "body", *, lanewise: bool = False
+) -> list[str]:
+    """Append the branch to the exact reduction, taken when the angles of any lane sum to beyond the bound.
+
+    All lanes take part in it, to the same numbers within rounding; `lanewise` keeps the others to the last bit.
+    """
+    if not angles:
+        return values
+    sizes = [magnitude(w, values[i]) for i in angles]
+    beyond = is_beyond(w, functools.reduce(lambda a, b: w.emit(f"fadd {w.vector} {a}, {b}"), sizes))
+    mask = w.emit(f"bitcast <{w.lanes} x i1> {beyond} to i{w.lanes}")
+    any_lane = w.emit(f"icmp ne i{w.lanes} {mask}, 0")
+    w.do(f"br i1 {any_lane}, label %{here}_far, label %{here}_near, !prof !0")
+    w.do(f"{here}_far:")
+    exact = {i: _reduce_lanes(w, values[i]) for i in angles}
+    if lanewise:
+        own = f"select <{w.lanes} x i1> {beyond}, {w.vector}"
+        exact = {i: w.emit(f"{own} {exact[i]}, {w.vector} {values[i]}") for i in angles}
+    w.do(f"br label %{here}_near")
+    w.do(f"{here}_near:")
+    result = list(values)
+    for i in angles:
+        result[i] = w.emit(f"phi {w.vector} [ {values[i]}, %{here} ], [ {exact[i]}, %{here}_far ]")
+    return result
+
+
+def magnitude(w: Writer, x: str) -> str:
+    """Append |x|, by its bits."""
+    bits, mask = w.integers, f"splat ({w.real.integer} {2 ** (8 * w.real.size - 1) - 1})"
+    cleared = w.emit(f"and {bits} {w.emit(f'bitcast {w.vector} {x} to {bits}')}, {mask}")
+    return w.emit(f"bitcast {bits} {cleared} to {w.vector}")
+
+
+def is_beyond(w: Writer, size: str) -> str:
+    """Append whether a sum of angles' sizes is beyond the fast range of the sines, or not a number.
+
+    It is compared as an integer: the same order for positive numbers, and quiet on not-a-number.
+    """
+    bound = w.emit(f"bitcast {w.vector} {splat(LARGEST_FAST_ANGLE, w.real)} to {w.integers}")
+    return w.emit(f"icmp sgt {w.integers} {w.emit(f'bitcast {w.vector} {size} to {w.integers}')}, {bound}")
+
+
+def _reduce_lanes(w: Writer, vector: str) -> str:
+    result = "poison"
+    for lane in range(w.lanes):
+        x = w.emit(f"extractelement {w.vector} {vector}, i32 {lane}")
+        wide = x if w.real is DOUBLE else w.emit(f"fpext float {x} to double")
+        y = w.emit(f"call double @reduce(double {wide})")
+        narrow = y if w.real is DOUBLE else w.emit(f"fptrunc double {y} to float")
+        result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {narrow}, i32 {lane}")
+    return result
+
+
+def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
+    """Append loads of some numbers, in rising order, of each lane's row; return one vector per number.
+
+    Neighbours are loaded as one and the lanes woven from them, half the loads of a number at a time.
+    """
+    values: list[str] = []
+    k = 0
+    while k < len(wanted):
+        if k + 1 < len(wanted) and wanted[k + 1] == wanted[k] + 1:
+            pairs = [_element(w, row, wanted[k], 2) for row in rows]
+            values += _weave(w, pairs)
+            k += 2
+        else:
+            result = "poison"
+            for lane, row in enumerate(rows):
+                at = _address(w, row, wanted[k])
+                x = w.emit(f"load {w.real.name}, ptr {at}, align {w.real.size}, !invariant.load !1")
+                result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
+            values.append(result)
+            k += 1
+    return values
+
+
+def _address(w: Writer, row: str, k: int) -> str:
+    return w.emit(f"getelementptr inbounds i8, ptr {row}, i64 {k * w.real.size}") if k else row
+
+
+def _element(w: Writer, row: str, k: int, count: int) -> str:
+    return w.emit(f"load <{count} x {w.real.name}>, ptr {_address(w, row, k)}, align {w.real.size}, !invariant.load !1")
+
+
+def _weave(w: Writer, pairs: list[str]) -> list[str]:
+    """Return the first and the second numbers of all lanes' pairs as two vectors.
+
+    Lanes 0, 2 and 1, 3 are joined before they are interleaved, so that on 256-bit machines each join is one load and
+    each interleave one instruction within its halves.
+    """
+    return _interleaved(w, _join(w, pairs[0::2]), _join(w, pairs[1::2]))
+
+
+def _interleaved(w: Writer, a: str, b: str) -> list[str]:
+    """Return the even lanes of two vectors in turn, and the odd ones."""
+    firsts = [x for j in range(0, w.lanes, 2) for x in (j, w.lanes + j)]
+    return [w.shuffle(a, b, w.lanes, firsts), w.shuffle(a, b, w.lanes, [x + 1 for x in firsts])]
+
+
+def _join(w: Writer, parts: list[str]) -> str:
+    width = 2
+    while len(parts) > 1:
+        parts = [w.shuffle(a, b, width, list(range(2 * width))) for a, b in zip(parts[0::2], parts[1::2], strict=True)]
+        width *= 2
+    return parts[0]
+
+
+def store(w: Writer, rows: list[str], values: dict[int, str]) -> None:
+    """Append stores of vectors to their places in each lane's row, neighbours together."""
+    lanes, name = w.lanes, w.real.name
+    left = dict(values)
+    for k in values:
+        if k in left and k + 1 in left:
+            woven = _interleaved(w, left.pop(k), left.pop(k + 1))
+            for lane, row in enumerate(rows):
+                at = 2 * (lane // 2)
+                pair = w.shuffle(woven[lane % 2], "poison", lanes, [at, at + 1]) if lanes > 2 else woven[lane % 2]
+                w.do(f"store <2 x {name}> {pair}, ptr {_address(w, row, k)}, align {w.real.size}")
+    for k, value in left.items():
+        for lane, row in enumerate(rows):
+            x = w.emit(f"extractelement {w.vector} {value}, i32 {lane}")
+            w.do(f"store {name} {x}, ptr {_address(w, row, k)}, align {w.real.size}")

@@ -1,0 +1,131 @@
+"""Writing LLVM text: scalar types, exact numbers, and the instructions of one function."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Real:
+    """A floating-point type of LLVM and the integer type of the same width."""
+
+    name: str
+    size: int
+    integer: str
+    code: str
+    """NumPy's letter for it."""
+
+
+DOUBLE = Real("double", 8, "i64", "d")
+SINGLE = Real("float", 4, "i32", "f")
+
+
+def literal(value: float, real: Real) -> str:
+    """Return LLVM's exact spelling of a number: the bits of a double, rounded to the type first.
+
+    >>> literal(1.0, DOUBLE)
+    '0x3FF0000000000000'
+    """
+    if real.size == SINGLE.size:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def splat(value: float, real: Real) -> str:
+    """Return a vector constant with one number in every lane."""
+    return f"splat ({real.name} {literal(value, real)})"
+
+
+def fetch(name: str, kind: str, table: str, index: int, unit: str = "i64") -> list[str]:
+    """Return the lines that load %name from a table, `index` entries as wide as `unit` from its beginning."""
+    return [f"%{name}_at = getelementptr {unit}, ptr {table}, i64 {index}", f"%{name} = load {kind}, ptr %{name}_at"]
+
+
+def function(head: str, lines: Iterable[str]) -> str:
+    """Return the definition of a function whose first block is `entry`."""
+    body = "\n".join(line if line.endswith(":") else f"  {line}" for line in lines)
+    return f"define {head} {{\nentry:\n{body}\n}}\n"
+
+
+def module_text(parts: Iterable[str], real: Real, lanes: int) -> str:
+    """Return a module of some definitions, with the intrinsics and metadata that they may use."""
+    vector, root = f"<{lanes} x {real.name}>", f"@llvm.sqrt.v{lanes}f{8 * real.size}"
+    return "\n".join([*parts, f"declare {vector} @llvm.sqrt({vector})", COMMON]).replace("@llvm.sqrt(", f"{root}(")
+
+
+COMMON = """declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.usub.sat.i64(i64, i64)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare void @llvm.trap()
+!0 = !{!"branch_weights", i32 1, i32 1000000}
+!1 = !{}"""
+"""What every module ends with: `!0` marks a branch that is hardly ever taken, `!1` a load of what nobody changes."""
+
+
+class Writer:
+    """Collects the instructions of one function on vectors of `lanes` numbers."""
+
+    def __init__(self, real: Real, lanes: int) -> None:
+        self.real, self.lanes = real, lanes
+        self.vector, self.integers = f"<{lanes} x {real.name}>", f"<{lanes} x {real.integer}>"
+        self.lines: list[str] = []
+        self._constants: dict[str, int] = {}
+        self._count = 0
+
+    def emit(self, instruction: str) -> str:
+        """Append an instruction that yields a value; return the value's name."""
+        name = f"%x{self._count}"
+        self._count += 1
+        self.lines.append(f"{name} = {instruction}")
+        return name
+
+    def do(self, *lines: str) -> None:
+        """Append instructions without a value or with a name of their own, and labels."""
+        self.lines += lines
+
+    def constant(self, value: float) -> str:
+        """Append the load of a number from the table at %k; return its vector.
+
+        LLVM would spell a vector constant as a broadcast, or put its address into a register first; an operand read
+        from memory next to a pointer that is there anyway costs neither.
+        """
+        index = self._constants.setdefault(literal(value, self.real), len(self._constants))
+        size = self.lanes * self.real.size
+        place = self.emit(f"getelementptr inbounds i8, ptr %k, i64 {index * size}")
+        return self.emit(f"load {self.vector}, ptr {place}, align {size}, !invariant.load !1")
+
+    def table(self, name: str = "constants") -> str:
+        """Return the definition of the table that :meth:`constant` loads from."""
+        rows = ", ".join(f"{self.vector} splat ({self.real.name} {number})" for number in self._constants)
+        values = f"[{rows}]" if rows else "zeroinitializer"
+        size = self.lanes * self.real.size
+        return f"@{name} = internal constant [{len(self._constants)} x {self.vector}] {values}, align {size}\n"
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """Append a·b + c, fused where the machine can."""
+        product = self.emit(f"fmul contract {self.vector} {a}, {b}")
+        return self.emit(f"fadd contract {self.vector} {product}, {c}")
+
+    def shuffle(self, a: str, b: str, width: int, mask: list[int]) -> str:
+        """Append a shuffle of two vectors of `width`; the mask counts through both."""
+        kind = f"<{width} x {self.real.name}>"
+        picks = ", ".join(f"i32 {i}" for i in mask)
+        return self.emit(f"shufflevector {kind} {a}, {kind} {b}, <{len(mask)} x i32> <{picks}>")
+
+
+class WideWriter(Writer):
+    """Writes double-precision steps into the function of a single-precision writer."""
+
+    def __init__(self, narrow: Writer) -> None:
+        super().__init__(DOUBLE, narrow.lanes)
+        self._narrow = narrow
+
+    def emit(self, instruction: str) -> str:
+        """Append to the narrow writer's function."""
+        return self._narrow.emit(instruction)
+
+    def constant(self, value: float) -> str:
+        """Return a literal: the table holds numbers of the narrow type."""
+        return splat(value, DOUBLE)

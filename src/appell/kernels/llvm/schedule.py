@@ -1,0 +1,356 @@
+"""The order of a long tape: what is computed when, and what lies in registers or in memory meanwhile.
+
+LLVM plans registers for code with branches; on a straight line of thousands of steps it moves values to memory and back
+twice as often as need be. A straight line has a simple best schedule: when a register is wanted, the value needed last
+is spilled (Belady 1966). So the schedule is made here, and LLVM is handed its loads and stores.
+
+The schedule also cuts the line into parts. A processor that runs a long program once per vector of samples fetches all
+its code again every time, and waits for it. A part fits the innermost cache, and runs on a block of vectors before the
+next part starts. Cuts go where few values are alive.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from appell.trace.expr import Op
+from appell.trace.tape import Port, Tape
+
+SUMS = (Op.ADD, Op.SUB, Op.NEG)
+TRIGONOMETRIC = (Op.SIN, Op.COS)
+LOCKSTEP = 4
+"""Sines computed side by side: enough to hide their latency, few enough for the registers."""
+LONGEST = 1600
+"""Weight of a part, about its instructions: half of what a processor's cache of decoded instructions holds."""
+FAR = 60
+"""Instructions until its next use from which on a value read from memory is not kept in a register."""
+STRIDE = 16
+"""Instructions between places that are looked at for a cut."""
+NEVER = 1 << 60
+
+
+class Kind(enum.Enum):
+    """What an instruction of the schedule does; the value is the weight of each thing it does it to."""
+
+    INPUT = 4.0
+    SINES = 33.0
+    STEP = 1.5
+    OUTPUT = 4.1
+
+
+class Instruction(NamedTuple):
+    """Some values made from others: inputs loaded, sines, one step of the tape with what is fused into it, or outputs.
+
+    `what` are the inputs to load, the angles, the step, or the places of the results to store.
+    """
+
+    kind: Kind
+    makes: tuple[int, ...]
+    reads: tuple[int, ...]
+    what: tuple[int, ...]
+
+
+class Move(NamedTuple):
+    """A value's way between a register and its slot: in the memory that parts share, or in the part's own."""
+
+    value: int
+    slot: int
+    is_shared: bool
+    is_load: bool
+
+
+class Schedule(NamedTuple):
+    """What each part does, and how many slots that takes in the memory that parts share and in a part's own."""
+
+    parts: tuple[tuple[Instruction | Move, ...], ...]
+    shared: int
+    own: int
+
+
+def schedule(tape: Tape, registers: int) -> Schedule:
+    """Return what to do when, part by part, with at most so many values in registers at a time."""
+    line = instructions(tape)
+    bounds = _cuts(line)
+    uses: dict[int, list[int]] = {}
+    for p in reversed(range(len(line))):
+        for x in line[p].reads:
+            uses.setdefault(x, []).append(p)
+    crossing: set[int] = set()
+    for first, last in pairwise(bounds):
+        crossing |= {x for p in range(first, last) for x in line[p].makes if x in uses and uses[x][0] >= last}
+    allotment = _Allotment(line, uses, crossing, registers)
+    parts = tuple(allotment.part(first, last) for first, last in pairwise(bounds))
+    return Schedule(parts, allotment.shared.count, allotment.own.count)
+
+
+class Fusion:
+    """Which steps make no value of their own: products in the one sum that they are for, minus signs and constants."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape, n = tape, tape.n_inputs
+        uses = [0] * (n + len(tape.steps))
+        for step in tape.steps:
+            for j in step.args:
+                uses[j] += 1
+        for i in tape.results:
+            uses[i] += 2
+        self.inside = bytearray(len(uses))
+        for i, step in enumerate(tape.steps, start=n):
+            if step.op in (Op.CONST, Op.NEG):
+                self.inside[i] = 1
+            elif step.op in (Op.ADD, Op.SUB):
+                products = (j for j in step.args if j >= n and tape.steps[j - n].op is Op.MUL and uses[j] == 1)
+                self.inside[next(products, i)] = 1
+                self.inside[i] = 0
+        for i in tape.results:
+            self.inside[i] = 0
+        self.sources: list[tuple[int, ...]] = [()] * n + [self._sources(i) for i in range(n, n + len(tape.steps))]
+
+    def _sources(self, i: int) -> tuple[int, ...]:
+        """Return the values that a step reads, those fused into it left out."""
+        step = self.tape.steps[i - self.tape.n_inputs]
+        args = (offset(self.tape, step.args[0])[0],) if step.op in TRIGONOMETRIC else step.args
+        found: dict[int, None] = {}
+        pending = list(reversed(args))
+        while pending:
+            j = pending.pop()
+            if self.inside[j]:
+                pending.extend(reversed(self.tape.steps[j - self.tape.n_inputs].args))
+            else:
+                found[j] = None
+        return tuple(found)
+
+
+def offset(tape: Tape, position: int) -> tuple[int, float]:
+    """Return x and c for a value x + c with c constant, else the value itself and 0."""
+    step = tape.steps[position - tape.n_inputs] if position >= tape.n_inputs else None
+    if step is not None and step.op is Op.ADD:
+        last = step.args[1] - tape.n_inputs
+        if last >= 0 and tape.steps[last].op is Op.CONST:
+            return step.args[0], tape.steps[last].value
+    return position, 0.0
+
+
+def plain_sums(tape: Tape) -> list[bool]:
+    """Return, per position, whether it is an input, a constant, or a sum of such."""
+    plain = [True] * tape.n_inputs
+    for step in tape.steps:
+        plain.append(step.op is Op.CONST or (step.op in SUMS and all(plain[j] for j in step.args)))
+    return plain
+
+
+def instructions(tape: Tape) -> list[Instruction]:
+    """Return the tape in the order of its steps, but inputs, sines and what comes of sines alone where first needed."""
+    n, fusion, plain = tape.n_inputs, Fusion(tape), plain_sums(tape)
+    late = list(plain)
+    for i, step in enumerate(tape.steps, start=n):
+        late[i] = plain[i] or step.op in TRIGONOMETRIC or all(late[j] and j >= n for j in step.args)
+    wanted = (i for i in range(n, len(late)) if not late[i] and not fusion.inside[i])
+    return _Line(tape, fusion, plain, _needed(fusion.sources, (*wanted, *tape.results))).instructions
+
+
+def _needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
+    """Return some values in order, each after those that it is made from and that no earlier one needed."""
+    sequence, seen = list[int](), bytearray(len(sources))
+    for root in roots:
+        pending = [root]
+        while pending:
+            i = pending.pop()
+            if i < 0:
+                sequence.append(~i)
+            elif not seen[i]:
+                seen[i] = 1
+                pending.append(~i)
+                pending.extend(reversed(sources[i]))
+    return sequence
+
+
+def _neighbours(ports: Sequence[Port]) -> list[int | None]:
+    """Return, per scalar of some ports, the one beside it with which it is read or written as a pair."""
+    result: list[int | None] = []
+    for port in ports:
+        start = len(result)
+        result += [start + (k ^ 1) if k ^ 1 < port.size else None for k in range(port.size)]
+    return result
+
+
+class _Line:
+    """Puts values together that are made together: inputs in pairs, sines in lockstep, results stored in pairs."""
+
+    def __init__(self, tape: Tape, fusion: Fusion, plain: Sequence[bool], sequence: list[int]) -> None:
+        self.tape, self.fusion, self.plain = tape, fusion, plain
+        self.instructions: list[Instruction] = []
+        n = tape.n_inputs
+        self.beside, self.read = _neighbours(tape.inputs), {i for i in sequence if i < n}
+        self.twins: dict[int, list[int]] = {}
+        for i in sequence:
+            if i >= n and tape.steps[i - n].op in TRIGONOMETRIC:
+                self.twins.setdefault(tape.steps[i - n].args[0], []).append(i)
+        self.waiting = dict.fromkeys(self.twins)
+        self.made: set[int] = set()
+        self.stored: dict[int, list[int]] = {}
+        for k, i in enumerate(tape.results):
+            self.stored.setdefault(i, []).append(k)
+        self.partner, self.ready = _neighbours(tape.outputs), set[int]()
+        for i in sequence:
+            self._make(i)
+
+    def _make(self, i: int) -> None:
+        if i in self.made:
+            return
+        n, sources = self.tape.n_inputs, self.fusion.sources
+        if i < n:
+            other = self.beside[i]
+            pair = (i,) if other is None or other not in self.read else (min(i, other), max(i, other))
+            self._append(Kind.INPUT, pair, (), pair)
+        elif self.tape.steps[i - n].op in TRIGONOMETRIC:
+            group = self._group(self.tape.steps[i - n].args[0])
+            makes = tuple(j for angle in group for j in self.twins[angle])
+            reads = tuple(dict.fromkeys(j for twin in makes for j in sources[twin]))
+            for j in reads:
+                self._make(j)
+            self._append(Kind.SINES, makes, reads, group)
+        else:
+            for j in sources[i]:  # made before, but for sums on the way to an angle that is taken early
+                self._make(j)
+            self._append(Kind.STEP, (i,), sources[i], (i,))
+
+    def _group(self, angle: int) -> tuple[int, ...]:
+        """Return an angle and those that are needed next, if they can be known by now."""
+        following = (a for a in self.waiting if self.plain[a] and a != angle)
+        group = (angle, *(a for a, _ in zip(following, range(LOCKSTEP - 1), strict=False)))
+        group = group if self.plain[angle] else (angle,)
+        for a in group:
+            del self.waiting[a]
+        return group
+
+    def _append(self, kind: Kind, makes: tuple[int, ...], reads: tuple[int, ...], what: tuple[int, ...]) -> None:
+        self.instructions.append(Instruction(kind, makes, reads, what))
+        self.made.update(makes)
+        for k in (k for i in makes for k in self.stored.get(i, ())):
+            other = self.partner[k]
+            if other is not None and other not in self.ready:
+                self.ready.add(k)
+                continue
+            pair = (k,) if other is None else (min(k, other), max(k, other))
+            values = tuple(dict.fromkeys(self.tape.results[j] for j in pair))
+            self.instructions.append(Instruction(Kind.OUTPUT, (), values, pair))
+
+
+def _cuts(line: list[Instruction]) -> list[int]:
+    """Return the bounds of the parts: the cuts of fewest crossing values that leave no part too long."""
+    last: dict[int, int] = {}
+    for p, instruction in enumerate(line):
+        for x in instruction.reads:
+            last[x] = p
+    change, weight = [0] * (len(line) + 2), [0.0]
+    for p, (kind, makes, _, what) in enumerate(line):
+        for x in makes:
+            change[p + 1] += 1
+            change[last.get(x, p) + 1] -= 1
+        weight.append(weight[-1] + kind.value * len(what))
+    alive = [change[0]]
+    for difference in change[1:-1]:
+        alive.append(alive[-1] + difference)
+    blocks = (range(p, min(p + STRIDE, len(line))) for p in range(1, len(line), STRIDE))
+    places = [0, *(min(block, key=alive.__getitem__) for block in blocks), len(line)]
+    cost, before = [0] + [NEVER] * (len(places) - 1), [0] * len(places)
+    for b in range(1, len(places)):
+        for a in reversed(range(b)):
+            if weight[places[b]] - weight[places[a]] > LONGEST and a < b - 1:
+                break
+            total = cost[a] + alive[places[b]] + STRIDE
+            if total < cost[b]:
+                cost[b], before[b] = total, a
+    bounds, b = [len(line)], len(places) - 1
+    while b:
+        b = before[b]
+        bounds.append(places[b])
+    return bounds[::-1]
+
+
+class _Slots:
+    """Places in a memory, used again once their value is not needed any more."""
+
+    def __init__(self) -> None:
+        self.count, self.of = 0, dict[int, int]()
+        self._free: list[int] = []
+
+    def place(self, value: int) -> int:
+        """Give a value a slot."""
+        if not self._free:
+            self._free.append(self.count)
+            self.count += 1
+        self.of[value] = self._free.pop()
+        return self.of[value]
+
+    def release(self, value: int) -> None:
+        """Take a value's slot back, if it has one."""
+        if value in self.of:
+            self._free.append(self.of.pop(value))
+
+
+class _Allotment:
+    """Belady's choice of what lies in registers. `uses` are the places of each value's uses, the next one last."""
+
+    def __init__(self, line: list[Instruction], uses: dict[int, list[int]], crossing: set[int], registers: int) -> None:
+        self.line, self.uses, self.crossing, self.registers = line, uses, crossing, registers
+        self.shared, self.own = _Slots(), _Slots()
+        self.held: dict[int, None] = {}
+        self.moves: list[Instruction | Move] = []
+
+    def part(self, first: int, last: int) -> tuple[Instruction | Move, ...]:
+        """Return what one part does; afterwards no value is in a register."""
+        self.held, self.moves = {}, []
+        for p in range(first, last):
+            kind, makes, reads, _ = self.line[p]
+            for x in reads:
+                self.uses[x].pop()
+            folds = kind is Kind.STEP  # an operand from memory costs an arithmetic instruction nothing
+            for x in reads:
+                if x not in self.held:
+                    self.moves.append(self._load(x))
+                    if folds and self._next(x) - p > FAR:
+                        folds = False
+                    else:
+                        self._make_room(1, reads)
+                        self.held[x] = None
+            if kind is Kind.SINES:
+                self._make_room(self.registers, ())
+            for x in reads:
+                if not self.uses[x]:
+                    self.held.pop(x, None)
+                    self.shared.release(x)
+                    self.own.release(x)
+            if kind is Kind.STEP:
+                self._make_room(1, reads)
+            self.moves.append(self.line[p])
+            self.held.update((x, None) for x in makes if x in self.uses)
+            self._make_room(0, ())
+        for x in self.held:
+            self._spill(x)
+        return tuple(self.moves)
+
+    def _next(self, x: int) -> int:
+        return self.uses[x][-1] if self.uses[x] else NEVER
+
+    def _load(self, x: int) -> Move:
+        is_shared = x in self.shared.of
+        return Move(x, (self.shared if is_shared else self.own).of[x], is_shared, is_load=True)
+
+    def _spill(self, x: int) -> None:
+        if self.uses[x] and x not in self.shared.of and x not in self.own.of:
+            is_shared = x in self.crossing
+            self.moves.append(Move(x, (self.shared if is_shared else self.own).place(x), is_shared, is_load=False))
+
+    def _make_room(self, count: int, keep: tuple[int, ...]) -> None:
+        while len(self.held) > self.registers - count:
+            candidates = [x for x in self.held if x not in keep]
+            if not candidates:
+                return
+            last = max(candidates, key=self._next)
+            del self.held[last]
+            self._spill(last)

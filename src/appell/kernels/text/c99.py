@@ -1,0 +1,204 @@
+"""C99 of tapes: the programs that are compiled natively, as text for a compiler of one's own.
+
+A target is a table from operation to text (:data:`appell.kernels.text.c99_values.EXPRESSIONS`). The order of the values
+is that of the native code (:mod:`appell.kernels.llvm.schedule`), in which few are alive at a time; products stand in
+their sums. All results are stored last, so arrays of a caller may overlap. Programs of loops are C with loops
+(:mod:`appell.kernels.text.c99_rolled`). The text depends on the program alone: the same robot gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+
+from appell.kernels.llvm.schedule import TRIGONOMETRIC
+from appell.kernels.rolled import Rolled
+from appell.kernels.text.c99_math import sine_cosine_text, square_root_text
+from appell.kernels.text.c99_rolled import Loops, scratch
+from appell.kernels.text.c99_values import ATOM, REALS, Real, Values
+from appell.trace.expr import Op
+from appell.trace.tape import Port, Tape
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A result that says whether the others are to be trusted: the test that it fails, and the code that it gives."""
+
+    port: str
+    passes: str
+    """What is true of a good value ``{x}``; numbers stand as ``{0}``, ``{1}``."""
+    numbers: tuple[float, ...]
+    code: str
+    meaning: str
+    is_result: bool = False
+
+    def test(self, real: Real, x: str) -> str:
+        """Return the test of a value in C."""
+        return self.passes.format(*(real.literal(number) for number in self.numbers), x=x)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function to be: its name, its program, what it does, its arguments in words with their extents, its guards."""
+
+    name: str
+    tape: Tape | Rolled
+    text: str
+    words: dict[str, str]
+    extents: dict[str, tuple[str, ...]]
+    guards: tuple[Guard, ...] = ()
+
+    def arguments(self) -> list[tuple[str, Port, bool]]:
+        """Return each argument's name, port, and whether it is a result; a result named as an input is ``…_out``."""
+        hidden = {guard.port for guard in self.guards if not guard.is_result}
+        inputs = [(port.name, port, False) for port in self.tape.inputs]
+        taken = {name for name, _, _ in inputs}
+        results = [port for port in self.tape.outputs if port.name not in hidden]
+        return inputs + [(f"{p.name}_out" if p.name in taken else p.name, p, True) for p in results]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What goes into one pair of files: a title, remarks, macros with their meanings, functions."""
+
+    title: str
+    remarks: tuple[str, ...]
+    macros: tuple[tuple[str, int, str], ...]
+    functions: tuple[Function, ...]
+
+
+WIDTH = 110
+"""The longest declaration that stands on one line."""
+CODES = {"NOT_UNIT": 1, "SMALL_PIVOT": 2, "OUT_OF_REACH": 4}
+"""What a function returns when a guard fails, added up."""
+
+
+def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
+    """Return the header: macros of sizes, and every function with its documentation."""
+    guard = f"{identifier(stem).upper()}_H"
+    lines = [*_comment([sheet.title, "", *sheet.remarks]), f"#ifndef {guard}", f"#define {guard}", ""]
+    codes = dict.fromkeys(g.code for function in sheet.functions for g in function.guards)
+    macros = [*sheet.macros, *((f"{prefix}_{code}".upper(), CODES[code], "returned: see below") for code in codes)]
+    lines += [f"#define {name} {value} /* {plain(meaning)} */" for name, value, meaning in macros]
+    lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for function in sheet.functions:
+        lines += [*_comment(_documentation(function, prefix)), f"{_signature(function, real)};", ""]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif"]
+    return "\n".join(lines) + "\n"
+
+
+def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool) -> str:
+    """Return the source file: the functions, after their own sine, cosine and root if math.h is not to be used."""
+    used = {step.op for function in sheet.functions for step in function.tape.steps}
+    lines = [*_comment([sheet.title, "", f"{stem}.h says how to call it."]), f'#include "{stem}.h"', ""]
+    if libm and used & {*TRIGONOMETRIC, Op.SQRT}:
+        lines += ["#include <math.h>", ""]
+    has_sines, has_roots = not libm and bool(used & set(TRIGONOMETRIC)), not libm and Op.SQRT in used
+    if has_sines or has_roots:
+        lines += ["#include <stdint.h>", ""]
+    if has_sines:
+        lines += [sine_cosine_text(real.name, real.literal, REALS["double"].literal), ""]
+    if has_roots:
+        lines += [square_root_text(real.name), ""]
+    for function in sheet.functions:
+        tape = function.tape
+        if isinstance(tape, Rolled):
+            program = Loops(tape, function.name, function.arguments(), real, libm=libm)
+            lines += [*program.tables, "", _signature(function, real), "{", *program.lines]
+            lines += [*_returned(function, tape, real, prefix), "}", ""]
+        else:
+            lines += [_signature(function, real), "{", *_body(function, tape, real, prefix, libm=libm), "}", ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def identifier(text: str) -> str:
+    """Return a name that C can use: letters, digits and underscores, no digit first.
+
+    >>> identifier("agile-wrist"), identifier("7dof arm"), identifier("é")
+    ('agile_wrist', 'r7dof_arm', 'r')
+    """
+    name = re.sub(r"[^0-9A-Za-z]+", "_", text).strip("_")
+    return name if name and not name[0].isdigit() else f"r{name}"
+
+
+def plain(text: str) -> str:
+    """Return text that may stand in a comment of C, whatever names of joints are in it.
+
+    >>> plain("joint */ one"), plain("Gelenk ä")
+    ('joint * / one', 'Gelenk &#228;')
+    """
+    ascii_only = "".join(c if c.isprintable() else " " for c in text).encode("ascii", "xmlcharrefreplace").decode()
+    return ascii_only.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+
+
+def _comment(lines: list[str]) -> list[str]:
+    first, *rest = [plain(line) for line in lines]
+    return [f"/* {first}", *(f" * {line}".rstrip() for line in rest), " */"]
+
+
+def _signature(function: Function, real: Real) -> str:
+    arguments = []
+    for name, port, is_result in function.arguments():
+        kind = real.name if is_result else f"const {real.name}"
+        extent = " * ".join(function.extents[port.name]) or "1"
+        if not port.shape and not is_result:  # a single number comes by value
+            arguments.append(f"{kind} {name}")
+        else:
+            arguments.append(f"{kind} {name}[{extent}]" if port.size else f"{kind} *{name}")
+    start = f"{'int' if function.guards else 'void'} {function.name}("
+    line = f"{start}{', '.join(arguments)})"
+    return line if len(line) <= WIDTH else start + ",".join(f"\n    {argument}" for argument in arguments) + ")"
+
+
+def _documentation(function: Function, prefix: str) -> list[str]:
+    rows = []
+    for name, port, is_result in function.arguments():
+        order = "; row by row" if len(port.shape) > 1 else ""
+        rows.append(f"  {name:<10} {'out' if is_result else 'in '}  {function.words[port.name]}{order}")
+    if function.guards:
+        rows += ["", "Returns 0, or the sum of"]
+        rows += [f"  {f'{prefix}_{guard.code}'.upper()}: {guard.meaning}" for guard in function.guards]
+    if isinstance(function.tape, Rolled):
+        rows += ["", f"Loops over the bodies; keeps {scratch(function.tape)} numbers on the stack."]
+    return [*textwrap.wrap(f"{function.name}: {function.text}", WIDTH, subsequent_indent="  "), "", *rows]
+
+
+def _body(function: Function, tape: Tape, real: Real, prefix: str, *, libm: bool) -> list[str]:
+    """Return the lines of one function: values, then the results."""
+    names = [f"{port.name}[{k}]" if port.shape else port.name for port in tape.inputs for k in range(port.size)]
+    read = {j for step in tape.steps for j in step.args} | set(tape.results)
+    lines, start = [], 0
+    for port in tape.inputs:
+        if not read & set(range(start, start + port.size)):
+            lines.append(f"    (void){port.name};")
+        start += port.size
+    values = Values(tape, names, real, libm=libm)
+    lines += [f"    {line}" for line in values.lines]
+    stored = {port.name: name for name, port, is_result in function.arguments() if is_result}
+    guards = {guard.port: guard for guard in function.guards}
+    tests, start = [], 0
+    for port in tape.outputs:
+        places = range(start, start + port.size)
+        start += port.size
+        if port.name in stored:
+            lines += [f"    {stored[port.name]}[{k}] = {values.result(i)};" for k, i in enumerate(places)]
+            lines += [] if port.size else [f"    (void){stored[port.name]};"]
+        if port.name in guards:
+            guard = guards[port.name]
+            passed = " && ".join(guard.test(real, values.result(i, ATOM)) for i in places)
+            if passed:
+                tests.append(f"(({passed}) ? 0 : {prefix.upper()}_{guard.code})")
+    return [*lines, f"    return {' + '.join(tests) or '0'};"] if function.guards else lines
+
+
+def _returned(function: Function, program: Rolled, real: Real, prefix: str) -> list[str]:
+    """Return the lines that end a function of loops: its guards, looked at number by number."""
+    lines, tests = [], []
+    for guard in function.guards:
+        size = next(port.size for port in program.outputs if port.name == guard.port)
+        lines += [f"    int {guard.port}_passed = 1;", f"    for (int k = 0; k < {size}; k++) {{"]
+        lines += [f"        {guard.port}_passed = {guard.port}_passed && ({guard.test(real, f'{guard.port}[k]')});"]
+        lines += ["    }"]
+        tests.append(f"({guard.port}_passed ? 0 : {prefix.upper()}_{guard.code})")
+    return [*lines, f"    return {' + '.join(tests)};"] if tests else []

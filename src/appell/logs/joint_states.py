@@ -1,0 +1,209 @@
+"""Logs of ROS: .mcap files of JointState messages, in JSON or in ROS 2's CDR, read without ROS."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from appell.errors import ReadError
+from appell.logs.table import ABOUT, Table, of_arrays
+from appell.read.extras import extra
+from appell.spatial.scalar import Array
+
+FIELDS = {"q": "position", "v": "velocity", "tau": "effort", "a": "acceleration", "current": "current"}
+"""The fields of a message: ROS has the first three, JSON may have more."""
+TOPIC = "/joint_states"
+SCHEMA = "sensor_msgs/msg/JointState"
+
+
+@dataclass(frozen=True)
+class Message:
+    """One JointState: its stamp [s] (0 where the sender left it out), the joints' names, arrays by the field's name."""
+
+    stamp: float
+    names: tuple[str, ...]
+    fields: Mapping[str, Sequence[float]]
+
+
+@dataclass
+class Cdr:
+    """A reader of ROS 2's Common Data Representation: aligned numbers behind four bytes that tell the byte order.
+
+    >>> Cdr(bytes([0, 1, 0, 0]) + bytes([3, 0, 0, 0])).integer()
+    3
+    """
+
+    data: bytes
+    at: int = field(default=4, init=False)
+
+    def __post_init__(self) -> None:
+        if len(self.data) < 4 or self.data[1] not in (0, 1):
+            raise ValueError("no plain CDR encapsulation")
+        self.order = "<" if self.data[1] else ">"
+
+    def _take(self, code: str, size: int, count: int = 1) -> tuple[Any, ...]:
+        self.at += -(self.at - 4) % size if count else 0  # alignment counts from behind the four bytes
+        values = struct.unpack_from(f"{self.order}{count}{code}", self.data, self.at)
+        self.at += size * count
+        return values
+
+    def integer(self, code: str = "I") -> int:
+        """Return a 32-bit integer, "I" without or "i" with a sign."""
+        return int(self._take(code, 4)[0])
+
+    def text(self) -> str:
+        """Return a string; its length counts the zero at its end."""
+        length = self.integer()
+        (raw,) = struct.unpack_from(f"{length}s", self.data, self.at)
+        self.at += length
+        return bytes(raw).rstrip(b"\0").decode(errors="replace")
+
+    def texts(self) -> tuple[str, ...]:
+        """Return a sequence of strings."""
+        return tuple(self.text() for _ in range(self.integer()))
+
+    def doubles(self) -> tuple[float, ...]:
+        """Return a sequence of float64."""
+        return self._take("d", 8, self.integer())
+
+
+def from_cdr(data: bytes) -> Message:
+    """Return a sensor_msgs/msg/JointState: header (stamp, frame_id), name, position, velocity, effort."""
+    reader = Cdr(data)
+    seconds, nanoseconds = reader.integer("i"), reader.integer()
+    reader.text()
+    names = reader.texts()
+    return Message(
+        seconds + 1e-9 * nanoseconds, names, {x: reader.doubles() for x in ("position", "velocity", "effort")}
+    )
+
+
+def from_json(data: bytes) -> Message:
+    """Return a JointState written as JSON; every list of numbers as long as the names is a field."""
+    value = json.loads(data)
+    stamp = value.get("header", {}).get("stamp", {})
+    seconds = stamp.get("sec", stamp.get("secs", 0)) + 1e-9 * stamp.get(
+        "nanosec", stamp.get("nsec", stamp.get("nsecs", 0))
+    )
+    lists = {key: x for key, x in value.items() if key != "name" and isinstance(x, list)}
+    return Message(seconds, tuple(value["name"]), lists)
+
+
+DECODERS: Mapping[str, Callable[[bytes], Message]] = {"cdr": from_cdr, "json": from_json}
+
+
+def read_mcap(path: Path, topic: str | None = None) -> Table:
+    """Return the joint states of an .mcap file, columns named ``joint.position`` and so on, times in seconds."""
+    source = os.fspath(path)
+    stream = list(_messages(path, source))
+    topics = {channel.topic for channel, _ in stream}
+    states = sorted({channel.topic for channel, _ in stream if channel.is_state})
+    chosen = topic or (states[0] if len(states) == 1 else None)
+    if chosen is None or chosen not in states:
+        found = ", ".join(states or sorted(topics)) or "none"
+        kind = f"topics of {SCHEMA} in cdr or json" if states else "no such topic; topics"
+        wanted = f"topic '{topic}': " if topic else "expected one topic of joint states; "
+        raise ReadError(f"{wanted}the file has {kind}: {found}; name one by columns={{'topic': …}}", source)
+    times: list[float] = []
+    messages: list[Message | None] = []
+    for channel, message in stream:
+        if channel.topic == chosen:
+            try:
+                decoded = DECODERS[channel.encoding](message.data)
+            except (ValueError, KeyError, TypeError, AttributeError, struct.error):
+                decoded = None
+            messages.append(decoded)
+            times.append(decoded.stamp if decoded and decoded.stamp else 1e-9 * message.log_time)
+    return _table(times, messages, source, next((c.about for c, _ in stream if c.about), ""))
+
+
+@dataclass(frozen=True)
+class _Channel:
+    topic: str
+    encoding: str
+    is_state: bool
+    about: str
+
+
+def _messages(path: Path, source: str) -> Iterator[tuple[_Channel, Any]]:
+    damaged = (_mcap("exceptions").McapError, struct.error, EOFError)
+    try:
+        with path.open("rb") as file:
+            reader = _mcap("reader").make_reader(file)
+            about = next((x.metadata.get(ABOUT, "") for x in reader.iter_metadata() if x.name == "appell"), "")
+            for schema, channel, message in reader.iter_messages():
+                is_state = schema is not None and schema.name.endswith("JointState")
+                is_state = is_state and channel.message_encoding in DECODERS
+                yield _Channel(channel.topic, channel.message_encoding, is_state, about), message
+    except damaged as error:
+        raise ReadError(f"is no whole .mcap file: {error or type(error).__name__}", source) from None
+
+
+def _table(times: Sequence[float], messages: Sequence[Message | None], source: str, about: str) -> Table:
+    """Return the table of messages in the first one's order of joints, NaN where a message misses a joint or field."""
+    first = next((x for x in messages if x is not None), None)
+    if first is None:
+        raise ReadError("none of the messages can be decoded as a JointState", source)
+    fields = [key for key, value in first.fields.items() if len(value) == len(first.names)]
+    columns = {key: np.full((len(messages), len(first.names)), np.nan) for key in fields}
+    for row, message in enumerate(messages):
+        if message is not None:
+            is_same = message.names == first.names
+            order = range(len(first.names)) if is_same else [_index(message.names, name) for name in first.names]
+            for key in fields:
+                value = message.fields.get(key, ())
+                if len(value) == len(message.names):
+                    columns[key][row] = [value[k] if k >= 0 else np.nan for k in order]
+    arrays = {"t": np.array(times)}
+    for key in fields:
+        arrays |= {f"{name}.{key}": columns[key][:, k] for k, name in enumerate(first.names)}
+    return of_arrays(arrays, source, "message", about)
+
+
+def _index(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else -1
+
+
+def encoded(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
+    """Return an .mcap file of JSON messages in the fields of a JointState, and one list more for each other array."""
+    times = np.asarray(columns["t"])
+    lists = {FIELDS.get(name, name): x.reshape(len(times), -1).tolist() for name, x in columns.items() if name != "t"}
+    names = about.get("joints") or [f"joint{k + 1}" for k in range(len(lists["position"][0]))]
+    # the log's own clock starts at zero or later, as the format asks; the stamp keeps the time
+    shift = -math.floor(times[0]) if times[0] < 0.0 else 0
+    stream = io.BytesIO()
+    writer = _mcap("writer").Writer(stream)
+    writer.start(profile="", library="appell")
+    schema = writer.register_schema(SCHEMA, "jsonschema", json.dumps(_schema(lists)).encode())
+    channel = writer.register_channel(TOPIC, "json", schema)
+    writer.add_metadata("appell", {ABOUT: json.dumps(about)})
+    for row, time in enumerate(times):
+        carry, nanoseconds = divmod(round(1e9 * (time - math.floor(time))), 1_000_000_000)
+        whole = math.floor(time) + carry
+        stamp = {"sec": whole, "nanosec": nanoseconds}
+        body = {"header": {"stamp": stamp, "frame_id": ""}, "name": names, **{x: y[row] for x, y in lists.items()}}
+        clock = (whole + shift) * 1_000_000_000 + nanoseconds
+        writer.add_message(channel, clock, json.dumps(body).encode(), clock)
+    writer.finish()
+    return stream.getvalue()
+
+
+def _schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    integer, numbers = {"type": "integer"}, {"type": "array", "items": {"type": "number"}}
+    stamp = {"type": "object", "properties": {"sec": integer, "nanosec": integer}}
+    header = {"type": "object", "properties": {"stamp": stamp, "frame_id": {"type": "string"}}}
+    names = {"type": "array", "items": {"type": "string"}}
+    return {"type": "object", "properties": {"header": header, "name": names, **dict.fromkeys(fields, numbers)}}
+
+
+def _mcap(part: str) -> Any:
+    return extra(f"mcap.{part}", ".mcap files need", "logs")

@@ -1,0 +1,197 @@
+"""A log: what a robot's controller recorded over time, and what was wrong with the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.logs import joint_states, table, text
+from appell.read.files import write
+from appell.spatial.scalar import Array
+
+PER_VELOCITY = ("v", "a", "tau", "current")
+"""The quantities of a log that have one column per velocity."""
+WRITERS: Mapping[str, Callable[[Mapping[str, Array], Mapping[str, Any]], str | bytes]] = {
+    ".csv": text.encoded,
+    ".npz": table.npz,
+    ".parquet": table.parquet,
+    ".mcap": joint_states.encoded,
+}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Something that was left out, filled or changed: what, where (lines, rows, times or joints), how many samples.
+
+    >>> print(Repair("left out: 20 fields, expected 31", "line 6107", 1))
+    line 6107: left out: 20 fields, expected 31
+    """
+
+    what: str
+    where: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+def spans(numbers: Iterable[int], word: str) -> str:
+    """Return integers as compact ranges behind their noun.
+
+    >>> spans([2, 3, 4, 5004], "line"), spans([7], "row"), spans([1, 2], "line")
+    ('lines 2–4 and 5004', 'row 7', 'lines 1 and 2')
+    """
+    ordered = np.unique(np.fromiter(numbers, dtype=int))
+    runs = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1)
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]}–{run[-1]}"] if len(run) > 2 else [str(x) for x in run]
+    if len(parts) > 12:  # a list that nobody reads to its end
+        parts = [*parts[:10], f"{len(parts) - 10} more places"]
+    body = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{word if len(ordered) == 1 else word + 's'} {body}"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A recording of a robot: times, coordinates, and velocities, torques or motor currents where there are any.
+
+    Attributes
+    ----------
+    t
+        Times (n,) [s], strictly increasing.
+    q
+        Coordinates (n, nq) [rad, m].
+    v, a
+        Velocities and accelerations (n, nv) as recorded, or None.
+    tau
+        Joint torques or forces (n, nv) [N·m, N], or None.
+    current
+        Motor currents (n, nv) [A], or None.
+    extra
+        Other columns by name, each (n,) or (n, k).
+    source
+        The file's name.
+    repairs
+        Everything that was left out, filled or changed on the way here.
+    joint_names
+        The joints in the order of the columns, where the file or a robot named them.
+
+    >>> log = Log.from_arrays(t=[0.0, 0.1, 0.2], q=[[0.0], [0.1], [0.2]], tau=[[1.0], [1.1], [1.2]])
+    >>> print(log)
+    log: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
+    """
+
+    t: Array
+    q: Array
+    v: Array | None = None
+    a: Array | None = None
+    tau: Array | None = None
+    current: Array | None = None
+    extra: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
+    source: str = ""
+    repairs: tuple[Repair, ...] = ()
+    joint_names: tuple[str, ...] = ()
+
+    @staticmethod
+    def from_arrays(
+        t: ArrayLike,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        current: ArrayLike | None = None,
+    ) -> Log:
+        """Return a log of arrays, checked: one row a sample, all numbers finite, times increasing.
+
+        Raises
+        ------
+        InputError
+            When an array does not fit; the message says which and where.
+
+        >>> len(Log.from_arrays([0.0, 0.01], [[0.0, 1.0], [0.1, 1.0]]))
+        2
+        """
+        times = _numbers("t", t)
+        if times.ndim != 1 or len(times) < 2:
+            raise InputError(f"t: expected two or more times (n,), got shape {times.shape}")
+        steps = np.diff(times)
+        if (steps <= 0.0).any():
+            k = int(np.argmax(steps <= 0.0))
+            raise InputError(f"t: expected increasing times, got {times[k]:g} s then {times[k + 1]:g} s at row {k + 1}")
+        given = {"q": q, "v": v, "a": a, "tau": tau, "current": current}
+        arrays = {name: _numbers(name, value) for name, value in given.items() if value is not None}
+        width = next((arrays[name].shape[-1] for name in PER_VELOCITY if name in arrays and arrays[name].ndim == 2), 0)
+        for name, array in arrays.items():
+            columns = "nq" if name == "q" else width or "nv"
+            if array.ndim != 2 or len(array) != len(times) or (name != "q" and array.shape[1] != width):
+                raise InputError(
+                    f"{name}: expected shape ({len(times)}, {columns}), one row for each time, got {array.shape}"
+                )
+        v_, a_, tau_, current_ = (arrays.get(name) for name in PER_VELOCITY)
+        return Log(times, arrays["q"], v_, a_, tau_, current_)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __str__(self) -> str:
+        joints = f"{self.q.shape[1]} joint{'s' if self.q.shape[1] > 1 else ''}"
+        rate = f" at {1.0 / np.median(np.diff(self.t)):.4g} Hz" if len(self) > 1 else ""
+        names = ", ".join([*(x for x in ("q", *PER_VELOCITY) if getattr(self, x) is not None), *self.extra])
+        span = self.t[-1] - self.t[0] if len(self) else 0.0
+        head = f"{self.source or 'log'}: {len(self)} samples of {joints}, {span:.6g} s{rate}; {names}"
+        return "\n".join([head, *(f"  {repair}" for repair in self.repairs)])
+
+    def crop(self, t0: float, t1: float) -> Log:
+        """Return the samples with t0 ≤ t ≤ t1.
+
+        >>> Log.from_arrays([0.0, 0.1, 0.2], [[0.0], [0.1], [0.2]]).crop(0.05, 0.25).t
+        array([0.1, 0.2])
+        """
+        inside = (self.t >= t0) & (self.t <= t1)
+        if not inside.any():
+            raise InputError(
+                f"crop: no samples from {t0:g} to {t1:g} s; the log is from {self.t[0]:g} to {self.t[-1]:g} s"
+            )
+        arrays = {x: getattr(self, x)[inside] for x in ("t", "q", *PER_VELOCITY) if getattr(self, x) is not None}
+        extra = MappingProxyType({name: array[inside] for name, array in self.extra.items()})
+        return replace(self, **arrays, extra=extra)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the log to a .csv, .npz, .parquet or .mcap file, which :func:`appell.read_log` reads; return its place.
+
+        An .mcap file has JSON messages in the fields of a JointState; its times are rounded to nanoseconds.
+
+        >>> import tempfile
+        >>> from appell.logs.read_log import read_log
+        >>> log = Log.from_arrays([0.0, 0.1], [[0.0], [0.1]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = read_log(log.save(folder + "/log.csv"))
+        >>> bool((again.q == log.q).all())
+        True
+        """
+        place = Path(path)
+        if place.suffix.lower() not in WRITERS:
+            raise InputError(f"log.save: '{place.name}' has no known ending; expected {', '.join(WRITERS)}")
+        columns = {x: getattr(self, x) for x in ("t", "q", *PER_VELOCITY) if getattr(self, x) is not None}
+        about = {"source": self.source, "joints": list(self.joint_names), "repairs": [astuple(x) for x in self.repairs]}
+        return write(place, WRITERS[place.suffix.lower()]({**columns, **self.extra}, about))
+
+
+def _numbers(name: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected an array of numbers, got {type(value).__name__}") from None
+    if not np.isfinite(array).all():
+        row = int(np.argwhere(~np.isfinite(array))[0][0])
+        raise InputError(f"{name}: expected finite numbers, got {array[row]} in row {row}; leave such rows out")
+    return array

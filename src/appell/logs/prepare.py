@@ -1,0 +1,339 @@
+"""A log made fit for identification: even in time, without outliers, filtered alike, with v and a."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.logs.filters import REACH, derivative, edge, resampled, zero_phase
+from appell.logs.gaps import stretches, unwrapped
+from appell.logs.log import Log, Repair
+from appell.logs.outliers import filled, outliers
+from appell.logs.read_log import with_gains
+from appell.logs.velocity import compare, derivative_noise
+from appell.spatial.scalar import Array
+
+JITTER = 0.05
+"""Times are even when their steps scatter by less than this share of a period."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A log at even times, ready for a fit: q, v, a (n, nv) and tau (n, nv) [N·m, N], all through the same filter.
+
+    `segments` are the stretches between gaps, each at even times. `moving` (n, nv) tells where a joint is faster than
+    the threshold asked for; without one it is true throughout. `repairs` are the log's and those made here; `rate` and
+    `cutoff` are in Hz.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    moving: Array
+    segments: tuple[slice, ...]
+    repairs: tuple[Repair, ...]
+    cutoff: float
+    rate: float
+    order: int = 4
+    source: str = ""
+    joint_names: tuple[str, ...] = ()
+
+    @property
+    def per_observation(self) -> float:
+        """Return how many samples tell as much as one independent observation: the filter leaves two a period."""
+        return max(1.0, 0.5 * self.rate / self.cutoff)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __str__(self) -> str:
+        parts = f"{len(self.segments)} stretch{'es' if len(self.segments) > 1 else ''}"
+        moving = f", moving {self.moving.mean():.0%}" if not self.moving.all() else ""
+        head = f"{self.source or 'log'}: {len(self)} samples at {self.rate:.4g} Hz, filtered at {self.cutoff:g} Hz"
+        head += f", {parts}{moving}"
+        return "\n".join([head, *(f"  {repair}" for repair in self.repairs)])
+
+
+class _Stretch(NamedTuple):
+    """Signals of one stretch at even times; NaN where the derivative is not known."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+
+
+def prepare(
+    log: Log,
+    *,
+    cutoff: float = 10.0,
+    order: int = 4,
+    rate: float | None = None,
+    moving: float | None = None,
+    gains: ArrayLike | None = None,
+) -> Prepared:
+    """Return the log on an even grid, outliers repaired, all signals filtered alike without delay.
+
+    Gaps split the log into stretches; nothing is invented inside them. In each, a cubic spline brings the samples to
+    even times, a Butterworth filter runs forwards and backwards over q, v and tau, and differences of eighth order give
+    accelerations. Recorded velocities are taken where they agree with dq/dt, else dq/dt itself; the repairs say where
+    not, and whether sign, scale or delay is to blame. Recorded accelerations are not used. Whatever was left out,
+    filled or changed is in `repairs`.
+
+    Parameters
+    ----------
+    log
+        What was recorded, with one coordinate per joint, and tau or current.
+    cutoff
+        Frequency [Hz] at which the gain is one half. Choose it well above the motion's own frequencies: the same filter
+        acts on q, v, a and tau, which leaves the equations of motion true so far as the motion itself passes
+        (:mod:`appell.logs.filters` says why).
+    order
+        Order of the filter of one pass.
+    rate
+        Samples a second of the result; the log's own if not given. Filtering comes first, so a low rate does not alias.
+    moving
+        Speed [rad/s, m/s] above which a joint counts as moving. With it, rest at the start and the end is left out.
+    gains
+        Torque per current of each joint [N·m/A]; then tau = gains·current.
+
+    Raises
+    ------
+    InputError
+        When there is no torque, the filter does not fit the sampling, or the log is too short for it.
+
+    >>> t = np.arange(0.0, 5.0, 0.01)
+    >>> wave = np.sin(2.0 * t)[:, None]
+    >>> ready = prepare(Log.from_arrays(t, q=wave, tau=-4.0 * wave))
+    >>> bool(np.abs(ready.a - ready.tau).max() < 1e-4)
+    True
+    """
+    log = log if gains is None else with_gains(log, gains)
+    native = _check(log, cutoff, order, rate, moving)
+    log, repairs = _straightened(log)
+    repairs += _jitter(log, native)
+    settings = _Settings(native, cutoff, order)
+    parts, cut = _evened(log, settings)
+    repairs += cut
+    parts, chosen = _with_velocities(parts, log, settings)
+    repairs += chosen
+    parts = [_resampled_stretch(_trimmed(part, settings), native, rate) for part in parts]
+    if rate is not None and rate != native:
+        repairs.append(
+            Repair(f"resampled from {native:.4g} to {rate:.4g} Hz after the filter", "all signals", len(log))
+        )
+    else:
+        rate = native
+    parts, rest = _without_rest(parts, moving)
+    t, q, v, a, tau = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    ends = np.cumsum([0, *(len(part.t) for part in parts)]).tolist()
+    return Prepared(
+        t=t,
+        q=q,
+        v=v,
+        a=a,
+        tau=tau,
+        moving=np.abs(v) > moving if moving is not None else np.ones(v.shape, dtype=bool),
+        segments=tuple(slice(x, y) for x, y in pairwise(ends)),
+        repairs=(*log.repairs, *repairs, *rest),
+        cutoff=float(cutoff),
+        rate=float(rate),
+        source=log.source,
+        joint_names=log.joint_names,
+    )
+
+
+class _Settings(NamedTuple):
+    rate: float
+    cutoff: float
+    order: int
+
+    @property
+    def margin(self) -> int:
+        """How many samples an end loses: the filter's start, and two derivatives'."""
+        return edge(*self) + 2 * REACH
+
+
+def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: float | None) -> float:
+    """Return the log's own rate [Hz] once every argument fits."""
+    name = log.source or "the log"
+    if log.tau is None:
+        remedy = (
+            "give gains [N·m/A] for its currents" if log.current is not None else "map tau or current when reading it"
+        )
+        raise InputError(f"prepare: {name} has no torques; {remedy}")
+    if log.tau.shape[1] != log.q.shape[1]:
+        raise InputError(
+            f"prepare: {name} has {log.q.shape[1]} coordinates and {log.tau.shape[1]} torques; "
+            "expected one of each per joint (a free base or ball joint cannot be filtered by coordinate)"
+        )
+    if len(log) < 3:
+        raise InputError(f"prepare: {name} has {len(log)} samples; expected a recording")
+    if not (isinstance(order, int) and 1 <= order <= 12):
+        raise InputError(f"order: expected an integer from 1 to 12, got {order!r}")
+    if moving is not None and not (math.isfinite(moving) and moving >= 0.0):
+        raise InputError(f"moving: expected a speed of 0 or more, got {moving!r}")
+    native = float(f"{1.0 / np.median(np.diff(log.t)):.9g}")  # 100, not 100.0000001
+    slowest = native if rate is None else min(rate, native)
+    if rate is not None and not (math.isfinite(rate) and rate > 0.0):
+        raise InputError(f"rate: expected a positive number of samples a second, got {rate!r}")
+    if not 0.0 < cutoff < 0.5 * slowest:
+        raise InputError(
+            f"cutoff: expected above 0 and below half of {slowest:.4g} samples a second, got {cutoff!r} Hz"
+        )
+    return native
+
+
+# What is wrong with single samples
+
+
+def _straightened(log: Log) -> tuple[Log, list[Repair]]:
+    """Return the log without wrapped angles and outliers."""
+    q, wraps = unwrapped(log.t, log.q)
+    repairs = []
+    for joint in sorted(set(wraps[:, 1].tolist())):
+        rows = wraps[wraps[:, 1] == joint, 0]
+        repairs.append(Repair("angle unwrapped by whole turns", _where(log, joint, rows), len(rows)))
+    given = {"q": q, "v": log.v, "tau": log.tau}
+    signals = {name: signal for name, signal in given.items() if signal is not None}
+    for name, signal in signals.items():
+        bad = np.zeros(signal.shape, dtype=bool)
+        for rows in stretches(log.t):
+            bad[rows] = outliers(signal[rows], may_step=name == "tau")
+        for joint in np.flatnonzero(bad.any(axis=0)).tolist():
+            rows = np.flatnonzero(bad[:, joint])
+            what = f"{len(rows)} outlier{'s' if len(rows) > 1 else ''} of {name} replaced by what the neighbours say"
+            repairs.append(Repair(what, _where(log, joint, rows), len(rows)))
+        signals[name] = filled(log.t, signal, bad)
+    return replace(log, q=signals["q"], v=signals.get("v"), tau=signals.get("tau")), repairs
+
+
+def _where(log: Log, joint: int, rows: Sequence[int] | Array) -> str:
+    times = ", ".join(f"{log.t[k]:.3f}" for k in rows[:6])
+    more = f" and {len(rows) - 6} more" if len(rows) > 6 else ""
+    return f"{_joint(log, joint)} at {times} s{more}"
+
+
+def _joint(log: Log, joint: int) -> str:
+    return log.joint_names[joint] if log.joint_names else f"joint {joint + 1}"
+
+
+def _jitter(log: Log, native: float) -> list[Repair]:
+    steps = np.diff(log.t) * native
+    steps = steps[[k for rows in stretches(log.t) for k in range(rows.start, rows.stop - 1)]]
+    uneven = np.abs(steps - 1.0) > JITTER
+    if not uneven.any():
+        return []
+    low, high = 1e3 * steps.min() / native, 1e3 * steps.max() / native
+    what = f"steps from {low:.3g} to {high:.3g} ms brought to even {1e3 / native:.4g} ms by a cubic spline"
+    return [Repair(what, f"{int(uneven.sum())} of {len(steps)} steps in time", int(uneven.sum()))]
+
+
+# Stretches at even times
+
+
+def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]]:
+    """Return the stretches between gaps at even times, not yet filtered, and what was lost at gaps and ends."""
+    least = 2 * settings.margin + 2
+    rows = stretches(log.t)
+    repairs = []
+    for before, after in pairwise(rows):
+        start, end = log.t[before.stop - 1], log.t[after.start]
+        missing = max(round((end - start) * settings.rate) - 1, 0)
+        repairs.append(Repair(f"a gap of {end - start:.3g} s splits the log", f"{start:.3f} to {end:.3f} s", missing))
+    parts = []
+    for part in rows:
+        t = log.t[part]
+        n = math.floor((t[-1] - t[0]) * settings.rate + 1e-6) + 1
+        if n < least or len(t) < 4:
+            what = f"left out: shorter than the {least / settings.rate:.2g} s that the filter needs"
+            repairs.append(Repair(what, f"{t[0]:.3f} to {t[-1]:.3f} s", len(t)))
+            continue
+        grid = t[0] + np.arange(n) / settings.rate
+        signals = (None if x is None else x[part] for x in (log.q, log.v, log.tau))
+        q, v, tau = (np.empty((n, 0)) if x is None else resampled(t, x, grid) for x in signals)
+        parts.append(_Stretch(grid, q, v, np.empty((n, 0)), tau))
+    if not parts:
+        longest = max(log.t[x.stop - 1] - log.t[x.start] for x in rows)
+        raise InputError(
+            f"prepare: {log.source or 'the log'} has {longest:.3g} s in one piece; a filter of {settings.cutoff:g} Hz "
+            f"needs {least / settings.rate:.2g} s; raise the cutoff or record for longer"
+        )
+    lost = settings.margin
+    what = f"left out: {lost / settings.rate:.3g} s at each end, where the filter has not settled"
+    where = f"both ends of {len(parts)} stretch{'es' if len(parts) > 1 else ''}"
+    return parts, [*repairs, Repair(what, where, 2 * lost * len(parts))]
+
+
+def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]]:
+    """Return the stretches filtered, with v and a, and where recorded velocities were not to be trusted."""
+    smooth = [part._replace(**_filtered(part, settings)) for part in parts]
+    slopes = [derivative(part.q, settings.rate) for part in smooth]
+    repairs = []
+    velocities = slopes
+    if log.v is not None:
+        velocities = [part.v.copy() for part in smooth]
+        k = int(np.argmax([len(part.t) for part in parts]))
+        inside = slice(settings.margin, len(parts[k].t) - settings.margin)
+        for joint in range(log.q.shape[1]):
+            scatter = float(np.std((parts[k].q - smooth[k].q)[inside, joint]))
+            noise = derivative_noise(scatter, settings.rate, settings.cutoff)
+            found = compare(smooth[k].v[inside, joint], slopes[k][inside, joint], settings.rate, noise)
+            if not found.agrees:
+                for velocity, slope in zip(velocities, slopes, strict=True):
+                    velocity[:, joint] = slope[:, joint]
+                what = f"recorded velocity not used but dq/dt: {found}"
+                repairs.append(Repair(what, _joint(log, joint), len(log)))
+    done = [part._replace(v=v, a=derivative(v, settings.rate)) for part, v in zip(smooth, velocities, strict=True)]
+    return done, repairs
+
+
+def _filtered(part: _Stretch, settings: _Settings) -> dict[str, Array]:
+    """Return q, v and tau through one filter; v only where it was recorded."""
+    signals = {"q": part.q, "v": part.v, "tau": part.tau}
+    return {name: zero_phase(signal, *settings) for name, signal in signals.items() if signal.size}
+
+
+def _trimmed(part: _Stretch, settings: _Settings) -> _Stretch:
+    return _Stretch(*(x[settings.margin : len(part.t) - settings.margin] for x in part))
+
+
+def _resampled_stretch(part: _Stretch, native: float, rate: float | None) -> _Stretch:
+    if rate is None or rate == native or len(part.t) < 4:
+        return part
+    n = math.floor((part.t[-1] - part.t[0]) * rate + 1e-6) + 1
+    grid = np.minimum(part.t[0] + np.arange(n) / rate, part.t[-1])
+    return _Stretch(grid, *(resampled(part.t, x, grid) for x in part[1:]))
+
+
+def _without_rest(parts: list[_Stretch], moving: float | None) -> tuple[list[_Stretch], list[Repair]]:
+    """Return the stretches without rest at the beginning and the end of the log."""
+    if moving is None:
+        return parts, []
+    busy = [np.flatnonzero((np.abs(part.v) > moving).any(axis=1)) for part in parts]
+    alive = [k for k, rows in enumerate(busy) if len(rows)]
+    if not alive:
+        fastest = max(float(np.abs(part.v).max(initial=0.0)) for part in parts)
+        what = f"nothing moves faster than {moving:g}: the fastest joint goes {fastest:.3g}"
+        return parts, [Repair(what, "the whole log", 0)]
+    first, last = alive[0], alive[-1]
+    kept = []
+    for k in range(first, last + 1):
+        start = int(busy[k][0]) if k == first else 0
+        stop = int(busy[k][-1]) + 1 if k == last else len(parts[k].t)
+        kept.append(_Stretch(*(x[start:stop] for x in parts[k])))
+    before, after = sum(len(x.t) for x in parts), sum(len(x.t) for x in kept)
+    if before == after:
+        return kept, []
+    where = f"before {kept[0].t[0]:.3f} and after {kept[-1].t[-1]:.3f} s"
+    return kept, [Repair("left out: rest at the beginning and the end", where, before - after)]

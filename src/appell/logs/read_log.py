@@ -1,0 +1,223 @@
+"""Reading logs: .csv and other text, .npz, .parquet, .mcap; bad rows are left out and named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError, ReadError
+from appell.logs.columns import Choice, Columns, Plan, parsed, plan
+from appell.logs.consistency import verdict
+from appell.logs.joint_states import read_mcap
+from appell.logs.log import PER_VELOCITY, Log, Repair, spans
+from appell.logs.table import QUANTITIES, Table, read_npz, read_parquet
+from appell.logs.text import read_text
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+
+READERS: Mapping[str, Callable[[Path], Table]] = {
+    ".csv": read_text,
+    ".txt": read_text,
+    ".tsv": read_text,
+    ".dat": read_text,
+    ".npz": read_npz,
+    ".parquet": read_parquet,
+    ".mcap": read_mcap,
+}
+LONGEST_PERIOD = 100.0
+"""Samples further apart than this [s] are times in another unit."""
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    columns: Columns | None = None,
+    *,
+    gains: ArrayLike | None = None,
+    robot: Robot | None = None,
+) -> Log:
+    r"""Return the log in a file; rows that are corrupt are left out, and the log's `repairs` name them.
+
+    A row is corrupt when it has the wrong number of fields, when a field is not a finite number, or when it does not
+    fit its neighbours: time goes back or a value leaps beyond what a robot can do.
+
+    Parameters
+    ----------
+    path
+        A file of text (.csv, .txt, .tsv, .dat; commas, semicolons, tabs or spaces; with a header or without), .npz,
+        .parquet or .mcap (JointState messages in JSON or ROS 2's CDR).
+    columns
+        Which columns are what: t, q, and v, a, tau [N·m], current [A]; any other name goes to `Log.extra`. As a dict or
+        as text: ``"t=0,q=1:7,v=7:13"`` counts from 0, the end of a range left out; names, lists of names and patterns
+        work where there is a header: ``{"t": "time", "q": "q_*"}``. A factor in front brings other units to SI:
+        ``"t=1e-9*stamp"``. For .mcap, "topic" chooses among several. Without a map the header decides.
+    gains
+        Torque per current of each joint [N·m/A]; then tau = gains·current.
+    robot
+        With it, motors named in the header are brought into the order of ``robot.actuators``, and the number of
+        columns is checked.
+
+    Raises
+    ------
+    ReadError
+        When the file is not there, holds no log, most of its rows are corrupt, or the map does not fit it.
+    InputError
+        When the map or the gains make no sense.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "log.csv").write_text("0.0,1.5,2.0\n0.1,1.6,2.1\n0.2,1.7,2.2\n0.3,1.7\n")
+    ...     print(read_log(folder + "/log.csv", "t=0,q=1,tau=2"))
+    log.csv: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
+      line 4: left out: 2 fields, expected 3; the file is cut off there
+    """
+    place = Path(path)
+    table = open_table(place, columns)
+    source = os.fspath(path)
+    chosen = plan(columns, table, robot, source)
+    _check_sizes(chosen, robot, source)
+    values = _values(table, chosen.wanted)
+    good, repairs = _good_rows(table, values, source)
+    extra, dropped = _extra(table, chosen, values, good)
+    known = {x: values[x][good] for x in QUANTITIES if x in values}
+    log = Log(
+        t=known.pop("t")[:, 0],
+        **known,
+        extra=MappingProxyType(extra),
+        source=place.name,
+        repairs=(*_former(table, place.name), *repairs, *dropped),
+        joint_names=chosen.joints or tuple(table.about.get("joints", ())),
+    )
+    return log if gains is None else with_gains(log, gains)
+
+
+def with_gains(log: Log, gains: ArrayLike) -> Log:
+    """Return the log with tau = gains·current.
+
+    >>> log = Log.from_arrays([0.0, 0.1], [[0.0], [0.0]], current=[[2.0], [3.0]])
+    >>> with_gains(log, [10.0]).tau.tolist()
+    [[20.0], [30.0]]
+    """
+    if log.current is None:
+        raise InputError(
+            f"gains: {log.source or 'the log'} has no currents to multiply; map them, such as current=13:19"
+        )
+    factors = np.asarray(gains, dtype=float)
+    size = log.current.shape[1]
+    if factors.shape not in ((), (size,)) or not np.isfinite(factors).all() or (factors == 0.0).any():
+        raise InputError(f"gains: expected {size} numbers [N·m/A], one per joint, none of them zero, got {gains!r}")
+    tau = factors * log.current
+    if log.tau is None or np.array_equal(tau, log.tau):
+        return replace(log, tau=tau)
+    repair = Repair("the recorded torques give way to gains × current", "tau", len(log))
+    return replace(log, tau=tau, repairs=(*log.repairs, repair))
+
+
+def open_table(place: Path, columns: Columns | None = None) -> Table:
+    """Return the table in a file, by its ending; of `columns` the topic alone counts."""
+    suffix = place.suffix.lower()
+    if suffix not in READERS:
+        raise InputError(f"{place}: has no known ending; expected {', '.join(READERS)}")
+    try:
+        if suffix == ".mcap" and columns is not None:
+            given = parsed(columns) if isinstance(columns, str) else columns
+            topic = given.get("topic")
+            return read_mcap(place, topic[0] if isinstance(topic, list) else topic)
+        return READERS[suffix](place)
+    except FileNotFoundError:
+        raise ReadError("no such file", os.fspath(place)) from None
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", os.fspath(place)) from None
+
+
+def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
+    sizes = {name: len(choice.columns) for name, choice in chosen.wanted.items()}
+    expected = {}
+    if robot is not None:  # a coordinate per motor, or those of the whole robot where a joint has several
+        q = robot.nu if robot.nu == len(robot.actuators) else robot.nq
+        expected = dict.fromkeys(PER_VELOCITY, robot.nu) | {"q": q}
+    named = {name: n for name, n in sizes.items() if name in PER_VELOCITY}
+    for name, n in sizes.items():
+        if n != expected.get(name, n):
+            owner = robot.name if robot is not None else ""
+            raise ReadError(f"{name}: {n} columns, but robot '{owner}' needs {expected[name]}", source)
+    if len(set(named.values())) > 1:
+        listed = ", ".join(f"{name} {n}" for name, n in named.items())
+        raise ReadError(f"expected as many columns for each quantity, got {listed}", source)
+
+
+def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
+    """Return the numbers (n, k) of each choice, in one pass through the file."""
+    ends = np.cumsum([len(choice.columns) for choice in choices.values()]).tolist()
+    everything = table.take([k for choice in choices.values() for k in choice.columns])
+    parts = np.split(everything, ends[:-1], axis=1) if ends else []
+    return {name: choice.factor * part for (name, choice), part in zip(choices.items(), parts, strict=True)}
+
+
+def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[Array, list[Repair]]:
+    """Return the indices of the rows to keep, and what was wrong with the others."""
+    everything = np.concatenate(list(values.values()), axis=1)
+    finite = np.isfinite(everything).all(axis=1)
+    rows = np.flatnonzero(finite)
+    others = np.concatenate([values["t"][:, :0], *(x for name, x in values.items() if name not in ("t", "q"))], axis=1)
+    fits, repeats = verdict(values["t"][rows, 0], values["q"][rows], others[rows])
+    faults = [
+        *table.faults,
+        ("left out: not a finite number", table.places[~finite]),
+        (
+            "left out: out of line with the rows around, for time goes back or a value leaps",
+            table.places[rows[~fits & ~repeats]],
+        ),
+        ("left out: the time of the row before again", table.places[rows[repeats]]),
+    ]
+    repairs = [Repair(what, spans(places, table.word), len(places)) for what, places in faults if len(places)]
+    kept = rows[fits]
+    if 2 * (len(kept) + int(repeats.sum())) < table.total or len(kept) < 2:
+        listed = "; ".join(str(repair) for repair in repairs) or "there are too few"
+        raise ReadError(
+            f"only {len(kept)} of {table.total} rows can be used: {listed}; check the map of columns and the file",
+            source,
+        )
+    t = values["t"][kept, 0]
+    period = float(np.median(np.diff(t)))
+    if period > LONGEST_PERIOD:
+        raise ReadError(
+            f"times step by {period:g} s; if they are in nanoseconds, map them as t=1e-9*… (ms: 1e-3*…, µs: 1e-6*…)",
+            source,
+        )
+    return kept, repairs
+
+
+def _extra(
+    table: Table, chosen: Plan, values: Mapping[str, Array], good: Array
+) -> tuple[dict[str, Array], list[Repair]]:
+    """Return the other columns: those asked for, and those of the header that are numbers throughout."""
+    extra = {name: _flat(x[good]) for name, x in values.items() if name not in QUANTITIES}
+    dropped = []
+    for name, array in _values(table, chosen.others).items():
+        if np.isfinite(array[good]).all():
+            extra[name] = _flat(array[good])
+        else:
+            dropped.append(name)
+    if not dropped:
+        return extra, []
+    where = f"column{'s' if len(dropped) > 1 else ''} {', '.join(dropped)}"
+    return extra, [Repair("not read: not numbers throughout", where, len(dropped))]
+
+
+def _flat(array: Array) -> Array:
+    return array[:, 0] if array.shape[1] == 1 else array
+
+
+def _former(table: Table, name: str) -> list[Repair]:
+    """Return the repairs that a file of appell's remembers; their lines are of the file that was read first."""
+    origin = table.about.get("source", "")
+    suffix = f" of {origin}" if origin and origin != name else ""
+    entries = table.about.get("repairs", [])
+    repairs = [Repair(str(x[0]), str(x[1]), int(x[2])) for x in entries if isinstance(x, list) and len(x) == 3]
+    return [x if " of " in x.where else replace(x, where=x.where + suffix) for x in repairs]

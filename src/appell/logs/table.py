@@ -1,0 +1,143 @@
+"""Tables of numbers in files, before anyone has said which column is what; .npz and .parquet files."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from appell.errors import ReadError
+from appell.read.extras import extra
+from appell.spatial.scalar import Array
+
+QUANTITIES = ("t", "q", "v", "a", "tau", "current")
+"""What a log has names for; anything else is extra."""
+ABOUT = "about"
+"""The name under which files of appell's keep source, joints and repairs, as JSON."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file's columns: their names (None without a header), and their numbers on demand.
+
+    `take` returns the numbers (n, k) of some columns, NaN where the file has none; `places` are the line, row or
+    message numbers of the n rows, counted in `word`s. `groups` name several columns at once. `total` counts the rows of
+    the file, those included that had to be left out already, for the reasons in `faults` (what, places).
+    """
+
+    names: tuple[str, ...] | None
+    width: int
+    take: Callable[[Sequence[int]], Array]
+    places: Array
+    word: str
+    total: int
+    groups: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    faults: tuple[tuple[str, Sequence[int]], ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def of_arrays(arrays: Mapping[str, Array], source: str, word: str = "row", about: str = "") -> Table:
+    """Return the table of named arrays (n,) or (n, k), all of one length.
+
+    >>> of_arrays({"t": np.arange(3.0), "q": np.zeros((3, 2))}, "a.npz").names
+    ('t', 'q1', 'q2')
+    """
+    lengths = {name: len(array) for name, array in arrays.items() if array.ndim in (1, 2)}
+    n = lengths.get("t", max(lengths.values(), default=0))
+    if not n:
+        raise ReadError("has no samples", source)
+    for name in QUANTITIES:
+        if name in arrays and lengths.get(name) != n:
+            raise ReadError(f"{name}: expected {n} rows, one for each sample, got shape {arrays[name].shape}", source)
+    columns: dict[str, Array] = {}
+    groups: dict[str, list[int]] = {}
+    for name, array in arrays.items():
+        if lengths.get(name) == n and array.dtype.kind in "fiub":
+            parts = array.reshape(n, -1).T
+            names = labels(name, array)
+            groups[name] = list(range(len(columns), len(columns) + len(parts)))
+            columns |= dict(zip(names, parts, strict=True))
+    values = np.column_stack(list(columns.values())).astype(float) if columns else np.empty((n, 0))
+    return Table(
+        tuple(columns), len(columns), lambda k: values[:, list(k)], np.arange(n), word, n, groups, about=parsed(about)
+    )
+
+
+def labels(name: str, array: Array) -> list[str]:
+    """Return a name for each column of an array: its own for (n,), numbered from 1 for (n, k)."""
+    return [name] if array.ndim == 1 else [f"{name}{k + 1}" for k in range(array.shape[1])]
+
+
+def parsed(about: str) -> dict[str, Any]:
+    """Return what a file of appell's says of itself, nothing where that is no JSON object."""
+    try:
+        value = json.loads(about or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def read_npz(path: Path) -> Table:
+    """Return the arrays of an .npz file."""
+    source = os.fspath(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: np.asarray(file[name]) for name in file.files}
+    except (ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise ReadError(f"is no .npz file of numbers: {error}", source) from None
+    except AttributeError:
+        raise ReadError("is a single array; expected an .npz file with t and q", source) from None
+    about = str(arrays.pop(ABOUT, ""))
+    return of_arrays(arrays, source, about=about)
+
+
+def npz(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
+    """Return an .npz file of named arrays."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **{ABOUT: np.array(json.dumps(about)), **columns})  # type: ignore[arg-type]  # names
+    return stream.getvalue()
+
+
+def read_parquet(path: Path) -> Table:
+    """Return the columns of numbers of a .parquet file; lists of one length are several columns."""
+    arrow, parquet_ = _pyarrow()
+    source = os.fspath(path)
+    try:
+        content = parquet_.read_table(path)
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
+        raise ReadError(f"is no .parquet file: {str(error).splitlines()[0]}", source) from None
+    arrays = {}
+    for name, column in zip(content.column_names, content.columns, strict=True):
+        array = column.to_numpy()
+        if array.dtype == object:  # lists, or columns with gaps of other types than numbers
+            try:
+                array = np.array([np.asarray(x, dtype=float) for x in array], dtype=float)
+            except (TypeError, ValueError):
+                continue
+        arrays[name] = array
+    metadata = content.schema.metadata or {}
+    return of_arrays(arrays, source, about=metadata.get(ABOUT.encode(), b"").decode(errors="replace"))
+
+
+def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
+    """Return a .parquet file with a column for every number."""
+    arrow, parquet_ = _pyarrow()
+    flat: dict[str, Array] = {}
+    for name, array in columns.items():
+        flat |= dict(zip(labels(name, array), array.reshape(len(array), -1).T, strict=True))
+    content = arrow.table(flat).replace_schema_metadata({ABOUT: json.dumps(about)})
+    stream = io.BytesIO()
+    parquet_.write_table(content, stream)
+    return stream.getvalue()
+
+
+def _pyarrow() -> tuple[ModuleType, ModuleType]:
+    return extra("pyarrow", ".parquet files need", "logs"), extra("pyarrow.parquet", ".parquet files need", "logs")

@@ -1,0 +1,280 @@
+"""Spherical parallel robots in closed form: a platform on legs whose axes all meet in one point.
+
+q are the platform's Euler angles, in the sequence of the robot's paper; v and a their rates and accelerations; τ the
+torques of the motors. Outside the workspace a verb raises an error that names the leg.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.loops.spherical import programs, search
+from appell.loops.spherical.mechanism import Leg, Mechanism
+from appell.loops.spherical.tree import SphericalTree, tree
+from appell.loops.spherical.write import spherical_text
+from appell.model.model import Model
+from appell.model.parameters import PER_BODY
+from appell.recursion.kinematics import Scalars
+from appell.robot.calls import Call, prepared
+from appell.robot.coordinates import Limits
+from appell.robot.derivatives import inverse_dynamics_derivatives, known
+from appell.robot.kind import Facts, Failure, Key, Kind
+from appell.robot.posture import Embedding
+from appell.robot.programs import Formulation, motion, only, regressor_matrix
+from appell.robot.verbs import REACH, VERBS, Verb
+from appell.spatial.inertia import Inertia
+from appell.trace.derive import jacobian
+
+Array = NDArray[Any]
+
+CLOSED_FORM = "closed-form"
+"""The sum over chains and bodies of abedloo2014 (20) and (21)."""
+_Q, _V, _A = ("q", "q"), ("v", "v"), ("a", "v")
+_LEGS = ("legs", 3)
+_OWN_VERBS = {
+    **VERBS,
+    **{
+        verb.name: verb
+        for verb in (
+            Verb("regressor", (_Q, _V, _A), (("Y", ("u", "p")),), is_lean=False),
+            Verb("discriminants", (_Q,), (("D", ("legs",)),), ()),
+            Verb("leg_angles", (_Q,), (("sine", _LEGS), ("cosine", _LEGS)), (REACH,)),
+            Verb("leg_rates", (_Q, _V), (("rate", _LEGS),), (REACH,)),
+            Verb("leg_accelerations", (_Q, _V, _A), (("acceleration", _LEGS),), (REACH,)),
+            Verb(
+                "singularity_measures",
+                (_Q,),
+                (("serial", ("legs",)), ("rows", ("legs", 3)), ("coordinates", ())),
+                (REACH,),
+            ),
+            Verb("leg_closure", (_Q, ("theta", "u")), (("gap", ("legs",)), ("slope", ("legs", "v"))), ()),
+        )
+    },
+}
+
+
+class Singularity(NamedTuple):
+    """How far a posture is from each kind of singularity: 1 at best, 0 at the singularity.
+
+    `serial` (..., legs): |sin ψ|, zero where a leg is stretched or folded and its motor no longer moves the platform.
+    `parallel` (...): the least singular value of the unit vectors along which the motors act, zero where the platform
+    moves though all motors are locked. `coordinates` (...): |det E|, zero where the Euler angles fail, though the robot
+    does not.
+    """
+
+    serial: Array
+    parallel: Array
+    coordinates: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Spherical(Kind):
+    """A spherical parallel robot."""
+
+    mechanism: Mechanism
+    model: Model = field(init=False)
+    verbs = _OWN_VERBS
+
+    def __reduce__(self) -> Any:
+        return Spherical, (self.mechanism,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", tree(self.mechanism))
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return names and sizes: Euler angles, a motor per leg, two bodies per leg and the platform."""
+        robot, names = self.mechanism, list(self.mechanism.coordinates)
+        n, legs, bodies = len(names), len(robot.legs), len(robot.inertias)
+        actuated, endless = [2 * k for k in range(legs)], np.full(n, np.inf)
+        motors = [self.model.bodies[k].joint.name for k in actuated]
+        return Facts(
+            {"q": n, "v": n, "u": legs, "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
+            names,
+            [1] * n,
+            names,
+            motors,
+            motors,
+            actuated,
+            [float(x) for inertia in robot.inertias for x in inertia.parameters],
+            Limits(-endless, endless, endless, endless),
+            {REACH: legs},
+            [
+                *(
+                    f"  q[{i}], v[{i}] {name}: Euler angle about {axis} [rad], rate [rad/s]"
+                    for i, (name, axis) in enumerate(zip(names, robot.sequence, strict=True))
+                ),
+                *("", "Motors, in the order of tau:"),
+                *(f"  {i:<10} {name}" for i, name in enumerate(motors)),
+            ],
+            label=f"{legs} legs",
+        )
+
+    # Programs
+
+    def fingerprint(self, *, is_parametric: bool) -> Any:
+        """Return the mechanism without names."""
+        bare = replace(
+            self.mechanism, name="", coordinates=("", "", ""), joints=("", "", ""), home=(0.0, 0.0, 0.0), spread=0.0
+        )
+        return _with_inertias(bare, [Inertia() for _ in bare.inertias]) if is_parametric else bare
+
+    def formulations(self, verb: str) -> Mapping[str, Formulation]:
+        """Return the closed form where there is one, and the recursions of the tree."""
+        others = {} if verb == "regressor" else known(verb)
+        if verb == "coriolis_matrix":  # another C with the same forces, which the cost must not choose
+            others = {name: formulation._replace(competes=False) for name, formulation in others.items()}
+        return {**_OWN_PROGRAMS.get(verb.removesuffix("_loaded"), {}), **others}
+
+    def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
+        """Return the legs and the platform, moved by the Euler angles."""
+        if pi is None:
+            return SphericalTree(self.mechanism, self.model)
+        blocks = [tuple(pi[k : k + PER_BODY]) for k in range(0, len(pi), PER_BODY)]
+        other = _with_inertias(self.mechanism, [Inertia.from_parameters(block) for block in blocks])
+        return SphericalTree(other, tree(other))
+
+    def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
+        """Return the discriminants of the legs, positive where they reach."""
+        return {REACH: programs.discriminants(self.mechanism, q) if REACH in guards else ()}
+
+    def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
+        """Raise for samples outside the workspace."""
+        self._check_reach(call.values)
+        return call.results
+
+    def _check_reach(self, values: Array) -> None:
+        short = values <= 0.0
+        if not short.any():
+            return
+        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(short)), short.shape))
+        sample = f" of sample {place[:-1]}" if len(place) > 1 else ""
+        where = "outside the workspace" if values[place] < 0.0 else "on the edge of the workspace"
+        raise InputError(
+            f"q{sample}: {where} of robot '{self.model.name}': leg {place[-1] + 1} does not reach, its discriminant "
+            f"{values[place]:.3g} must be positive; stay inside, where robot.evaluate('discriminants', q) is"
+        )
+
+    # Configurations
+
+    def neutral(self) -> Array:
+        """Return the robot's home."""
+        return np.array(self.mechanism.home)
+
+    def random(self, rng: np.random.Generator, count: int) -> Array:
+        """Return random configurations around home, inside the workspace and away from every singularity."""
+        return search.random(self, rng, count)
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """Return q + dv."""
+        return np.add(q, dv)
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """Return q1 − q0."""
+        return np.subtract(q1, q0)
+
+    def assemble(self, guess: Array) -> Array:
+        """Return the guess, whose loops are closed by construction; raise if it lies outside the workspace."""
+        self._check_reach(self.call("discriminants")(guess))
+        return guess
+
+    def condition(self, q: Array) -> Array:
+        """Return the inverse of the distance from singularities of the legs and of the Euler angles."""
+        measure = self.singularities(q)
+        result: Array = 1.0 / np.maximum(np.minimum(measure.serial.min(axis=-1), measure.coordinates), 1e-300)
+        return result
+
+    def singularities(self, q: Array) -> Singularity:
+        """Return how far q is from singularities of either kind, and from those of the Euler angles."""
+        serial, rows, coordinates = self.call("singularity_measures")(q)
+        return Singularity(serial, np.linalg.svd(rows, compute_uv=False)[..., -1], np.abs(coordinates))
+
+    def tree_configuration(self, q: Array) -> Array:
+        """Return θ and ψ of every leg, and ξ of the first, between −π and π."""
+        sine, cosine = self.call("leg_angles")(q)
+        angles = np.arctan2(sine, cosine)
+        return np.concatenate([angles[..., :2].reshape(*q.shape[:-1], -1), angles[..., 0, 2:]], axis=-1)
+
+    def reduced(self, q: Array, x: Array) -> Array:
+        """Return the rates of the Euler angles that velocities of the tree amount to."""
+        columns = np.swapaxes(self.call("tree_velocity")(q[..., None, :], np.eye(self.facts.sizes["v"])), -1, -2)
+        return np.asarray((np.linalg.pinv(columns) @ x[..., None])[..., 0])
+
+    def from_actuators(self, positions: Array, guess: Array) -> Array:
+        """Return the Euler angles whose motor angles are given."""
+        return search.forward_kinematics(self, positions, guess)
+
+    def with_model(self, model: Model) -> Kind:
+        """Return the robot with the inertias and the gravity of another model."""
+        other = _with_inertias(self.mechanism, [body.inertia for body in model.bodies])
+        return Spherical(replace(other, name=model.name, gravity=model.gravity))
+
+    def text(self) -> str:
+        """Return the robot as the text of a toml file."""
+        return spherical_text(self.mechanism)
+
+    def call(self, verb: str) -> Call:
+        """Return the callable of a verb."""
+        if verb not in self._calls:
+            self._calls[verb] = prepared(self, Key(verb))
+        return self._calls[verb]
+
+    @cached_property
+    def _calls(self) -> dict[str, Call]:
+        return {}
+
+
+def _with_inertias(robot: Mechanism, inertias: Sequence[Inertia]) -> Mechanism:
+    """Return a mechanism with other inertias: two links per leg, leg by leg, then the platform."""
+    legs: list[Leg] = [
+        replace(leg, inertias=(inertias[2 * k], inertias[2 * k + 1])) for k, leg in enumerate(robot.legs)
+    ]
+    return replace(robot, legs=tuple(legs), platform=inertias[-1])
+
+
+def _form(program: Any, *, competes: bool = True) -> Formulation:
+    return Formulation(lambda robot, *arguments: program(robot.robot, *arguments), competes=competes)
+
+
+def _regressor(robot: Any, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return Y with the motors' torques τ = Y·π."""
+    at = robot.at(q)
+    columns = zip(*regressor_matrix(robot, q, v, a), strict=True)
+    return list(zip(*(at.actuated(column, ())[0] for column in columns), strict=True))
+
+
+def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> Any:
+    a = programs.forward_dynamics(robot.robot, q, v, tau)
+    return jacobian(a, q), jacobian(a, v), jacobian(a, tau)
+
+
+_INVERSE, _FORWARD = _form(programs.inverse_dynamics), _form(programs.forward_dynamics)
+_OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
+    "inverse_dynamics": {CLOSED_FORM: _INVERSE},
+    "forward_dynamics": {CLOSED_FORM: _FORWARD},
+    "motion": {CLOSED_FORM: Formulation(motion(_FORWARD.program))},
+    "generalised_forces": {CLOSED_FORM: _form(programs.generalised_forces)},
+    "mass_matrix": {CLOSED_FORM: _form(programs.mass_matrix)},
+    "gravity": {CLOSED_FORM: _form(programs.gravity)},
+    "bias": {CLOSED_FORM: _form(programs.bias)},
+    "coriolis_matrix": {
+        CLOSED_FORM: _form(programs.coriolis_matrix),
+        "abedloo2014": _form(programs.coriolis_as_printed, competes=False),
+    },
+    "inverse_dynamics_derivatives": {CLOSED_FORM: Formulation(inverse_dynamics_derivatives(_INVERSE.program))},
+    "forward_dynamics_derivatives": {CLOSED_FORM: Formulation(_forward_derivatives)},
+    "regressor": only(_regressor),
+    "discriminants": {CLOSED_FORM: _form(programs.discriminants)},
+    "leg_angles": {CLOSED_FORM: _form(programs.leg_angles)},
+    "leg_rates": {CLOSED_FORM: _form(programs.leg_joint_rates)},
+    "leg_accelerations": {CLOSED_FORM: _form(programs.leg_joint_accelerations)},
+    "singularity_measures": {CLOSED_FORM: _form(programs.singularity_measures)},
+    "leg_closure": {CLOSED_FORM: _form(programs.closure)},
+}

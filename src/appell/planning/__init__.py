@@ -1,0 +1,10 @@
+"""Trajectories and inverse kinematics.
+
+Read ``trajectory/``, then goal.py and inverse_kinematics.py (numeric), then subproblems.py, wrist.py and analytic_ik.py
+(closed form). checks.py validates arguments.
+"""
+
+from appell.planning.analytic_ik import IKBranches, analytic_ik
+from appell.planning.inverse_kinematics import IKSolution
+
+__all__ = ["IKBranches", "IKSolution", "analytic_ik"]

@@ -1,0 +1,101 @@
+"""Goals of inverse kinematics: poses and positions, checked once, and how far a pose is from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.model.build import listed
+from appell.planning.checks import Array, real
+from appell.robot.robot import Robot
+
+_ORTHOGONAL = 1e-6
+"""How far the rotation of a goal may be from an orthogonal matrix."""
+
+
+def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "ZYZ") -> Array:
+    """Return the 4×4 pose at a position [m] with an attitude given by three angles [rad].
+
+    `sequence` names the axes turned about, capital letters for the turning frame's own axes: "ZYZ" as the papers have
+    it, "xyz" for roll, pitch and yaw. Without angles the axes are the world's.
+
+    >>> import numpy as np
+    >>> pose([1.0, 2.0, 3.0], np.deg2rad([90.0, 0.0, 0.0])).round(12)
+    array([[ 0., -1.,  0.,  1.],
+           [ 1.,  0.,  0.,  2.],
+           [ 0.,  0.,  1.,  3.],
+           [ 0.,  0.,  0.,  1.]])
+    """
+    result = np.eye(4)
+    if angles is not None:
+        result[:3, :3] = scipy.spatial.transform.Rotation.from_euler(sequence, triple("angles", angles)).as_matrix()
+    result[:3, 3] = triple("position", position)
+    return result
+
+
+def triple(name: str, x: ArrayLike) -> Array:
+    """Return three numbers; raise if there are not three."""
+    array = real(name, x, "three numbers")
+    if array.shape != (3,):
+        raise InputError(f"{name}: expected three numbers, got an array of shape {array.shape}")
+    return array
+
+
+def check_open(robot: Robot) -> None:
+    """Raise unless the robot is open: every coordinate that of a joint with its own force."""
+    if checked_robot(robot).actuators != robot.joint_names:
+        raise InputError(f"robot: expected an open robot, got '{robot.name}', whose joints loops bind")
+
+
+def checked_robot(robot: Robot) -> Robot:
+    """Return the robot; raise if it is none."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot: expected a robot, got {type(robot).__name__}; load one with appell.load")
+    return robot
+
+
+def checked_frame(robot: Robot, frame: str | None) -> str:
+    """Return the frame's name; the last frame of the robot's file if none is given."""
+    names = checked_robot(robot).frame_names
+    if not names:
+        raise InputError(f"frame: robot '{robot.name}' has no frames to place")
+    if frame is not None and frame not in robot.model.frame_index:
+        raise InputError(f"frame: robot '{robot.name}' has no frame '{frame}'; it has {listed(names, 40)}")
+    return names[-1] if frame is None else frame
+
+
+def checked_poses(goal: ArrayLike) -> Array:
+    """Return poses (..., 4, 4); raise if they are none."""
+    poses = real("goal", goal, "poses (..., 4, 4)")
+    if poses.ndim < 2 or poses.shape[-2:] != (4, 4):
+        raise InputError(f"goal: expected poses (..., 4, 4), got an array of shape {poses.shape}")
+    rotation = poses[..., :3, :3]
+    off = np.abs(rotation @ rotation.swapaxes(-1, -2) - np.eye(3)).max(initial=0.0)
+    if off > _ORTHOGONAL or (np.linalg.det(rotation) < 0.0).any():
+        raise InputError(
+            "goal: expected a rotation in the upper left 3×3 part (orthogonal, determinant 1), got one that is off by "
+            f"{off:.2g}, or a mirror image; appell.planning.goal.pose makes poses of angles"
+        )
+    if np.abs(poses[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 0.0:
+        raise InputError("goal: expected the last row of a pose to be 0 0 0 1; is the matrix transposed?")
+    return poses
+
+
+def misfit(poses: Array, goal: Array) -> Array:
+    """Return what leads from poses to goals, in world axes: translation [m], and rotation vector [rad] for pose goals.
+
+    Goals are (..., 4, 4), or (..., 3) for a position alone; the result is (..., 6) or (..., 3).
+    """
+    if goal.shape[-1] == 3:
+        result: Array = goal - poses[..., :3, 3]
+        return result
+    turn = goal[..., :3, :3] @ poses[..., :3, :3].swapaxes(-1, -2)
+    shape = turn.shape[:-2]
+    vectors = (
+        scipy.spatial.transform.Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec()
+        if turn.size
+        else np.zeros((0, 3))
+    )
+    return np.concatenate([goal[..., :3, 3] - poses[..., :3, 3], vectors.reshape(*shape, 3)], axis=-1)

@@ -1,0 +1,209 @@
+"""A report: the tables and figures of one paper or one study, saved as a page that stands alone."""
+
+from __future__ import annotations
+
+import html
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from appell.read.files import write
+from appell.reports.page import Entry, anchor, contents, image, page
+from appell.reports.table import Cell, Table
+from appell.results.style import png
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure to be: its name (of the file), its caption, and what draws it when it is wanted."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Drawn]
+
+    def png(self) -> bytes:
+        """Return the figure as a PNG file."""
+        return png(self.draw)
+
+
+@dataclass(frozen=True)
+class Film:
+    """An animation to be: its name (of the file), its caption, and what makes the GIF file when it is wanted."""
+
+    name: str
+    caption: str
+    make: Callable[[], bytes]
+
+    def gif(self) -> bytes:
+        """Return the animation as a GIF file."""
+        return self.make()
+
+
+class Highlight(NamedTuple):
+    """A row that matters most: what it is of, the paper's value, ours, and the verdict."""
+
+    what: str
+    paper: Cell
+    ours: Cell
+    verdict: Cell
+
+
+class Pick(NamedTuple):
+    """Where a highlight stands: how its table's title and its row begin, and the columns of the paper's and our value.
+
+    `what` is what the highlight is called; where the paper prints no value, `paper` is empty.
+    """
+
+    table: str
+    row: tuple[Cell, ...]
+    what: str
+    paper: str
+    ours: str
+
+
+def picked(tables: Iterable[Table], picks: Iterable[Pick]) -> tuple[Highlight, ...]:
+    """Return the highlights that the tables hold; a table that was not made has none.
+
+    >>> table = Table("Table 1. Counts", ("what", "paper", "ours", "verdict"), (("sums", 404, 318, "86 fewer"),))
+    >>> picks = Pick("Table 1.", ("sums",), "sums", "paper", "ours"), Pick("Table 2.", ("x",), "x", "paper", "ours")
+    >>> picked([table], picks)
+    (Highlight(what='sums', paper=404, ours=318, verdict='86 fewer'),)
+    """
+    made = list(tables)
+    found = []
+    for pick in picks:
+        for table in made:
+            if table.title.startswith(pick.table):
+                row = table.row(*pick.row)
+                paper = row[pick.paper] if pick.paper else None
+                found.append(Highlight(pick.what, paper, row[pick.ours], row.get("verdict")))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What reproducing a paper gave.
+
+    `name` is the paper's short name, `gives` is in a sentence what the paper gives, `highlights` are the rows that
+    matter most, `corrections` are errors found in the paper and put right on the way, `seconds` is how long the tables
+    took, `run` is the motion or fit behind them, where there is one. Figures are drawn and films made when they are
+    saved, not before.
+
+    >>> report = Report("demo", "A demonstration", (Table("One", ("n",), ((1,),)),))
+    >>> report.json()["tables"][0]["rows"]
+    [{'n': 1}]
+    """
+
+    name: str
+    title: str
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure | Film, ...] = ()
+    corrections: tuple[str, ...] = ()
+    seconds: float = 0.0
+    run: Any = field(default=None, repr=False)
+    gives: str = ""
+    highlights: tuple[Highlight, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """Return the report without its figures as a dictionary of plain values."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "gives": self.gives,
+            "highlights": [highlight._asdict() for highlight in self.highlights],
+            "tables": [table.json() for table in self.tables],
+            "figures": [{"name": figure.name, "caption": figure.caption} for figure in self.figures],
+            "corrections": list(self.corrections),
+            "seconds": self.seconds,
+        }
+
+    def drawn(self) -> Made:
+        """Return the report with its figures drawn and its films made.
+
+        >>> Report("demo", "A demonstration").drawn().images
+        {}
+        """
+        start = time.perf_counter()
+        images = {figure.name: _file(figure) for figure in self.figures}
+        return Made(self, images, time.perf_counter() - start)
+
+    def html(self) -> str:
+        """Return the report as one page that needs no other file."""
+        return self.drawn().html()
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Report("demo", "A demonstration").save(folder).name
+        'demo.html'
+        """
+        return self.drawn().save(folder)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report with its pictures, by name of the figure, and how long they took to draw [s]."""
+
+    report: Report
+    images: dict[str, bytes] = field(repr=False)
+    seconds: float
+
+    def html(self) -> str:
+        """Return one page that needs no other file."""
+        report = self.report
+        title, took = f"{report.name}: {report.title}", f"{report.seconds + self.seconds:.1f} s"
+        body = f"<nav>\n{contents(self.entry.below)}\n</nav>\n{self.body(2)}" if self.entry.below else self.body(2)
+        return page(title, body, f"Made by appell in {took}.")
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page."""
+        name = self.report.name
+        for figure in self.report.figures:
+            write(Path(folder, f"{name}-{figure.name}.{_kind(figure)}"), self.images[figure.name])
+        return write(Path(folder, f"{name}.html"), self.html())
+
+    @property
+    def entry(self) -> Entry:
+        """Return the report's lines of a table of contents."""
+        report = self.report
+        tables = [Entry(table.title, self._place(table.title)) for table in report.tables]
+        figures = [Entry(figure.caption, self._place(figure.name)) for figure in report.figures]
+        corrections = [Entry(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
+        return Entry(f"{report.name}: {report.title}", anchor(report.name), (*tables, *figures, *corrections))
+
+    def body(self, level: int) -> str:
+        """Return what the report holds, its parts under headings of a level."""
+        report = self.report
+        gives = [f"<p>{html.escape(report.gives)}</p>"] if report.gives else []
+        tables = [table.html(level, self._place(table.title)) for table in report.tables]
+        figures = [
+            image(self.images[figure.name], _kind(figure), figure.caption, self._place(figure.name))
+            for figure in report.figures
+        ]
+        found = "".join(f"<li>{html.escape(line)}</li>\n" for line in report.corrections)
+        heading = f"<h{level}>{_CORRECTIONS}</h{level}>"
+        place = self._place(_CORRECTIONS)
+        corrections = [f'<section id="{place}">{heading}\n<ul>\n{found}</ul></section>'] if found else []
+        return "\n".join((*gives, *tables, *figures, *corrections))
+
+    def _place(self, title: str) -> str:
+        return anchor(self.report.name, title)
+
+
+_CORRECTIONS = "Corrected on the way"
+
+
+def _kind(figure: Figure | Film) -> str:
+    return "png" if isinstance(figure, Figure) else "gif"
+
+
+def _file(figure: Figure | Film) -> bytes:
+    return figure.png() if isinstance(figure, Figure) else figure.gif()

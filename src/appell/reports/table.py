@@ -1,0 +1,146 @@
+"""A table: what a program prints for people, hands to programs, and puts into a report."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from appell.reports.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+Cell = str | int | float | None
+SHORT = 28
+"""Text up to so many letters stays on one line of a page: formulas and lists of numbers are not torn."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Titled columns and rows, with notes below.
+
+    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None.
+
+    >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
+    >>> table.json()["rows"][1]
+    {'what': 'ratio', 'n': 0.123456}
+    >>> '<td class="number">0.1235</td>' in table.html()
+    True
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError(f"table '{self.title}': two columns of one name")
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table '{self.title}': a row of {len(row)} cells under {len(self.columns)} columns")
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __rich__(self) -> Group:
+        """Return what a rich console prints."""
+        # loaded when printing, so that `import appell` stays light
+        from rich import box  # noqa: PLC0415
+        from rich.console import Group  # noqa: PLC0415
+        from rich.table import Table as Shown  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
+        for k, column in enumerate(self.columns):
+            shown.add_column(Text(column), justify="right" if self._is_numeric(k) else "left", overflow="fold")
+        for row in self.rows:
+            shown.add_row(*(Text(text(cell)) for cell in row))
+        return Group(
+            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text("")
+        )
+
+    def row(self, *first: Cell) -> dict[str, Cell]:
+        """Return the row that begins with some cells, by column.
+
+        Raises
+        ------
+        KeyError
+            When there is none.
+
+        >>> Table("Counts", ("what", "n"), (("additions", 402),)).row("additions")["n"]
+        402
+        """
+        for row in self.rows:
+            if row[: len(first)] == first:
+                return dict(zip(self.columns, row, strict=True))
+        raise KeyError(f"table '{self.title}': no row begins with {first}")
+
+    def json(self) -> dict[str, Any]:
+        """Return the table as a dictionary of plain values, one dictionary a row."""
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.notes)}
+
+    def markdown(self) -> str:
+        """Return the table as Markdown, columns of numbers to the right.
+
+        >>> print(Table("Counts", ("what", "n"), (("additions", 402),)).markdown())
+        ## Counts
+        <BLANKLINE>
+        | what | n |
+        |---|--:|
+        | additions | 402 |
+        <BLANKLINE>
+        """
+        rules = ("--:" if self._is_numeric(k) else "---" for k in range(len(self.columns)))
+        lines = [_line(self.columns), f"|{'|'.join(rules)}|", *(_line(map(text, row)) for row in self.rows)]
+        notes = [f"\n{note}" for note in self.notes]
+        return "\n".join([f"## {self.title}\n", *lines, *notes, ""])
+
+    def html(self, level: int = 2, anchor: str = "") -> str:
+        """Return the table as an HTML section, its title a heading of a level, with an anchor if it has one."""
+        numeric = [self._is_numeric(k) for k in range(len(self.columns))]
+        head = "".join(f"<th{_class(n)}>{html.escape(c)}</th>" for c, n in zip(self.columns, numeric, strict=True))
+        rows = ("".join(map(_td, row, numeric)) for row in self.rows)
+        body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
+        notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
+        place = f' id="{anchor}"' if anchor else ""
+        return (
+            f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
+            f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+            f"{notes}</section>\n"
+        )
+
+    def _is_numeric(self, column: int) -> bool:
+        cells = [row[column] for row in self.rows if row[column] is not None]
+        return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+
+
+def text(cell: Cell) -> str:
+    """Return a cell for people: four digits of a float, a dash for nothing.
+
+    >>> text(0.000123456), text(1042), text(None), text("96n − 101")
+    ('0.0001235', '1042', '–', '96n − 101')
+    """
+    if cell is None:
+        return "–"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
+
+
+def _td(cell: Cell, is_numeric: bool) -> str:
+    return f"<td{_class(is_numeric, cell)}>{html.escape(text(cell))}</td>"
+
+
+def _class(is_numeric: bool, cell: Cell = None) -> str:
+    """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
+    if isinstance(cell, Verdict):
+        return f' class="{cell.kind.name.lower()}"'
+    if is_numeric:
+        return ' class="number"'
+    return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""

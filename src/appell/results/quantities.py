@@ -1,0 +1,51 @@
+"""What the numbers of q, v and τ are called, and whether they measure rotations or translations, for any robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from appell.model.model import Joint
+from appell.robot.robot import Robot
+
+TURNS, SLIDES = "turns", "slides"
+
+
+def labels(robot: Robot, letter: str) -> list[str]:
+    """Return a name per number of "q", "v", "a" or "tau": the joint's, ``name[k]`` where it has several.
+
+    >>> import appell
+    >>> labels(appell.load("two-link", floating=True), "q")[-3:]
+    ['root[6]', 'joint1', 'joint2']
+    >>> labels(appell.load("agile-wrist"), "tau")
+    ['theta1', 'theta2', 'theta3']
+    """
+    if letter == "q":
+        joints = robot.places("q").items()
+        return [name if len(at) == 1 else f"{name}[{k}]" for name, at in joints for k in range(len(at))]
+    return list(robot.kind.facts.forces if letter == "tau" else robot.independent)
+
+
+def joint_named(robot: Robot, name: str) -> Joint:
+    """Return a joint of the spanning tree; a coordinate that is none of them, as an Euler angle, is a rotation.
+
+    >>> import appell
+    >>> joint_named(appell.load("stewart"), "leg1").kind, joint_named(appell.load("sst"), "phi").kind
+    ('prismatic', 'continuous')
+    """
+    found = (body.joint for body in robot.model.bodies if body.joint.name == name)
+    return next(found, Joint(name, "continuous"))
+
+
+def measures(robot: Robot, names: Sequence[str]) -> list[str]:
+    """Return of velocities, or forces, whether each turns or slides: the motion subspace of what turns has an ω.
+
+    >>> import appell
+    >>> measures(appell.load("mobile-arm"), ["left", "shoulder"])
+    ['turns', 'turns']
+    """
+    found = []
+    for name in names:
+        joint, _, place = name.partition("[")
+        columns = joint_named(robot, joint).columns
+        found.append(TURNS if any(columns[int(place.rstrip("]") or 0)].angular) else SLIDES)
+    return found

@@ -1,0 +1,92 @@
+"""The one way from arguments to results: kernel, guards, results; errors in words.
+
+A call is prepared once per program. One float64 sample takes the short way of :mod:`appell.kernels.runtime.fast_call`;
+everything else goes through the kernel's ufunc. Values of guards are looked at afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from appell.kernels.runtime.constant import ConstantKernel
+from appell.kernels.runtime.kernel import Kernel, overlap
+from appell.kernels.runtime.program_spec import ProgramSpec, write_out
+from appell.robot import compile
+from appell.robot.arguments import explain
+from appell.robot.kind import Failure, Key, Kind
+
+Call = Callable[..., Any]
+AnyKernel = Kernel | ConstantKernel
+
+
+def kernel(spec: ProgramSpec) -> AnyKernel:
+    """Return the kernel of a program: native code, or constants where it has no inputs or no outputs."""
+    is_constant = not any(port.size for port in spec.inputs) or not any(port.size for port in spec.outputs)
+    return ConstantKernel(spec) if is_constant else Kernel(spec)
+
+
+def prepared(kind: Kind, key: Key) -> Call:
+    """Return the callable of a program: its arguments, then `out` where it is given."""
+    program = compile.program(kind, key)
+    guards, compiled = program.guards, kernel(program.spec)
+    count, n_results = len(program.spec.inputs), len(program.spec.outputs) - len(guards)
+    own = ProgramSpec(key.verb, program.spec.inputs, program.spec.outputs[:n_results], "", program.spec.make)
+    is_quiet = any(guard.is_quiet for guard in guards)
+
+    def general(*arguments: Any) -> Any:
+        out = arguments[count] if len(arguments) > count else None
+        try:
+            if is_quiet:
+                with np.errstate(invalid="ignore"):
+                    return compiled(*arguments[:count], out=out)
+            return compiled(*arguments[:count], out=out)
+        except (ValueError, TypeError) as error:
+            raise explain(kind.model.name, own, arguments[:count], out, error) from None
+
+    short: Call = compiled.fast_call(general)
+    if not guards:
+        return short
+
+    def judged(arguments: tuple[Any, ...], found: tuple[Any, ...]) -> list[Any]:
+        """Return the results, those of bad samples as the kind of robot recovers them."""
+        results = list(found[:n_results])
+        for guard, values in zip(guards, found[n_results:], strict=True):
+            if not guard.passes(values):
+                results = kind.recovered(key, guard.name, Failure(arguments, results, values))
+        return results
+
+    def into(arguments: tuple[Any, ...], out: Any) -> Any:
+        """Write results into `out`: once they are good, where it is also an argument or bad samples are an error."""
+        places = out if isinstance(out, tuple) else (out,)
+        if is_quiet or any(overlap(x, place) for x in arguments for place in places):
+            results = judged(arguments, short(*arguments))
+        else:
+            results = judged(arguments, short(*arguments, (*places, *(None for _ in guards))))
+            if all(result is place for result, place in zip(results, places, strict=False)):
+                return out
+        try:
+            return write_out(results, out)
+        except (ValueError, TypeError) as error:
+            raise explain(kind.model.name, own, arguments, out, error) from None
+
+    if len(guards) == 1 and n_results == 1:  # most calls: as few steps as can be
+        passes = guards[0].passes
+
+        def checked_one(*arguments: Any) -> Any:
+            if len(arguments) > count:
+                return into(arguments[:count], arguments[count])
+            found = short(*arguments)
+            return found[0] if passes(found[1]) else judged(arguments, found)[0]
+
+        return checked_one
+
+    def checked(*arguments: Any) -> Any:
+        if len(arguments) > count:
+            return into(arguments[:count], arguments[count])
+        results = judged(arguments, short(*arguments))
+        return results[0] if n_results == 1 else tuple(results)
+
+    return checked

@@ -1,0 +1,89 @@
+"""Guards: what a program computes on the way to say whether its results can be trusted.
+
+A guard is one more output of a program. Native code costs next to nothing for it, since the numbers are at hand; Python
+looks at it after the call, and exported C returns a code. What a bad value means, and whether the samples can be
+recovered, is for the kind of robot to say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from appell.kernels.text.c99 import Guard as Code
+from appell.robot.verbs import PIVOTS, REACH, UNIT
+
+Array = NDArray[Any]
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
+PIVOT_GROWTH = 1e6
+"""Pivot growth beyond which a sample is looked at: the mean square of (usual pivot / pivot), three digits lost."""
+OPEN = 1e-4
+"""How far open loops are where that alone counts as such a growth: in lengths of the robot, or radians."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One check: its name, the bounds within which its values are good, and the code that C returns.
+
+    `is_quiet` says that bad samples make numbers that NumPy would warn of, though the guard says it better.
+    """
+
+    name: str
+    low: float
+    high: float
+    code: Code
+    is_quiet: bool = False
+
+    def passes(self, values: Array) -> bool:
+        """Return whether all values are within the bounds; one that is not a number is not."""
+        low, high = self.low, self.high
+        if values.size == 1:
+            return bool(low <= values.item() <= high)
+        if values.ndim == 1:  # one sample, on which Python is quicker than NumPy
+            return all(low <= x <= high for x in values.tolist())
+        if not values.size:
+            return True
+        return bool((high == math.inf or values.max() <= high) and (low == -math.inf or values.min() >= low))
+
+
+GUARDS = {
+    UNIT: Guard(
+        UNIT,
+        -2.0 * QUATERNION_TOLERANCE,
+        2.0 * QUATERNION_TOLERANCE,
+        Code(
+            "quaternion_error",
+            "{x} <= {0} && {x} >= -{0}",
+            (2.0 * QUATERNION_TOLERANCE,),
+            "NOT_UNIT",
+            f"a quaternion in q is not of unit length to {QUATERNION_TOLERANCE:g}; do not use the results",
+        ),
+    ),
+    PIVOTS: Guard(
+        PIVOTS,
+        -math.inf,
+        PIVOT_GROWTH,
+        Code(
+            "pivot_growth",
+            "{x} <= {0}",
+            (PIVOT_GROWTH,),
+            "SMALL_PIVOT",
+            f"pivot growth above {PIVOT_GROWTH:g}: near a singularity, or loops open by {OPEN:g} of the robot's size; "
+            "do not use the results",
+            is_result=True,
+        ),
+    ),
+    REACH: Guard(
+        REACH,
+        5e-324,  # above zero
+        math.inf,
+        Code("reach", "{x} > {0}", (0.0,), "OUT_OF_REACH", "a leg does not reach; do not use the results"),
+        is_quiet=True,
+    ),
+}
+"""The checks by name. That loops are closed is part of the pivots' guard, to which open loops add."""

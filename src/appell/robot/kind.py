@@ -1,0 +1,246 @@
+"""The protocol of a kind of robot: what the one :class:`appell.Robot` asks of it.
+
+A kind is a frozen record of a model and of what was decided about it. It knows names and sizes, gives what the program
+of a verb is made of, and moves configurations. Adding a kind means adding one file with a class of this protocol, and a
+line in the factory (:mod:`appell.loops.load`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.kernels.rolled import Rolled
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.model.build import listed
+from appell.model.model import Model
+from appell.read.write_toml import toml_text
+from appell.recursion.kinematics import Scalars
+from appell.robot.coordinates import Limits
+from appell.robot.guards import Guard
+from appell.robot.posture import Embedding
+from appell.robot.programs import Formulation
+from appell.robot.verbs import VERBS, Verb
+
+Array = NDArray[Any]
+
+COMPETING = 20
+"""Bodies up to which all formulations and all variants of a model are traced to find the program of least cost."""
+FILE = "file"
+"""The variant of every model that has the frames and inertias of its file."""
+
+
+class Key(NamedTuple):
+    """Which program: the verb, what it is about (a frame, points), the formulation, and whether π is an input."""
+
+    verb: str
+    about: Any = None
+    formulation: str | None = None
+    is_parametric: bool = False
+
+
+class Competitor(NamedTuple):
+    """A formulation on one variant of the model: what competes to be compiled."""
+
+    formulation: str
+    variant: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to be compiled: what determines it, and its guards, whose values follow its results."""
+
+    spec: ProgramSpec
+    guards: tuple[Guard, ...] = ()
+
+
+class Rank(NamedTuple):
+    """The rank of the closures' Jacobian, and the singular values on both sides of it, beside the largest.
+
+    `dropped` is 0 where no row is redundant.
+    """
+
+    value: int = 0
+    kept: float = 0.0
+    dropped: float = 0.0
+
+
+NO_LOOPS = Rank()
+
+
+class Failure(NamedTuple):
+    """A call whose guard failed: its arguments, its results, and the guard's values."""
+
+    arguments: tuple[Any, ...]
+    results: list[Array]
+    values: Array
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a robot is called and how large it is."""
+
+    sizes: Mapping[str, int]
+    """By the letters of the table of verbs."""
+    joint_names: Sequence[str]
+    """In the order of q."""
+    joint_sizes: Sequence[int]
+    """How many coordinates each of them has."""
+    independent: Sequence[str]
+    """The velocities v."""
+    actuators: Sequence[str]
+    forces: Sequence[str]
+    """The actuator forces τ, one each."""
+    actuated: Sequence[int]
+    """Where the actuators' velocities stand among those of the tree."""
+    parameters: Sequence[float]
+    """π."""
+    limits: Limits
+    guards: Mapping[str, int]
+    """The guards that this robot has, and how many values each has."""
+    lines: Sequence[str]
+    """Where each coordinate, velocity and actuator stands, for exported code."""
+    quaternions: Sequence[int] = ()
+    """Where in q each quaternion begins."""
+    curved: Sequence[tuple[str, Sequence[int]]] | None = ()
+    """The joints whose velocities are no rates of coordinates: their kinds, and their places in v.
+
+    None where velocities have no coordinates at all, as those of a wheel, or some of a joint are dependent.
+    """
+    closure_names: Sequence[str] = ()
+    rank: Rank = NO_LOOPS
+    label: str = ""
+    """What the robot is, in a few words, for its text."""
+
+
+class Kind(ABC):
+    """What a kind of robot answers. What is the same for most of them, and for all without loops, is answered here."""
+
+    model: Model
+    """The spanning tree, with its closures if it has any."""
+    verbs: Mapping[str, Verb] = VERBS
+    """The table of verbs, with rows of its own if it has any."""
+    is_looped = False
+    """Whether the programs are loops over the bodies, too long to be written out."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> Facts:
+        """Return names, sizes and the like."""
+
+    # Programs
+
+    @abstractmethod
+    def fingerprint(self, *, is_parametric: bool) -> Any:
+        """Return what the programs depend on, besides their keys; parametric ones do not depend on π."""
+
+    @abstractmethod
+    def formulations(self, verb: str) -> Mapping[str, Formulation]:
+        """Return the algorithms of a verb."""
+
+    def competitors(self, verb: str) -> Sequence[Competitor]:
+        """Return what competes to be compiled where no formulation is asked for; a single one is taken unseen.
+
+        Every formulation competes in every variant of the model that it can run on; those that need the file's frames,
+        which are slow to trace, on robots of up to :data:`COMPETING` bodies.
+        """
+        is_small = len(self.model.bodies) <= COMPETING
+        found = {n: f for n, f in self.formulations(verb).items() if f.competes and (is_small or not f.is_of_bodies)}
+        if not self.verbs[verb].is_lean:
+            return [Competitor(next(iter(found)), FILE)]
+        variants = self.variants(verb)
+        pairs = [Competitor(name, v) for name, f in found.items() for v in ((FILE,) if f.is_of_bodies else variants)]
+        return list(dict.fromkeys(pairs))
+
+    def variants(self, verb: str) -> Sequence[str]:
+        """Return the variants of the model in which a verb's formulations compete."""
+        return (FILE,)
+
+    def loops(self, key: Key) -> Callable[[], Rolled] | None:
+        """Return what makes the program of a verb as loops over the bodies, where it is not written out."""
+        return None
+
+    @abstractmethod
+    def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
+        """Return the robot in the frames of a variant, with other parameters where given."""
+
+    @abstractmethod
+    def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
+        """Return the values of those guards that this robot has."""
+
+    @abstractmethod
+    def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
+        """Return results with bad samples computed anew; raise or warn where that cannot be done."""
+
+    # Configurations
+
+    @abstractmethod
+    def neutral(self) -> Array:
+        """Return the neutral configuration."""
+
+    @abstractmethod
+    def random(self, rng: np.random.Generator, count: int) -> Array:
+        """Return random configurations (count, nq)."""
+
+    @abstractmethod
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """Return the configuration reached from q by dv."""
+
+    @abstractmethod
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """Return the motion from q0 to q1."""
+
+    def assemble(self, guess: Array) -> Array:
+        """Return closed configurations near guesses."""
+        return guess
+
+    def project(self, q: Array) -> Array:
+        """Return closed configurations with the same independent coordinates."""
+        return q
+
+    def closure_error(self, q: Array) -> Array:
+        """Return how far loops are open."""
+        return np.zeros(q.shape[:-1])
+
+    def condition(self, q: Array) -> Array:
+        """Return the condition number of the equations for the dependent velocities."""
+        return np.ones(q.shape[:-1])
+
+    def tree_configuration(self, q: Array) -> Array:
+        """Return the coordinates of every joint of the spanning tree."""
+        return q
+
+    @abstractmethod
+    def reduced(self, q: Array, x: Array) -> Array:
+        """Return the independent ones of velocities, or accelerations, of the tree."""
+
+    @abstractmethod
+    def from_actuators(self, positions: Array, guess: Array) -> Array:
+        """Return configurations in which the actuators have given positions."""
+
+    def with_independent(self, names: Sequence[str] | None, near: Array | None) -> Kind:
+        """Return the robot in other independent velocities."""
+        if names is not None and list(names) != list(self.facts.independent):
+            raise InputError(
+                f"with_independent: robot '{self.model.name}' has no loops to choose others by; its independent "
+                f"velocities are {listed(self.facts.independent, 40)}"
+            )
+        return self
+
+    def near(self, q: Array) -> Kind:
+        """Return the robot in coordinates that are well conditioned at q."""
+        return self
+
+    @abstractmethod
+    def with_model(self, model: Model) -> Kind:
+        """Return a robot of the same kind with another model of the same joints."""
+
+    def text(self) -> str:
+        """Return the robot as the text of a toml file."""
+        return toml_text(self.model)

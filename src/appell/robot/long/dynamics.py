@@ -1,0 +1,286 @@
+"""Dynamics of a long robot as passes over its bodies, made of the pieces of the recursions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from appell.kernels.rolled import Fields
+from appell.model.model import Model
+from appell.recursion import articulated, coriolis
+from appell.recursion.articulated import Articulated, Pivot
+from appell.recursion.coriolis import Carried, Subtree
+from appell.recursion.gibbs import accelerate, inertial_load
+from appell.recursion.inertia_matrix import moved_up, unit_momentum
+from appell.recursion.kinematics import Link, Load, Scalars, carried, moved
+from appell.recursion.regressor import unit_loads
+from appell.robot.long.body import accelerated, square, symmetric, upper
+from appell.robot.long.plan import (
+    Context,
+    Plan,
+    StepPlan,
+    SweepPlan,
+    WalkPlan,
+    by_coordinate,
+    by_velocity,
+    falling,
+    in_column,
+    in_row,
+    inertia_numbers,
+    inertia_of,
+    of_friction,
+    of_parameters,
+    pair,
+    velocity,
+)
+from appell.spatial.scalar import Scalar, sign
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, negate, skew, transpose
+from appell.trace.tape import flatten
+
+# Inverse dynamics: motions outward, loads inward
+
+
+def motion(x: Context) -> Any:
+    """Return a body's motion, its joint's pose and its inertial load."""
+    pose = x.body.pose(x.given["q"])
+    speed, rate = x.body.motion(x.given["v"]), x.body.motion(x.given["a"])
+    own = accelerate(x.body.link(pose), speed, rate, accelerated(x.parent["motion"]))
+    return (own.omega, own.alpha, own.origin), x.body.packed(pose), inertial_load(x.body.inertia, own)
+
+
+def _joint_forces(x: Context) -> Any:
+    total = Load(*pair(x.own["load"]))
+    rest = x.body.resistance(x.given["v"], x.given["a"])
+    rows = zip(_projected(x, total), rest, x.given["load"], strict=True)
+    return carried(x.link, total), [t + r - load for t, r, load in rows]
+
+
+def _projected(x: Context, load: Load | Carried) -> list[Scalar]:
+    """Return w·n + l·f of a force and a moment, per column."""
+    return [dot(c.angular, load.moment) + dot(c.linear, load.force) for c in x.body.joint.columns]
+
+
+_INVERSE = Plan(
+    (
+        SweepPlan(Fields(parent=("motion",), writes=("motion", "joint_pose", "load")), StepPlan(motion)),
+        SweepPlan(
+            Fields(own=("joint_pose", "load"), adds=("load",)),
+            StepPlan(_joint_forces, ((0, by_velocity),)),
+            inward=True,
+        ),
+    ),
+    falling,
+)
+
+# Forward dynamics: velocities outward, articulated bodies inward, accelerations outward
+
+
+def _velocity(x: Context) -> Any:
+    pose, own = x.body.pose(x.given["q"]), x.body.motion(x.given["v"])
+    moving = moved(x.body.link(pose), own, velocity(x.parent["velocity"]))
+    start = articulated.rigid(x.body.inertia, moving)
+    return moving, x.body.packed(pose), articulated.bias_acceleration(moving, own), _stored(start)
+
+
+def _velocity_and_rates(x: Context) -> Any:
+    return *_velocity(x), x.body.joint.type.rates(x.given["q"], x.given["v"])
+
+
+def _eliminate(x: Context) -> Any:
+    rest = x.body.resistance(x.given["v"], (0.0,) * len(x.given["v"]))
+    efforts = tuple(t - r + load for t, r, load in zip(x.given["tau"], rest, x.given["load"], strict=True))
+    armatures = tuple(armature for armature, _, _ in x.body.friction_parameters())
+    columns, bias = x.body.joint.columns, pair(x.own["bias"])
+    reduced, pivots = articulated.eliminated(_restored(x.own["articulated"]), columns, efforts, armatures, bias)
+    flat = [(pivot.push, pivot.inverse, pivot.rest) for pivot in pivots]
+    return flat, _stored(articulated.moved_up(x.link, reduced))
+
+
+def _accelerations(x: Context) -> Any:
+    columns = x.body.joint.columns
+    parts = [x.own["pivot"][8 * k : 8 * k + 8] for k in range(len(columns))]
+    pivots = [Pivot(c, pair(p), p[6], p[7]) for c, p in zip(columns, parts, strict=True)]
+    return articulated.advanced(x.link, pair(x.parent["acceleration"]), pair(x.own["bias"]), pivots)
+
+
+def _stored(body: Articulated) -> Any:
+    return upper(body.linear), upper(body.angular), body.mixed, body.bias
+
+
+def _restored(x: Scalars) -> Articulated:
+    return Articulated(symmetric(x[0:6]), square(x[12:21]), symmetric(x[6:12]), pair(x[21:27]))
+
+
+def _forward(velocities: StepPlan, port: int) -> Plan:
+    """Return forward dynamics with its accelerations at a port."""
+    return Plan(
+        (
+            SweepPlan(
+                Fields(parent=("velocity",), writes=("velocity", "joint_pose", "bias", "articulated")), velocities
+            ),
+            SweepPlan(
+                Fields(own=("joint_pose", "bias", "articulated"), writes=("pivot",), adds=("articulated",)),
+                StepPlan(_eliminate),
+                inward=True,
+            ),
+            SweepPlan(
+                Fields(own=("joint_pose", "bias", "pivot"), parent=("acceleration",), writes=("acceleration",)),
+                StepPlan(_accelerations, ((port, by_velocity),)),
+            ),
+        ),
+        lambda model: {"acceleration": (*negate(model.gravity), *ZERO)},
+    )
+
+
+# Inertia matrix: composite bodies inward, the unit force of each column carried to its ancestors
+
+
+def own_inertia(x: Context) -> Any:
+    """Return a body's joint's pose and its own inertia."""
+    return x.body.packed(x.body.pose(x.given["q"])), inertia_numbers(x.body.inertia)
+
+
+def _gather_inertia(x: Context) -> Any:
+    return (inertia_numbers(moved_up(x.link, inertia_of(x.own["inertia"]))),)
+
+
+def _mass_start(x: Context, column: int) -> Any:
+    force = unit_momentum(inertia_of(x.own["inertia"]), x.body.joint.columns[column])
+    entries = _projected(x, force)
+    entries[column] = entries[column] + x.body.friction_parameters()[column][0]
+    return carried(x.link, force), entries, entries
+
+
+def _mass_entries(x: Context) -> Any:
+    load = Load(*pair(x.state))
+    entries = _projected(x, load)
+    return carried(x.link, load), entries, entries
+
+
+_MATRIX = ((0, in_column), (0, in_row))
+COMPOSITE = (
+    SweepPlan(Fields(writes=("joint_pose", "inertia")), StepPlan(own_inertia)),
+    SweepPlan(Fields(own=("joint_pose", "inertia"), adds=("inertia",)), StepPlan(_gather_inertia), inward=True),
+)
+_MASS = Plan(
+    (
+        *COMPOSITE,
+        WalkPlan(
+            Fields(own=("joint_pose", "inertia")), 6, StepPlan(_mass_start, _MATRIX), StepPlan(_mass_entries, _MATRIX)
+        ),
+    ),
+    has_gaps=True,
+)
+
+# Coriolis matrix: moments of velocity inward, what each column excites carried to its ancestors
+
+
+def _velocity_moments(x: Context) -> Any:
+    pose, own, before = x.body.pose(x.given["q"]), x.body.motion(x.given["v"]), x.parent["omega"]
+    link = x.body.link(pose)
+    omega, inertia = add(link.down(before), own.angular), x.body.inertia
+    origin_velocity = add(cross(before, link.position), link.up(own.linear))
+    spread = matmul(skew(omega), inertia.second)
+    return omega, origin_velocity, x.body.packed(pose), (inertia_numbers(inertia), cross(omega, inertia.first), spread)
+
+
+def _gather_velocity_moments(x: Context) -> Any:
+    total = coriolis.lifted(x.link, _moments_of(x.own["velocity_moments"]), x.own["origin_velocity"])
+    return ((inertia_numbers(total.inertia), total.first_rate, total.spread),)
+
+
+def _coriolis_start(x: Context, column: int) -> Any:
+    omega = x.own["omega"]
+    load = coriolis.excited(_moments_of(x.own["velocity_moments"]), omega, x.body.joint.columns[column])
+    return coriolis.carried_up(x.link, load, x.own["origin_velocity"]), _projected(x, load)
+
+
+def _coriolis_entries(x: Context) -> Any:
+    omega = x.own["omega"]
+    load = Carried(*(x.state[k : k + 3] for k in range(0, 15, 3)))
+    seen = []
+    for other in x.body.joint.columns:
+        turning, sliding = cross(omega, other.angular), cross(omega, other.linear)
+        seen.append(dot(turning, load.spin) + dot(sliding, load.momentum) + dot(other.angular, load.stir))
+    up = coriolis.carried_up(x.link, load, x.own["origin_velocity"])
+    return up, _projected(x, load), seen
+
+
+def _moments_of(x: Scalars) -> Subtree:
+    return Subtree(inertia_of(x), x[10:13], square(x[13:22]))
+
+
+_MOMENTS = ("origin_velocity", "joint_pose", "velocity_moments")
+_CORIOLIS = Plan(
+    (
+        SweepPlan(Fields(parent=("omega",), writes=("omega", *_MOMENTS)), StepPlan(_velocity_moments)),
+        SweepPlan(Fields(own=_MOMENTS, adds=("velocity_moments",)), StepPlan(_gather_velocity_moments), inward=True),
+        WalkPlan(
+            Fields(own=("omega", *_MOMENTS)),
+            15,
+            StepPlan(_coriolis_start, ((0, in_column),)),
+            StepPlan(_coriolis_entries, _MATRIX),
+        ),
+    ),
+    has_gaps=True,
+)
+
+# Regressor: motions outward, the load of each parameter at 1 carried to the ancestors
+
+
+def _motion(x: Context) -> Any:
+    moving, joint_pose, _ = motion(x)
+    return moving, joint_pose
+
+
+def _motion_and_friction(x: Context) -> Any:
+    own = [(rate, speed, sign(speed)) for rate, speed in zip(x.given["a"], x.given["v"], strict=True)]
+    return *_motion(x), own
+
+
+def _regressor_start(x: Context) -> Any:
+    file_rotation = x.body.file_rotation  # the parameters are about the axes of the file
+    filed = accelerated(tuple(flatten([matvec(file_rotation, part) for part in square(x.own["motion"])])))
+    loads = unit_loads(filed)
+    columns = [(matvec(file_rotation, c.linear), matvec(file_rotation, c.angular)) for c in x.body.joint.columns]
+    link = x.link
+    if file_rotation != IDENTITY:
+        link = link._replace(rotations=(*link.rotations, transpose(file_rotation)))
+    return _carried(link, loads), [_dotted(column, loads) for column in columns]
+
+
+def _regressor_entries(x: Context) -> Any:
+    forced = [Load(*pair(x.state[6 * k : 6 * k + 6])) for k in range(4)]
+    loads = [*forced, *(Load(ZERO, x.state[k : k + 3]) for k in range(24, 42, 3))]
+    return _carried(x.link, loads), [_dotted((c.linear, c.angular), loads) for c in x.body.joint.columns]
+
+
+def _carried(link: Link, loads: list[Load]) -> Any:
+    """Return loads in the parent's frame: those of inertias have a moment alone."""
+    moved_loads = [carried(link, load) for load in loads]
+    return moved_loads[:4], [load.moment for load in moved_loads[4:]]
+
+
+def _dotted(column: tuple[Any, Any], loads: list[Load]) -> list[Scalar]:
+    return [dot(column[0], load.force) + dot(column[1], load.moment) for load in loads]
+
+
+def _regressor(model: Model) -> Plan:
+    """Return the plan of the regressor, which has more columns where joints have friction."""
+    body = StepPlan(_motion_and_friction, ((0, of_friction),)) if model.has_friction else StepPlan(_motion)
+    start, entries = (StepPlan(step, ((0, of_parameters),)) for step in (_regressor_start, _regressor_entries))
+    kept = ("motion", "joint_pose")
+    outward = SweepPlan(Fields(parent=("motion",), writes=kept), body)
+    passes = (outward, WalkPlan(Fields(own=kept), 42, start, entries, per_column=False))
+    return Plan(passes, falling, is_massless=True, has_gaps=True)
+
+
+PLANS: dict[str, Plan | Callable[[Model], Plan]] = {
+    **dict.fromkeys(("inverse_dynamics", "inverse_dynamics_loaded", "generalised_forces", "bias", "gravity"), _INVERSE),
+    **dict.fromkeys(("forward_dynamics", "forward_dynamics_loaded"), _forward(StepPlan(_velocity), 0)),
+    "motion": _forward(StepPlan(_velocity_and_rates, ((0, by_coordinate),)), 1),
+    **dict.fromkeys(("mass_matrix", "tree_mass_matrix"), _MASS),
+    "coriolis_matrix": _CORIOLIS,
+    "regressor": _regressor,
+}
+"""Verbs by their passes; those of the regressor depend on whether joints have friction."""

@@ -1,0 +1,63 @@
+"""Open robots of many bodies, whose programs are loops over the bodies instead of written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from appell.errors import InputError
+from appell.kernels.rolled import Rolled
+from appell.model.model import Frame, Model
+from appell.robot import compile
+from appell.robot.guards import GUARDS
+from appell.robot.kind import Key
+from appell.robot.long.assembly import PLANS, program
+from appell.robot.programs import Formulation
+from appell.robot.tree import Tree
+from appell.robot.verbs import UNIT
+from appell.spatial.pose import Pose
+from appell.spatial.vector import IDENTITY
+
+LONG = 80
+"""Bodies from which a loop is used: a program written out would take long to compile and run no faster."""
+FORMULATIONS = {"forward_dynamics": "articulated", "motion": "articulated", "mass_matrix": "composite"}
+"""The algorithms of the loops, where they are not the Gibbs function's."""
+
+
+def is_long(model: Model) -> bool:
+    """Return whether a robot's verbs are computed by loops."""
+    return len(model.bodies) > LONG and not model.is_coupled
+
+
+class LongTree(Tree):
+    """A tree of many bodies without loops."""
+
+    is_looped = True
+
+    def formulations(self, verb: str) -> Mapping[str, Formulation]:
+        """Return the algorithm of the loops, or of the few verbs that are short for any robot."""
+        found, name = super().formulations(verb), FORMULATIONS.get(verb.removesuffix("_loaded"), "gibbs")
+        return {name: found[name]} if verb in PLANS else found
+
+    def variants(self, verb: str) -> Sequence[str]:
+        """Return the lean model, in which loops are made too."""
+        return ("lean",)
+
+    def loops(self, key: Key) -> Callable[[], Rolled] | None:
+        """Return what makes the program of a verb."""
+        if key.verb.endswith("_derivatives"):
+            raise InputError(
+                f"{key.verb}: robot '{self.model.name}' has {len(self.model.bodies)} bodies; derivatives are compiled "
+                f"for robots of up to {LONG}; take finite differences of the verb itself"
+            )
+        if key.verb not in PLANS:
+            return None
+        inputs, outputs, guards = compile.ports(self, key)
+        frames: Sequence[Frame] = ()
+        if isinstance(key.about, str):
+            frames = [self.model.frame_index[key.about]]
+        elif key.about is not None:
+            frames = [Frame("", place.body, Pose(IDENTITY, place.position)) for place in key.about]
+        places = self.facts.quaternions if GUARDS[UNIT] in guards else ()
+        options = {"is_parametric": key.is_parametric}
+        return partial(program, self.model, key.verb, frames, inputs, outputs, places, **options)

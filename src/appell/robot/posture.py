@@ -1,0 +1,209 @@
+"""How a robot's coordinates move its spanning tree: the one thing in which kinds of robot differ.
+
+Every kind of robot is a tree of bodies whose joints move as some independent velocities v say:
+
+    v_tree = Γ(q)·v,   a_tree = Γ(q)·a + γ(q, v),   τ = Γᵀ·τ_tree.                                            (1)
+
+Γ is the identity for an open tree, constant for a coupled one, the solution of the closures' equations for a robot with
+loops or wheels, and a closed form for a spherical robot. S is differentiated by a instead of a_tree, so that by the
+chain rule all that the tree's recursions give is the robot's own after Γ and Γᵀ (:mod:`appell.robot.programs`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from appell.model.model import Model
+from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_columns, reduce_matrix, reduce_rows
+from appell.recursion.elimination import is_zero
+from appell.recursion.forward import velocity_parents
+from appell.recursion.inertia_matrix import Rows
+from appell.recursion.kinematics import Scalars
+from appell.recursion.rates import coordinate_rates
+from appell.robot.coordinates import normalised, quaternion_places, tracking_error
+from appell.spatial.scalar import Scalar
+from appell.trace.derive import along
+
+Forces = Sequence[Scalar]
+Matrix = Sequence[Sequence[Scalar]]
+
+
+def dot(x: Forces, y: Forces) -> Scalar:
+    """Return Σxy without the products that are zero by structure."""
+    total: Scalar = 0.0
+    for a, b in zip(x, y, strict=True):
+        if not is_zero(a) and not is_zero(b):
+            total = total + a * b
+    return total
+
+
+class Posture(ABC):
+    """A robot at one configuration, on scalars of any type.
+
+    What follows from the columns of Γ is answered here, and what holds where every velocity has its own force.
+    """
+
+    model: Model
+    """The tree whose recursions are run: its frames, inertias and gravity."""
+    own: Scalars
+    """The robot's coordinates."""
+    q: Scalars
+    """The coordinates of the tree."""
+    n: int
+    """The number of independent velocities."""
+    n_actuators: int
+
+    @property
+    def parents(self) -> list[int]:
+        """Return, per independent velocity, the one before it on the way to the base: the zeros of M, here none."""
+        return list(range(-1, self.n - 1))
+
+    @abstractmethod
+    def velocities(self, v: Scalars) -> Scalars:
+        """Return Γv."""
+
+    @abstractmethod
+    def accelerations(self, v: Scalars, moving: Scalars, a: Scalars) -> Scalars:
+        """Return Γa + γ, for velocities v and those of the tree, `moving`."""
+
+    @abstractmethod
+    def gathered(self, forces: Forces) -> Forces:
+        """Return Γᵀf."""
+
+    @abstractmethod
+    def rates(self, v: Scalars, moving: Scalars) -> Scalars:
+        """Return q̇ of the robot's own coordinates."""
+
+    def columns(self, which: Sequence[int]) -> list[Scalars]:
+        """Return the columns of Γ of some independent velocities."""
+        return [self.velocities(tuple(float(i == k) for i in range(self.n))) for k in which]
+
+    def column_rates(self, v: Scalars, moving: Scalars) -> list[Forces]:
+        """Return the columns of Γ̇, by differentiation along the motion."""
+        direction = list(zip(self.own, self.rates(v, moving), strict=True))
+        return [[x for (x,) in along(column, [direction])] for column in self.columns(range(self.n))]
+
+    def gathered_rows(self, rows: Matrix) -> Matrix:
+        """Return ΓᵀX."""
+        parts = list(zip(*rows, strict=True))
+        return [[dot(column, part) for part in parts] for column in self.columns(range(self.n))]
+
+    def spread(self, rows: Matrix) -> Matrix:
+        """Return XΓ."""
+        columns = self.columns(range(self.n))
+        return [[dot(row, column) for column in columns] for row in rows]
+
+    def congruent(self, rows: Matrix) -> Rows:
+        """Return ΓᵀXΓ of a symmetric X."""
+        columns, n = self.columns(range(self.n)), range(self.n)
+        pushed = [[dot(row, column) for row in rows] for column in columns]
+        lower = [[dot(columns[i], pushed[j]) if j <= i else 0.0 for j in n] for i in n]
+        return tuple(tuple(lower[max(i, j)][min(i, j)] for j in n) for i in n)
+
+    def coriolis(self, stir: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
+        """Return Γᵀ(CΓ + MΓ̇)."""
+        columns = self.columns(range(self.n))
+        pushed = [
+            [dot(c, column) + dot(m, change) for c, m in zip(stir, mass, strict=True)]
+            for column, change in zip(columns, self.column_rates(v, moving), strict=True)
+        ]
+        return [[dot(column, push) for push in pushed] for column in columns]
+
+    def pushed(self, tau: Scalars) -> Forces:
+        """Return the forces on the independent velocities that actuator forces amount to."""
+        return tau
+
+    def actuated(self, total: Forces, shares: Sequence[Forces]) -> tuple[Forces, Scalars]:
+        """Return actuator forces, and accelerations of the passive modes, that make up forces on all velocities.
+
+        `shares` are the columns of M of the passive modes, on which no force acts.
+        """
+        return total, ()
+
+    def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
+        """Return, per closure, the force and moment that hold it, for forces of the tree and of the actuators."""
+        return ()
+
+
+class Embedding(Protocol):
+    """A robot in the frames of one model: it gives a posture for every configuration."""
+
+    def at(self, q: Scalars) -> Posture:
+        """Return the posture of a configuration."""
+
+    def tracking_error(self, q: Scalars, goal: Scalars) -> Scalars:
+        """Return goal ⊖ q, one number per actuator force: what a control law feeds back."""
+
+    def finished(self, q: Scalars) -> Forces:
+        """Return q as a step of an integrator should leave it: quaternions of unit length, loops closed."""
+
+
+class Tree(NamedTuple):
+    """A tree, in the frames of one model; joints of a `coupled` one follow others, by a constant Γ of one entry a row.
+
+    Without followers Γ is the identity (:mod:`appell.recursion.coupling`).
+    """
+
+    model: Model
+    coupled: Model
+
+    def at(self, q: Scalars) -> Posture:
+        """Return the posture of a configuration."""
+        return TreePosture(self.model, q, self.coupled)
+
+    def tracking_error(self, q: Scalars, goal: Scalars) -> Scalars:
+        """Return goal ⊖ q of the independent joints."""
+        return tracking_error(self.coupled.independent, q, goal)
+
+    def finished(self, q: Scalars) -> Forces:
+        """Return q with unit quaternions."""
+        return normalised(quaternion_places(self.coupled.independent), q)
+
+
+class TreePosture(Posture):
+    """A tree at some coordinates."""
+
+    def __init__(self, model: Model, own: Scalars, coupled: Model) -> None:
+        self.model, self.own, self._coupled = model, own, coupled
+        self.q = expand_q(coupled, own)
+        self.n = self.n_actuators = coupled.independent.nv
+
+    @property
+    def parents(self) -> list[int]:
+        """Return the velocity before each: a follower ties branches together, so that any two may meet in M."""
+        return super().parents if self._coupled.is_coupled else velocity_parents(self.model)
+
+    def velocities(self, v: Scalars) -> Scalars:
+        """Return Γv."""
+        return expand_v(self._coupled, v)
+
+    def accelerations(self, v: Scalars, moving: Scalars, a: Scalars) -> Scalars:
+        """Return Γa."""
+        return expand_v(self._coupled, a)
+
+    def gathered(self, forces: Forces) -> Forces:
+        """Return Γᵀf."""
+        return reduce(self._coupled, forces)
+
+    def rates(self, v: Scalars, moving: Scalars) -> Scalars:
+        """Return q̇ of the independent joints."""
+        return coordinate_rates(self._coupled.independent, self.own, v)
+
+    def gathered_rows(self, rows: Matrix) -> Matrix:
+        """Return ΓᵀX."""
+        return reduce_rows(self._coupled, rows)
+
+    def spread(self, rows: Matrix) -> Matrix:
+        """Return XΓ."""
+        return reduce_columns(self._coupled, rows)
+
+    def congruent(self, rows: Matrix) -> Rows:
+        """Return ΓᵀXΓ, symmetric to the last bit."""
+        reduced, n = reduce_matrix(self._coupled, rows), range(self.n)
+        return tuple(tuple(reduced[max(i, j)][min(i, j)] for j in n) for i in n)
+
+    def coriolis(self, stir: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
+        """Return ΓᵀCΓ."""
+        return reduce_matrix(self._coupled, stir)

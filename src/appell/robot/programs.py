@@ -1,0 +1,367 @@
+"""The verbs as programs, each written once for every kind of robot.
+
+A program takes an :class:`appell.robot.posture.Embedding` and scalars. It expands the motion to the tree, runs one of
+the tree's recursions, and gathers what that gives. Where papers compare algorithms, a verb has a program per
+formulation: the tree's inverse dynamics, or its inertia matrix, is then another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from appell.model.model import Model
+from appell.recursion import (
+    articulated,
+    coriolis,
+    energy,
+    forward,
+    gibbs,
+    inertia_matrix,
+    kinematics,
+    mixed,
+    momentum,
+    newton_euler,
+    points,
+    regressor,
+    vector_form,
+)
+from appell.recursion.kinematics import Scalars
+from appell.robot.posture import Embedding, Forces, Posture, dot
+from appell.spatial.vector import ZERO
+
+InverseDynamics = Callable[[Model, Scalars, Scalars, Scalars], Scalars]
+MassMatrix = Callable[[Model, Scalars], Any]
+Program = Callable[..., Any]
+
+
+class Formulation(NamedTuple):
+    """One algorithm of a verb. `is_of_bodies` says that it needs the masses and frames of the file.
+
+    Others also run on the lean model, whose moments are regrouped (:mod:`appell.model.lean`).
+    """
+
+    program: Program
+    is_of_bodies: bool = False
+    competes: bool = True
+    """Whether it is compiled where it costs least; a paper's own form of another matrix does not compete."""
+
+
+# Dynamics
+
+
+class Driven(NamedTuple):
+    """A motion with its forces: accelerations and forces of the tree, and those of the actuators."""
+
+    accelerations: Scalars
+    forces: Scalars
+    actuators: Forces
+
+
+def driven(at: Posture, tree: InverseDynamics, v: Scalars, moving: Scalars, a: Scalars, load: Scalars = ()) -> Driven:
+    """Return the motion whose first independent accelerations are given, and on whose passive modes no force acts.
+
+    With τ₀ for passive accelerations at zero, τ = τ₀ + M a_p; actuators and passive modes follow from both. `load` are
+    forces from outside on the independent velocities.
+    """
+    passive = range(len(a), at.n)
+    start = at.accelerations(v, moving, (*a, *(0.0 for _ in passive)))
+    forces = tree(at.model, at.q, moving, start)
+    total = at.gathered(forces)
+    if load:
+        total = [t - x for t, x in zip(total, load, strict=True)]
+    columns = at.columns(passive)
+    pushed = [_pushed(at, column) for column in columns]
+    actuators, free = at.actuated(total, [at.gathered(push) for push in pushed])
+    if not columns:
+        return Driven(start, forces, actuators)
+    rates = tuple(x + dot([c[k] for c in columns], free) for k, x in enumerate(start))
+    loads = tuple(f + dot([p[k] for p in pushed], free) for k, f in enumerate(forces))
+    return Driven(rates, loads, actuators)
+
+
+def _pushed(at: Posture, column: Scalars) -> Scalars:
+    """Return M_tree·a for one column of accelerations: the tree's inverse dynamics without weight and at rest."""
+    weightless = replace(at.model, gravity=ZERO)
+    return gibbs.inverse_dynamics(weightless, at.q, (0.0,) * weightless.nv, column)
+
+
+def inverse_dynamics(tree: InverseDynamics) -> Program:
+    """Return the program of the actuator forces for given accelerations, passive modes moving freely."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, load: Scalars = ()) -> Any:
+        at = robot.at(q)
+        return driven(at, tree, v, at.velocities(v), a, load).actuators
+
+    return program
+
+
+def generalised_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return M a + C v + G: the forces on all independent velocities."""
+    at = robot.at(q)
+    moving = at.velocities(v)
+    return at.gathered(gibbs.inverse_dynamics(at.model, at.q, moving, at.accelerations(v, moving, a)))
+
+
+def bias(tree: InverseDynamics) -> Program:
+    """Return the program of the forces on the independent velocities at zero acceleration."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars) -> Any:
+        at = robot.at(q)
+        return bias_forces(at, tree, v)
+
+    return program
+
+
+def bias_forces(at: Posture, tree: InverseDynamics, v: Scalars) -> Forces:
+    """Return Γᵀ(bias + Mγ)."""
+    moving = at.velocities(v)
+    return at.gathered(tree(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n)))
+
+
+def gravity(tree: InverseDynamics) -> Program:
+    """Return the program of G(q): Γᵀ of the tree's inverse dynamics at rest."""
+
+    def program(robot: Embedding, q: Scalars) -> Any:
+        at = robot.at(q)
+        still = (0.0,) * at.model.nv
+        return at.gathered(tree(at.model, at.q, still, still))
+
+    return program
+
+
+def mass_matrix(tree: MassMatrix) -> Program:
+    """Return the program of ΓᵀMΓ."""
+
+    def program(robot: Embedding, q: Scalars) -> Any:
+        at = robot.at(q)
+        return at.congruent(tree(at.model, at.q))
+
+    return program
+
+
+def forward_dynamics(mass: MassMatrix, tree: InverseDynamics) -> Program:
+    """Return the program of a from M(q)·a = Γ_aᵀτ − bias(q, v), of a formulation of M and one of the bias."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
+        at = robot.at(q)
+        return moved(at, mass, tree, v, tau, load)
+
+    return program
+
+
+def moved(
+    at: Posture, mass: MassMatrix, tree: InverseDynamics, v: Scalars, tau: Scalars, load: Scalars = ()
+) -> Scalars:
+    """Return the independent accelerations under actuator forces."""
+    right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, tree, v), strict=True)]
+    if load:
+        right = [x + y for x, y in zip(right, load, strict=True)]
+    return forward.solve(at.congruent(mass(at.model, at.q)), at.parents, tuple(right))
+
+
+def articulated_bodies(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
+    """Return a of an open tree by articulated bodies."""
+    at = robot.at(q)
+    total = tuple(t + x for t, x in zip(tau, load, strict=True)) if load else tau
+    return articulated.forward_dynamics(at.model, at.q, v, total)
+
+
+def motion(dynamics: Program) -> Program:
+    """Return the program of q̇ and a, the field that an integrator follows."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> Any:
+        at = robot.at(q)
+        return at.rates(v, at.velocities(v)), dynamics(robot, q, v, tau)
+
+    return program
+
+
+def coordinate_rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
+    """Return q̇."""
+    at = robot.at(q)
+    return at.rates(v, at.velocities(v))
+
+
+def coriolis_matrix(robot: Embedding, q: Scalars, v: Scalars) -> Any:
+    """Return Γᵀ(CΓ + MΓ̇), with Ṁ − 2C skew."""
+    at = robot.at(q)
+    moving = at.velocities(v)
+    stir = coriolis.coriolis_matrix(at.model, at.q, moving)
+    return at.coriolis(stir, inertia_matrix.mass_matrix_composite(at.model, at.q), v, moving)
+
+
+# Quantities
+
+
+def regressor_matrix(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return ΓᵀY_tree."""
+    at = robot.at(q)
+    moving = at.velocities(v)
+    return at.gathered_rows(regressor.regressor(at.model, at.q, moving, at.accelerations(v, moving, a)))
+
+
+def gibbs_function(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return S; ∂S/∂a are the forces on the independent velocities."""
+    at = robot.at(q)
+    moving = at.velocities(v)
+    return gibbs.gibbs(at.model, at.q, moving, at.accelerations(v, moving, a))
+
+
+def of_q(tree: Callable[..., Any]) -> Program:
+    """Return the program of a quantity of the tree's configuration."""
+
+    def program(robot: Embedding, q: Scalars, *frame: str) -> Any:
+        at = robot.at(q)
+        return tree(at.model, at.q, *frame)
+
+    return program
+
+
+def of_v(tree: Callable[..., Any]) -> Program:
+    """Return the program of a quantity of the tree's configuration and velocities."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, *frame: str) -> Any:
+        at = robot.at(q)
+        return tree(at.model, at.q, at.velocities(v), *frame)
+
+    return program
+
+
+def of_a(tree: Callable[..., Any]) -> Program:
+    """Return the program of a quantity of the tree's configuration, velocities and accelerations."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, *frame: str) -> Any:
+        at = robot.at(q)
+        moving = at.velocities(v)
+        return tree(at.model, at.q, moving, at.accelerations(v, moving, a), *frame)
+
+    return program
+
+
+def spread(tree: Callable[..., Any]) -> Program:
+    """Return the program of a matrix whose columns are velocities."""
+
+    def program(robot: Embedding, q: Scalars, *frame: str) -> Any:
+        at = robot.at(q)
+        return at.spread(tree(at.model, at.q, *frame))
+
+    return program
+
+
+def wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> Any:
+    """Return the forces on the independent velocities that a wrench on a frame amounts to."""
+    at = robot.at(q)
+    return at.gathered(momentum.wrench_forces(at.model, at.q, wrench, frame))
+
+
+def point_biases(robot: Embedding, q: Scalars, v: Scalars, places: Sequence[points.Place]) -> Any:
+    """Return the accelerations of points while the independent velocities do not change."""
+    at = robot.at(q)
+    moving = at.velocities(v)
+    return points.point_accelerations(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n), places)
+
+
+def tree_velocity(robot: Embedding, q: Scalars, v: Scalars) -> Any:
+    """Return Γv."""
+    return robot.at(q).velocities(v)
+
+
+def tree_acceleration(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return Γa + γ."""
+    at = robot.at(q)
+    return at.accelerations(v, at.velocities(v), a)
+
+
+def actuator_jacobian(robot: Embedding, q: Scalars) -> Any:
+    """Return the matrix from v to the velocities of the actuators: the transpose of how their forces act."""
+    at = robot.at(q)
+    return [at.pushed(unit) for unit in units(at.n_actuators)]
+
+
+def units(n: int) -> list[Scalars]:
+    """Return the unit vectors of a dimension."""
+    return [tuple(float(i == k) for i in range(n)) for k in range(n)]
+
+
+def actuator_forces(robot: Embedding, q: Scalars, force: Scalars) -> Any:
+    """Return the actuator forces that amount to forces on the independent velocities, passive modes left free."""
+    at = robot.at(q)
+    shares = [at.gathered(_pushed(at, column)) for column in at.columns(range(at.n_actuators, at.n))]
+    return at.actuated(force, shares)[0]
+
+
+def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return, per closure, the force and moment that it puts on its second frame's body, in the first frame's axes."""
+    at = robot.at(q)
+    moving = driven(at, gibbs.inverse_dynamics, v, at.velocities(v), a)
+    return at.held(moving.forces, moving.actuators)
+
+
+# The table
+
+_TREES: dict[str, tuple[InverseDynamics, bool]] = {
+    "gibbs": (gibbs.inverse_dynamics, False),
+    "vector": (vector_form.inverse_dynamics, True),
+    "mixed": (mixed.inverse_dynamics, True),
+    "newton-euler": (newton_euler.inverse_dynamics, True),
+}
+_MASSES: dict[str, tuple[MassMatrix, bool]] = {
+    "gibbs": (inertia_matrix.mass_matrix_gibbs, False),
+    "composite": (inertia_matrix.mass_matrix_composite, False),
+    "mixed": (mixed.mass_matrix, True),
+}
+
+
+def _each(make: Callable[[Any], Program], table: dict[str, tuple[Any, bool]]) -> dict[str, Formulation]:
+    return {name: Formulation(make(tree), bodies) for name, (tree, bodies) in table.items()}
+
+
+def only(program: Program, name: str = "gibbs") -> dict[str, Formulation]:
+    """Return the one formulation of a verb."""
+    return {name: Formulation(program)}
+
+
+FORWARD = {
+    name: Formulation(forward_dynamics(mass, _TREES.get(name, _TREES["gibbs"])[0]), bodies)
+    for name, (mass, bodies) in _MASSES.items()
+}
+PROGRAMS: dict[str, dict[str, Formulation]] = {
+    "inverse_dynamics": _each(inverse_dynamics, _TREES),
+    "generalised_forces": only(generalised_forces),
+    "forward_dynamics": FORWARD,
+    "motion": {name: f._replace(program=motion(f.program)) for name, f in FORWARD.items()},
+    "mass_matrix": _each(mass_matrix, _MASSES),
+    "coriolis_matrix": only(coriolis_matrix),
+    "gravity": _each(gravity, _TREES),
+    "bias": _each(bias, _TREES),
+    "regressor": only(regressor_matrix),
+    "gibbs": only(gibbs_function),
+    "kinetic_energy": only(of_v(energy.kinetic_energy)),
+    "potential_energy": only(of_q(energy.potential_energy)),
+    "centre_of_mass": only(of_q(momentum.centre_of_mass)),
+    "momentum": only(of_v(momentum.momentum)),
+    "momentum_matrix": only(spread(momentum.momentum_matrix)),
+    "pose": only(of_q(kinematics.pose)),
+    "jacobian": only(spread(kinematics.jacobian)),
+    "velocity": only(of_v(momentum.velocity)),
+    "acceleration": only(of_a(momentum.acceleration)),
+    "wrench_forces": only(wrench_forces),
+    "point_positions": only(of_q(points.positions)),
+    "point_velocities": only(of_v(points.point_velocities)),
+    "point_biases": only(point_biases),
+    "tree_mass_matrix": only(of_q(inertia_matrix.mass_matrix_composite)),
+    "constraint_forces": only(constraint_forces),
+    "tracking_error": only(lambda robot, q, goal: robot.tracking_error(q, goal)),
+    "finished_step": only(lambda robot, q: robot.finished(q)),
+    "actuator_jacobian": only(actuator_jacobian),
+    "actuator_forces": only(actuator_forces),
+    "actuation": only(lambda robot, q, tau: robot.at(q).pushed(tau)),
+    "tree_velocity": only(tree_velocity),
+    "tree_acceleration": only(tree_acceleration),
+    "coordinate_rates": only(coordinate_rates),
+}
+"""Per verb its formulations, for any kind of robot. Those of "…_loaded" are the verb's own, with one more argument."""
+ARTICULATED = Formulation(articulated_bodies)
+"""The formulation of forward dynamics that open trees have besides."""

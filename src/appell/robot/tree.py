@@ -1,0 +1,176 @@
+"""Open robots: trees of bodies, all joints moving by themselves or some following others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.model import manifold
+from appell.model.build import listed
+from appell.model.lean import lean
+from appell.model.model import Model
+from appell.model.parameters import n_parameters, parameters, with_parameters, without_parameters
+from appell.recursion.coupling import expand_q
+from appell.recursion.kinematics import Scalars
+from appell.robot import compile, posture
+from appell.robot.coordinates import (
+    check_quaternions,
+    coordinate_lines,
+    curved_joints,
+    joint_limits,
+    quaternion_errors,
+    quaternion_joints,
+    quaternion_places,
+    velocity_names,
+)
+from appell.robot.derivatives import known
+from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
+from appell.robot.posture import Embedding
+from appell.robot.programs import ARTICULATED, Formulation, motion
+from appell.robot.verbs import UNIT
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(Kind):
+    """A tree of bodies without loops; `model.is_coupled` binds the joints that follow others."""
+
+    model: Model
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.model,)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return names and sizes: every joint that follows no other has its coordinates, velocities and forces."""
+        model, own = self.model, self.model.independent
+        names, velocities = [body.joint.name for body in own.bodies], velocity_names(own)
+        free = [i for i, body in enumerate(model.bodies) if not (model.is_coupled and body.joint.mimic is not None)]
+        places = quaternion_places(own)
+        return Facts(
+            {"q": own.nq, "v": own.nv, "u": own.nv, "t": model.nv, "p": n_parameters(model), "c": 0},
+            names,
+            [body.joint.type.nq for body in own.bodies],
+            velocities,
+            names,
+            velocities,
+            [k for i in free for k in model.velocities(i)],
+            parameters(model),
+            joint_limits(own),
+            {UNIT: len(places)},
+            coordinate_lines(own),
+            places,
+            curved_joints(own, range(own.nv)),
+        )
+
+    # Programs
+
+    def fingerprint(self, *, is_parametric: bool) -> Any:
+        """Return the model without names."""
+        model = replace(self.model, name="", source="", frames=())
+        return (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
+
+    def formulations(self, verb: str) -> Mapping[str, Formulation]:
+        """Return the algorithms of a verb; articulated bodies for trees whose joints all move by themselves."""
+        own = {} if self.model.is_coupled else _OF_OPEN.get(verb.removesuffix("_loaded"), {})
+        return {**known(verb), **own}
+
+    def variants(self, verb: str) -> Sequence[str]:
+        """Return the models of the same dynamics: lean, with parallel axes bundled where there are any, as filed.
+
+        Of a large robot, the one in which inverse dynamics costs least.
+        """
+        if len(self.model.bodies) > COMPETING and verb != "inverse_dynamics":
+            return (compile.choice(self, Key("inverse_dynamics")).variant,)
+        return ("bundled", "lean", FILE) if self._models["bundled"].deferred else ("lean", FILE)
+
+    @cached_property
+    def _models(self) -> Mapping[str, Model]:
+        return _variants(self.model.tree)
+
+    def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
+        """Return the tree in the frames of a variant."""
+        tree = self._models[variant] if pi is None else _parametric(self.model.tree, variant, pi)
+        return posture.Tree(tree, self.model)
+
+    def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
+        """Return how far quaternions are from unit length."""
+        return {UNIT: quaternion_errors(self.facts.quaternions, q) if UNIT in guards else ()}
+
+    def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
+        """Raise for quaternions that are not of unit length."""
+        own = self.model.independent
+        check_quaternions(
+            own.name, self.facts.quaternions, quaternion_joints(own), np.asarray(call.arguments[0], float)
+        )
+        return call.results
+
+    # Configurations
+
+    def neutral(self) -> Array:
+        """Return the configuration with every joint at zero."""
+        return manifold.neutral(self.model.independent)
+
+    def random(self, rng: np.random.Generator, count: int) -> Array:
+        """Return random configurations within the joints' limits."""
+        return manifold.random(self.model.independent, rng, (count,))
+
+    def integrate(self, q: Array, dv: Array) -> Array:
+        """Return q ⊕ dv."""
+        return manifold.integrate(self.model.independent, q, dv)
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """Return q1 ⊖ q0."""
+        return manifold.difference(self.model.independent, q0, q1)
+
+    def tree_configuration(self, q: Array) -> Array:
+        """Return the coordinates of every joint, followers included."""
+        if not self.model.is_coupled:
+            return q
+        columns = expand_q(self.model, tuple(np.moveaxis(q, -1, 0)))
+        return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else q
+
+    def reduced(self, q: Array, x: Array) -> Array:
+        """Return the velocities of the joints that follow no other."""
+        return x[..., list(self.facts.actuated)]
+
+    def from_actuators(self, positions: Array, guess: Array) -> Array:
+        """Return the positions: every coordinate is an actuator's."""
+        wide = [body.joint.name for body in self.model.independent.bodies if body.joint.type.nq != 1]
+        if wide:
+            raise InputError(
+                f"from_actuators: robot '{self.model.name}' has joints of several coordinates, {listed(wide)}; "
+                "move with robot.integrate"
+            )
+        return positions
+
+    def with_model(self, model: Model) -> Kind:
+        """Return the robot with another model of the same joints."""
+        return type(self)(model)
+
+
+def _variants(tree: Model) -> dict[str, Model]:
+    bundled = lean(tree)
+    return {"bundled": bundled, "lean": replace(bundled, deferred=frozenset()), FILE: tree}
+
+
+def _parametric(tree: Model, variant: str, pi: Scalars) -> Model:
+    """Return a variant of the tree whose parameters are traced."""
+    given = with_parameters(without_parameters(tree), pi)
+    if variant == FILE:
+        return given
+    bundled = lean(given, is_numeric=False)
+    return bundled if variant == "bundled" else replace(bundled, deferred=frozenset())
+
+
+_OF_OPEN = {
+    "forward_dynamics": {"articulated": ARTICULATED},
+    "motion": {"articulated": Formulation(motion(ARTICULATED.program))},
+}

@@ -1,0 +1,288 @@
+"""Contact problems: which forces (or impulses) λ at some contacts keep all of them from penetrating.
+
+Per contact there are three numbers: along the normal, and along two tangents. The motion at the contacts answers as
+u = A·λ + b with A = J M⁻¹ Jᵀ, symmetric and positive semidefinite. Without friction λ solves a linear complementarity
+problem, 0 ≤ λₙ ⟂ uₙ ≥ 0: no wall pulls, no point sinks in, and a wall that is left does not push. With Coulomb's
+friction the tangential force also stays within μλₙ, and where the contact slides it is μλₙ against the slip.
+
+The same problems govern impacts (u velocities, λ impulses) and resting contacts (u accelerations, λ forces).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+
+from appell.spatial.scalar import Array
+
+SWEEPS = 400
+"""Rounds over all contacts before a frictional problem is given up."""
+ANGLES = tuple(2.0 * math.pi * k / 48 for k in range(49))
+"""Directions in which a slip is looked for before it is refined."""
+GIVE_UP = 1e-3
+"""Share of the motion by which the laws of friction may be missed before there is no solution."""
+OPEN, STICK, SLIDE = "open", "stick", "slide"
+
+
+class UnsolvedError(Exception):
+    """No forces were found that satisfy the contact laws; the text says how far from it the best were."""
+
+
+class Solution(NamedTuple):
+    """Forces (k, 3), per contact whether it is open, sticks or slides, and by how much the laws are missed."""
+
+    forces: Array
+    modes: tuple[str, ...]
+    residual: float
+
+
+def complementarity(A: Array, b: Array) -> Array:
+    """Return λ ≥ 0 with u = A·λ + b ≥ 0 and λ·u = 0, of least norm on the contacts that push.
+
+    Principal pivoting: guess which contacts push, solve, and exchange those that contradict the guess, in the end one
+    at a time from the last (Murty's rule, which ends where A is positive definite).
+
+    >>> complementarity(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-2.0, 5.0]))
+    array([1., 0.])
+    """
+    n = len(b)
+    slack = 1e-12 * (float(np.abs(b).max(initial=0.0)) or 1.0)
+    pushes = b < 0.0
+    for turn in range(20 + 30 * n):
+        forces = np.zeros(n)
+        if pushes.any():
+            forces[pushes] = -(np.linalg.pinv(A[np.ix_(pushes, pushes)], rcond=1e-11, hermitian=True) @ b[pushes])
+        motion = A @ forces + b
+        weight = 1e-12 * float(np.abs(forces).max(initial=0.0))
+        wrong = np.where(pushes, (forces < -weight) | (np.abs(motion) > 1e6 * slack), motion < -slack)
+        if not wrong.any():
+            return np.maximum(forces, 0.0)
+        if turn < 20:
+            pushes = pushes ^ wrong
+        else:
+            last = int(np.flatnonzero(wrong)[-1])
+            pushes[last] = not pushes[last]
+    return _least_squares(A, b)
+
+
+def _least_squares(A: Array, b: Array) -> Array:
+    """Return the nearly exact solution of a slightly regularised problem, where pivoting runs in circles."""
+    n = len(b)
+    size = float(np.trace(A)) / n or 1.0
+    root = np.linalg.cholesky(A + 1e-13 * size * np.eye(n)).T
+    forces, _ = scipy.optimize.nnls(root, -np.linalg.solve(root.T, b))
+    off = float(np.minimum(A @ forces + b, 0.0).min(initial=0.0))
+    if off < -1e-8 * float(np.abs(b).max()):
+        raise UnsolvedError(f"some contact still closes by {-off:.3g} of {float(np.abs(b).max()):.3g}")
+    return np.asarray(forces)
+
+
+def coulomb(A: Array, b: Array, mu: Array, slip: list[Array | None]) -> Solution:
+    """Return the forces at k contacts with friction; A is (3k, 3k), b (3k,).
+
+    A contact with a `slip` direction (a unit vector of its two tangents) slides that way and its friction points
+    against it; any other may stick, or slide against its own friction.
+    """
+    k = len(mu)
+    laws = [_ray(mu[i], slip[i]) for i in range(k)]
+    forces = np.zeros((k, 3))
+    normals = [3 * i for i in range(k)]
+    try:
+        forces[:, 0] = complementarity(A[np.ix_(normals, normals)], b[normals])
+    except UnsolvedError:
+        forces[:, 0] = 0.0
+    scale = float(np.abs(b).max(initial=0.0)) or 1.0
+    for sweep in range(SWEEPS):
+        before = forces.copy()
+        for i in range(k):
+            own = slice(3 * i, 3 * i + 3)
+            rest = b[own] + A[own] @ forces.ravel() - A[own, own] @ forces[i]
+            forces[i] = _one(A[own, own], rest, mu[i], laws[i])
+        change = float(np.abs(forces - before).max(initial=0.0))
+        is_still = change <= 1e-14 * float(np.abs(forces).max(initial=0.0))
+        if is_still or sweep in (2, 6, 20, 60, 200):
+            polished = _polished(A, b, mu, laws, forces)
+            if polished is not None and polished.residual <= 1e-9 * scale:
+                return polished._replace(residual=polished.residual / scale)
+        if is_still:
+            break
+    off = _residual(A, b, mu, laws, forces) / scale
+    if off > GIVE_UP:
+        raise UnsolvedError(f"forces at {k} contacts with friction miss the contact laws by {off:.1e} of the motion")
+    return Solution(forces, _modes(A, b, mu, laws, forces), off)
+
+
+def _ray(mu: float, slip: Array | None) -> Array | None:
+    """Return the direction that a contact's force is bound to, None where it may take any in the cone."""
+    if mu == 0.0:
+        return np.array([1.0, 0.0, 0.0])
+    return None if slip is None else np.array([1.0, *(-mu * slip)])
+
+
+def _one(A: Array, b: Array, mu: float, ray: Array | None) -> Array:
+    """Return the force at one contact with all others held."""
+    if b[0] >= 0.0:
+        return np.zeros(3)
+    if ray is not None:
+        stiffness = float(A[0] @ ray)
+        return -b[0] / stiffness * ray if stiffness > 0.0 else np.zeros(3)
+    stuck = -np.linalg.lstsq(A, b, rcond=1e-12)[0]
+    if stuck[0] >= 0.0 and np.hypot(stuck[1], stuck[2]) <= mu * stuck[0]:
+        return np.asarray(stuck)
+    return _sliding(A, b, mu)
+
+
+def _sliding(A: Array, b: Array, mu: float) -> Array:
+    """Return the force with λ_t = −μλₙd and slip along d: the angle of d is a root of one equation."""
+    # on plain numbers: the root finder asks one angle at a time
+    (a00, a01, a02), (a10, a11, a12), (a20, a21, a22) = A.tolist()
+    b0, b1, b2 = map(float, b)
+
+    def response(angle: float) -> tuple[float, float, float]:
+        """Return the row of A for each direction applied to a unit push with friction against the angle."""
+        x, y = -mu * math.cos(angle), -mu * math.sin(angle)
+        return a00 + a01 * x + a02 * y, a10 + a11 * x + a12 * y, a20 + a21 * x + a22 * y
+
+    def across(angle: float) -> float:
+        """Return the slip across the angle times the stiffness: a polynomial of degree 3 in its sine and cosine."""
+        stiffness, r1, r2 = response(angle)
+        c, s = math.cos(angle), math.sin(angle)
+        return float(-b0 * (c * r2 - s * r1) + stiffness * (c * b2 - s * b1))
+
+    values = [across(angle) for angle in ANGLES]
+    best, least = np.zeros(3), math.inf
+    for j in range(len(ANGLES) - 1):
+        if values[j] * values[j + 1] <= 0.0:
+            angle = _root(across, ANGLES[j], ANGLES[j + 1])
+            stiffness, r1, r2 = response(angle)
+            if stiffness <= 0.0:
+                continue
+            push = -b0 / stiffness
+            along = math.cos(angle) * (push * r1 + b1) + math.sin(angle) * (push * r2 + b2)
+            if push < least and along >= -1e-12 * float(np.abs(b).max()):
+                best, least = push * np.array([1.0, -mu * math.cos(angle), -mu * math.sin(angle)]), push
+    return best
+
+
+def _modes(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> tuple[str, ...]:
+    u = (A @ forces.ravel() + b).reshape(-1, 3)
+    size = float(np.abs(forces).max(initial=0.0))
+    speed = float(np.abs(b).max(initial=0.0))
+    modes = []
+    for i, force in enumerate(forces):
+        if force[0] <= 1e-13 * size:
+            modes.append(OPEN)
+        elif laws[i] is not None:
+            modes.append(SLIDE)
+        else:
+            slipping = np.hypot(*u[i, 1:]) > 1e-7 * speed
+            modes.append(SLIDE if slipping and np.hypot(*force[1:]) > 0.999 * mu[i] * force[0] else STICK)
+    return tuple(modes)
+
+
+def _polished(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> Solution | None:
+    """Return the solution with every contact kept in its mode, to rounding; None if the modes contradict it."""
+    modes = _modes(A, b, mu, laws, forces)
+    x = np.where(np.array([mode == OPEN for mode in modes])[:, None], 0.0, forces).ravel()
+    for _ in range(25):
+        u = A @ x + b
+        error, slope = np.array(x), np.eye(len(x))
+        for i, mode in enumerate(modes):
+            n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+            law = laws[i]
+            if mode == OPEN:
+                continue
+            error[n], slope[n] = u[n], A[n]
+            if mode == STICK:
+                error[t], slope[t] = u[t], A[t]
+            elif law is not None:
+                error[t] = x[t] - law[1:] * x[n]
+                slope[t, n] = -law[1:]
+            else:
+                length = float(np.hypot(*u[t])) or 1e-300
+                d = u[t] / length
+                error[t] = x[t] + mu[i] * x[n] * d
+                slope[t] += mu[i] * x[n] * (np.eye(2) - np.outer(d, d)) @ A[t] / length
+                slope[t, n] += mu[i] * d
+        change = np.linalg.lstsq(slope, -error, rcond=1e-13)[0]
+        x = x + change
+        if not np.isfinite(x).all():
+            return None
+        if float(np.abs(change).max()) <= 1e-15 * float(np.abs(x).max(initial=0.0)):
+            break
+    found = x.reshape(-1, 3)
+    return Solution(found, modes, _residual(A, b, mu, laws, found))
+
+
+def _residual(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> float:
+    """Return by how much motion the laws are missed: sinking in, pulling, leaving the cone, not opposing the slip."""
+    u = (A @ forces.ravel() + b).reshape(-1, 3)
+    worst = 0.0
+    for i, force in enumerate(forces):
+        own = A[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
+        weight = float(np.trace(own))
+        worst = max(worst, -u[i, 0], -weight * force[0])
+        if force[0] > 0.0:
+            worst = max(worst, abs(u[i, 0]))
+        law = laws[i]
+        if law is not None:
+            worst = max(worst, weight * float(np.abs(force[1:] - law[1:] * force[0]).max()))
+            continue
+        bound, friction = mu[i] * force[0], float(np.hypot(*force[1:]))
+        worst = max(worst, weight * (friction - bound))
+        slip = float(np.hypot(*u[i, 1:]))
+        if slip > 0.0 and force[0] > 0.0:  # sliding friction opposes the slip with all its strength
+            gap = weight * float(np.hypot(*(force[1:] + bound * u[i, 1:] / slip)))
+            worst = max(worst, min(slip, gap))
+    return float(worst)
+
+
+def dissipate(A: Array, u: Array, bounds: Array) -> Array:
+    """Return the friction (k, 2), each within its bound, that leaves the least kinetic energy: ½xᵀAx + uᵀx → min.
+
+    A is (2k, 2k) and u (2k,), of the tangents alone. Block by block, each with its exact minimum on a disc.
+    """
+    k = len(bounds)
+    x = np.zeros(2 * k)
+    for _ in range(10 * SWEEPS):
+        before = x.copy()
+        for i in range(k):
+            own = slice(2 * i, 2 * i + 2)
+            slope = u[own] + A[own] @ x - A[own, own] @ x[own]
+            x[own] = _on_disc(A[own, own], slope, float(bounds[i]))
+        if float(np.abs(x - before).max(initial=0.0)) <= 1e-15 * float(np.abs(x).max(initial=0.0)):
+            break
+    return x.reshape(k, 2)
+
+
+def _on_disc(A: Array, g: Array, radius: float) -> Array:
+    """Return the minimum of ½xᵀAx + gᵀx for ‖x‖ ≤ radius."""
+    if radius <= 0.0:
+        return np.zeros(2)
+    values, axes = np.linalg.eigh(A)
+    weights = np.maximum(values, 0.0)
+    along = axes.T @ g
+    small = 1e-14 * (float(weights.max()) or 1.0)
+    free = np.where(weights > small, -along / np.maximum(weights, small), 0.0)
+    if np.hypot(*free) <= radius and not (np.abs(along) > 1e-12 * np.abs(g).max(initial=0.0))[weights <= small].any():
+        return np.asarray(axes @ free)
+
+    def excess(shift: float) -> float:
+        return float(np.hypot(*(along / (weights + shift)))) - radius
+
+    top = float(np.hypot(*along)) / radius
+    least = max(1e-3 * small, 1e-300)
+    root = _root(excess, least, 2.0 * top)
+    return np.asarray(axes @ (-along / (weights + root)))
+
+
+def _root(function: Callable[[float], Any], a: float, b: float) -> float:
+    """Return the root between a and b; the end nearer to one where rounding hides the change of sign."""
+    at = function(a), function(b)
+    if at[0] * at[1] > 0.0:
+        return a if abs(at[0]) < abs(at[1]) else b
+    return float(scipy.optimize.brentq(function, a, b, xtol=1e-300, rtol=1e-15))

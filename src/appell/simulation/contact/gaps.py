@@ -1,0 +1,226 @@
+"""All the gaps that a motion must keep open: points before walls, and joints before their limits.
+
+A *pair* is one point and one wall that may meet, or one end of a joint's range. Arrays over pairs are in the order of
+:attr:`Gaps.pairs`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from appell.errors import InputError
+from appell.model.build import listed
+from appell.robot.robot import Robot
+from appell.simulation.contact.points import Points
+from appell.simulation.walls.shapes import PerPoint, Wall, check_range
+from appell.spatial.scalar import Array
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A point and a wall (or a joint and the end of its range), with the laws between them."""
+
+    point: str
+    wall: str
+    restitution: float
+    friction: float
+
+
+class _Group(NamedTuple):
+    """The pairs of one wall: the indices of its points, and where the pairs begin."""
+
+    wall: Wall
+    points: Array
+    start: int
+
+
+class _Limit(NamedTuple):
+    """One end of a joint's range: gap = sign·(q − bound), by its places among the tree's coordinates and velocities."""
+
+    joint: str
+    coordinate: int
+    velocity: int
+    bound: float
+    sign: float
+
+
+class Rows(NamedTuple):
+    """The directions of k contacts: matrices (k, 3, nv) from v to the speeds along the normal and two tangents.
+
+    `bias` (k, 3) is what the accelerations along them are while the joints do not accelerate, the curvature of the
+    wall included; `positions` and `normals` are (k, 3) in the world, `tangents` (k, 2, 3).
+    """
+
+    matrices: Array
+    bias: Array
+    positions: Array
+    normals: Array
+    tangents: Array
+
+
+class Gaps:
+    """The gaps of a robot among walls."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        points: Points,
+        walls: Sequence[Wall],
+        restitution: PerPoint,
+        friction: PerPoint,
+        limits: float | None,
+    ) -> None:
+        for wall_laws in ((restitution, friction), *((wall.restitution, wall.friction) for wall in walls)):
+            _check_names(wall_laws, points.names)
+        self._points, self._robot = points, robot
+        self._groups: list[_Group] = []
+        self._endless: list[bool] = []
+        self.pairs: list[Pair] = []
+        for wall in (part for whole in walls for part in whole.parts):
+            chosen = _chosen(wall, points.names)
+            self._groups.append(_Group(wall, np.array(chosen, dtype=int), len(self.pairs)))
+            for k in chosen:
+                name = points.names[k]
+                e, mu = _for(wall.restitution, restitution, name), _for(wall.friction, friction, name)
+                self.pairs.append(Pair(name, wall.label, e, mu))
+                self._endless.append(wall.is_endless)
+        self._limits = [] if limits is None else _limits(robot)
+        for limit in self._limits:
+            end = "lower limit" if limit.sign > 0.0 else "upper limit"
+            self.pairs.append(Pair(limit.joint, end, float(limits or 0.0), 0.0))
+            self._endless.append(True)
+        self.restitution = np.array([pair.restitution for pair in self.pairs])
+        self.friction = np.array([pair.friction for pair in self.pairs])
+        self.endless = np.array(self._endless, dtype=bool)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def gaps(self, q: Array) -> Array:
+        """Return the gaps (..., pairs)."""
+        p = self._points.positions(q)
+        parts = [group.wall.gap(p[..., group.points, :]) for group in self._groups]
+        if self._limits:
+            tree = self._robot.tree_configuration(q)
+            parts += [(limit.sign * (tree[..., limit.coordinate] - limit.bound))[..., None] for limit in self._limits]
+        return np.concatenate(parts, axis=-1) if parts else np.zeros((*np.shape(q)[:-1], 0))
+
+    def reached(self, q: Array) -> Array:
+        """Return which pairs' walls reach to where their points stand, (pairs,); endless ones reach everywhere."""
+        if self.endless.all():
+            return self.endless
+        p = self._points.positions(q)
+        parts = [group.wall.covers(p[group.points]) for group in self._groups]
+        return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
+
+    def rates(self, q: Array, v: Array) -> Array:
+        """Return how fast the gaps open, (pairs,)."""
+        p, speed = self._points.positions(q), self._points.velocities(q, v)
+        parts = [
+            np.einsum("ki,ki->k", group.wall.gradient(p[group.points]), speed[group.points]) for group in self._groups
+        ]
+        if self._limits:
+            tree = self._robot.tree_velocity(q, v)
+            parts.append(np.array([limit.sign * tree[limit.velocity] for limit in self._limits]))
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def slopes(self, q: Array) -> Array:
+        """Return the length of every gap's gradient, (pairs,): 1 where a gap is a distance."""
+        p = self._points.positions(q)
+        parts = [np.linalg.norm(group.wall.gradient(p[group.points]), axis=-1) for group in self._groups]
+        return np.concatenate([*parts, np.ones(len(self._limits))])
+
+    def rows(self, q: Array, v: Array, which: Sequence[int]) -> Rows:
+        """Return the directions of some pairs."""
+        n = len(which)
+        flat = [np.zeros((n, 3)) for _ in range(3)]
+        rows = Rows(np.zeros((n, 3, self._robot.nv)), flat[0], flat[1], flat[2], np.zeros((n, 2, 3)))
+        p, speed = self._points.positions(q), self._points.velocities(q, v)
+        bias, jacobians = self._points.biases(q, v), self._points.jacobians(q)
+        for i, pair in enumerate(which):
+            place = self._place(pair)
+            if isinstance(place, _Limit):
+                rows.matrices[i, 0] = (
+                    place.sign * self._robot.tree_velocity(q, np.eye(self._robot.nv))[:, place.velocity]
+                )
+                still = np.zeros(self._robot.nv)
+                rows.bias[i, 0] = place.sign * self._robot.tree_acceleration(q, v, still)[place.velocity]
+                continue
+            wall, k = place
+            slope = wall.gradient(p[k])
+            length = float(np.linalg.norm(slope))
+            if not length > 0.0:
+                raise InputError(f"{wall.label}: the gap has no slope at {p[k].round(6).tolist()}; it is no wall there")
+            axes = _axes(slope / length)
+            rows.matrices[i] = axes @ jacobians[k]
+            rows.bias[i] = axes @ bias[k]
+            rows.bias[i, 0] += speed[k] @ wall.hessian(p[k]) @ speed[k] / length
+            rows.positions[i], rows.normals[i], rows.tangents[i] = p[k], axes[0], axes[1:]
+        return rows
+
+    def _place(self, pair: int) -> tuple[Wall, int] | _Limit:
+        first = len(self.pairs) - len(self._limits)
+        if pair >= first:
+            return self._limits[pair - first]
+        group = next(group for group in reversed(self._groups) if group.start <= pair and len(group.points))
+        return group.wall, int(group.points[pair - group.start])
+
+
+def _axes(normal: Array) -> Array:
+    """Return the normal and two tangents as rows; for a wall upright on a coordinate plane, one lies in the plane."""
+    x, y, z = normal.tolist()
+    least = min((abs(x), 0), (abs(y), 1), (abs(z), 2))[1]
+    a, b, c = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[least]  # n × e of the axis e that n is farthest from
+    length = math.sqrt(a * a + b * b + c * c)
+    a, b, c = a / length, b / length, c / length
+    return np.array([(x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)])
+
+
+def _chosen(wall: Wall, names: Sequence[str]) -> list[int]:
+    if wall.points is None:
+        return list(range(len(names)))
+    unknown = [name for name in wall.points if name not in names]
+    if unknown:
+        raise InputError(f"{wall.label}: no point {listed(unknown)} among the points {listed(names)}")
+    return [names.index(name) for name in wall.points]
+
+
+def _for(own: PerPoint | None, common: PerPoint, name: str) -> float:
+    """Return the number for a point: the wall's own if it has one, else the run's, 0 for points neither names."""
+    for source in (own, common):
+        if isinstance(source, Mapping):
+            if name in source:
+                return float(source[name])
+        elif source is not None:
+            return float(source)
+    return 0.0
+
+
+def _limits(robot: Robot) -> list[_Limit]:
+    """Return the ends of the ranges of all joints of the tree but those that follow others."""
+    model = robot.model
+    found = []
+    for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
+        joint = body.joint
+        if joint.type.nq == 1 and joint.kind != "continuous" and not (model.is_coupled and joint.mimic is not None):
+            ends = ((joint.limits.lower, 1.0), (joint.limits.upper, -1.0))
+            found += [_Limit(joint.name, at.start, along.start, x, sign) for x, sign in ends if np.isfinite(x)]
+    return found
+
+
+def _check_names(laws: Sequence[PerPoint | None], names: Sequence[str]) -> None:
+    for law in laws:
+        unknown = [name for name in law if name not in names] if isinstance(law, Mapping) else []
+        if unknown:
+            raise InputError(f"restitution, friction: no point {listed(unknown)} among the points {listed(names)}")
+
+
+def check_laws(restitution: PerPoint, friction: PerPoint) -> None:
+    """Raise unless restitution lies in [0, 1] and friction is not negative."""
+    check_range("restitution", restitution, 1.0)
+    check_range("friction", friction, np.inf)

@@ -1,0 +1,146 @@
+"""The points of a robot that may strike walls, and native code for their motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from appell.errors import InputError
+from appell.model.build import listed
+from appell.model.model import WORLD, Model
+from appell.recursion.points import Place
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+from appell.spatial.vector import ZERO
+
+STEADY = ("revolute", "continuous", "ball")
+"""Joints whose origin stays where it is on the parent."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a link: the link's (or any frame's) name and the position in its frame [m].
+
+    >>> import appell
+    >>> appell.simulation.Point("link2", (0.5, 0.0, 0.0)).label
+    'link2[0.5, 0, 0]'
+    """
+
+    frame: str
+    position: Sequence[float] = (0.0, 0.0, 0.0)
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return the point's name, or the frame's with the position in it."""
+        where = f"[{', '.join(f'{x:g}' for x in self.position)}]" if any(self.position) else ""
+        return self.name or self.frame + where
+
+
+class Named(NamedTuple):
+    """A point resolved: its name and its place on a body."""
+
+    name: str
+    place: Place
+
+
+def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
+    """Return the points asked for, or every joint's origin and every end point."""
+    if points is None:
+        return default_points(robot.model)
+    if isinstance(points, str):
+        raise InputError(f"points: expected a list of names or appell.simulation.Point, got the text '{points}'")
+    found = [_resolved(robot.model, point) for point in points]
+    names = [point.name for point in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"points: {listed(twice)} given twice; name every point once")
+    return found
+
+
+def _resolved(model: Model, point: str | Point) -> Named:
+    wanted = Point(point) if isinstance(point, str) else point
+    if wanted.frame not in model.frame_index:
+        raise InputError(
+            f"points: robot '{model.name}' has no frame '{wanted.frame}'; known: {listed(model.frame_index)}"
+        )
+    if len(wanted.position) != 3 or not np.isfinite(wanted.position).all():
+        raise InputError(f"points: '{wanted.label}' needs three finite numbers, got {wanted.position!r}")
+    frame = model.frame_index[wanted.frame]
+    x, y, z = frame.placement.apply((float(wanted.position[0]), float(wanted.position[1]), float(wanted.position[2])))
+    return Named(wanted.label, Place(frame.body, (float(x), float(y), float(z))))
+
+
+def default_points(model: Model) -> list[Named]:
+    """Return every joint's origin and every end of the tree, by link, each place once.
+
+    The ends are the links fixed to bodies that carry no other. Bodies without mass stand between the directions of one
+    joint; their origins are no points of the robot. What cannot move cannot strike.
+    """
+    parents = {body.parent for body in model.bodies}
+    candidates = [Named(body.name, Place(i, ZERO)) for i, body in enumerate(model.bodies) if body.inertia.mass > 0.0]
+    candidates += [
+        Named(frame.name, Place(frame.body, tuple(map(float, frame.placement.position))))  # type: ignore[arg-type]
+        for frame in model.frames
+        if frame.body != WORLD and frame.body not in parents
+    ]
+    bodies = {body.name for body in model.bodies}
+    kept: dict[Place, Named] = {}
+    for name, place in candidates:
+        canonical = _canonical(model, place)
+        # of frames at one place the last is the link that the others (its joint, a flange) lead to
+        if canonical.body != WORLD and (canonical not in kept or kept[canonical].name not in bodies):
+            kept[canonical] = Named(name, place)
+    return list(kept.values())
+
+
+def _canonical(model: Model, place: Place) -> Place:
+    """Return a point on the body nearest to the base that it is fixed to, to a nanometre."""
+    body, position = place
+    while body != WORLD and not any(abs(x) > 1e-9 for x in position) and model.bodies[body].joint.kind in STEADY:
+        joint = model.bodies[body].joint
+        body, position = model.bodies[body].parent, joint.placement.position
+    x, y, z = (round(float(x), 9) + 0.0 for x in position)
+    return Place(body, (x, y, z))
+
+
+class Points:
+    """The motion of some points, one native call each for all of them.
+
+    >>> import appell, numpy as np
+    >>> robot = appell.load("shafei-tree")
+    >>> Points(robot, resolve(robot, ["O1", "O2"])).positions(robot.neutral())
+    array([[0., 0., 0.],
+           [1., 0., 0.]])
+    """
+
+    def __init__(self, robot: Robot, points: Sequence[Named]) -> None:
+        self._robot, self._places = robot, tuple(point.place for point in points)
+        self.names = tuple(point.name for point in points)
+
+    def positions(self, q: Array) -> Array:
+        """Return where the points are, (..., n, 3)."""
+        return self._evaluated("point_positions", q)
+
+    def velocities(self, q: Array, v: Array) -> Array:
+        """Return how fast they move, (..., n, 3)."""
+        return self._evaluated("point_velocities", q, v)
+
+    def biases(self, q: Array, v: Array) -> Array:
+        """Return their accelerations while v does not change, (..., n, 3)."""
+        return self._evaluated("point_biases", q, v)
+
+    def jacobians(self, q: Array) -> Array:
+        """Return the matrices (n, 3, nv) from v to the velocities at one configuration."""
+        unit: Array = self.velocities(q, np.eye(self._robot.nv))
+        return np.moveaxis(unit, 0, -1)
+
+    def _evaluated(self, verb: str, q: Array, *others: Array) -> Array:
+        if not self._places:
+            leading = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, *others)))
+            return np.zeros((*leading, 0, 3))
+        result: Array = self._robot.evaluate(verb, q, *others, about=self._places)
+        return result

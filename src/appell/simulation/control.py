@@ -1,0 +1,65 @@
+"""The forces that drive a simulated robot: none, constant, a law of time and state, or a law that is sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+
+Control = Callable[[float, Array, Array], ArrayLike]
+"""A law (t, q, v) → τ."""
+
+
+class Drive:
+    """The joint forces of a run.
+
+    With a `rate` [Hz] the law is asked once per period and its answer held, as a digital controller does it; without,
+    it is asked at every instant the integrator looks at, and should be smooth.
+    """
+
+    def __init__(self, robot: Robot, control: Control | ArrayLike | None, rate: float | None) -> None:
+        self._robot = robot
+        self._law: Control | None = control if callable(control) else None
+        self._size = robot.nu
+        self._held = np.zeros(self._size)
+        self._period = None if rate is None or self._law is None else 1.0 / rate
+        self._count = 0
+        if control is not None and not callable(control):
+            self._held = self._checked(control, "control")
+
+    @property
+    def held(self) -> Array:
+        """Return the forces that are held now."""
+        return self._held
+
+    def tau(self, t: float, q: Array, v: Array) -> Array:
+        """Return the forces at a moment."""
+        if self._law is None or self._period is not None:
+            return self._held
+        return self._checked(self._law(t, q, v), f"control at t = {t:.6g} s")
+
+    def next_sample(self, t: float) -> float:
+        """Return when the law is asked next, after t."""
+        return np.inf if self._period is None else self._count * self._period
+
+    def is_due(self, t: float) -> bool:
+        """Return whether the law is to be asked now."""
+        return self._period is not None and t >= self._count * self._period
+
+    def sample(self, t: float, q: Array, v: Array) -> None:
+        """Ask a sampled law."""
+        if self._period is not None and self._law is not None:
+            self._held = self._checked(self._law(t, q, v), f"control at t = {t:.6g} s")
+            self._count += 1
+
+    def _checked(self, tau: ArrayLike, what: str) -> Array:
+        forces = np.asarray(tau, dtype=float)
+        if forces.shape != (self._size,) or not np.isfinite(forces).all():
+            got = f"shape {forces.shape}" if forces.shape != (self._size,) else f"{forces.tolist()}"
+            raise InputError(f"{what}: expected {self._size} finite forces for robot '{self._robot.name}', got {got}")
+        return forces

@@ -1,0 +1,351 @@
+"""The event-driven simulation: smooth motion up to the next event, the event, and on.
+
+Events are points that reach walls, resting contacts that are released, stop sliding or start to, and the user's own.
+:mod:`appell.simulation.events.event_finder` finds them on the step's polynomial; then the step is taken again to
+exactly that moment, so that the state of an event is one of the integrator's own and not of an interpolation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from appell.results.run import ContactInterval, EventRecord
+from appell.robot.robot import Robot
+from appell.simulation.contact import contact_interval
+from appell.simulation.contact.contact_interval import Contact
+from appell.simulation.contact.contact_solver import SLIDE, STICK, UnsolvedError
+from appell.simulation.contact.gaps import Gaps
+from appell.simulation.contact.impact import Metric, strike
+from appell.simulation.control import Drive
+from appell.simulation.events.event_finder import LAG, EventFinder, Found
+from appell.simulation.integrators import Integrator, Step, StepError
+from appell.simulation.plant import Plant
+from appell.simulation.record import Event, ImpactLaw, Record, StopError, told_impact
+from appell.spatial.scalar import Array
+
+TOUCH = 1e-9
+"""Gap [m] and speed [m/s] up to which a point counts as being on a wall and staying there."""
+STALL = 60
+"""Events in a row without any time between them after which the run is given up."""
+TINY = 1000
+"""Steps in a row, each shorter than a billionth of the run, after which it is given up."""
+CROWD, WINDOW = 200, 1e-5
+"""Impacts within a time [s] that count as an accumulation whatever their speeds: they lose their restitution."""
+
+
+class Engine:
+    """One simulation."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        gaps: Gaps,
+        drive: Drive,
+        integrator: Callable[[Engine], Integrator],
+        law: ImpactLaw,
+        events: Sequence[Event],
+    ) -> None:
+        self.robot, self.gaps, self.drive, self.law = robot, gaps, drive, law
+        self.plant = Plant(robot, charts=not len(gaps))
+        self.record = Record()
+        self.contacts: list[Contact] = []
+        self.quaternions = list(robot.facts.quaternions)
+        self._events = tuple(events)
+        self._event_finder = EventFinder(gaps, self._events, robot.nq, self.normalised, self._held)
+        self._since: dict[int, float] = {}
+        self._stalled = 0
+        self._tiny = 0
+        self._duration = 0.0
+        self._integrator = integrator(self)  # it asks for the motion's field and for its projection
+
+    # The motion
+
+    def field(self, t: float, y: Array) -> Array:
+        """Return ẏ: the rates of the coordinates, and the accelerations under control and resting contacts."""
+        if not np.isfinite(y).all():  # a trial that went too far, which the integrator will reject
+            return np.full_like(y, np.nan)
+        rate, a, _ = self._motion(t, y)
+        return np.concatenate([rate, a])
+
+    def _motion(self, t: float, y: Array) -> tuple[Array, Array, Array]:
+        """Return q̇, the accelerations, and the forces of the control."""
+        q, v = y[: self.robot.nq], y[self.robot.nq :]
+        tau = self._tau(t, q, v)
+        rate, a = self.plant.motion(q, v, tau)
+        if self.contacts:
+            forces = self.plant.with_friction(v, tau)
+            a = contact_interval.accelerate(self.plant.bare, self.gaps, self.normalised(q), v, forces, self.contacts).a
+        return rate, a, tau
+
+    def _tau(self, t: float, q: Array, v: Array) -> Array:
+        """Return the control's forces; it sees unit quaternions and the robot's own velocities."""
+        return self.drive.tau(t, self.normalised(q), self.plant.own_velocity(q, v))
+
+    def pull(self, t: float, q: Array, v: Array) -> Array:
+        """Return the forces of control and joint friction together."""
+        return self.plant.with_friction(v, self._tau(t, q, v))
+
+    def _held(self, t: float, q: Array, v: Array) -> Array:
+        """Return the forces of the resting contacts."""
+        return contact_interval.accelerate(self.plant.bare, self.gaps, q, v, self.pull(t, q, v), self.contacts).forces
+
+    def normalised(self, q: Array) -> Array:
+        """Return q with its quaternions at unit length."""
+        if not self.quaternions:
+            return q
+        q = np.array(q)
+        for k in self.quaternions:
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def project(self, y: Array) -> None:
+        """Bring a state back to where it must be: quaternions of unit length, loops closed, points on their walls."""
+        nq = self.robot.nq
+        if self.quaternions:
+            y[:nq] = self.normalised(y[:nq])
+        if np.isfinite(y).all():
+            y[:nq] = self.plant.closed(y[:nq])
+        if self.contacts and np.isfinite(y).all():
+            y[:nq], y[nq:] = contact_interval.project(self.robot, self.gaps, y[:nq], y[nq:], self.contacts)
+
+    def run(self, q: Array, v: Array, duration: float, progress: Callable[[float], None]) -> str:
+        """Move from q and v for a time; return why it ended early, empty if it did not."""
+        t, y = 0.0, np.concatenate([q, v])
+        self._duration = duration
+        self.record.add(t, np.array(y), np.zeros_like(v), self.drive.held)  # what there is if nothing goes at all
+        try:
+            self.drive.sample(t, q, v)
+            self._note(t, y, again=True)
+            y = self._begin(t, y)
+            while t < duration:
+                t, y, is_over = self._advance(t, y, min(duration, self.drive.next_sample(t)))
+                progress(t)
+                if is_over:
+                    break
+        except (StopError, StepError, UnsolvedError) as reason:
+            return str(reason)
+        finally:
+            for pair in list(self._since):
+                self._leave(pair, self.record.t[-1])
+        return ""
+
+    def _begin(self, t: float, y: Array) -> Array:
+        """Return the first state after points that touch at the start have struck or come to rest."""
+        nq = self.robot.nq
+        q, v = y[:nq], y[nq:]
+        if not len(self.gaps):
+            return y
+        gap, rates = self.gaps.gaps(q), self.gaps.rates(q, v)
+        there = self.gaps.reached(q) & (np.abs(gap) <= TOUCH)
+        if (there & (rates < -TOUCH)).any():
+            return self._impact(t, y, [])
+        self._settle(t, y, self._touching(q, v))
+        self._note(t, y, again=True)
+        return y
+
+    def _advance(self, t: float, y: Array, limit: float) -> tuple[float, Array, bool]:
+        """Return time and state after the next step or event, and whether the run is over."""
+        nq = self.robot.nq
+        v, is_other = self.plant.switched(y[:nq], y[nq:])
+        if is_other:
+            y = np.concatenate([y[:nq], v])
+            self._integrator.restart()
+        step = self._integrator.advance(self.field, t, y, limit)
+        self._check(step)
+        found = self._event_finder.first(step.segments[0], self.contacts, partial(self._shot, t, y))
+        is_over = False
+        if found is None:
+            t, y = self._accept(step)
+        else:
+            time = found.time
+            self._stalled = self._stalled + 1 if time - t <= 1e-12 * max(1.0, t) else 0
+            if self._stalled > STALL:
+                raise StopError(f"contacts at t = {t:.9g} s switch on and off without any time between them")
+            if time > t:
+                t, y = self._accept(self._integrator.shoot(self.field, t, y, time))
+            y, is_over = self._handle(found, t, y)
+            self._integrator.restart()
+        if self.drive.is_due(t) and t < self._duration:
+            self.drive.sample(t, self.normalised(y[:nq]), self.plant.own_velocity(y[:nq], y[nq:]))
+            self._integrator.restart()
+            if self.contacts:
+                self._settle(t, y, self._touching(y[:nq], y[nq:]))
+        if self.contacts:  # the step's own start is what a slide is measured from
+            self.contacts = [self._aimed(contact, y) for contact in self.contacts]
+        return t, y, is_over
+
+    def _shot(self, t: float, y: Array, end: float) -> Array:
+        """Return the state at exactly a time, no farther than one step."""
+        return self._integrator.shoot(self.field, t, y, end).y
+
+    def _handle(self, found: Found, t: float, y: Array) -> tuple[Array, bool]:
+        """Return the state after an event, and whether the run is over."""
+        if found.what == "event":
+            return self._happen(t, y, found.which)
+        if found.what == "impact":
+            return self._impact(t, y, [found.which]), False
+        handle = {"release": self._release, "slide": self._slide, "stop": self._stop}[found.what]
+        return handle(t, y, found.which), False
+
+    def _accept(self, step: Step) -> tuple[float, Array]:
+        self.record.segments += [self.plant.own_segment(segment) for segment in step.segments]
+        t = step.segments[-1].end
+        self._note(t, step.y)
+        return t, step.y
+
+    def _note(self, t: float, y: Array, *, again: bool = False) -> None:
+        """Record a state; `again` in place of the last one."""
+        q, v = y[: self.robot.nq], y[self.robot.nq :]
+        _, a, tau = self._motion(t, y)
+        told = np.concatenate([q, self.plant.own_velocity(q, v)])
+        self.record.add(t, told, self.plant.own_acceleration(q, v, a), np.array(tau), again=again)
+
+    def _check(self, step: Step) -> None:
+        """Raise where the motion has become too large for numbers, or too fast to be followed."""
+        start, t = step.segments[0].start, step.segments[-1].end
+        if not np.isfinite(step.y).all():
+            raise StopError(f"the state is no longer finite at t = {t:.9g} s; the motion diverges, or a force does")
+        self._tiny = self._tiny + 1 if t - start < 1e-9 * self._duration and t < self._duration else 0
+        if self._tiny > TINY:
+            raise StopError(
+                f"{TINY} steps in a row at t = {t:.9g} s are shorter than a billionth of the run, the last "
+                f"{t - start:.1e} s; the motion is too fast, or the control too rough, to be followed"
+            )
+
+    # What happens at events
+
+    def _impact(self, t: float, y: Array, hit: list[int]) -> Array:
+        """Return the state after the points that strike now, and those within the tie window, have struck together."""
+        nq = self.robot.nq
+        q, v = y[:nq], np.array(y[nq:])
+        gap = self.gaps.gaps(q)
+        there = self.gaps.reached(q) & (self.gaps.endless | (gap > -TOUCH))
+        resting = [contact.pair for contact in self.contacts]
+        crowded = len(self.record.impacts) > CROWD and t - self.record.impacts[-CROWD].time < WINDOW
+        if crowded:
+            self.record.remark(
+                f"more than {CROWD} impacts within {WINDOW:g} s of t = {t:.6g} s: from there on without restitution"
+            )
+        for turn in range(STALL):
+            rates = self.gaps.rates(q, v)
+            tied = there & (rates < -TOUCH) & (gap + (self.law.tie_window if turn == 0 else 0.0) * rates <= TOUCH)
+            struck = sorted({*(hit if turn == 0 else []), *resting, *(int(k) for k in np.flatnonzero(tied))})
+            if turn and not tied.any():
+                break
+            v = self._strike(t, q, v, struck, elastic=not crowded and turn < STALL // 2)
+            resting = sorted({*resting, *struck})
+        q = contact_interval.lifted(self.robot, self.gaps, q, v, LAG)
+        after = np.concatenate([q, v])
+        self._settle(t, after, self._touching(q, v))
+        self.project(after)
+        self._note(t, after)
+        return after
+
+    def _strike(self, t: float, q: Array, v: Array, struck: list[int], *, elastic: bool) -> Array:
+        rows = self.gaps.rows(q, v, struck)
+        before = rows.matrices @ v
+        e = np.where((before[:, 0] > -self.law.rest_speed) | (not elastic), 0.0, self.gaps.restitution[struck])
+        mass = self.robot.mass_matrix(q)
+        result = strike(mass, v, rows.matrices, e, self.gaps.friction[struck], self.law.name)
+        for note in result.notes:
+            self.record.remark(f"t = {t:.6g} s: {note}")
+        potential = float(self.robot.potential_energy(q))
+        energies = tuple(0.5 * float(x @ mass @ x) + potential for x in (v, result.v))
+        gain = energies[1] - energies[0]
+        after = rows.matrices @ result.v
+        told = [i for i in range(len(struck)) if before[i, 0] < -TOUCH or result.impulses[i, 0] > 0.0]
+        pairs = [self.gaps.pairs[struck[i]] for i in told]
+        if before[:, 0].min() > -self.law.rest_speed:  # coming to rest is told by the rests
+            return result.v
+        self.record.impacts.append(told_impact(t, pairs, rows, told, (before, after), result, (v, energies)))
+        if gain > 1e-10 * (energies[0] - potential) + 1e-14:
+            names = " and ".join(pair.point for pair in pairs)
+            raise StopError(
+                f"the impact of {names} at t = {t:.9g} s gains {gain:.3g} J, which no impact can; Newton's law does "
+                f"that with friction or with several restitutions: use impact_law='poisson' and one restitution"
+            )
+        return result.v
+
+    def _touching(self, q: Array, v: Array) -> list[int]:
+        """Return the pairs that touch and neither approach nor leave.
+
+        What leaves slowly and is pressed back would only touch again within microseconds: it stays.
+        """
+        gap, speed, slow = self.gaps.gaps(q), self.gaps.rates(q, v), max(TOUCH, 0.1 * self.law.rest_speed)
+        near = (np.abs(gap) <= TOUCH * self.gaps.slopes(q)) & (np.abs(speed) <= slow)
+        return [int(k) for k in np.flatnonzero(near & self.gaps.reached(q))]
+
+    def _settle(self, t: float, y: Array, touching: Sequence[int]) -> None:
+        """Find which touching points rest from now on."""
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), y[nq:]
+        self.contacts = contact_interval.settle(
+            self.plant.bare, self.gaps, q, v, self.pull(t, q, v), sorted(set(touching))
+        )
+        now = {contact.pair for contact in self.contacts}
+        for pair in [pair for pair in self._since if pair not in now]:
+            self._leave(pair, t)
+        for pair in now.difference(self._since):
+            self._since[pair] = t
+        if any(contact.mode == STICK for contact in self.contacts):
+            y[:nq], y[nq:] = contact_interval.project(self.robot, self.gaps, q, v, self.contacts)
+
+    def _leave(self, pair: int, t: float) -> None:
+        names = self.gaps.pairs[pair]
+        self.record.rests.append(ContactInterval(names.point, names.wall, self._since.pop(pair), t))
+
+    def _release(self, t: float, y: Array, which: int) -> Array:
+        """Let a contact go whose wall would have to pull from now on."""
+        gone, nq = self.contacts.pop(which), self.robot.nq
+        self._leave(gone.pair, t)
+        self._settle(t, y, [pair for pair in self._touching(y[:nq], y[nq:]) if pair != gone.pair])
+        self._note(t, y)
+        return y
+
+    def _slide(self, t: float, y: Array, which: int) -> Array:
+        """Let a sticking contact slide, against the friction that no longer holds it."""
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), y[nq:]
+        contact = self.contacts[which]
+        forces = self._held(t, q, v)
+        tangents = self.gaps.rows(q, v, [contact.pair]).tangents[0]
+        way = -forces[which, 1:] @ tangents
+        self.contacts[which] = Contact(contact.pair, SLIDE, way / np.linalg.norm(way))
+        return y
+
+    def _stop(self, t: float, y: Array, which: int) -> Array:
+        """Find whether a contact that has stopped sliding sticks, or slides on another way."""
+        nq = self.robot.nq
+        q, v = self.normalised(y[:nq]), np.array(y[nq:])
+        rows = self.gaps.rows(q, v, [other.pair for other in self.contacts]).matrices
+        if np.hypot(*(rows[which, 1:] @ v)) <= 10.0 * contact_interval.SLIP:
+            held = np.concatenate([rows[:, 0], rows[which, 1:]])
+            metric = Metric(self.robot.mass_matrix(q), held)
+            v = metric.after(v, -np.linalg.lstsq(metric.matrix, held @ v, rcond=1e-11)[0])
+        y = np.concatenate([q, v])
+        self._settle(t, y, self._touching(q, v))
+        self._note(t, y)
+        return y
+
+    def _aimed(self, contact: Contact, y: Array) -> Contact:
+        """Return a sliding contact with the way it slides now."""
+        if contact.mode != SLIDE or self.gaps.friction[contact.pair] == 0.0:
+            return contact
+        nq = self.robot.nq
+        rows = self.gaps.rows(y[:nq], y[nq:], [contact.pair])
+        slip = rows.matrices[0, 1:] @ y[nq:]
+        length = float(np.hypot(*slip))
+        return (
+            contact
+            if length <= contact_interval.SLIP
+            else contact._replace(direction=(slip / length) @ rows.tangents[0])
+        )
+
+    def _happen(self, t: float, y: Array, index: int) -> tuple[Array, bool]:
+        nq, event = self.robot.nq, self._events[index]
+        self._event_finder.fired(index, t)
+        self.record.events.append(EventRecord(event.name, t, self.normalised(y[:nq]), np.array(y[nq:])))
+        return y, event.terminal

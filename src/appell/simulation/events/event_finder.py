@@ -1,0 +1,147 @@
+"""What may happen within a step, and what happens first.
+
+Watched are, in this order, the gaps between points and walls; of every resting contact its normal force, the friction
+that is left while it sticks, and its slip while it slides; and the user's functions, each once as it is and once
+negated, so that rising is falling too. Whatever falls through zero first (crossing.py) is the next event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from appell.results.path import Segment
+from appell.simulation.contact import contact_interval
+from appell.simulation.contact.contact_interval import Contact
+from appell.simulation.contact.contact_solver import STICK
+from appell.simulation.contact.gaps import Gaps
+from appell.simulation.events import crossing
+from appell.simulation.record import Event, StopError
+from appell.spatial.scalar import Array
+
+LAG = 1e-7
+"""Depth [m] to which events at one moment may move each other's points; beyond, a point is behind a wall that ends."""
+_OF_CONTACTS = ("release", "slide", "stop")
+
+
+class Found(NamedTuple):
+    """An event to come.
+
+    `what` is an "impact" of a pair, "release", "slide" or "stop" of a resting contact, or an "event" of the user's;
+    `which` counts among these.
+    """
+
+    time: float
+    what: str
+    which: int
+
+
+class EventFinder:
+    """Looks for events on steps.
+
+    `normalised` brings a configuration's quaternions to unit length, and `held(t, q, v)` are the forces of the resting
+    contacts.
+    """
+
+    def __init__(
+        self,
+        gaps: Gaps,
+        events: Sequence[Event],
+        nq: int,
+        normalised: Callable[[Array], Array],
+        held: Callable[[float, Array, Array], Array],
+    ) -> None:
+        self._gaps, self._events, self._nq = gaps, events, nq
+        self._normalised, self._held = normalised, held
+        self._fired: dict[int, float] = {}
+        self._force = 1e-9
+        """The largest contact force so far [N], which the others are measured by."""
+
+    def fired(self, index: int, t: float) -> None:
+        """Remember when one of the user's events was, so that it is not found again at once."""
+        self._fired[index] = t
+
+    def first(self, segment: Segment, contacts: Sequence[Contact], shot: Callable[[float], Array]) -> Found | None:
+        """Return the first event of a step; `shot(t)` is the state at exactly a time, by a step that ends there."""
+        pairs = len(self._gaps)
+        if not pairs and not self._events:
+            return None
+        sizes = (pairs, 3 * len(contacts), 2 * len(self._events))
+        depths, lags = (crossing.DEPTH, 1e-9, 1e-12), (LAG, np.inf, 0.0)
+        bounds = crossing.Bounds(np.repeat(depths, sizes), np.repeat(lags, sizes))
+        if contacts:
+            start = segment.at(np.array([segment.start]))[0]
+            forces = self._held(segment.start, self._normalised(start[: self._nq]), start[self._nq :])
+            self._force = max(self._force, float(np.abs(forces).max()))
+        watched, allowed = partial(self._watched, contacts), partial(self._allowed, segment, sizes[1])
+        found = crossing.first(segment, watched, bounds, allowed)
+        if found is None:
+            return None
+        if found.which < pairs:
+            return Found(self._polished(segment, found, shot), "impact", found.which)
+        index = found.which - pairs
+        if index < sizes[1]:
+            what, which = divmod(index, len(contacts))
+            return Found(found.time, _OF_CONTACTS[what], which)
+        return Found(found.time, "event", (index - sizes[1]) // 2)
+
+    def _watched(self, contacts: Sequence[Contact], times: Array, y: Array) -> Array:
+        """Return the gaps, the contacts' normal forces, friction left and slip, and the user's functions."""
+        nq = self._nq
+        parts = [self._gaps.gaps(y[:, :nq])] if len(self._gaps) else []
+        if contacts:
+            parts[0][:, [contact.pair for contact in contacts]] = 1.0
+            parts.append(np.array([self._margins(contacts, t, x) for t, x in zip(times, y, strict=True)]))
+        for event in self._events:
+            values = [
+                float(event.function(float(t), self._normalised(x[:nq]), x[nq:])) for t, x in zip(times, y, strict=True)
+            ]
+            both = np.array([values, [-value for value in values]]).T
+            if not np.isfinite(both).all():
+                raise StopError(f"event '{event.name}' is not finite near t = {float(times[0]):.9g} s")
+            parts.append(both)
+        return np.concatenate(parts, axis=1)
+
+    def _margins(self, contacts: Sequence[Contact], t: float, y: Array) -> Array:
+        q, v = self._normalised(y[: self._nq]), y[self._nq :]
+        forces = self._held(t, q, v)
+        mu = self._gaps.friction[[contact.pair for contact in contacts]]
+        left = (mu * forces[:, 0]) ** 2 - np.sum(forces[:, 1:] ** 2, axis=1)
+        sticks = np.array([contact.mode == STICK for contact in contacts])
+        slip = contact_interval.slips(self._gaps, q, v, contacts)
+        size = self._force
+        margins = (forces[:, 0] / size, np.where(sticks, left / size**2, 1.0), np.where(np.isfinite(slip), slip, 1.0))
+        return np.concatenate(margins)
+
+    def _allowed(self, segment: Segment, of_contacts: int, k: int, t: float) -> bool:
+        """Return whether a crossing counts: the wall reaches there, or the user's event has not just been."""
+        pairs = len(self._gaps)
+        if k < pairs:
+            return bool(self._gaps.reached(segment.at(np.array([t]))[0, : self._nq])[k])
+        if k < pairs + of_contacts:
+            return True
+        index, falls = divmod(k - pairs - of_contacts, 2)
+        wanted = self._events[index].direction
+        just = t - self._fired.get(index, -np.inf) <= 1e-9 * max(1.0, t)
+        return not just and wanted in ((0, -1) if falls == 0 else (0, 1))
+
+    def _polished(self, segment: Segment, found: crossing.Crossing, shot: Callable[[float], Array]) -> float:
+        """Return the moment of an impact to rounding: Newton's method on steps that end exactly there."""
+        nq, time = self._nq, found.time
+        for _ in range(8):
+            if time - segment.start <= 1e-13 * max(1.0, segment.start):
+                return segment.start
+            y = shot(time)
+            gap, rate = self._gaps.gaps(y[:nq])[found.which], self._gaps.rates(y[:nq], y[nq:])[found.which]
+            if rate >= 0.0:
+                break
+            change = -gap / rate
+            if change < -0.5 * (time - segment.start):
+                return found.time  # it began a hair beyond the wall, and only now goes deeper
+            time = float(np.clip(time + change, segment.start, segment.end))
+            if abs(change) <= 1e-14 * max(1.0, time) or abs(gap) <= 1e-15:
+                break
+        return time

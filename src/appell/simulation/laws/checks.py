@@ -1,0 +1,132 @@
+"""Arguments of control laws: robots, gains, goals, trajectories and limits, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.robot.arguments import numbers
+from appell.robot.coordinates import joint_limits
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+
+Trajectory = Callable[[float], Sequence[ArrayLike]]
+"""Anything that gives q, v and a at a time t [s]."""
+
+
+def a_robot(law: str, robot: Any) -> Robot:
+    """Return the robot of a law."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"{law}: expected a robot, got {type(robot).__name__}")
+    if not robot.nu:
+        raise InputError(f"{law}: robot '{robot.name}' has no actuators")
+    return robot
+
+
+def fully_actuated(law: str, robot: Any) -> Robot:
+    """Return the robot of a law whose every joint must have its own force."""
+    found = a_robot(law, robot)
+    if found.actuators != found.joint_names:
+        raise InputError(f"{law}: expected an open robot, got '{found.name}'; give a robot without loops")
+    return found
+
+
+def per_force(robot: Robot, name: str, value: ArrayLike) -> Array:
+    """Return numbers of 0 or more, (..., nu), from one number or from one per force."""
+    wanted = np.full(robot.nu, value) if np.ndim(value) == 0 else value
+    array = numbers(robot.name, name, (robot.nu,), wanted).astype(float)
+    if not (array >= 0.0).all():
+        raise InputError(f"{name}: expected numbers of 0 or more for robot '{robot.name}', got {value!r}")
+    return array
+
+
+def configuration(robot: Robot, name: str, q: ArrayLike) -> Array:
+    """Return a finite configuration (..., nq), quaternions of unit length."""
+    array = robot.configuration(name, q)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: expected finite numbers for robot '{robot.name}', got {array.tolist()}")
+    return array
+
+
+def effort_limits(robot: Robot) -> Array:
+    """Return the largest force of every actuator that the robot's file allows, (nu,); infinite where it has none.
+
+    >>> import appell
+    >>> effort_limits(appell.load("two-link"))
+    array([inf, inf])
+    """
+    return joint_limits(robot.model).effort[list(robot.facts.actuated)]
+
+
+def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
+    """Return the limits of a law: none, those of the robot's file ("file"), or those given."""
+    if limit is None:
+        return np.full(robot.nu, np.inf)
+    if isinstance(limit, str):
+        if limit != "file":
+            raise InputError(f"limit: expected forces, None or 'file', got '{limit}'")
+        return effort_limits(robot)
+    return per_force(robot, "limit", limit)
+
+
+def within(tau: Array, limit: Array) -> Array:
+    """Return forces kept within ±limit."""
+    return np.asarray(np.clip(tau, -limit, limit))
+
+
+def normalised(robot: Robot, q: ArrayLike) -> Array:
+    """Return q with quaternions of unit length: within a step of an integrator they have it but nearly."""
+    array = np.asarray(q, dtype=float)
+    if robot.facts.quaternions:
+        array = array.copy()
+        for k in robot.facts.quaternions:
+            array[..., k : k + 4] /= np.linalg.norm(array[..., k : k + 4], axis=-1, keepdims=True)
+    return array
+
+
+def followed(trajectory: Any) -> Trajectory:
+    """Return a trajectory if it is one."""
+    if not callable(trajectory):
+        raise InputError(f"trajectory: expected a function t -> (q, v, a), got {type(trajectory).__name__}")
+    checked: Trajectory = trajectory
+    return checked
+
+
+def sample(robot: Robot, trajectory: Trajectory, t: float) -> tuple[Array, Array, Array]:
+    """Return q*, v* and a* of a trajectory at a time, their sizes checked."""
+    parts = trajectory(t)
+    try:
+        q, v, a = parts
+    except (TypeError, ValueError):
+        raise InputError(f"trajectory: expected (q, v, a) at t = {t:.6g} s, got {type(parts).__name__}") from None
+    sizes = (("q", q, robot.nq), ("v", v, robot.nv), ("a", a, robot.nv))
+    q, v, a = (numbers(robot.name, f"trajectory {name}", (n,), x).astype(float, copy=False) for name, x, n in sizes)
+    return q, v, a
+
+
+class Clock:
+    """The time of a law with memory: how far it has come since the last sample."""
+
+    def __init__(self, law: str) -> None:
+        self._law = law
+        self._last: float | None = None
+
+    def reset(self) -> None:
+        """Forget the last sample."""
+        self._last = None
+
+    def advance(self, t: float) -> float | None:
+        """Return the time since the last sample, None at the first; raise where it runs backwards."""
+        last, self._last = self._last, t if self._last is None else max(t, self._last)
+        if last is None:
+            return None
+        if t < last:
+            raise InputError(
+                f"{self._law}: has memory and was asked at t = {t:.9g} s after t = {last:.9g} s; sample it "
+                "(appell.simulate(..., rate=1000)), and call reset() before a new run"
+            )
+        return t - last

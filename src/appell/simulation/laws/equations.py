@@ -1,0 +1,132 @@
+"""The equations of control laws, on scalars of any type: forces from a state, a reference, and gains.
+
+A law computes a correction kp·e + kd·ė + ki·z of the error e = q* ⊖ q; its equation (:data:`EQUATIONS`) makes forces
+of it. On traced scalars that becomes part of a rollout or of exported code; on columns of arrays it is the law itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from appell.recursion.kinematics import Scalars
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Scalar, select, sign
+
+Dynamics = Callable[[Scalars, Scalars], Scalars]
+"""Actuator forces of v and a, at the configuration at hand."""
+Push = Callable[[Scalars], Scalars]
+"""Actuator forces that amount to forces on the driven velocities."""
+
+
+class Model(NamedTuple):
+    """What a law computes with: the inverse dynamics of its robot, and how actuators push its velocities."""
+
+    dynamics: Dynamics
+    push: Push
+
+
+def computed_torque(model: Model, v: Scalars, goal_a: Scalars, correction: Scalars) -> Scalars:
+    """Return ID(q, v, a* + correction)."""
+    return tuple(model.dynamics(v, tuple(x + y for x, y in zip(goal_a, correction, strict=True))))
+
+
+def proportional(model: Model, v: Scalars, goal_a: Scalars, correction: Scalars) -> Scalars:
+    """Return the correction as a force."""
+    return tuple(model.push(correction))
+
+
+def with_gravity(model: Model, v: Scalars, goal_a: Scalars, correction: Scalars) -> Scalars:
+    """Return the inverse dynamics at rest, which is gravity, and the correction as a force."""
+    held = model.dynamics(tuple(0.0 * x for x in v), tuple(0.0 * x for x in goal_a))
+    return tuple(x + y for x, y in zip(held, model.push(correction), strict=True))
+
+
+EQUATIONS = {"computed_torque": computed_torque, "pd": proportional, "pd_gravity": with_gravity}
+"""The equations by name."""
+
+
+class Feedback(NamedTuple):
+    """What a law feeds back: the error q* ⊖ q and its rate v* − v, and their gains; one number per force each."""
+
+    error: Scalars
+    rate: Scalars
+    kp: Scalars
+    kd: Scalars
+
+
+class Integral(NamedTuple):
+    """What integral action needs: gains, the limits of forces, memory, and the time since the law was asked last.
+
+    The memory is z, one number per force, then the last errors; all zero before the first time, whose `elapsed` is 0.
+    """
+
+    ki: Scalars
+    limit: Scalars
+    memory: Scalars
+    elapsed: Scalar
+
+
+def forces(
+    force: Callable[[Scalars], Scalars], feedback: Feedback, integral: Integral | None = None
+) -> tuple[Scalars, Scalars]:
+    """Return the forces of a law, not yet within their limits, and its memory afterwards, () without integral action.
+
+    `force` gives them of the correction kp·e + kd·ė + ki·z. With the trapezoidal rule z grows by ½ Δt (e' + e); where
+    the force that comes of it is beyond its limit, and e would drive it further, z stays as it was.
+    """
+    error, rate, kp, kd = feedback
+    correction = tuple(p * e + d * r for p, e, d, r in zip(kp, error, kd, rate, strict=True))
+    if integral is None:
+        return force(correction), ()
+
+    def with_integral(z: Scalars) -> Scalars:
+        return force(tuple(x + k * y for x, k, y in zip(correction, integral.ki, z, strict=True)))
+
+    before, last = integral.memory[: len(error)], integral.memory[len(error) :]
+    grown = tuple(z + 0.5 * integral.elapsed * (old + e) for z, old, e in zip(before, last, error, strict=True))
+    wanted = with_integral(grown)
+    if all(map(_is_endless, integral.limit)):
+        return wanted, (*grown, *error)
+    rows = zip(wanted, error, integral.limit, before, grown, strict=True)
+    z = tuple(after if _is_endless(most) else _unwound(tau, e, most, old, after) for tau, e, most, old, after in rows)
+    return with_integral(z), (*z, *error)
+
+
+def _unwound(tau: Scalar, error: Scalar, limit: Scalar, before: Scalar, after: Scalar) -> Scalar:
+    """Return z before where |τ| > limit and τ·e > 0, else z after."""
+    return select(sign(tau) * tau - limit, select(tau * error, before, after), after)
+
+
+def clamped(tau: Scalar, limit: Scalar) -> Scalar:
+    """Return a force within ±limit; not-a-number stays what it is.
+
+    >>> clamped(3.0, 2.0), clamped(-3.0, 2.0), clamped(1.0, 2.0)
+    (2.0, -2.0, 1.0)
+    """
+    if _is_endless(limit):
+        return tau
+    return select(tau - limit, limit, select(-limit - tau, -limit, tau))
+
+
+def _is_endless(limit: Scalar) -> bool:
+    """Return whether a limit is a plain number, and infinite: then there is nothing to choose."""
+    return isinstance(limit, float) and math.isinf(limit)
+
+
+def traced_model(robot: Robot, q: Scalars, checks: list[Any] | None = None) -> Model:
+    """Return what a law computes with on traced scalars; the values of guards go to `checks`."""
+    n = robot.nu
+
+    def dynamics(v: Scalars, a: Scalars) -> Scalars:
+        results = robot.tape("inverse_dynamics").run(q, v, a)
+        if checks is not None:
+            checks[:] = results[n:]
+        return tuple(results[:n])
+
+    def push(force: Scalars) -> Scalars:
+        passive = (0.0,) * (robot.nv - n)
+        return tuple(robot.tape("actuator_forces").run(q, (*force, *passive))[:n])
+
+    return Model(dynamics, push)

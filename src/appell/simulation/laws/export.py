@@ -1,0 +1,117 @@
+"""Laws as exported code: the tape of a law around the robot's inverse dynamics, gains and limits folded in.
+
+What a law's function is given and gives:
+
+    goal                     where to go, q*: of point to point, and of PD with gravity
+    goal_q, goal_v, goal_a   the reference of tracking, q*, v* and a*
+    dt, memory               of integral action: time since the last call, and what is remembered: z, then e
+    tau                      forces within their limits; and the memory afterwards
+
+Codes of bad states are those of the inverse dynamics, which a law hands on.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from appell.errors import InputError
+from appell.kernels.text.c99 import Guard
+from appell.recursion.kinematics import Scalars
+from appell.robot.export import PYTHON, Source, export, source
+from appell.robot.kind import Key
+from appell.robot.robot import Robot
+from appell.robot.verbs import Size
+from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, clamped, forces, traced_model
+from appell.spatial.scalar import Array
+from appell.trace.tape import Port, Tape, trace
+from appell.trace.verify import verify
+
+WITH_INTEGRAL = "tracking_with_integral"
+SYMBOLS: dict[str, tuple[Size, ...]] = {
+    **dict.fromkeys(("q", "goal", "goal_q"), ("q",)),
+    **dict.fromkeys(("v", "goal_v", "goal_a"), ("v",)),
+    "tau": ("u",),
+    "memory": ("m",),
+}
+"""The sizes of arguments and results, by the letters of the table of verbs."""
+
+
+class Terms(NamedTuple):
+    """The numbers of a law: gains, without integral action ki is None, and limits, infinite where there are none."""
+
+    kp: Array
+    kd: Array
+    ki: Array | None
+    limit: Array
+
+
+def write_law(
+    robot: Robot, equation: str, verb: str, terms: Terms, to: str, path: str | os.PathLike[str], **options: Any
+) -> Path:
+    """Write a law as a function named for its verb, options as of the exporter; return the path of the source file."""
+    if to in PYTHON:
+        raise InputError(f"export: laws are written as C, got '{to}'; export the robot's own verbs for CasADi and JAX")
+    for name, x in terms._asdict().items():
+        if x is not None and x.ndim > 1:
+            raise InputError(f"export: {name} has shape {x.shape}; a controller has one set of gains and limits")
+    name = verb if terms.ki is None else WITH_INTEGRAL
+    file: Path = export(law_source(robot, equation, terms), [Key(name)], to, path, **options)
+    return file
+
+
+def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
+    """Return a law as an exporter sees it."""
+    own = source(robot.kind)
+    rows = {name: x for name, x in terms._asdict().items() if x is not None}
+    numbers = [f"  {name:<10} {', '.join(f'{x:.9g}' for x in row)}" for name, row in rows.items()]
+    return replace(
+        own,
+        sizes={**own.sizes, "m": 2 * robot.nu},
+        symbols=lambda _: SYMBOLS,
+        order=(*own.order, "", "Gains of the law, and limits of its forces, in the order of the forces:", *numbers),
+        make=lambda key, _: law_tape(robot, equation, key.verb, terms),
+    )
+
+
+def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape, tuple[Guard, ...]]:
+    """Return the program of a law, and the codes of states that it cannot be trusted at.
+
+    >>> import appell, numpy as np
+    >>> terms = Terms(*(np.array([x, x]) for x in (9.0, 6.0)), None, np.array([5.0, np.inf]))
+    >>> tape, _ = law_tape(appell.load("two-link"), "pd_gravity", "pd_gravity", terms)
+    >>> [port.name for port in tape.inputs], tape.run([0.0, 0.0], [0.0, 0.0], [9.0, 0.0])[0]
+    (['q', 'v', 'goal'], 5.0)
+    """
+    program = robot.program("inverse_dynamics")
+    (q, v, _), (tau, *checks), n = program.spec.inputs, program.spec.outputs, robot.nu
+    inputs, outputs = [q, v, *_reference(verb, q, v)], [tau, *checks]
+    still = (0.0,) * robot.nv
+    if verb == WITH_INTEGRAL:
+        memory = Port("memory", (2 * n,))
+        inputs, outputs = [*inputs, Port("dt", ()), memory], [*outputs, memory]
+    kp, kd, ki, limit = (tuple(map(float, x)) if x is not None else () for x in terms)
+    error = robot.tape("tracking_error")
+
+    def law(q: Scalars, v: Scalars, goal_q: Scalars, *others: Scalars) -> Any:
+        goal_v, goal_a, *more = others or (still, still)
+        values: list[Any] = []
+        model = traced_model(robot, q, values)
+        rate = tuple(goal_v[k] - v[k] for k in range(n))
+        feedback = Feedback(tuple(error.run(q, goal_q)), rate, kp, kd)
+        integral = Integral(ki, limit, more[1], more[0][0]) if more else None
+        wanted, memory = forces(lambda x: EQUATIONS[equation](model, v, goal_a[:n], x), feedback, integral)
+        return tuple(clamped(x, most) for x, most in zip(wanted, limit, strict=True)), values, memory
+
+    if equation == "pd":  # which computes no dynamics, and so no guards
+        outputs = outputs[:1]
+        return verify(trace(verb, law, inputs, outputs)), ()
+    return verify(trace(verb, law, inputs, outputs)), tuple(guard.code for guard in program.guards)
+
+
+def _reference(verb: str, q: Port, v: Port) -> list[Port]:
+    if verb in ("tracking", WITH_INTEGRAL):
+        return [Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)]
+    return [Port("goal", q.shape)]

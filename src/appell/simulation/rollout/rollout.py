@@ -1,0 +1,293 @@
+"""Rollouts: fixed steps of many robots at once, in native code from the first step to the last."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import AppellWarning, InputError
+from appell.model.build import listed
+from appell.results.motions import motions
+from appell.results.style import written
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+from appell.simulation.laws.joint_laws import JointLaw
+from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel, weights
+from appell.simulation.rollout.stepwise import stepwise
+from appell.spatial.scalar import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+NEAR = 1e-3
+"""Determinant, about 1 at usual configurations, below which a state is at a singularity."""
+
+
+class Rollout(NamedTuple):
+    """What became of the robots: times t (n + 1,), states q (..., n + 1, nq) and v (..., n + 1, nv), the start first.
+
+    `diverged` (...) is the first step after which a robot's state is not finite, −1 where there is none; its states are
+    then not-a-number, or infinite, to the end.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    diverged: Array
+
+    def plot(self, robot: Robot, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Return a figure of q and v against time, joint by joint; write it to `path` (.png, .pdf, .svg) if given.
+
+        Up to 12 robots are a line each; of more there are the median and where half and nine tenths of them are.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> run = appell.rollout(robot, [0.1, 0.2], [0.0, 0.0], None, 1e-3, steps=10)
+        >>> [axes.get_ylabel() for axes in run.plot(robot).axes]
+        ['q [rad]', 'v [rad/s]']
+        """
+        return written("rollout.plot", path, lambda: motions(robot, self.t, self.q, self.v))
+
+
+def rollout(  # noqa: PLR0913  (what is optional is named in the call)
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    dt: float,
+    *,
+    steps: int | None = None,
+    method: str = "rk4",
+    save_every: int = 1,
+    control: JointLaw | None = None,
+    parameters: ArrayLike | None = None,
+) -> Rollout:
+    """Return the motion of many robots under joint forces that are held over each step of dt seconds.
+
+    Parameters
+    ----------
+    robot : Robot
+        A robot of any kind. One of more than 80 bodies is stepped by NumPy, all robots at once. One with loops is
+        brought back to closed loops after every step.
+    q0, v0 : array_like
+        Where the robots start, (..., nq) and (..., nv).
+    tau : array_like or None
+        Forces (..., steps, nu), one row per step; one row for all, (nu,) or (..., 1, nu); or None. Leading axes of all
+        arguments broadcast. All of float32 gives a result, and a computation, in float32.
+    dt : float
+        The time of a step [s].
+    steps : int, optional
+        How many steps to take, where no argument has an axis of them.
+    method : str
+        "rk4", of fourth order; "midpoint", of second; or "euler", of first: v moves first, and q with the new v.
+    save_every : int
+        Keep the start and every so many-th state; must divide the number of steps.
+    control : optional
+        A law of the joints, such as :class:`appell.control.PointToPoint`, whose forces are added to tau. It is sampled
+        at the start of every step, step k at the time k·dt, and held; its integral action starts from zero.
+    parameters : array_like, optional
+        π (..., n) in the layout of ``robot.parameters``: every robot with its own inertias, in one program.
+
+    Returns
+    -------
+    Rollout
+        Times, states, and which robots diverged; a warning says so too.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit, or is not finite; the message says which and where.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> from appell.simulation.rollout.rollout import rollout
+    >>> robot, rng = appell.load("puma560"), np.random.default_rng(0)
+    >>> run = rollout(robot, robot.random(rng, 1000), np.zeros(6), rng.normal(size=(1000, 50, 6)), 1e-3, save_every=10)
+    >>> run.t.round(3), run.q.shape
+    (array([0.  , 0.01, 0.02, 0.03, 0.04, 0.05]), (1000, 6, 6))
+
+    Notes
+    -----
+    Robots share the threads of :func:`appell.threads`; the numbers of one do not depend on the others, to the last bit.
+    Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits do not
+    act. The program is compiled once per robot, method and kind of law, and kept on disk.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
+    if not robot.nv:
+        raise InputError(f"robot: '{robot.name}' has no joint that moves")
+    if method not in METHODS:
+        raise InputError(f"method: no method '{method}'; known: {listed(METHODS)}")
+    if not (isinstance(dt, float | int | np.number) and math.isfinite(dt) and dt > 0.0):
+        raise InputError(f"dt: expected a time step above zero, got {dt!r}")
+    given = _Arguments(robot, q0, v0, tau, control, steps, float(dt), parameters)
+    kept = range(0, given.steps + 1, _whole("save_every", save_every))
+    if given.steps % save_every:
+        raise InputError(
+            f"save_every: {save_every} does not divide {given.steps} steps; the last state would not be kept"
+        )
+    arrays = given.states, given.fixed, given.drives
+    if robot.kind.is_looped:
+        (q, v), lasted = stepwise(robot, method, control, *arrays, float(dt), kept, given.parameters)
+    else:
+        law = Driver.of(control) if control is not None else None
+        kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
+        (q, v, *_), lasted = kernel(*arrays, weights(method, float(dt)), kept)
+    report_singular(robot, q)
+    diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
+    _report(robot, diverged)
+    q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
+    return Rollout(np.arange(kept.start, kept.stop, kept.step) * float(dt), q, v, diverged)
+
+
+def _report(robot: Robot, diverged: Array) -> None:
+    count = int(np.count_nonzero(diverged >= 0))
+    if count:
+        first = int(diverged[diverged >= 0].min())
+        where = tuple(map(int, np.argwhere(diverged == first)[0]))
+        which = f", robot {where}" if where else ""
+        warnings.warn(
+            f"rollout: the state of {count} of {diverged.size} robots '{robot.name}' did not stay finite, first after "
+            f"step {first}{which}; take a smaller dt or smaller forces (Rollout.diverged tells which)",
+            AppellWarning,
+            stacklevel=3,
+        )
+
+
+def report_singular(robot: Robot, q: Array) -> None:
+    """Warn where robots with loops (n, steps, nq) have come to a singularity of their coordinates, or gone through one.
+
+    The determinant of the equations for the dependent velocities changes its sign there.
+    """
+    if not robot.closure_names:
+        return
+    determinant = robot.evaluate("regularity", q)[..., 0]
+    with np.errstate(invalid="ignore"):
+        beyond = np.isfinite(determinant) & ~(determinant * np.sign(determinant[:, :1]) > NEAR)
+    if beyond.any():
+        row, step = map(int, np.argwhere(beyond)[0])
+        warnings.warn(
+            f"rollout: {np.count_nonzero(beyond.any(axis=-1))} of {len(q)} robots '{robot.name}' have come to a "
+            f"singularity of their coordinates {listed(robot.independent)}, or gone through it, the first (robot "
+            f"{row}) before the {step}th state kept, and move wrongly from there; choose others with "
+            "robot.with_independent, or use appell.simulate",
+            AppellWarning,
+            stacklevel=3,
+        )
+
+
+class _Arguments:
+    """The arguments of a rollout, checked, as rows side by side with one leading axis."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        q0: ArrayLike,
+        v0: ArrayLike,
+        tau: ArrayLike | None,
+        law: JointLaw | None,
+        steps: int | None,
+        dt: float,
+        parameters: ArrayLike | None,
+    ) -> None:
+        self._robot = robot
+        tau = 0.0 if tau is None else tau
+        states = {"q0": self._row("q0", q0, robot.nq), "v0": self._row("v0", v0, robot.nv)}
+        drives = {"tau": self._row("tau", tau, robot.nu)}
+        fixed: dict[str, Array] = {}
+        if parameters is not None:
+            fixed["parameters"] = self._row("parameters", parameters, robot.parameters.size)
+        robot.configuration("q0", states["q0"])
+        self.steps = _steps(drives, steps)
+        if law is not None:
+            gains, goals = self._law(law, dt)
+            fixed |= gains
+            drives |= goals
+        if law is not None and law.ki is not None:
+            states["memory"] = np.zeros(2 * robot.nu)
+            drives["elapsed"] = np.full((self.steps, 1), dt)
+            drives["elapsed"][0] = 0.0  # the integral begins with the first sample
+        drives = {name: x if x.ndim > 1 else x[None] for name, x in drives.items()}
+        self.leading = self._broadcast(states | fixed, drives)
+        typed = [np.asarray(x) for x in (q0, v0, tau) if np.ndim(x)]
+        self._kind = np.float32 if all(x.dtype == np.float32 for x in typed) else np.float64
+        self.states = [self._flat(x) for x in states.values()]
+        self.fixed = [self._flat(x) for x in fixed.values()]
+        self.drives = [self._flat(x, self.steps) for x in drives.values()]
+        self.parameters = self.fixed[0] if parameters is not None else None
+
+    def _law(self, law: JointLaw, dt: float) -> tuple[dict[str, Array], dict[str, Array]]:
+        robot = self._robot
+        if not isinstance(law, JointLaw):
+            raise InputError(
+                f"control: expected a law of the joints, such as appell.control.PD, got {type(law).__name__}"
+            )
+        kinds = [[body.joint.kind for body in r.model.bodies] for r in (robot, law.robot)]
+        if kinds[0] != kinds[1] or (robot.nq, robot.nv, robot.nu) != (law.robot.nq, law.robot.nv, law.robot.nu):
+            raise InputError(f"control: the law's robot has other joints than robot '{robot.name}'")
+        gains = {"kp": law.kp, "kd": law.kd, "limit": law.limit} | ({} if law.ki is None else {"ki": law.ki})
+        goals = law.references(np.arange(self.steps) * dt)
+        return gains, {f"goal {name}": goal for name, goal in zip("qva", goals, strict=True)}
+
+    def _row(self, name: str, x: ArrayLike, size: int) -> Array:
+        """Return an argument as numbers (..., size), finite ones; a single number stands for all, but not for q."""
+        if np.ndim(x) == 0 and not name.endswith(("q", "q0")):
+            x = np.full(size, x)
+        array = numbers(self._robot.name, name, (size,), x)
+        # a sum is finite only if all are, and is the quickest thing to ask
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspect = not np.isfinite(array.sum())
+        if suspect and not np.isfinite(array).all():
+            where = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
+            raise InputError(f"{name}: element {where} is {array[where]}, expected finite numbers")
+        return array
+
+    def _broadcast(self, rows: dict[str, Array], drives: dict[str, Array]) -> tuple[int, ...]:
+        axes = {name: x.shape[:-1] for name, x in rows.items()} | {name: x.shape[:-2] for name, x in drives.items()}
+        try:
+            return np.broadcast_shapes(*axes.values())
+        except ValueError:
+            shapes = ", ".join(f"{name} {shape}" for name, shape in axes.items() if shape)
+            raise InputError(
+                f"rollout: the leading axes do not broadcast ({shapes}) for robot '{self._robot.name}'"
+            ) from None
+
+    def _flat(self, x: Array, *steps: int) -> Array:
+        """Return (robots, n), or (robots, steps, n), with the last axis side by side; shared rows have stride zero."""
+        plain = np.require(x, self._kind, "A")
+        if plain.shape[-1] > 1 and plain.strides[-1] != plain.itemsize:
+            plain = np.ascontiguousarray(plain)
+        whole = np.broadcast_to(plain, (*self.leading, *steps, x.shape[-1]))
+        return whole.reshape(math.prod(self.leading), *steps, x.shape[-1])
+
+
+def _steps(drives: dict[str, Array], steps: int | None) -> int:
+    """Return how many steps there are to take: as the arguments' axes say, or as told."""
+    axes = {name: x.shape[-2] for name, x in drives.items() if x.ndim > 1}
+    if steps is not None:
+        axes["steps"] = _whole("steps", steps)
+    lengths = {length for length in axes.values() if length != 1}
+    if not axes:
+        raise InputError("steps: no argument has an axis of steps; say how many, as in steps=1000")
+    if len(lengths) > 1 or 0 in lengths or axes.get("steps", 0) == 1 < max(axes.values()):
+        said = ", ".join(f"{name} {length}" for name, length in axes.items())
+        raise InputError(f"steps: expected one number of steps, at least 1, got {said}")
+    return int(max(axes.values()))
+
+
+def _whole(name: str, x: Any) -> int:
+    try:
+        value = int(operator.index(x))
+    except TypeError:
+        value = 0
+    if isinstance(x, bool) or value < 1:
+        raise InputError(f"{name}: expected a whole number of at least 1, got {x!r}")
+    return value

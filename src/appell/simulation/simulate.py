@@ -1,0 +1,234 @@
+"""The simulator as its users call it: arguments checked once, then the engine."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import AppellWarning, InputError
+from appell.model.build import listed
+from appell.results.path import Path
+from appell.results.run import Run
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+from appell.simulation.contact.gaps import Gaps, check_laws
+from appell.simulation.contact.impact import LAWS
+from appell.simulation.contact.points import Point, Points, resolve
+from appell.simulation.control import Control, Drive
+from appell.simulation.engine import TOUCH, Engine
+from appell.simulation.integrators import Adaptive, FixedStep, Integrator, rk4
+from appell.simulation.plant import CREEP
+from appell.simulation.record import Event, ImpactLaw, Record
+from appell.simulation.variational import variational
+from appell.simulation.walls.shapes import PerPoint, Wall
+from appell.spatial.scalar import Array
+
+METHODS = ("dop853", "rk4", "symplectic")
+
+
+def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    duration: float,
+    control: Control | ArrayLike | None = None,
+    walls: Sequence[Wall] = (),
+    restitution: PerPoint = 1.0,
+    tie_window: float = 1e-4,
+    *,
+    friction: PerPoint = 0.0,
+    impact_law: str = "newton",
+    points: Iterable[str | Point] | None = None,
+    limits: bool | float = False,
+    rate: float | None = None,
+    events: Sequence[Event | Callable[[float, Array, Array], float]] = (),
+    method: str = "dop853",
+    step: float | None = None,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+    rest_speed: float = 1e-6,
+    progress: bool = False,
+) -> Run:
+    """Return the motion of a robot from a state, with impacts located to rounding.
+
+    Parameters
+    ----------
+    robot
+        An open robot, one with loops, which every step closes again, or a closed form such as "agile-wrist".
+    q0, v0
+        Where it starts, (nq,) and (nv,).
+    duration
+        How long to simulate [s].
+    control
+        Joint forces (of a robot with loops, motor forces): none, constant, or a law (t, q, v) → τ. With `rate` [Hz] the
+        law is sampled and held.
+    walls
+        What points of the robot may strike: :class:`appell.walls.Wall`, of which :mod:`appell.walls` has several.
+    restitution, friction
+        For all walls that have none of their own: a number, or one per point by name.
+    tie_window
+        Points that would strike within this time [s] of one another strike together. Points that strike microseconds
+        apart push on each other through the robot, and one after the other is a different motion altogether.
+    impact_law
+        "newton" (speeds are returned) or "poisson" (impulses are returned); see
+        :mod:`appell.simulation.contact.impact`.
+    points
+        Which points may strike: names of links or frames, or :class:`appell.simulation.Point`; every joint's origin and
+        every end of the tree if not given.
+    limits
+        True makes the ends of the joints' ranges walls with the run's restitution, a number walls with that.
+    events
+        :class:`appell.simulation.Event`, or functions (t, q, v) whose passing through zero is recorded.
+    method, step, rtol, atol
+        "dop853" (order 8, adaptive, error per step below rtol·|y| + atol), "rk4" or "symplectic" (order 2, no drift of
+        energy), both with a fixed `step` [s].
+    rest_speed
+        Speed [m/s] below which an impact has no restitution; the point then rests on the wall until it is pulled off.
+    progress
+        True shows a progress bar.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit, or a point starts beyond a wall. What goes wrong later ends the run early: what
+        there is comes back, with the reason in ``run.ended_early`` and in a warning.
+
+    >>> import appell
+    >>> from appell.papers.shafei2018 import START
+    >>> robot = appell.load("shafei-tree")
+    >>> run = appell.simulate(robot, START, [0.0] * 12, 0.5, walls=[appell.walls.Circle(2.5)])
+    >>> print(run.impacts[0].points, round(run.impacts[0].time, 6))
+    ('link1', 'O5') 0.385192
+    """
+    q, v = _state(robot, q0, v0)
+    _check_numbers(duration=duration, tie_window=tie_window, rtol=rtol, atol=atol, rest_speed=rest_speed)
+    check_laws(restitution, friction)
+    if impact_law not in LAWS:
+        raise InputError(f"simulate: no impact law '{impact_law}'; known: {listed(LAWS)}")
+    if rate is not None and not (np.isfinite(rate) and rate > 0.0):
+        raise InputError(f"simulate: rate must be a positive frequency [Hz], got {rate!r}")
+    ends = None if limits is False else _number(restitution) if limits is True else float(limits)
+    if ends is not None:
+        check_laws(ends, 0.0)
+    gaps = Gaps(robot, Points(robot, resolve(robot, points) if walls else []), walls, restitution, friction, ends)
+    _check_start(robot, gaps, q)
+    drive = Drive(robot, control, rate)
+    wanted = [event if isinstance(event, Event) else Event(event, f"event {k}") for k, event in enumerate(events)]
+    integrator = partial(_integrator, method=method, step=step, rtol=rtol, atol=atol)
+    engine = Engine(robot, gaps, drive, integrator, ImpactLaw(impact_law, tie_window, rest_speed), wanted)
+    with _bar(progress, duration) as report:
+        reason = engine.run(q, v, float(duration), report)
+    if engine.plant.is_smoothed:
+        engine.record.notes.append(f"Coulomb friction of joints is smoothed below {CREEP:g} rad/s (m/s): tanh(v/v0)")
+    if reason:
+        warnings.warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}", AppellWarning, stacklevel=2)
+    return _run(robot, engine.record, engine.quaternions, tuple(walls), reason)
+
+
+def _integrator(engine: Engine, method: str, step: float | None, rtol: float, atol: float) -> Integrator:
+    if method not in METHODS:
+        raise InputError(f"simulate: no method '{method}'; known: {listed(METHODS)}")
+    if method == "dop853":
+        if step is not None:
+            raise InputError("simulate: step is for the methods 'rk4' and 'symplectic'; 'dop853' chooses its own")
+        return Adaptive(max(rtol, 100.0 * np.finfo(float).eps), atol, engine.project)
+    if step is None or not (np.isfinite(step) and step > 0.0):
+        raise InputError(f"simulate: method '{method}' needs a step > 0 [s], got {step!r}")
+    if method == "symplectic" and engine.robot.facts.curved is None:
+        raise InputError(
+            f"simulate: the velocities of robot '{engine.robot.name}' are no rates of coordinates: it rolls, or loops "
+            "tie parts of a joint; 'symplectic' needs coordinates, take 'dop853' or 'rk4'"
+        )
+    move = rk4(engine.project) if method == "rk4" else variational(engine.plant.bare, engine.pull)
+    return FixedStep(float(step), move)
+
+
+def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:
+    state = []
+    for name, value, size in (("q0", q0, robot.nq), ("v0", v0, robot.nv)):
+        array = np.array(numbers(robot.name, name, (size,), value), dtype=float)
+        if array.ndim != 1:
+            raise InputError(f"{name}: expected one state, ({size},), got {array.shape}; appell.rollout takes batches")
+        if not np.isfinite(array).all():
+            k = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise InputError(f"{name}: entry {k} is {array[k]}; expected finite numbers for robot '{robot.name}'")
+        state.append(array)
+    robot.configuration("q0", state[0])
+    return state[0], state[1]
+
+
+def _check_numbers(**values: float) -> None:
+    for name, value in values.items():
+        may_vanish = name in ("tie_window", "rest_speed", "atol")
+        try:
+            fits = bool(np.isfinite(value)) and (value >= 0.0 if may_vanish else value > 0.0)
+        except TypeError:
+            fits = False
+        if not fits:
+            wanted = "a number of 0 or more" if may_vanish else "a number > 0"
+            raise InputError(f"simulate: {name} must be {wanted}, got {value!r}")
+
+
+def _number(restitution: PerPoint) -> float:
+    if isinstance(restitution, int | float):
+        return float(restitution)
+    raise InputError("simulate: with a restitution per point, limits must be a number: the restitution at the limits")
+
+
+def _check_start(robot: Robot, gaps: Gaps, q: Array) -> None:
+    """Raise if a point stands beyond a wall, or a joint beyond its range."""
+    if not len(gaps):
+        return
+    gap = gaps.gaps(q)
+    beyond = [k for k in range(len(gaps)) if gaps.endless[k] and gap[k] < -TOUCH]
+    if beyond:
+        worst = min(beyond, key=lambda k: float(gap[k]))
+        pair = gaps.pairs[worst]
+        more = f", and {len(beyond) - 1} more" if len(beyond) > 1 else ""
+        raise InputError(
+            f"simulate: at t = 0 s '{pair.point}' of robot '{robot.name}' is {-gap[worst]:.3g} beyond "
+            f"{pair.wall}{more}; start inside, move the wall, or choose the points that meet it"
+        )
+
+
+@contextmanager
+def _bar(wanted: bool, duration: float) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar of simulated seconds, if wanted; give what moves it."""
+    if not wanted:
+        yield lambda _: None
+        return
+    # loaded when shown, so that `import appell` stays light
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(transient=True, console=Console(stderr=True)) as progress:
+        task = progress.add_task("simulating", total=duration)
+        yield lambda t: progress.update(task, completed=t)
+
+
+def _run(robot: Robot, record: Record, quaternions: list[int], walls: tuple[Wall, ...], reason: str) -> Run:
+    y = np.array(record.y)
+    q, v = y[:, : robot.nq], y[:, robot.nq :]
+    return Run(
+        np.array(record.t),
+        q,
+        v,
+        np.array(record.a),
+        np.array(record.tau),
+        robot.kinetic_energy(q, v) + robot.potential_energy(q),
+        tuple(record.impacts),
+        tuple(sorted(record.rests, key=lambda rest: rest.start)),
+        tuple(record.events),
+        Path(record.segments, quaternions),
+        reason,
+        tuple(record.notes),
+        robot,
+        walls,
+        robot.name,
+        tuple(robot.joint_names),
+    )

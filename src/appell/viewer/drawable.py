@@ -1,0 +1,92 @@
+"""A robot as something to draw: where its bodies are at q, and what is on them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.model.model import Model
+from appell.read.xml import outermost
+from appell.recursion.kinematics import world_poses
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+from appell.viewer.files import Finder
+from appell.viewer.meshes import Outfit, Piece, outfit
+from appell.viewer.mjcf import mjcf_outfit
+from appell.viewer.palette import upward
+from appell.viewer.stick_figure import StickFigure, plates, stick_figure, wheels
+from appell.viewer.visuals import urdf_looks
+
+XML = (".urdf", ".xml", ".mjcf")
+
+
+class Drawable(NamedTuple):
+    """What is drawn of a robot: `names` of its bodies, `pieces` on them, the `stick_figure` in place of shapes, if any.
+
+    `up` is the way against gravity, `remarks` say what could not be drawn.
+    """
+
+    robot: Robot
+    names: Sequence[str]
+    pieces: Sequence[Piece]
+    stick_figure: StickFigure | None
+    up: Array
+    remarks: Sequence[str]
+
+    def poses(self, q: ArrayLike) -> Array:
+        """Return the poses (n + 1, 4, 4) of the bodies and, last, of the world."""
+        return body_poses(self.robot, q)
+
+
+def body_poses(robot: Robot, q: ArrayLike) -> Array:
+    """Return the poses (n + 1, 4, 4) of a robot's bodies and, last, of the world, which -1 so finds.
+
+    >>> import appell
+    >>> body_poses(appell.load("two-link"), [0.0, 0.0]).shape
+    (3, 4, 4)
+    """
+    found = world_poses(robot.model, tuple(robot.tree_configuration(q).tolist()))
+    poses = np.tile(np.eye(4), (len(found) + 1, 1, 1))
+    for k, (rotation, position) in enumerate(found):
+        poses[k, :3, :3], poses[k, :3, 3] = rotation, position
+    return poses
+
+
+def drawable(
+    robot: Robot,
+    source: str | os.PathLike[str] | None = None,
+    packages: Iterable[str | os.PathLike[str]] = (),
+) -> Drawable:
+    """Return a robot to draw: with the shapes of its file where they are found, else with rods.
+
+    >>> import appell
+    >>> drawable(appell.load("two-link")).stick_figure.rods.tolist()
+    [[0, 1], [1, 2]]
+    """
+    model = robot.model
+    dressed = _outfit(model, source, packages)
+    wanted = dressed.bare if dressed.pieces else set(range(len(model.bodies)))
+    rods = stick_figure(model, body_poses(robot, robot.neutral()), wanted) if wanted else None
+    pieces = [*dressed.pieces, *((*plates(model, rods), *wheels(model)) if rods is not None else ())]
+    return Drawable(robot, robot.link_names, pieces, rods, upward(model.gravity), dressed.remarks)
+
+
+def _outfit(model: Model, source: str | os.PathLike[str] | None, packages: Iterable[str | os.PathLike[str]]) -> Outfit:
+    folders = [Path(folder).expanduser() for folder in packages]
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"view: packages: there is no folder '{folder}'; name one that holds the meshes' package")
+    file = Path(source if source is not None else model.source)
+    if source is not None and not file.is_file():
+        raise InputError(f"view: source: there is no file '{file}'; name the robot's URDF or MJCF file")
+    if file.suffix.lower() not in XML or not file.is_file():
+        return Outfit([], set(), [])
+    if outermost(file) == "mujoco":
+        return mjcf_outfit(model, file)
+    return outfit(model, urdf_looks(file), Finder(file, folders))

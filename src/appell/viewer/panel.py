@@ -1,0 +1,146 @@
+"""The page of a robot: sliders, and beside them the forces that hold it where they put it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import AppellError, AppellWarning, InputError
+from appell.model.model import WORLD
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+from appell.viewer.drawable import Drawable
+from appell.viewer.html import bars, heading, line, small
+from appell.viewer.overlays import Overlays
+from appell.viewer.scene import Box, Scene, extent
+from appell.viewer.sliders import Slider, SliderSet, settled, widened
+
+REACHES = 12
+"""Random configurations by which it is seen how far an arm reaches."""
+
+
+class RobotPage:
+    """A robot that its sliders move."""
+
+    def __init__(
+        self, server: Any, drawable: Drawable, robot: Robot, q: Array | None, wake: Callable[[], None]
+    ) -> None:
+        self._server, self._drawable, self._robot, self._wake = server, drawable, robot, wake
+        self._slider_set = SliderSet(robot)
+        self._rng = np.random.default_rng()
+        self._asked: str | Array = ""
+        self._greatest = 0.0
+        self.q: Array = self._slider_set.start() if q is None else q
+        self.note = ""
+        self._scene = Scene(server, drawable, drawable.poses(self.q))
+        self._scene.look(self._scene.box if q is not None else self._room())
+        self._fill()
+
+    def _room(self) -> Box:
+        """Return the box to look at: of an arm, half of the way from where it stands to where it can reach."""
+        box = self._scene.box
+        if self._robot.closure_names or _floats(self._robot):
+            return box
+        for q in self._robot.random(np.random.default_rng(0), REACHES):
+            seen = extent(self._drawable, self._drawable.poses(q))
+            box = Box(np.minimum(box.low, seen.low), np.maximum(box.high, seen.high))
+        own = self._scene.box
+        return Box(0.5 * (own.low + box.low), 0.5 * (own.high + box.high))
+
+    def _fill(self) -> None:
+        gui = self._server.gui
+        gui.add_html(heading(self._robot.name, _about(self._robot)))
+        values = self._slider_set.values(self.q)
+        ranges = [widened(one, x) for one, x in zip(self._slider_set.sliders, values, strict=True)]
+        with gui.add_folder("Motors" if self._robot.closure_names else "Joints"):
+            self.sliders = [_slider(gui, one, x) for one, x in zip(ranges, values, strict=True)]
+            buttons = gui.add_button_group("", ("Neutral", "Random"))
+            self._line = gui.add_html("", visible=False)
+        with gui.add_folder("Forces against gravity"):
+            self._table = gui.add_html("")
+        self.overlays = Overlays(self._server, self._scene, self._robot, self._wake)
+        for remark in self._drawable.remarks:
+            gui.add_html(small(remark))
+        for slider in self.sliders:
+            slider.on_update(lambda _: self._wake())
+        buttons.on_click(lambda event: self._ask(event.target.value))
+
+    def _ask(self, what: str) -> None:
+        self._asked = what
+        self._wake()
+
+    def show(self, q: ArrayLike) -> None:
+        """Go to a configuration."""
+        self._asked = settled(self._robot, q)
+        self._wake()
+
+    def seek(self, t: float) -> None:
+        """Raise: a robot has no time."""
+        raise InputError("viewer.seek: the page shows a robot, which has no times; use viewer.show(q)")
+
+    def tick(self, _: float) -> bool:
+        """Bring robot, table and ellipsoid to where the sliders are."""
+        asked, self._asked = self._asked, ""
+        self.note = ""
+        try:
+            if not isinstance(asked, str):
+                self.q = asked
+            elif asked:
+                self.q = self._robot.neutral() if asked == "Neutral" else self._robot.random(self._rng)
+            else:
+                self.q = self._slider_set.moved(self.q, [slider.value for slider in self.sliders])
+        except (AppellError, AppellWarning) as error:
+            self.note = str(error)
+        self._set_sliders()
+        self._scene.place(self._drawable.poses(self.q))
+        self._show_forces()
+        self.overlays.update(self.q)
+        self._line.content, self._line.visible = line(self.note), bool(self.note)
+        self._server.flush()
+        return False
+
+    def _set_sliders(self) -> None:
+        """Put the sliders where the robot is: after a button, and where it could not follow."""
+        for slider, x in zip(self.sliders, self._slider_set.values(self.q), strict=True):
+            if abs(slider.value - x) > 1e-9:
+                slider.min, slider.max = min(slider.min, x), max(slider.max, x)
+                slider.value = x
+
+    def _show_forces(self) -> None:
+        try:
+            held = self._slider_set.holding(self.q)
+        except (AppellError, AppellWarning) as error:
+            self._table.content = line(str(error))
+            return
+        self._greatest = max(self._greatest, float(np.abs(held).max(initial=0.0)))
+        rows = [
+            (name, float(force), unit, most if math.isfinite(most) and most > 0.0 else self._greatest)
+            for (name, unit, most), force in zip(self._slider_set.forces, held, strict=True)
+        ]
+        self._table.content = bars(rows)
+
+
+def _slider(gui: Any, one: Slider, at: float) -> Any:
+    digits = max(0, math.ceil(-math.log10((one.high - one.low) / 500.0)))
+    step = 10.0**-digits
+    # whole steps, outwards: the page writes the ends of the range as they are
+    low, high = math.floor(one.low / step) * step, math.ceil(one.high / step) * step
+    hint = f"{one.low:.4g} to {one.high:.4g} {one.unit}"
+    slider = gui.add_slider(one.label, round(low, digits), round(high, digits), step, float(at), hint=hint)
+    slider.precision = digits
+    return slider
+
+
+def _floats(robot: Robot) -> bool:
+    return any(
+        body.parent == WORLD and body.joint.kind in ("free", "planar", "prismatic") for body in robot.model.bodies
+    )
+
+
+def _about(robot: Robot) -> str:
+    label = f", {robot.kind.facts.label}" if robot.kind.facts.label else ""
+    return f"{len(robot.link_names)} bodies, {robot.nv} degrees of freedom{label}, {robot.total_mass:.4g} kg"

@@ -1,0 +1,204 @@
+"""The page of a run: play, pause, scrub; curves with a line where the film is; impacts as they happen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from appell.errors import InputError
+from appell.results.animation import PLANES, scene
+from appell.results.run import Run
+from appell.results.skeleton import skeleton
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+from appell.viewer.drawable import Drawable
+from appell.viewer.html import heading, pairs, small
+from appell.viewer.impacts import Contacts
+from appell.viewer.overlays import Overlays
+from appell.viewer.plots import CURVES, UNITS, Plot, quantity
+from appell.viewer.scene import Box, Scene
+from appell.viewer.walls import draw_walls
+
+SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+FLASH = 0.5
+"""How long an impact is seen [s of the film]."""
+SLOWEST = 4.0
+"""A run that is shorter [s] is played slower by itself, to last about as long."""
+MARKS = 15.0
+"""How often a second the curves' markers move."""
+SEEN = 400
+"""Moments of a run by which the camera is set."""
+
+
+class RunPage:
+    """A run that is played."""
+
+    def __init__(self, server: Any, drawable: Drawable, run: Run, robot: Robot, wake: Callable[[], None]) -> None:
+        self._server, self._drawable, self._run, self._wake = server, drawable, run, wake
+        self._begin, self._end = float(run.t[0]), float(run.t[-1])
+        self.time = self._begin
+        self.is_playing = False
+        self._clock = threading.Lock()  # buttons and film both set the time, each in a thread of its own
+        self.q: Array = run.at(self._begin)[0]
+        self._scene = Scene(server, drawable, drawable.poses(self.q))
+        box, across = _seen(run, self._scene.box, drawable)
+        self._scene.box = box
+        self._scene.look(box, across)
+        remarks = draw_walls(server, run.walls, box, across is not None)
+        self._contacts = Contacts(server, run, drawable, box)
+        self._since_mark = 0.0
+        self._shown_curves = ""
+        self._fill(robot, [*drawable.remarks, *remarks])
+
+    def _fill(self, robot: Robot, remarks: list[str]) -> None:
+        gui, run = self._server.gui, self._run
+        gui.add_html(heading(run.robot_name, _about(run)))
+        with gui.add_folder("Film"):
+            self.play = gui.add_button("Play", icon="player-play")
+            span = max(self._end - self._begin, 1e-9)
+            self.slider = gui.add_slider(
+                "Time [s]", self._begin, self._begin + span, float(f"{span / 1000.0:.1g}"), self._begin
+            )
+            choices = tuple(f"{x:g}×" for x in SPEEDS)
+            self.speed = gui.add_dropdown("Speed", choices, initial_value=f"{_speed(span):g}×")
+            self.loop = gui.add_checkbox("Loop", True)
+            self._jump = gui.add_button_group("Impact", ("Previous", "Next"), visible=bool(run.impacts))
+            self._state = gui.add_html("")
+        with gui.add_folder("Curves"):
+            self.curves = gui.add_dropdown("Show", tuple(CURVES), initial_value=_curves(run))
+            self._upper, self._lower = Plot(self._server, 150), Plot(self._server, 110)
+            self._folder = gui.add_folder(None)
+            with gui.add_folder(None):
+                self._lower.show(run.t, run.energy[:, None], ["energy"], "energy [J]")
+        self.overlays = Overlays(self._server, self._scene, robot, self._wake)
+        for remark in (*remarks, *run.notes, *([run.ended_early] if run.ended_early else [])):
+            gui.add_html(small(remark))
+        self.play.on_click(lambda _: self.toggle())
+        self.slider.on_update(self._scrub)
+        self._jump.on_click(lambda event: self._go(event.target.value))
+        for handle in (self.speed, self.curves):
+            handle.on_update(lambda _: self._wake())
+
+    # What the page's buttons do
+
+    def toggle(self) -> None:
+        """Play, or pause."""
+        with self._clock:
+            if not self.is_playing and self.time >= self._end:
+                self.time = self._begin
+            self.is_playing = not self.is_playing
+        self._wake()
+
+    def seek(self, t: float) -> None:
+        """Pause at a time."""
+        with self._clock:
+            self.is_playing = False
+            self.time = float(np.clip(t, self._begin, self._end))
+        self._wake()
+
+    def show(self, q: ArrayLike) -> None:
+        """Raise: a run goes its own way."""
+        raise InputError("viewer.show: the page shows a run, whose configurations are its own; use viewer.seek(t)")
+
+    def _scrub(self, event: Any) -> None:
+        if event.client is not None:  # moved by a hand, not by the film
+            self.seek(event.target.value)
+
+    def _go(self, which: str) -> None:
+        times = sorted({impact.time for impact in self._run.impacts})
+        slack = 1e-9 * max(1.0, abs(self._end))
+        if which == "Next":
+            self.seek(next((t for t in times if t > self.time + slack), self._end))
+        else:
+            self.seek(next((t for t in reversed(times) if t < self.time - slack), self._begin))
+
+    # What is drawn
+
+    def tick(self, seconds: float) -> bool:
+        """Go on in time if playing, and draw the moment."""
+        speed = float(self.speed.value.rstrip("×"))
+        with self._clock:
+            if self.is_playing:
+                self._advance(seconds * speed)
+        self._draw(speed)
+        self._since_mark += seconds
+        if not self.is_playing or self._since_mark >= 1.0 / MARKS:
+            self._since_mark = 0.0
+            self._show_curves()
+            self._upper.mark(self.time)
+            self._lower.mark(self.time)
+            self._tell()
+        label = "Pause" if self.is_playing else "Play"
+        if self.play.label != label:
+            self.play.label, self.play.icon = label, f"player-{label.lower()}"
+        self._server.flush()
+        return self.is_playing
+
+    def _advance(self, step: float) -> None:
+        t = self.time + step
+        span = self._end - self._begin
+        if t < self._end:
+            self.time = t
+        elif self.loop.value and span > 0.0:
+            self.time = self._begin + (t - self._begin) % span
+        else:
+            self.time, self.is_playing = self._end, False
+
+    def _draw(self, speed: float) -> None:
+        self.q = self._run.at(self.time)[0]
+        poses = self._drawable.poses(self.q)
+        self._scene.place(poses)
+        self._contacts.update(self.time, FLASH * speed, poses)
+        self.slider.value = self.time
+        self.overlays.update(self.q)
+
+    def _show_curves(self) -> None:
+        name = self.curves.value
+        if name != self._shown_curves:
+            self._shown_curves = name
+            values, names = quantity(self._run, name)
+            with self._folder:
+                self._upper.show(self._run.t, values, names, f"{name} [{UNITS[name]}]")
+
+    def _tell(self) -> None:
+        run, t = self._run, self.time
+        struck = sum(impact.time <= t for impact in run.impacts)
+        rows = [("t", f"{t:.4f} s"), ("energy", f"{np.interp(t, run.t, run.energy):.6g} J")]
+        if run.impacts:
+            rows.append(("impacts", f"{struck} of {len(run.impacts)}"))
+        resting = [f"{rest.point} on {rest.wall}" for rest in run.rests if rest.start <= t < rest.end]
+        if resting:
+            rows.append(("resting", ", ".join(resting)))
+        self._state.content = pairs(rows)
+
+
+def _seen(run: Run, own: Box, drawable: Drawable) -> tuple[Box, Array | None]:
+    """Return the box that a run happens in, and the normal of its plane where it stays in one."""
+    robot = run.robot
+    assert robot is not None
+    shape = skeleton(robot.model)
+    q, _ = run.at(np.linspace(run.t[0], run.t[-1], SEEN))
+    points = shape.positions(robot, q)[:, shape.drawn]
+    look = scene(run, points, "auto")
+    if look.view in PLANES and drawable.stick_figure is not None:
+        axis = next(k for k, name in enumerate("xyz") if name not in look.view)
+        across = np.eye(3)[axis] * (-1.0 if axis == 1 else 1.0)
+        return Box(*look.box), across
+    return Box(np.minimum(look.box[0], own.low), np.maximum(look.box[1], own.high)), None
+
+
+def _speed(span: float) -> float:
+    return max((x for x in SPEEDS if x <= min(1.0, span / SLOWEST)), default=SPEEDS[0])
+
+
+def _curves(run: Run) -> str:
+    return "torque" if np.any(run.tau) else "velocity"
+
+
+def _about(run: Run) -> str:
+    impacts = f", {len(run.impacts)} impact{'s' if len(run.impacts) != 1 else ''}" if run.impacts else ""
+    return f"{run.t[-1] - run.t[0]:.4g} s{impacts}"

@@ -1,0 +1,203 @@
+"""What the sliders move: the driven coordinates of a robot.
+
+Those are the first of its independent velocities, as many as it has actuator forces: the joints of an open robot, the
+motors of one with loops, the Euler angles of a spherical one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from appell.errors import AppellError, InputError, ModelError
+from appell.model.model import Joint
+from appell.results.quantities import SLIDES, joint_named, labels, measures
+from appell.robot.arguments import numbers
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "free": ("x", "y", "z", "roll", "pitch", "yaw"),
+    "ball": ("roll", "pitch", "yaw"),
+    "planar": ("x", "y", "angle"),
+    "cylindrical": ("angle", "slide"),
+}
+"""What the sliders of a joint with several are called."""
+LENGTHS = ("x", "y", "z", "slide")
+TURN = math.pi
+SLIDE = 1.0
+"""How far a slider goes to either side where a joint has no limits: [rad], [m]."""
+REACHED = 1e-6
+"""How far a driven coordinate may be from its slider [rad, m]."""
+
+
+class Slider(NamedTuple):
+    """One slider: its label, range and unit."""
+
+    label: str
+    low: float
+    high: float
+    unit: str
+
+
+class Force(NamedTuple):
+    """A force that holds the robot: its name, its unit, and its limit, infinite where there is none."""
+
+    name: str
+    unit: str
+    limit: float
+
+
+class Driven(NamedTuple):
+    """A joint that sliders move, and where its coordinates stand in q."""
+
+    joint: Joint
+    at: list[int]
+
+
+def settled(robot: Robot, q: ArrayLike) -> Array:
+    """Return a configuration that somebody gave, checked, and with loops closed.
+
+    Raises
+    ------
+    AppellError
+        When it has not the robot's size, a quaternion not length 1, or its loops do not close.
+    """
+    given = numbers(robot.name, "q", (robot.nq,), q).astype(float)
+    if given.shape != (robot.nq,) or not np.isfinite(given).all():
+        raise InputError(f"q: expected {robot.nq} finite numbers, got shape {given.shape}")
+    return robot.assemble(given)
+
+
+class SliderSet:
+    """How sliders move a robot; rotations of several degrees of freedom are shown by roll, pitch and yaw.
+
+    >>> import appell
+    >>> [slider.label for slider in SliderSet(appell.load("five-bar")).sliders]
+    ['mot1', 'mot2']
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self._driven: list[Driven] = []
+        self._alone: list[int] = []  # driven velocities of joints that are driven in part
+        places = robot.places("q")
+        for name, at in robot.places("v").items():
+            joint, moved = joint_named(robot, name), [k for k in at if k < robot.nu]
+            if len(moved) == joint.type.nv:
+                self._driven.append(Driven(joint, places[name]))
+            else:
+                self._alone += moved
+        neutral, kinds = robot.neutral(), measures(robot, robot.independent)
+        self._limited = [slider for one in self._driven for slider in self._sliders(one, neutral)]
+        self._limited += [_around(robot.independent[k], kinds[k] == SLIDES) for k in self._alone]
+        here = self.values(neutral)
+        self.sliders = [widened(slider, x) for slider, x in zip(self._limited, here, strict=True)]
+
+    def _sliders(self, driven: Driven, neutral: Array) -> list[Slider]:
+        (joint, at), limits = driven, self._robot.limits
+        if joint.kind in PARTS:
+            # at a right angle of pitch, roll and yaw are one
+            return [
+                _around(f"{joint.name} {part}", part in LENGTHS, 0.499 * TURN if part == "pitch" else TURN)
+                for part in PARTS[joint.kind]
+            ]
+        here, lower, upper = (float(x[at[0]]) for x in (neutral, limits.lower, limits.upper))
+        is_length = joint.kind == "prismatic"
+        reach = (0.4 * abs(here) or SLIDE) if is_length else TURN
+        low = lower if math.isfinite(lower) else min(here - reach, upper - 2.0 * reach)
+        high = upper if math.isfinite(upper) else max(here + reach, low + 2.0 * reach)
+        return [Slider(joint.name, low, high, "m" if is_length else "rad")]
+
+    def start(self) -> Array:
+        """Return the neutral configuration, brought inside the limits where some robots' is outside."""
+        neutral = self._robot.neutral()
+        at = zip(self._limited, self.values(neutral), strict=True)
+        try:
+            return self.moved(neutral, [min(max(x, slider.low), slider.high) for slider, x in at])
+        except AppellError:  # the loops do not close there
+            return neutral
+
+    def values(self, q: Array) -> list[float]:
+        """Return where the sliders stand at q; of a joint that is driven in part, how far it has moved from neutral."""
+        own = [x for joint, at in self._driven for x in _shown(joint.kind, q[at])]
+        return [*own, *map(float, self._robot.difference(self._robot.neutral(), q)[self._alone])]
+
+    def moved(self, q: Array, wanted: Sequence[float]) -> Array:
+        """Return the configuration of the sliders' values, loops followed along the way, passive modes left alone.
+
+        Raises
+        ------
+        InputError
+            When the robot cannot go there: the loops do not close, or a leg does not reach.
+        """
+        goal, left = np.array(q, dtype=float), list(wanted)
+        for joint, at in self._driven:
+            count = len(PARTS.get(joint.kind, ("",)))
+            goal[at] = _coordinates(joint.kind, left[:count])
+            left = left[count:]
+        n, step = self._robot.nu, np.zeros(self._robot.nv)
+        step[:n] = self._robot.difference(q, goal)[:n]
+        step[self._alone] = np.subtract(left, self.values(q)[len(wanted) - len(left) :])
+        if not step.any():
+            return q
+        try:
+            found = self._robot.assemble(self._followed(q, step, goal))
+        except ModelError:
+            found = q
+        missed = np.delete(self._robot.difference(found, goal)[:n], self._alone)
+        if np.abs(missed).max(initial=0.0) > REACHED:
+            raise InputError("no assembly: the loops do not close there; the slider went back")
+        return found
+
+    def _followed(self, q: Array, step: Array, goal: Array) -> Array:
+        """Return where a step leads; the goal itself, to be assembled, where there is no way to it."""
+        try:
+            return self._robot.integrate(q, step)
+        except (InputError, np.linalg.LinAlgError):
+            return goal
+
+    def holding(self, q: Array) -> Array:
+        """Return the actuator forces of a motion without velocities and accelerations, one per entry of `forces`."""
+        return self._robot.inverse_dynamics(q, np.zeros(self._robot.nv), np.zeros(self._robot.nu))
+
+    @property
+    def forces(self) -> list[Force]:
+        """Return the actuator forces."""
+        names = labels(self._robot, "tau")
+        joints = [joint_named(self._robot, name.partition("[")[0]) for name in names]
+        rows = zip(names, measures(self._robot, names), joints, strict=True)
+        return [Force(name, "N" if kind == SLIDES else "N·m", joint.limits.effort) for name, kind, joint in rows]
+
+
+def _around(label: str, is_length: bool, turn: float = TURN) -> Slider:
+    """Return a slider about zero."""
+    reach = SLIDE if is_length else turn
+    return Slider(label, -reach, reach, "m" if is_length else "rad")
+
+
+def widened(slider: Slider, at: float) -> Slider:
+    """Return a slider that reaches a value even where limits leave it out, and that has somewhere to go."""
+    low, high = min(slider.low, at), max(slider.high, at)
+    return slider._replace(low=low, high=high if high > low else low + 1e-3)
+
+
+def _shown(kind: str, q: Array) -> list[float]:
+    """Return the sliders' values of one joint's coordinates."""
+    if kind in ("free", "ball"):
+        angles = scipy.spatial.transform.Rotation.from_quat(q[-4:]).as_euler("xyz").tolist()
+        return [*q[:-4].tolist(), *angles]
+    return [float(x) for x in q]
+
+
+def _coordinates(kind: str, values: Sequence[float]) -> Array:
+    """Return one joint's coordinates of its sliders' values."""
+    if kind in ("free", "ball"):
+        turned = scipy.spatial.transform.Rotation.from_euler("xyz", values[-3:]).as_quat()
+        return np.concatenate([np.asarray(values[:-3], dtype=float), turned])
+    return np.asarray(values, dtype=float)

@@ -1,0 +1,90 @@
+"""A page that is open: where it is, what it shows, and how to close it."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any, Protocol
+
+from numpy.typing import ArrayLike, NDArray
+
+from appell.viewer import server as _server
+from appell.viewer.loop import Loop
+
+
+class Page(Protocol):
+    """What a viewer shows."""
+
+    q: NDArray[Any]
+
+    def show(self, q: ArrayLike) -> None:
+        """Go to a configuration."""
+
+    def seek(self, t: float) -> None:
+        """Go to a time."""
+
+    def tick(self, seconds: float) -> bool:
+        """Draw what is wanted now; return whether to be called again soon."""
+
+
+class Viewer:
+    """A running viewer; as a context it stops at the end.
+
+    >>> import appell
+    >>> with appell.view(appell.load("two-link"), browser=False, block=False) as viewer:
+    ...     viewer.url.startswith("http://127.0.0.1:")
+    True
+    """
+
+    def __init__(self, server: Any, page: Page, loop: Loop, remarks: tuple[str, ...]) -> None:
+        self._server, self._loop = server, loop
+        self._is_over = threading.Event()
+        self.page = page
+        self.remarks = remarks
+
+    def __repr__(self) -> str:
+        return f"<Viewer {'stopped' if self._is_over.is_set() else 'at ' + self.url}>"
+
+    @property
+    def url(self) -> str:
+        """Return the page's address."""
+        return _server.address(self._server)
+
+    @property
+    def port(self) -> int:
+        """Return the port that the server listens at."""
+        return int(self._server.get_port())
+
+    @property
+    def q(self) -> NDArray[Any]:
+        """Return the configuration that is shown."""
+        return self.page.q.copy()
+
+    def show(self, q: ArrayLike) -> None:
+        """Move the robot that is shown to a configuration, and its sliders with it."""
+        self.page.show(q)
+
+    def seek(self, t: float) -> None:
+        """Pause the run that is shown at a time [s]."""
+        self.page.seek(t)
+
+    def wait(self) -> None:
+        """Return when the viewer has been stopped, or by Ctrl-C."""
+        # in pieces: on Windows a wait without end cannot be interrupted
+        while not self._is_over.wait(0.5):
+            pass
+
+    def stop(self) -> None:
+        """Close the page and the server; once is enough, twice is no harm."""
+        if not self._is_over.is_set():
+            self._is_over.set()
+            self._loop.stop()
+            _server.stop(self._server)
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,0 +1,93 @@
+"""Long tapes: the schedule of registers is sound, and scheduled code is the tape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from appell.kernels.llvm.schedule import Instruction, Move, schedule
+from appell.kernels.llvm.scheduled import LONG
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.spatial.scalar import cos, sin
+from appell.trace.tape import Port, Tape, trace
+
+REGISTERS = 13
+SIZE = 24
+
+
+@pytest.fixture(scope="module")
+def tape() -> Tape:
+    """A program of some thousand steps: angles turned by one another, mixed across all inputs, one input unread."""
+
+    def program(q, v):
+        carried = list(v)
+        for k in range(SIZE * 9):
+            c, s = cos(q[k % (SIZE - 1)] + 0.1 * (k % 5)), sin(q[k % (SIZE - 1)] + 0.1 * (k % 5))
+            a, b, d = k % SIZE, (k * 7 + 1) % SIZE, (k * 5 + 3) % SIZE
+            carried[a] = c * carried[a] - s * carried[b] + 0.3 * carried[d] / (2.0 + c * s)
+            carried[b] = -(s * carried[a]) + 0.2 * c * carried[b] + 0.01 * k
+        return (carried,)
+
+    made = trace("long", program, (Port("q", (SIZE,)), Port("v", (SIZE,))), (Port("x", (SIZE,)),))
+    assert len(made.steps) > LONG
+    return made
+
+
+def test_a_plan_has_every_value_in_a_register_when_it_is_read(tape: Tape) -> None:
+    made = schedule(tape, REGISTERS)
+    shared: dict[int, int] = {}
+    for part in made.parts:
+        known: set[int] = set()
+        own: dict[int, int] = {}
+        for thing in part:
+            if isinstance(thing, Move):
+                memory = shared if thing.is_shared else own
+                if thing.is_load:
+                    assert memory[thing.slot] == thing.value
+                    known.add(thing.value)
+                else:
+                    assert thing.value in known
+                    memory[thing.slot] = thing.value
+            else:
+                assert set(thing.reads) <= known
+                known.update(thing.makes)
+
+
+def test_a_plan_makes_every_value_once_and_stores_every_result_once(tape: Tape) -> None:
+    things = [x for part in schedule(tape, REGISTERS).parts for x in part if isinstance(x, Instruction)]
+    makes = [i for thing in things for i in thing.makes]
+    stored = [k for thing in things if not thing.makes for k in thing.what]
+    assert len(makes) == len(set(makes))
+    assert sorted(stored) == list(range(SIZE))
+
+
+def test_a_long_tape_is_planned_in_several_parts(tape: Tape) -> None:
+    assert len(schedule(tape, REGISTERS).parts) > 1
+
+
+@pytest.mark.parametrize("samples", [1, 3, 4, 33, 70])
+def test_planned_code_is_the_tape(tape: Tape, rng: np.random.Generator, samples: int) -> None:
+    kernel = Kernel(ProgramSpec(tape.name, tape.inputs, tape.outputs, tape.digest, lambda: tape))
+    q, v = rng.normal(size=(2, samples, SIZE))
+    expected = np.array(tape.run(list(q.T), list(v.T))).T
+    np.testing.assert_allclose(kernel(q, v), expected, rtol=1e-11, atol=1e-12)
+
+
+def test_planned_code_reduces_angles_beyond_the_fast_range(tape: Tape, rng: np.random.Generator) -> None:
+    kernel = Kernel(ProgramSpec(tape.name, tape.inputs, tape.outputs, tape.digest, lambda: tape))
+    q, v = rng.normal(size=(2, 70, SIZE))
+    far = q.copy()
+    far[40, 3] += 2.0 * np.pi * 2**20
+    near = kernel(q, v)
+    np.testing.assert_allclose(kernel(far, v), near, rtol=1e-7, atol=1e-7)
+    np.testing.assert_array_equal(kernel(far, v)[:32], near[:32])
+
+
+def test_planned_code_passes_on_not_a_number_of_an_input_that_no_step_reads(
+    tape: Tape, rng: np.random.Generator
+) -> None:
+    kernel = Kernel(ProgramSpec(tape.name, tape.inputs, tape.outputs, tape.digest, lambda: tape))
+    q, v = rng.normal(size=(2, 5, SIZE))
+    q[2, SIZE - 1] = np.nan
+    assert np.isnan(kernel(q, v)).all(axis=1).tolist() == [False, False, True, False, False]

@@ -1,0 +1,119 @@
+"""Threads share a batch and change no bit of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import appell
+from appell.errors import InputError
+from appell.kernels.runtime.kernel import SPLIT
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    before = appell.threads()
+    yield
+    appell.threads(before)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return appell.load("two-link")
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("count", [2, 3])
+def test_any_number_of_threads_gives_the_same_bits(robot, rng, count, kind):
+    n = SPLIT // 64 + 13
+    q, v, a = (rng.normal(size=(n, 2)).astype(kind) for _ in range(3))
+    appell.threads(1)
+    alone = robot.inverse_dynamics(q, v, a)
+    appell.threads(count)
+    assert robot.inverse_dynamics(q, v, a).tobytes() == alone.tobytes()
+
+
+def test_inputs_that_are_broadcast_are_shared_by_the_threads(robot, rng):
+    n = SPLIT // 64 + 13
+    q, v, a = rng.normal(size=2), rng.normal(size=(1, 2)), rng.normal(size=(n, 2))
+    appell.threads(1)
+    alone = robot.inverse_dynamics(q, v, a)
+    appell.threads(2)
+    assert robot.inverse_dynamics(q, v, a).tobytes() == alone.tobytes()
+
+
+def test_several_results_are_shared_too(robot, rng):
+    n = SPLIT // 64 + 5
+    q, v, a = (rng.normal(size=(n, 2)) for _ in range(3))
+    appell.threads(1)
+    alone = robot.inverse_dynamics_derivatives(q, v, a)
+    appell.threads(2)
+    for x, y in zip(robot.inverse_dynamics_derivatives(q, v, a), alone, strict=True):
+        assert x.tobytes() == y.tobytes()
+
+
+def test_a_robot_may_be_called_from_many_threads_at_once(robot, rng):
+    q, v, a = (rng.normal(size=(200, 2)) for _ in range(3))
+    expected = robot.inverse_dynamics(q, v, a)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: robot.inverse_dynamics(q, v, a), range(50)):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_robot_compiled_from_many_threads_at_once_is_right(rng):
+    robot = appell.random_chain(2, np.random.default_rng(17))
+    q = rng.normal(size=(9, 2))
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: robot.mass_matrix(q.astype(np.float32)), range(8)))
+    for found in results:
+        np.testing.assert_allclose(found, robot.mass_matrix(q), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", True])
+def test_a_count_that_is_none_is_refused(count):
+    with pytest.raises(InputError, match="threads: expected a whole number of at least 1"):
+        appell.threads(count)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1", "1"), ("3", "3")])
+def test_the_environment_sets_the_count(text, expected):
+    command = [sys.executable, "-c", "import appell; print(appell.threads())"]
+    found = subprocess.run(
+        command, env={**os.environ, "APPELL_THREADS": text}, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == expected
+
+
+def test_a_wrong_environment_is_named():
+    command = [sys.executable, "-c", "import appell"]
+    found = subprocess.run(
+        command, env={**os.environ, "APPELL_THREADS": "many"}, capture_output=True, text=True, check=False
+    )
+    assert "APPELL_THREADS is 'many'; expected a whole number of at least 1" in found.stderr
+
+
+FORK = """
+import os
+import numpy as np
+import appell
+
+robot, q = appell.load("two-link"), np.ones(({rows}, 2))
+appell.threads(2)
+expected = robot.inverse_dynamics(q, q, q)
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(robot.inverse_dynamics(q, q, q), expected) else 1)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_has_threads_of_its_own():
+    """In a process of its own: libraries of other tests have threads that no fork stands."""
+    done = subprocess.run([sys.executable, "-c", FORK.format(rows=SPLIT // 32)], check=False, timeout=120)
+    assert done.returncode == 0

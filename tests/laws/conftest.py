@@ -1,0 +1,36 @@
+"""The robots of tests/support/pool.py in turn, and states of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from appell.robot.robot import Robot
+from tests.support import kinds
+from tests.support.kinds import States
+from tests.support.pool import ALL, CLOSED, COUPLED, SPHERICAL, pool
+
+SAMPLES = 6
+
+
+@pytest.fixture(scope="session", params=ALL)
+def robot(request: pytest.FixtureRequest) -> Robot:
+    """Return each robot: trees, coupled, closed and spherical ones."""
+    return pool(request.param)
+
+
+@pytest.fixture(scope="session")
+def states(robot: Robot) -> States:
+    """Return states of each robot."""
+    return kinds.random_states(robot, SAMPLES)
+
+
+@pytest.fixture(scope="session", params=[*COUPLED, *CLOSED, *SPHERICAL])
+def reduced(request: pytest.FixtureRequest) -> Robot:
+    """Return each robot that has fewer velocities than its tree."""
+    return pool(request.param)
+
+
+@pytest.fixture(scope="session", params=CLOSED)
+def closed_robot(request: pytest.FixtureRequest) -> Robot:
+    """Return each robot with loops or wheels."""
+    return pool(request.param)

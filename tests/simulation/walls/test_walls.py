@@ -1,0 +1,92 @@
+"""Walls: gap, slope and curvature belong together, ends end, and points are found."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import appell
+from appell.simulation.contact.points import default_points
+
+WALLS = [
+    appell.walls.Plane((0.1, 0.2, 0.3), (1.0, -2.0, 0.5)),
+    appell.walls.Line((0.0, 1.0), (2.0, 0.5)),
+    appell.walls.Circle(2.5),
+    appell.walls.Circle(1.5, (0.3, -0.2, 0.1), inside=False, axis=(1.0, 1.0, 0.0)),
+    appell.walls.Sphere(1.2, (0.1, 0.0, -0.3)),
+    appell.walls.Ellipse(2.0, 0.7, (0.2, 0.1), angle=0.4),
+    appell.walls.Arc(1.0, start=0.5, end=2.0, inside=False),
+    appell.walls.SignedDistance(lambda p: p[..., 2] - 0.2 * np.sin(p[..., 0]) * np.cos(p[..., 1])),
+]
+
+
+@pytest.mark.parametrize("wall", WALLS, ids=lambda wall: type(wall).__name__)
+def test_slope_and_curvature_are_the_gaps_derivatives(wall, rng):
+    p, h = rng.normal(size=(5, 3)), 1e-5
+    for k in range(3):
+        e = h * np.eye(3)[k]
+        np.testing.assert_allclose((wall.gap(p + e) - wall.gap(p - e)) / (2 * h), wall.gradient(p)[..., k], atol=2e-9)
+        rate = (wall.gradient(p + e) - wall.gradient(p - e)) / (2 * h)
+        np.testing.assert_allclose(rate, wall.hessian(p)[..., k], atol=1e-6)
+
+
+@pytest.mark.parametrize("wall", WALLS, ids=lambda wall: type(wall).__name__)
+def test_slope_is_at_most_one_so_a_gap_is_never_more_than_the_way_to_the_wall(wall, rng):
+    p = rng.normal(size=(200, 3))
+    near = p[np.abs(wall.gap(p)) < 1e-3]
+    assert (np.linalg.norm(wall.gradient(near), axis=-1) <= 1.1).all()
+
+
+def test_outlines_lie_on_their_walls():
+    for wall in WALLS:
+        line = wall.outline()
+        if line is not None:
+            np.testing.assert_allclose(wall.gap(line), 0.0, atol=1e-12)
+
+
+def test_segment_is_passed_beside_its_ends(ball):
+    wall = appell.walls.Segment((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), axis=(0.0, -1.0, 0.0))
+    for x, hits in ((0.5, 1), (1.5, 0)):
+        q = ball.neutral()
+        q[0], q[2] = x, 1.0
+        run = appell.simulate(ball, q, np.zeros(6), 0.6, walls=[wall], restitution=0.5)
+        assert len(run.impacts) == hits
+
+
+def test_polyline_holds_a_ball_in_its_corner(ball):
+    box = appell.walls.Polyline([(-1, 0, 0), (1, 0, 0), (1, 0, 2), (-1, 0, 2)], closed=True, axis=(0, -1, 0))
+    q = ball.neutral()
+    q[2] = 1.0
+    run = appell.simulate(ball, q, [3.0, 0.0, 1.0, 0.0, 0.0, 0.0], 3.0, walls=[box], restitution=0.9)
+    assert {wall for impact in run.impacts for wall in impact.walls} >= {"polyline[0]", "polyline[1]"}
+    assert np.abs(run.q[:, 0]).max() <= 1.0 + 1e-11
+    assert run.q[:, 2].min() >= -1e-11
+
+
+def test_arc_covers_its_angles_alone():
+    arc = appell.walls.Arc(1.0, start=-0.5, end=0.5)
+    at = [(math.cos(x), math.sin(x), 0.3) for x in (-0.6, -0.49, 0.0, 0.49, 0.6, math.pi)]
+    assert arc.covers(np.array(at)).tolist() == [False, True, True, True, False, False]
+
+
+def test_walls_meet_the_points_that_are_named(ball):
+    high, low = appell.walls.Plane((0, 0, -0.5), points=()), appell.walls.Plane((0, 0, -1.0), points=("body",))
+    run = appell.simulate(ball, ball.neutral(), np.zeros(6), 1.0, walls=[high, low], restitution=0.0)
+    assert run.q[-1, 2] == pytest.approx(-1.0, abs=1e-12)
+    with pytest.raises(appell.InputError, match="no point 'nose' among the points"):
+        appell.simulate(
+            ball, ball.neutral(), np.zeros(6), 1.0, walls=[appell.walls.Plane((0, 0, -1), points=("nose",))]
+        )
+
+
+def test_default_points_are_joint_origins_and_ends_each_once(dummy):
+    names = [point.name for point in default_points(dummy.model)]
+    assert sorted(names) == sorted(["torso", *(f"{x}{k}" for x in ("upper", "lower", "tip") for k in range(4))])
+
+
+def test_a_function_that_is_no_distance_is_named(ball):
+    wall = appell.walls.SignedDistance(lambda p: np.full(p.shape[:-1], np.nan), name="fog")
+    with pytest.raises(appell.InputError, match="fog: the function gave"):
+        appell.simulate(ball, ball.neutral(), np.zeros(6), 0.1, walls=[wall])

@@ -1,0 +1,1 @@
+"""What tests share: random robots, evaluation without a compiler, peers, compilers; fixtures are in conftest.py."""

@@ -1,0 +1,78 @@
+"""What the source must not do: look behind the one robot, grow long files, hide a package behind a function."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import appell
+
+PACKAGE = Path(appell.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+MOST_LINES = 400
+FACTORY = "loops/load.py"
+KINDS = "Tree|LongTree|Closed|Spherical"
+OWN = ("robot", "loops")
+"""The rooms that a robot and its kinds are made in."""
+
+
+def place(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def found(pattern: str, *, outside: tuple[str, ...] = ()) -> list[str]:
+    """Return the lines of the source in which a pattern occurs, files and rooms left out that are named."""
+    lines = []
+    for path in FILES:
+        if place(path) in outside or place(path).partition("/")[0] in outside:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(pattern, line):
+                lines.append(f"{place(path)}:{number}: {line.strip()}")
+    return lines
+
+
+def test_only_the_factory_tells_kinds_of_robot_apart():
+    listed = rf"isinstance\([^()]*,\s*\(?[^()]*\b(?:{KINDS})\b"
+    assert found(listed, outside=(FACTORY,)) == []
+
+
+def test_the_kinds_are_no_robots_of_their_own():
+    assert found(r"\b(?:ClosedRobot|SphericalRobot)\b") == []
+
+
+def test_there_is_one_class_of_robot_and_it_is_final():
+    assert found(r"^class \w*Robot\b") == [
+        line for line in found(r"^class Robot\(") if line.startswith("robot/robot.py")
+    ]
+    assert getattr(appell.Robot, "__final__", False)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\brobot\._[a-z]", r"\._call\(", r"\._kernels\b", r"\.kind\._[a-z]", r"\b_robot\._[a-z]"],
+    ids=["robot._", "._call(", "._kernels", ".kind._", "_robot._"],
+)
+def test_no_room_looks_at_private_members_of_robots_and_kinds(pattern):
+    outside = OWN if pattern != r"\.kind\._[a-z]" else ()
+    assert found(pattern, outside=outside) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_no_file_is_long(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("name", appell.__all__)
+def test_no_public_function_shadows_a_package(name):
+    if inspect.isfunction(getattr(appell, name)):
+        assert importlib.util.find_spec(f"appell.{name}") is None
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(appell, name) for name in appell.__all__)
+    assert len(set(appell.__all__)) == len(appell.__all__)
