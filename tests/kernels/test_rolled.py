@@ -16,6 +16,7 @@ from appell.kernels.text.c99 import Function, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
 from appell.spatial.scalar import sin
 from appell.trace.tape import Port, trace
+from tests.support.evaluation import written_out
 
 N = 5
 
@@ -80,7 +81,7 @@ def test_the_plain_meaning_is_that_of_numpy(program: Rolled, rng: np.random.Gene
     x = rng.normal(size=N)
     flat = np.append(*expected(x))
     np.testing.assert_allclose(program.verified().run(x), flat, rtol=1e-14)
-    np.testing.assert_allclose(program.written_out().run(x), flat, rtol=1e-14)
+    np.testing.assert_allclose(written_out(program).run(x), flat, rtol=1e-14)
 
 
 def test_native_code_is_the_plain_meaning(program: Rolled, rng: np.random.Generator) -> None:

@@ -27,6 +27,7 @@ from appell.robot.long.kind import LONG, LongTree, is_long
 from appell.robot.verbs import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
 from appell.spatial.pose import Pose
+from tests.support.evaluation import written_out
 from tests.support.kinds import about
 
 LOOPED = [verb for verb in VERBS if verb in assembly.PLANS]
@@ -124,7 +125,7 @@ def test_a_long_program_unrolls_to_a_tape(robot: Callable[..., appell.Robot], ag
     one = robot("tree", True)
     given = [x[0] for x in arguments(one, "coriolis_matrix")]
     program = looped(one, "coriolis_matrix")
-    agree(program.written_out().run(*given), program.run(*given), 1e-13)
+    agree(written_out(program).run(*given), program.run(*given), 1e-13)
 
 
 # Long robots, by the public verbs

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.kernels.rolled import Rolled
 from appell.model.model import Model
 from appell.recursion.rates import coordinate_rates
-from appell.trace.tape import flatten
+from appell.trace.tape import Tape, flatten, trace
+from appell.trace.verify import verify
 
 Array = NDArray[Any]
 
@@ -63,3 +65,8 @@ def agree(x: Any, y: Any, within: float = 1e-10, size: Any = 0.0) -> None:
     assert x.shape == y.shape
     apart, largest = np.abs(x - y).max(initial=0.0), max(np.abs(y).max(initial=0.0), float(np.max(size)))
     assert apart <= within * largest, f"{apart:.3g} apart, {apart / largest if largest else np.inf:.3g} of the largest"
+
+
+def written_out(program: Rolled) -> Tape:
+    """Return a program of loops as one tape, its loops unrolled."""
+    return verify(trace(program.name, lambda *x: tuple(program.run(*x)), program.inputs, program.outputs))

@@ -13,11 +13,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from appell.identification.basis import Array
 from appell.planning.trajectory.curves import Fourier
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

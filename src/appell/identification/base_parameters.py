@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError, ModelError
 from appell.identification import basis as _basis
+from appell.identification.basis import Array
 from appell.identification.formulas import formula
 from appell.planning.checks import frozen
 from appell.reports.table import Table
 from appell.robot.kind import Rank
 from appell.robot.robot import Robot
 
-Array = NDArray[np.float64]
 GAP = 1e3
 """The smallest ratio of two singular values that tells what counts from rounding."""
 NOTHING = 1e-10

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
+from appell.identification.basis import Array
 from appell.reports.table import Table
 
-Array = NDArray[np.float64]
 FULL = 1e10
 """The condition number of columns of unit length from which on they count as dependent."""
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.base_parameters import BaseParameters
-from appell.identification.basis import motor_joints, motor_velocities
+from appell.identification.basis import Array, motor_joints, motor_velocities
 from appell.identification.friction import sliding
 from appell.identification.payload import Payload, payload
 from appell.identification.physical import is_possible
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from appell.identification.identify import Settings
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.identification.basis import Array
 from appell.model.build import listed
-
-Array = NDArray[np.float64]
 
 LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
 """Lengths δ of bristles [rad], from those of a stiff gear to those of a soft one."""

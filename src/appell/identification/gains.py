@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.friction import friction_terms
@@ -36,8 +36,8 @@ from appell.logs.prepare import Prepared
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 WELL, ROUGHLY = 0.02, 0.1
 """Relative standard errors below which a gain is rated well, or roughly: a gain goes into every torque."""
 PASSES = 8

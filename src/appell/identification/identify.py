@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
+from appell.identification.basis import Array
 from appell.identification.fit import Fit
 from appell.identification.friction import friction_terms
 from appell.identification.physical import Prior, physical
@@ -23,7 +24,6 @@ from appell.logs.read_log import read_log
 from appell.model.build import listed
 from appell.robot.robot import Robot
 
-Array = NDArray[np.float64]
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 PASSES = 12
 """Repetitions at most of load, weights and solution."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import AppellError, InputError
 from appell.identification.basis import motor_accelerations
 from appell.logs.prepare import Prepared
 from appell.robot.robot import Robot
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Motion(NamedTuple):

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification.basis import OF_A_BODY
+from appell.identification.basis import OF_A_BODY, Array
 from appell.identification.physical import semidefinite
 from appell.identification.problem import Record
 from appell.identification.uncertainty import inverse
@@ -28,7 +28,6 @@ from appell.spatial.inertia import Inertia
 if TYPE_CHECKING:
     from appell.identification.fit import Fit
 
-Array = NDArray[np.float64]
 PASSES = 8
 
 

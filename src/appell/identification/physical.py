@@ -23,7 +23,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.identification.friction import LENGTHS, Sliding
@@ -32,8 +31,8 @@ from appell.identification.solve import stacked
 from appell.model.build import listed
 from appell.model.parameters import PER_BODY
 from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 LEAST = 1e-3
 """ε: no direction of a body's pseudo-inertia falls below this part of the nominal one."""
 SMALL = 0.01

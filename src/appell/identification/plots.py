@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.identification.friction import sliding
 from appell.identification.uncertainty import autocorrelation
 from appell.results.style import COLOURS, figure
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from appell.identification.fit import Fit
     from appell.identification.prediction import Prediction
 
-Array = NDArray[Any]
 MEASURED, PREDICTED, LEFT, SECOND, FAINT = COLOURS[6], COLOURS[1], COLOURS[0], COLOURS[2], "#999999"
 """One colour a meaning throughout: measured, predicted, residual, a second curve of the model, what counts less."""
 POINTS = 2500

@@ -9,15 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.reports.table import Table
 from appell.results.style import written
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[Any]
 SCORED = 0.02
 """Speed [rad/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
 

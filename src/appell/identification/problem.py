@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.identification import basis
 from appell.identification.base_parameters import BaseParameters, base_parameters
@@ -22,8 +21,8 @@ from appell.identification.motion import Motion, motion
 from appell.logs.filters import zero_phase
 from appell.logs.prepare import Prepared
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 CHUNK = 4096
 """Samples whose regressor is in memory at once."""
 

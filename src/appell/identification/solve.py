@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from appell.identification.basis import Array
 from appell.identification.problem import Problem, Triangle
 
-Array = NDArray[np.float64]
 DEPENDENT = 1e-7
 """A column of friction that far from the others, of unit length, depends on them."""
 CUT = 1e-3

@@ -13,18 +13,16 @@ for motion, and residuals show too little of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from appell.identification.problem import Record
 from appell.identification.solve import Shown
 from appell.logs.filters import zero_phase
 from appell.logs.prepare import Prepared
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 PERIODS = 5.0
 """L in periods of the filter's cutoff: residuals further apart are taken as independent."""
 WELL, ROUGHLY = 0.1, 0.5

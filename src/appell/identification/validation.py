@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.identification.fit import Fit
@@ -20,8 +19,8 @@ from appell.identification.prediction import Prediction
 from appell.identification.problem import Record
 from appell.identification.uncertainty import PERIODS, autocorrelation
 from appell.reports.table import Cell, Table
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 LEAST = 0.05
 """A hint is given where a quantity explains this share of the residual's variance or more …"""
 SURE = 3.0

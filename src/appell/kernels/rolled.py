@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
-from appell.trace.tape import Port, Step, Tape, trace
+from appell.trace.tape import Port, Step, Tape
 from appell.trace.verify import verify
 
 
@@ -201,14 +201,6 @@ class Rolled:
                     run.step(one.fields, one.stages[self.items[j].kind], j, start, one.state, one.state)
                     j = self.items[j].parent
         return [x for port in run.results for x in port]
-
-    def written_out(self) -> Tape:
-        """Return the program as one tape, its loops unrolled."""
-
-        def program(*arguments: Any) -> tuple[Any, ...]:
-            return tuple(self.run(*arguments))
-
-        return verify(trace(self.name, program, self.inputs, self.outputs))
 
 
 Program = Tape | Rolled

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import ModelError
 from appell.kernels.runtime.kernel import Kernel
@@ -22,9 +21,8 @@ from appell.model import manifold
 from appell.model.model import Model
 from appell.recursion import closure
 from appell.recursion.kinematics import Scalars, links
+from appell.spatial.scalar import Array
 from appell.trace.tape import Port, trace
-
-Array = NDArray[Any]
 
 REACH = 0.3
 """The longest step: radians, or lengths of the robot."""

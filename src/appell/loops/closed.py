@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import AppellWarning, InputError, ModelError
 from appell.kernels.runtime.kernel import Kernel
@@ -21,9 +21,8 @@ from appell.loops.reduction import Loops, closing_step
 from appell.loops.structure import Structure, choose_dependent, condition, decide, idle_actuators, samples
 from appell.model import manifold
 from appell.model.build import listed
-from appell.model.lean import lean
 from appell.model.model import Model
-from appell.model.parameters import n_parameters, parameters, with_parameters, without_parameters
+from appell.model.parameters import n_parameters, parameters
 from appell.read.write_toml import toml_text
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
@@ -31,12 +30,10 @@ from appell.robot import compile
 from appell.robot.calls import Call, prepared
 from appell.robot.coordinates import (
     Limits,
-    check_quaternions,
     coordinate_lines,
     curved_joints,
     joint_limits,
     quaternion_errors,
-    quaternion_joints,
     quaternion_places,
     velocity_names,
     velocity_places,
@@ -48,8 +45,7 @@ from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, only
 from appell.robot.verbs import CLOSED as IS_CLOSED
 from appell.robot.verbs import PIVOTS, UNIT, VERBS, Verb
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 MANY = 30
 """Bodies beyond which closures are written in the lean frames and the first frame's axes, unseen."""
@@ -164,10 +160,8 @@ class Closed(Kind):
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
         """Return the model without names, the frames of its closures, and what was decided."""
-        model = replace(self.model, name="", source="", frames=())
         ends = [self.model.frame_index[name] for c in self.model.closures for name in (c.first, c.second)]
-        bare = (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
-        return (bare, ends, self.structure)
+        return (self.nameless(is_parametric=is_parametric), ends, self.structure)
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithms of a verb."""
@@ -179,12 +173,8 @@ class Closed(Kind):
             return (compile.choice(self, Key("inverse_dynamics")).variant,)
         if len(self.model.bodies) > MANY:
             return ("lean first",)
-        forms = ("lean", FILE, "bundled") if self._lean.deferred else ("lean", FILE)
+        forms = ("lean", FILE, "bundled") if self.lean.deferred else ("lean", FILE)
         return (FILE, *(f"{form} {axes}" for form in forms for axes in AXES if (form, axes) != (FILE, "first")))
-
-    @cached_property
-    def _lean(self) -> Model:
-        return lean(self.model)
 
     @cached_property
     def _decided(self) -> dict[str, Loops]:
@@ -195,24 +185,14 @@ class Closed(Kind):
         if variant not in self._decided:
             self._decided[variant] = self._loops(variant)
         loops = self._decided[variant]
-        return loops if pi is None else replace(loops, dynamics=self._parametric(variant, pi), known={})
+        return loops if pi is None else replace(loops, dynamics=self.tree_in(variant.partition(" ")[0], pi), known={})
 
     def _loops(self, variant: str) -> Loops:
         form, _, axes = variant.partition(" ")
-        plain = replace(self._lean, deferred=frozenset())
-        frames = self.model if form == FILE else plain
+        frames = self.tree_in(FILE if form == FILE else "lean")
         chosen = self.structure.independent
         structure, _ = decide(self.assembler, self.configurations, chosen, frames, axes or "first")
-        return Loops(
-            frames, self._lean if form == "bundled" else frames, replace(structure, actuated=self.structure.actuated)
-        )
-
-    def _parametric(self, variant: str, pi: Scalars) -> Model:
-        given = with_parameters(without_parameters(self.model), pi)
-        if variant.startswith(FILE):
-            return given
-        bundled = lean(given, is_numeric=False)
-        return bundled if variant.startswith("bundled") else replace(bundled, deferred=frozenset())
+        return Loops(frames, self.tree_in(form), replace(structure, actuated=self.structure.actuated))
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return the quaternions' lengths, and how small pivots are."""
@@ -231,7 +211,7 @@ class Closed(Kind):
         formulation = compile.formulation_of(self, key.verb, chosen.formulation)
 
         def embedding(pi: Scalars | None) -> Loops:
-            return Loops(self.model, self.model if pi is None else self._parametric(FILE, pi), other)
+            return Loops(self.model, self.tree_in(FILE, pi), other)
 
         spec = compile.program(self, key).spec
         make = partial(compile.traced, self, key, formulation, embedding)
@@ -240,9 +220,7 @@ class Closed(Kind):
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
         """Return results with other pivots for bad samples; raise for bad quaternions."""
         if guard == UNIT:
-            q = np.asarray(call.arguments[0], dtype=float)
-            check_quaternions(self.model.name, self.facts.quaternions, quaternion_joints(self.model), q)
-            return call.results
+            return self.refuse_quaternions(call)
         if key not in self._fallbacks:
             self._fallbacks[key] = PivotFallback(self, key, IS_CLOSED in self.verbs[key.verb].guards)
         return self._fallbacks[key].recovered(call)

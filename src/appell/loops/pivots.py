@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import AppellWarning
 from appell.kernels.runtime.kernel import Kernel
-from appell.loops.assembly import Assembler
-from appell.loops.structure import Structure, condition, repivoted
+from appell.loops.structure import condition, repivoted
 from appell.model.build import listed
-from appell.model.model import Model
 from appell.robot.coordinates import velocity_names
 from appell.robot.guards import OPEN, PIVOT_GROWTH
 from appell.robot.kind import Failure, Key
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from appell.loops.closed import Closed
+
 
 SINGULAR = 1e6
 """Condition number of the dependent block from which on a warning is due."""
@@ -32,30 +32,11 @@ ALTERNATES = 4
 """How many other orders of pivots are tried on one batch."""
 
 
-class Loops(Protocol):
-    """What a closed robot gives for its recovery."""
-
-    @property
-    def model(self) -> Model:
-        """Return the tree with its closures."""
-
-    @property
-    def structure(self) -> Structure:
-        """Return what was decided about its loops."""
-
-    @property
-    def assembler(self) -> Assembler:
-        """Return what closes its loops."""
-
-    def alternate(self, key: Key, other: Structure) -> Kernel:
-        """Return the kernel of a verb with other pivots."""
-
-
 @dataclass(frozen=True, eq=False)
 class PivotFallback:
     """The other programs of one verb, made as they are needed."""
 
-    robot: Loops
+    robot: Closed
     key: Key
     is_strict: bool
     """Whether open loops are worth a warning."""

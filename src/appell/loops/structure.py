@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError, ModelError
 from appell.loops.assembly import CLOSED, ROUNDED, Assembler
@@ -28,8 +26,7 @@ from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import links
 from appell.robot.coordinates import velocity_names
 from appell.robot.kind import Rank
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 SAMPLES = 10
 """Closed configurations that decisions are made on."""

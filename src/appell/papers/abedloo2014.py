@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.loops.load import load
 from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
@@ -19,11 +19,11 @@ from appell.reports.report import Figure, Pick, Report, picked
 from appell.reports.table import Cell, Table
 from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-Array = NDArray[Any]
 
 TITLE = "closed-form dynamic formulation of spherical parallel manipulators by Gibbs-Appell method"
 

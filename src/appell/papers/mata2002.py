@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.loops.load import load
@@ -21,11 +20,11 @@ from appell.reports.report import Figure, Pick, Report, picked
 from appell.reports.table import Table
 from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-Array = NDArray[Any]
 
 TITLE = "serial-robot dynamics algorithms for moderately large numbers of joints"
 

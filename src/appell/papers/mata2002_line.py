@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.papers.valera2003 import puma
 from appell.planning.analytic_ik import analytic_ik
@@ -27,11 +26,11 @@ from appell.reports.table import Cell, Table
 from appell.reports.verdict import Kind, Verdict
 from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS, figure
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-Array = NDArray[Any]
 Label = tuple[int, int, int]
 Feed = Callable[[int, float], Array]
 """The torques in an interval, by its number, at a time."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.loops.load import robot_of
 from appell.loops.spherical.euler import AXES
@@ -24,9 +23,9 @@ from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
+from appell.spatial.scalar import Array
 from appell.spatial.vector import IDENTITY, ZERO
 
-Array = NDArray[Any]
 MOTORS = [3, 5, 7]
 """Places of the motors' joints among the tree's nine: three Euler angles, then two joints a leg."""
 STEPS = 30

@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.loops.load import load
 from appell.reports.report import Figure, Film
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-Array = NDArray[Any]
 
 RADIUS = 2.5
 """Radius [m] of the wall, a circle about the origin."""

@@ -14,7 +14,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.control.simulated import perturbed
 from appell.errors import InputError
@@ -37,7 +36,6 @@ from appell.simulation.simulate import simulate
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-Array = NDArray[Any]
 
 TITLE = "inverse dynamic control for low cost real-time industrial robot control applications"
 

@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.robot.description import Description
 from appell.robot.kind import Kind
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Configurations(Description):

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.model.build import listed
@@ -16,10 +15,8 @@ from appell.recursion.kinematics import Scalars
 from appell.robot.descriptions import AXES
 from appell.robot.guards import QUATERNION_TOLERANCE
 from appell.spatial.rotation import from_quaternion
-from appell.spatial.scalar import Scalar, cos, sign, sin, sqrt
+from appell.spatial.scalar import Array, Scalar, cos, sign, sin, sqrt
 from appell.spatial.vector import matvec_t
-
-Array = NDArray[Any]
 
 CURVED = ("free", "ball", "planar")
 """Kinds of joint whose velocities are not the rates of their coordinates."""

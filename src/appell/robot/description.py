@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.model.build import listed
@@ -24,8 +24,7 @@ from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
 from appell.robot.kind import Facts, Key, Kind, Rank
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 class Options(TypedDict, total=False):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.robot.configurations import Configurations
 from appell.robot.description import Options
+from appell.spatial.scalar import Array
 
-Array = NDArray[Any]
 Wrenches = Mapping[str, ArrayLike]
 
 

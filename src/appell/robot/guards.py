@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from appell.kernels.text.c99 import Guard as Code
 from appell.robot.verbs import PIVOTS, REACH, UNIT
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 QUATERNION_TOLERANCE = 1e-6
 """How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""

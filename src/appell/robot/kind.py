@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.kernels.rolled import Rolled
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
+from appell.model.lean import lean
 from appell.model.model import Model
+from appell.model.parameters import with_parameters, without_parameters
 from appell.read.write_toml import toml_text
 from appell.recursion.kinematics import Scalars
-from appell.robot.coordinates import Limits
+from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
 from appell.robot.guards import Guard
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation
 from appell.robot.verbs import VERBS, Verb
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 COMPETING = 20
 """Bodies up to which all formulations and all variants of a model are traced to find the program of least cost."""
@@ -133,6 +134,32 @@ class Kind(ABC):
     @abstractmethod
     def facts(self) -> Facts:
         """Return names, sizes and the like."""
+
+    # What trees with and without loops share
+
+    def nameless(self, *, is_parametric: bool) -> Any:
+        """Return the model without names and frames, and without π where that is an input."""
+        model = replace(self.model, name="", source="", frames=())
+        return (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
+
+    @cached_property
+    def lean(self) -> Model:
+        """Return the tree in lean frames, its parallel axes bundled."""
+        return lean(self.model.tree)
+
+    def tree_in(self, form: str, pi: Scalars | None = None) -> Model:
+        """Return the tree as filed, "lean" or "bundled", with other parameters where given."""
+        tree = self.model.tree if pi is None else with_parameters(without_parameters(self.model.tree), pi)
+        if form == FILE:
+            return tree
+        bundled = self.lean if pi is None else lean(tree, is_numeric=False)
+        return bundled if form == "bundled" else replace(bundled, deferred=frozenset())
+
+    def refuse_quaternions(self, call: Failure) -> list[Array]:
+        """Raise for quaternions that are not of unit length; return the results where none is a number."""
+        own, q = self.model.independent, np.asarray(call.arguments[0], dtype=float)
+        check_quaternions(own.name, self.facts.quaternions, quaternion_joints(own), q)
+        return call.results
 
     # Programs
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.model import manifold
 from appell.model.build import listed
-from appell.model.lean import lean
 from appell.model.model import Model
-from appell.model.parameters import n_parameters, parameters, with_parameters, without_parameters
+from appell.model.parameters import n_parameters, parameters
 from appell.recursion.coupling import expand_q
 from appell.recursion.kinematics import Scalars
 from appell.robot import compile, posture
 from appell.robot.coordinates import (
-    check_quaternions,
     coordinate_lines,
     curved_joints,
     joint_limits,
     quaternion_errors,
-    quaternion_joints,
     quaternion_places,
     velocity_names,
 )
@@ -34,8 +30,7 @@ from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import ARTICULATED, Formulation, motion
 from appell.robot.verbs import UNIT
-
-Array = NDArray[Any]
+from appell.spatial.scalar import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +69,7 @@ class Tree(Kind):
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
         """Return the model without names."""
-        model = replace(self.model, name="", source="", frames=())
-        return (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
+        return self.nameless(is_parametric=is_parametric)
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithms of a verb; articulated bodies for trees whose joints all move by themselves."""
@@ -89,16 +83,11 @@ class Tree(Kind):
         """
         if len(self.model.bodies) > COMPETING and verb != "inverse_dynamics":
             return (compile.choice(self, Key("inverse_dynamics")).variant,)
-        return ("bundled", "lean", FILE) if self._models["bundled"].deferred else ("lean", FILE)
-
-    @cached_property
-    def _models(self) -> Mapping[str, Model]:
-        return _variants(self.model.tree)
+        return ("bundled", "lean", FILE) if self.lean.deferred else ("lean", FILE)
 
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the tree in the frames of a variant."""
-        tree = self._models[variant] if pi is None else _parametric(self.model.tree, variant, pi)
-        return posture.Tree(tree, self.model)
+        return posture.Tree(self.tree_in(variant, pi), self.model)
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return how far quaternions are from unit length."""
@@ -106,11 +95,7 @@ class Tree(Kind):
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
         """Raise for quaternions that are not of unit length."""
-        own = self.model.independent
-        check_quaternions(
-            own.name, self.facts.quaternions, quaternion_joints(own), np.asarray(call.arguments[0], float)
-        )
-        return call.results
+        return self.refuse_quaternions(call)
 
     # Configurations
 
@@ -154,20 +139,6 @@ class Tree(Kind):
     def with_model(self, model: Model) -> Kind:
         """Return the robot with another model of the same joints."""
         return type(self)(model)
-
-
-def _variants(tree: Model) -> dict[str, Model]:
-    bundled = lean(tree)
-    return {"bundled": bundled, "lean": replace(bundled, deferred=frozenset()), FILE: tree}
-
-
-def _parametric(tree: Model, variant: str, pi: Scalars) -> Model:
-    """Return a variant of the tree whose parameters are traced."""
-    given = with_parameters(without_parameters(tree), pi)
-    if variant == FILE:
-        return given
-    bundled = lean(given, is_numeric=False)
-    return bundled if variant == "bundled" else replace(bundled, deferred=frozenset())
 
 
 _OF_OPEN = {

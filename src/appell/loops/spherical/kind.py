@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.loops.spherical import programs, search
@@ -30,9 +29,8 @@ from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, motion, only, regressor_matrix
 from appell.robot.verbs import REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Array
 from appell.trace.derive import jacobian
-
-Array = NDArray[Any]
 
 CLOSED_FORM = "closed-form"
 """The sum over chains and bodies of abedloo2014 (20) and (21)."""

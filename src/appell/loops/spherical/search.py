@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from appell.errors import InputError, ModelError
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from appell.loops.spherical.kind import Spherical
 
-Array = NDArray[Any]
 
 REGULAR = 0.1
 """How far from every singularity, of 1, random postures stay."""
