@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
+import sys
 
 import pytest
 from rich.console import Console
@@ -50,14 +50,7 @@ def test_a_file_that_cannot_be_replaced_leaves_no_draft(tmp_path):
 
 
 def test_a_report_without_matplotlib_says_how_to_get_it(tmp_path, monkeypatch):
-    whole = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name.partition(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return whole(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     report = Report("r", "title", figures=(Figure("f", "caption", figure),))
     with pytest.raises(AppellError, match=r"appell\[plot\]"):
         report.save(tmp_path)

@@ -44,7 +44,9 @@ def prepared(kind: Kind, key: Key) -> Call:
                     return compiled(*arguments[:count], out=out)
             return compiled(*arguments[:count], out=out)
         except (ValueError, TypeError) as error:
-            raise explain(kind.model.name, own, arguments[:count], out, error) from None
+            given = out[:n_results] if guards and isinstance(out, tuple) else out  # without the places of guards
+            given = given[0] if n_results == 1 and isinstance(given, tuple) else given
+            raise explain(kind.model.name, own, arguments[:count], given, error) from None
 
     short: Call = compiled.fast_call(general)
     if not guards:
@@ -61,6 +63,8 @@ def prepared(kind: Kind, key: Key) -> Call:
     def into(arguments: tuple[Any, ...], out: Any) -> Any:
         """Write results into `out`: once they are good, where it is also an argument or bad samples are an error."""
         places = out if isinstance(out, tuple) else (out,)
+        if len(places) != n_results:
+            raise explain(kind.model.name, own, arguments, out, ValueError("out"))
         if is_quiet or any(overlap(x, place) for x in arguments for place in places):
             results = judged(arguments, short(*arguments))
         else:
