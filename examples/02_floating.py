@@ -22,7 +22,7 @@ def quadruped() -> appell.Robot:
         hip = Joint(f"{leg}_hip", "revolute", (0.0, 1.0, 0.0), Pose(position=(x, y, 0.0)))
         knee = Joint(f"{leg}_knee", "revolute", (0.0, 1.0, 0.0), Pose(position=(0.0, 0.0, -0.2)))
         joints += [Connection(hip, "trunk", f"{leg}_thigh"), Connection(knee, f"{leg}_thigh", f"{leg}_shank")]
-    return appell.Robot(build("quadruped", links, joints).floating())
+    return appell.load(build("quadruped", links, joints), floating=True)
 
 
 def main() -> None:

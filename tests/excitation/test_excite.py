@@ -16,7 +16,6 @@ from appell.excitation.series import Series
 from appell.identification.actuated_path import actuated_path
 from appell.identification.base_parameters import base_parameters
 from appell.identification.basis import State, random_states
-from appell.loops.load import robot_of
 
 LIMITS = {"lower": [-2.0, -1.5], "upper": [1.0, 2.5], "velocity": 3.0, "acceleration": [6.0, 9.0], "torque": 250.0}
 BOX = [("link2", [-0.015, -1.0, -1.0], [1.0, 1.0, 1.0])]
@@ -155,7 +154,7 @@ def test_the_gradient_of_the_measure_is_its_derivative(name, objective, rng):
 
 
 def test_the_gradient_of_the_limits_is_their_derivative(tree, rng):
-    robot = robot_of(tree(np.random.default_rng(1), [("revolute", 0), ("prismatic", 0), ("revolute", 0)]))
+    robot = appell.load(tree(np.random.default_rng(1), [("revolute", 0), ("prismatic", 0), ("revolute", 0)]))
     moved = actuated_path(robot)
     given = {"lower": -2.0, "upper": 2.0, "velocity": 3.0, "acceleration": 5.0, "torque": 40.0}
     limits = bounds(moved, given, [("tip", [-1.0, -2.0, -3.0], [3.0, 2.0, 1.0])])
@@ -236,7 +235,7 @@ def test_limits_that_no_motion_keeps_are_one_error_that_names_them(arm):
 def test_a_free_base_is_refused(tree):
     model = tree(np.random.default_rng(5), [("revolute", 0)]).floating()
     with pytest.raises(appell.InputError, match="joints of several coordinates, 'root'"):
-        excite(robot_of(model))
+        excite(appell.load(model))
 
 
 def test_a_closed_robot_needs_limits_of_its_positions():

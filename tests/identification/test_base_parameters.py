@@ -11,7 +11,6 @@ import appell
 from appell.identification.base_parameters import base_of, base_parameters
 from appell.identification.basis import columns, nominal, preference, random_states
 from appell.identification.essential import essential
-from appell.loops.load import robot_of
 from appell.spatial.inertia import Inertia
 
 
@@ -23,7 +22,7 @@ def rebuilt(robot, pi):
 
 
 def small_floating(tree):
-    return robot_of(tree(np.random.default_rng(5), [("revolute", 0), ("revolute", 0)]).floating())
+    return appell.load(tree(np.random.default_rng(5), [("revolute", 0), ("revolute", 0)]).floating())
 
 
 def pinocchio_rank(model, peer, rng):
@@ -62,12 +61,12 @@ def test_the_ur10e_has_36_and_40_with_its_rotors(shared, rotors, count):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_count_is_the_rank_of_pinocchios_regressor(tree, peer, rng, seed):
     model = tree(np.random.default_rng(seed), 3)
-    assert base_parameters(robot_of(model)).n == pinocchio_rank(model, peer, rng)
+    assert base_parameters(appell.load(model)).n == pinocchio_rank(model, peer, rng)
 
 
 def test_a_free_base_shows_all_ten_of_its_own_and_seven_per_joint_behind(tree):
     model = tree(np.random.default_rng(5), [("revolute", 0), ("revolute", 0)])
-    assert base_parameters(robot_of(model.floating())).n == 24
+    assert base_parameters(appell.load(model.floating())).n == 24
 
 
 def test_the_gap_of_the_singular_values_is_wide():
@@ -82,7 +81,7 @@ def robot(request, tree):
     if request.param == "floating":
         return small_floating(tree)
     if request.param == "prismatic":
-        return robot_of(tree(np.random.default_rng(8), [("revolute", 0), ("prismatic", 0), ("revolute", 0)]))
+        return appell.load(tree(np.random.default_rng(8), [("revolute", 0), ("prismatic", 0), ("revolute", 0)]))
     return appell.load(request.param)
 
 
@@ -117,7 +116,9 @@ def test_parameters_that_have_the_values_already_are_their_own_expansion(robot, 
 
 def test_joint_friction_does_not_change_them(tree):
     model = tree(np.random.default_rng(1), 3, has_friction=True)
-    assert base_parameters(robot_of(model)).formulas == base_parameters(robot_of(model.without_friction())).formulas
+    assert (
+        base_parameters(appell.load(model)).formulas == base_parameters(appell.load(model.without_friction())).formulas
+    )
 
 
 def test_they_do_not_depend_on_the_random_states():
@@ -175,7 +176,7 @@ def test_a_body_that_turns_about_y_gives_away_its_moments_along_y():
     joints = [appell.model.model.Joint(f"j{k}", "revolute", (0.0, 1.0, 0.0)) for k in range(2)]
     bodies = [appell.model.model.Body(f"b{k}", k - 1, j, Inertia()) for k, j in enumerate(joints)]
     names = [x for x in range(20) if x // 10 == 1]
-    order = [k for k in preference(robot_of(appell.model.model.Model("y", tuple(bodies)))) if k in names]
+    order = [k for k in preference(appell.load(appell.model.model.Model("y", tuple(bodies)))) if k in names]
     assert order[-3:] == [19, 12, 10]  # Izz, mcy, m
 
 

@@ -12,7 +12,6 @@ import appell
 from appell.errors import InputError
 from appell.identification.gains import drive_gains
 from appell.logs.log import Log
-from appell.loops.load import robot_of
 from appell.planning.trajectory.curves import Fourier
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -52,7 +51,7 @@ def robot():
 def with_links(length):
     arm = appell.load("two-link").model
     joint = replace(arm.bodies[1].joint, placement=Pose(position=(length, 0.0, 0.0)))
-    return robot_of(replace(arm, bodies=(arm.bodies[0], replace(arm.bodies[1], joint=joint))))
+    return appell.load(replace(arm, bodies=(arm.bodies[0], replace(arm.bodies[1], joint=joint))))
 
 
 @pytest.mark.parametrize("known", [{}, {"centre": CENTRE}, {"centre": CENTRE, "inertia": TENSOR}])
@@ -92,7 +91,7 @@ def test_a_gain_that_nothing_ties_to_the_load_is_not_told():
     """Two arms on one base: the load on the second says nothing of the first one's motor."""
     arm = appell.load("two-link").model
     second = replace(arm.bodies[1], parent=-1)
-    robot = robot_of(replace(arm, bodies=(arm.bodies[0], second)))
+    robot = appell.load(replace(arm, bodies=(arm.bodies[0], second)))
     motion = Fourier([0.2, -0.8], [[0.9, 0.2], [0.3, -0.6]], [[0.1, 0.7], [0.4, 0.2]], 0.2)
     gains = found(robot, logs(robot, motion, 1), centre=CENTRE)
     assert np.isinf(gains.standard_errors[0])

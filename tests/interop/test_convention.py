@@ -14,7 +14,6 @@ import pytest
 import appell
 from appell import interop
 from appell.errors import InputError
-from appell.loops.load import robot_of
 from appell.model.model import WORLD, Body, Frame, Joint, Model
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -28,7 +27,7 @@ WRIST: Any = appell.load("agile-wrist")
 
 def robot_with(*kinds):
     bodies = tuple(Body(f"body{i}", WORLD, Joint(f"joint{i}", kind), BLOCK) for i, kind in enumerate(kinds))
-    return robot_of(Model("zoo", bodies, tuple(Frame(body.name, i, Pose()) for i, body in enumerate(bodies))))
+    return appell.load(Model("zoo", bodies, tuple(Frame(body.name, i, Pose()) for i, body in enumerate(bodies))))
 
 
 ZOO = robot_with("free", "revolute", "ball", "continuous", "planar")
@@ -163,6 +162,6 @@ def test_a_mistake_is_told(call, told):
 
 def test_a_plane_that_is_not_of_x_and_y_is_told():
     body = Body("cart", WORLD, Joint("drive", "planar", axis=(1.0, 0.0, 0.0)), BLOCK)
-    robot = robot_of(Model("cart", (body,)))
+    robot = appell.load(Model("cart", (body,)))
     with pytest.raises(InputError, match="joint 'drive' is planar about"):
         interop.drake(robot)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from appell.loops.load import robot_of
+import appell
 from appell.model.model import Model
 from appell.recursion import articulated, energy, gibbs, inertia_matrix
 from appell.recursion.joint_forces import joint_forces
@@ -117,5 +117,5 @@ def test_power_of_the_actuators_is_the_rate_of_energy_and_what_friction_takes(ro
 @given(model=linkages())
 @settings(max_examples=8)
 def test_power_of_the_actuators_balances_in_random_linkages_and_wheels(model):
-    robot = robot_of(model)
+    robot = appell.load(model)
     check_power_of_the_actuators(robot, random_states(robot, 6))

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.model import Model
 from appell.read.catalogue import file_text, names
 from appell.recursion import articulated, gibbs
@@ -35,7 +34,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(formulation, model, state, eva
 @given(drawing=coupled_drawings())
 def test_forward_dynamics_undoes_the_inverse_dynamics_of_a_tree_with_followers(formulation, drawing, state, evaluate):
     model = drawing.coupled
-    robot, D, d, G = robot_of(model), *following(drawing.model)
+    robot, D, d, G = appell.load(model), *following(drawing.model)
     q, v, a = state(robot)
     tau = evaluate(gibbs.inverse_dynamics, model.tree, D @ q + d, G @ v, G @ a) @ G
     agree(evaluate(FORMULATIONS[formulation], model, q, v, tau), a)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appell.loops.load import robot_of
+import appell
 from appell.model.model import WORLD, Frame, Model
 from appell.recursion import kinematics
 from tests.support.evaluation import agree, slope
@@ -55,7 +55,7 @@ def test_the_rotation_of_a_pose_is_one(model, state, evaluate):
 def test_a_frame_of_the_world_does_not_move(tree, rng):
     model = tree(rng, 3)
     shelf = Frame("shelf", WORLD, model.frames[-1].placement)
-    robot = robot_of(replace(model, frames=(*model.frames, shelf)))
+    robot = appell.load(replace(model, frames=(*model.frames, shelf)))
     assert not robot.jacobian([0.3, 0.2, 0.1], "shelf").any()
 
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.model import Model
 from appell.recursion import gibbs, newton_euler
 from tests.support.evaluation import agree
@@ -88,7 +87,7 @@ def test_native_code_is_its_tape(arm, verb):
 @given(model=st.from_type(Model))
 @settings(max_examples=8)
 def test_native_inverse_dynamics_of_random_trees_is_the_recursions(model, state, evaluate):
-    robot, (q, v, a) = robot_of(model), state(model, 9)
+    robot, (q, v, a) = appell.load(model), state(model, 9)
     expected = evaluate(newton_euler.inverse_dynamics, model, q, v, a)
     agree(robot.inverse_dynamics(q, v, a), expected, 1e-11)
 
@@ -96,6 +95,6 @@ def test_native_inverse_dynamics_of_random_trees_is_the_recursions(model, state,
 @given(model=st.from_type(Model))
 @settings(max_examples=8)
 def test_native_forward_dynamics_of_random_trees_is_the_recursions(model, state, evaluate):
-    robot, (q, v, a) = robot_of(model), state(model, 9)
+    robot, (q, v, a) = appell.load(model), state(model, 9)
     tau = evaluate(gibbs.inverse_dynamics, model, q, v, a)
     agree(robot.forward_dynamics(q, v, tau), a)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
 from appell.model.model import Mimic
@@ -20,7 +19,7 @@ SHAPE = [("free", 0), ("revolute", 0), ("ball", 0), ("prismatic", 2), ("planar",
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rates_are_the_derivative_of_integrate(kind, rng, tree, evaluate, agree):
-    robot = robot_of(tree(rng, [(kind, 0)]))
+    robot = appell.load(tree(rng, [(kind, 0)]))
     q, v = robot.random(rng, 5), rng.normal(size=(5, robot.nv))
     h = 1e-3
     # the central difference of fourth order: its error, h⁴/30 of a fifth derivative, is below the tolerance
@@ -30,7 +29,7 @@ def test_rates_are_the_derivative_of_integrate(kind, rng, tree, evaluate, agree)
 
 
 def test_motion_is_rates_and_forward_dynamics(rng, tree, evaluate, agree):
-    robot = robot_of(tree(rng, SHAPE, has_friction=True))
+    robot = appell.load(tree(rng, SHAPE, has_friction=True))
     q, (v, tau) = robot.random(rng, 9), rng.normal(size=(2, 9, robot.nv))
     rate, a = robot.evaluate("motion", q, v, tau)
     agree(rate, evaluate(coordinate_rates, robot.model, q, v), 1e-14)
@@ -38,7 +37,7 @@ def test_motion_is_rates_and_forward_dynamics(rng, tree, evaluate, agree):
 
 
 def test_motion_of_one_state_takes_the_short_way_to_the_same_numbers(rng, tree):
-    robot = robot_of(tree(rng, SHAPE))
+    robot = appell.load(tree(rng, SHAPE))
     q, (v, tau) = robot.random(rng, 3), rng.normal(size=(2, 3, robot.nv))
     rates, a = robot.evaluate("motion", q, v, tau)
     one = robot.evaluate("motion", q[1], v[1], tau[1])
@@ -47,7 +46,7 @@ def test_motion_of_one_state_takes_the_short_way_to_the_same_numbers(rng, tree):
 
 
 def test_motion_does_not_feel_the_length_of_a_quaternion(rng, tree, agree):
-    robot = robot_of(tree(rng, [("free", 0), ("revolute", 0)]))
+    robot = appell.load(tree(rng, [("free", 0), ("revolute", 0)]))
     q, (v, tau) = robot.random(rng, 4), rng.normal(size=(2, 4, robot.nv))
     long = q * np.where((np.arange(robot.nq) >= 3) & (np.arange(robot.nq) < 7), 1.5, 1.0)
     (rate, a), (scaled, same) = (robot.evaluate("motion", x, v, tau) for x in (q, long))
@@ -60,7 +59,7 @@ def test_motion_of_a_coupled_robot_is_in_its_own_coordinates(rng, tree, agree):
     model = tree(rng, [("ball", 0), ("revolute", 0), ("revolute", 1)])
     last = model.bodies[2]
     follower = replace(last, joint=replace(last.joint, mimic=Mimic("joint1", -0.5, 0.2)))
-    robot = robot_of(coupled(replace(model, bodies=(*model.bodies[:2], follower))))
+    robot = appell.load(coupled(replace(model, bodies=(*model.bodies[:2], follower))))
     q, (v, tau) = robot.random(rng, 4), rng.normal(size=(2, 4, robot.nv))
     rate, a = robot.evaluate("motion", q, v, tau)
     assert rate.shape == (4, 5)
@@ -69,7 +68,7 @@ def test_motion_of_a_coupled_robot_is_in_its_own_coordinates(rng, tree, agree):
 
 
 def test_motion_of_a_long_robot(rng, agree):
-    robot = robot_of(appell.random_chain(90, rng).model.floating())
+    robot = appell.load(appell.random_chain(90, rng).model.floating())
     q, (v, tau) = robot.random(rng, 2), rng.normal(size=(2, 2, robot.nv))
     rate, a = robot.evaluate("motion", q, v, tau)
     agree(a, robot.forward_dynamics(q, v, tau))

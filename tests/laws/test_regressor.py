@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appell.loops.load import robot_of
+import appell
 from appell.model.model import Model
 from appell.model.parameters import parameters
 from appell.recursion import gibbs, regressor
@@ -29,10 +29,10 @@ def test_native_y_times_pi_is_native_tau(robot, states):
 
 
 def test_there_are_ten_parameters_a_body_without_friction(tree, rng):
-    robot = robot_of(tree(rng, 4))
+    robot = appell.load(tree(rng, 4))
     assert robot.parameters.shape == (10 * len(robot.link_names),)
 
 
 def test_there_are_three_more_parameters_a_joint_with_friction(tree, rng):
-    robot = robot_of(tree(rng, 4, has_friction=True))
+    robot = appell.load(tree(rng, 4, has_friction=True))
     assert robot.parameters.shape == (10 * len(robot.link_names) + 3 * robot.nv,)

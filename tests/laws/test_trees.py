@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from appell.loops.load import robot_of
+import appell
 from tests.support.evaluation import agree, slope
 from tests.support.kinds import following, random_states, tree_of
 from tests.support.pool import COUPLED, pool
@@ -72,7 +72,7 @@ def test_followers_move_as_the_equations_of_their_file_say(coupled_robot):
 @given(drawing=coupled_drawings(most=4))
 @settings(max_examples=8)
 def test_the_kinetic_energy_of_a_robot_with_random_followers_is_that_of_its_tree(drawing):
-    robot = robot_of(drawing.coupled)
+    robot = appell.load(drawing.coupled)
     q, v, _, _ = random_states(robot, SAMPLES)
     assert robot.nv < drawing.model.nv
     D, d, G = following(robot.model)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 import appell
 from appell.errors import AppellWarning, InputError, ModelError
 from appell.loops.closed import Closed, close
-from appell.loops.load import robot_of
 from appell.loops.structure import rank_of
 from appell.robot.guards import GUARDS
 from appell.robot.robot import Robot
@@ -60,7 +59,7 @@ def test_a_rounded_file_closes_and_its_gap_tells(closed):
         else f
         for f in robot.model.frames
     ]
-    rounded = robot_of(replace(robot.model, frames=tuple(frames)))
+    rounded = appell.load(replace(robot.model, frames=tuple(frames)))
     assert (rounded.nv, rounded.rank.value) == (2, 2)
     assert 1e-8 < rounded.closure_error(rounded.neutral()) < 1e-6
 
@@ -74,14 +73,14 @@ def test_actuators_come_first_and_passive_modes_follow(closed):
 
 
 def test_without_actuators_named_every_independent_velocity_has_one(closed):
-    robot = robot_of(replace(closed("five-bar").model, actuators=()))
+    robot = appell.load(replace(closed("five-bar").model, actuators=()))
     assert robot.actuators == robot.independent
 
 
 def test_an_actuator_that_the_others_determine_is_left_out_aloud(closed):
     model = replace(closed("five-bar").model, actuators=("mot1", "mot2", "free1"))
     with pytest.warns(AppellWarning, match=r"actuators 'free1' move only with the others"):
-        robot = robot_of(model)
+        robot = appell.load(model)
     assert robot.actuators == ["mot1", "mot2"]
 
 
@@ -248,7 +247,7 @@ def test_a_small_pivot_is_no_singularity_and_costs_no_digits(closed, rng, agree,
     expected.inverse_dynamics(expected.neutral(), np.zeros(6), np.zeros(6))
     monkeypatch.setitem(GUARDS, PIVOTS, replace(GUARDS[PIVOTS], high=0.0))
     monkeypatch.setattr("appell.loops.pivots.PIVOT_GROWTH", 0.0)
-    robot, made, own = robot_of(expected.model), [], Closed.alternate
+    robot, made, own = appell.load(expected.model), [], Closed.alternate
 
     def counted(*arguments):
         made.append(arguments)

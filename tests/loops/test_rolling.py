@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from appell.loops.load import robot_of
+import appell
 from appell.read import read_toml
 from tests.support.kinds import tree_of
 
@@ -94,7 +94,7 @@ def test_a_differential_drive_moves_as_the_textbook_says(rng, agree):
     #   (m + 2 I_a/r²) u̇ − m_c d w² = (τ_r + τ_l)/r
     #   (I + 2 b² I_a/r²) ẇ + m_c d w u = b (τ_r − τ_l)/r
     # m: all mass, I: about the axle's middle, I_a: a wheel about its axle
-    robot = robot_of(read_toml(CART))
+    robot = appell.load(read_toml(CART))
     assert robot.independent == ["left", "right"]
     assert robot.rank.value == 3
     q, v, tau = rng.normal(size=5), rng.normal(size=2), rng.normal(size=2)
@@ -145,7 +145,7 @@ def rim_speed(q: Array, v: Array) -> Array:
 
 
 def test_a_tilted_disc_rolls_as_its_tree_with_multipliers(rng, agree):
-    robot = robot_of(read_toml(DISC))
+    robot = appell.load(read_toml(DISC))
     assert robot.nv == 3
     tree = tree_of(robot)
     q, v = robot.random(rng), rng.normal(size=3)
@@ -162,7 +162,7 @@ def test_a_tilted_disc_rolls_as_its_tree_with_multipliers(rng, agree):
 
 
 def test_a_rolling_disc_keeps_its_energy(rng):
-    robot = robot_of(read_toml(DISC))
+    robot = appell.load(read_toml(DISC))
     q, v, step = robot.neutral(), np.array([0.5, -0.3, 0.4]), 2e-3
     assert robot.closure_error(q) < 1e-12
     start = robot.kinetic_energy(q, v) + robot.potential_energy(q)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.lean import SLIDING, TURNING, lean
 from appell.model.model import Model
 from appell.recursion import coriolis, gibbs, inertia_matrix
@@ -91,14 +90,14 @@ def test_a_parallel_pair_of_axes_costs_less_than_a_tilted_one(rng):
     arm = appell.random_chain(3, rng).model
     second = replace(arm.bodies[1], joint=replace(arm.bodies[1].joint, placement=Pose(position=(0.4, 0.1, 0.2))))
     parallel = replace(arm, bodies=(arm.bodies[0], second, arm.bodies[2]))
-    counts = [robot_of(model).operations("inverse_dynamics") for model in (parallel, arm)]
+    counts = [appell.load(model).operations("inverse_dynamics") for model in (parallel, arm)]
     assert counts[0].multiplications < counts[1].multiplications
 
 
 def test_frames_drawn_otherwise_cost_nothing(rng):
     arm = appell.random_chain(4, rng).model
     again = redrawn(arm, [elsewhere_on_its_axis(body.joint) for body in arm.bodies])
-    assert robot_of(again).operations("inverse_dynamics") == robot_of(arm).operations("inverse_dynamics")
+    assert appell.load(again).operations("inverse_dynamics") == appell.load(arm).operations("inverse_dynamics")
 
 
 def elsewhere_on_its_axis(joint):

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.model import Model
 from appell.read import read_toml, read_urdf
 from appell.recursion import gibbs, inertia_matrix, kinematics
@@ -90,7 +89,7 @@ def their_q(model: Any, q: Array) -> Array:
 
 def compare(model: Model, theirs: Any, evaluate: Any, agree: Any) -> None:
     rng, data = np.random.default_rng(5), theirs.createData()
-    robot = robot_of(model)
+    robot = appell.load(model)
     assert model.nv == theirs.nv
     for _ in range(5):
         q, (v, a) = robot.random(rng), rng.normal(size=(2, model.nv))

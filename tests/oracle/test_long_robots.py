@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.build import Connection, Link, build
 from appell.model.model import Joint, Model
 from appell.recursion import gibbs
@@ -83,7 +82,7 @@ def test_a_chain_of_a_thousand_links_is_the_plain_recursion() -> None:
 
 def test_a_star_of_a_thousand_leaves_is_the_plain_recursion() -> None:
     """Inverse dynamics, bias and gravity; forward dynamics undoes it."""
-    robot = robot_of(star(1000))
+    robot = appell.load(star(1000))
     q, v, a = state(robot, 3)
     columns = [tuple(x.T) for x in (q, v, a)]
     expected = np.stack(np.broadcast_arrays(*gibbs.inverse_dynamics(robot.model, *columns)), axis=-1)

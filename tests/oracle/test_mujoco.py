@@ -19,7 +19,6 @@ import pytest
 from numpy.typing import NDArray
 
 import appell
-from appell.loops.load import robot_of
 from appell.model import manifold
 from appell.model.lean import lean
 from appell.model.model import WORLD, Model
@@ -252,7 +251,7 @@ def ask(evaluate):
 
     def answer(model: Model, verb: str, *arguments: Array) -> Array:
         if model.nv <= NATIVE:
-            native: Array = getattr(robot_of(model), verb)(*arguments)
+            native: Array = getattr(appell.load(model), verb)(*arguments)
             return native
         name = "composite" if "composite" in known(verb) else "gibbs"
         on_arrays: Array = evaluate(program(verb, name), lean(model), *arguments)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 
 import appell
-from appell.loops.load import robot_of
 from appell.recursion import gibbs, inertia_matrix
 from tests.support.kinds import following, random_states
 from tests.support.pool import COUPLED, DRAWINGS, pool
@@ -57,7 +56,7 @@ def test_native_dynamics_of_followers_is_pinocchios_reduced_by_g(name, peer, agr
 @given(drawing=coupled_drawings(most=4))
 @settings(max_examples=8)
 def test_native_dynamics_of_random_followers_is_pinocchios_reduced_by_g(drawing, peer, agree):
-    check_followers(robot_of(drawing.coupled), drawing, peer(drawing), agree)
+    check_followers(appell.load(drawing.coupled), drawing, peer(drawing), agree)
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 30])

@@ -9,7 +9,6 @@ import pytest
 
 import appell
 from appell.errors import InputError
-from appell.loops.load import robot_of
 from appell.model.model import Frame, Limits, Model
 from appell.planning.goal import misfit, pose
 from appell.spatial.pose import Pose
@@ -86,7 +85,7 @@ def test_the_same_seed_gives_the_same_joints(rng):
 
 def test_a_tree_with_a_free_base_and_a_ball_joint_reaches_with_any_frame(tree, rng):
     shape = [("free", 0), ("revolute", 0), ("ball", 1)]
-    robot = robot_of(tree(rng, shape))
+    robot = appell.load(tree(rng, shape))
     goal = robot.pose(robot.random(rng, 10), "tip")
     found = appell.inverse_kinematics(robot, goal, "tip")
     assert found.is_reached.all()
@@ -163,6 +162,6 @@ def test_a_planar_arm_of_forty_joints_reaches(rng):
     """More joints than rows: the smaller of the two systems is solved, of rank three."""
     link = appell.load("two-link").model.bodies[1]
     bodies = [replace(link, name=f"b{k}", parent=k - 1, joint=replace(link.joint, name=f"j{k}")) for k in range(40)]
-    robot = robot_of(Model("snake", tuple(bodies), (Frame("tip", 39, Pose()),)))
+    robot = appell.load(Model("snake", tuple(bodies), (Frame("tip", 39, Pose()),)))
     goal = robot.pose(robot.random(rng, 5), "tip")
     assert appell.inverse_kinematics(robot, goal, "tip").is_reached.all()

@@ -13,7 +13,6 @@ import pytest
 
 import appell
 from appell.errors import AppellWarning, ReadError
-from appell.loops.load import robot_of
 from appell.model.mimic import coupled
 from appell.model.model import WORLD, Limits, Model
 from appell.read import read, read_mjcf
@@ -125,7 +124,7 @@ def test_a_bodys_frame_is_mujocos_and_its_joints_is_at_the_anchor():
     assert model.bodies[0].inertia.centre == (0.0, 0.0, -0.5)
     assert model.frame_index["rod"].placement.position == (0.0, 0.0, -0.5)
     assert model.frame_index["hinge"].placement == model.frame_index["rod_hinge"].placement == Pose()
-    np.testing.assert_allclose(robot_of(model).pose([0.0], "rod")[:3, 3], [0.0, 0.0, 1.0])
+    np.testing.assert_allclose(appell.load(model).pose([0.0], "rod")[:3, 3], [0.0, 0.0, 1.0])
 
 
 def test_bodies_without_joints_are_part_of_what_carries_them():

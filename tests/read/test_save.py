@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 
 import appell
-from appell.loops.load import robot_of
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read import read, read_toml, read_urdf
 from appell.read.outline import roll_pitch_yaw
@@ -55,7 +54,7 @@ def check(model: Model, ending: str, evaluate: Any, agree: Any) -> None:
         agree(other.placement.rotation, frame.placement.rotation, 1e-14)
         agree(other.placement.position, frame.placement.position, 1e-14)
     if model.nv:
-        q = robot_of(model).random(np.random.default_rng(3))
+        q = appell.load(model).random(np.random.default_rng(3))
         v, a = np.random.default_rng(4).normal(size=(2, model.nv))
         agree(evaluate(inverse_dynamics, copy, q, v, a), evaluate(inverse_dynamics, model, q, v, a), 1e-12)
 

@@ -11,22 +11,23 @@ from numpy.typing import NDArray
 
 from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Frame, Model
+from appell.read.values import rotation
 from appell.recursion import closure
 from appell.recursion.kinematics import links
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, from_rpy
+from appell.spatial.rotation import about
 
 Array = NDArray[Any]
 FIT: dict[str, Any] = {
-    "point": (from_rpy(0.4, -0.8, 1.1), (0.0, 0.0, 0.0)),
-    "frame": (from_rpy(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    "point": (rotation((0.4, -0.8, 1.1)), (0.0, 0.0, 0.0)),
+    "frame": (rotation((0.0, 0.0, 0.0)), (0.0, 0.0, 0.0)),
     "revolute": (about((0.0, 0.0, 1.0), np.cos(2.9), np.sin(2.9)), (0.0, 0.0, 0.0)),
     "cylindrical": (about((0.0, 0.0, 1.0), np.cos(2.9), np.sin(2.9)), (0.0, 0.0, 0.7)),
-    "prismatic": (from_rpy(0.0, 0.0, 0.0), (0.0, 0.0, 0.7)),
+    "prismatic": (rotation((0.0, 0.0, 0.0)), (0.0, 0.0, 0.7)),
     "planar": (about((0.0, 0.0, 1.0), np.cos(2.9), np.sin(2.9)), (0.3, -0.2, 0.0)),
     # Rx(1.2)·Ry(−0.7) keeps the first x at right angles to the second y
     "universal": (
-        tuple(map(tuple, np.array(from_rpy(1.2, 0.0, 0.0)) @ np.array(from_rpy(0.0, -0.7, 0.0)))),
+        tuple(map(tuple, np.array(rotation((1.2, 0.0, 0.0))) @ np.array(rotation((0.0, -0.7, 0.0))))),
         (0.0, 0.0, 0.0),
     ),
 }
@@ -39,7 +40,7 @@ def closed_tree(tree: Any, rng: np.random.Generator, kind: str, *, grounded: boo
     model = tree(rng, [*shape, ("prismatic", 0), ("revolute", 0)])
     q = rng.normal(size=model.nq)
     chain = links(model, tuple(q))
-    first = Frame("A", WORLD if grounded else 3, Pose(from_rpy(*rng.normal(size=3)), tuple(rng.normal(size=3))))
+    first = Frame("A", WORLD if grounded else 3, Pose(rotation(tuple(rng.normal(size=3))), tuple(rng.normal(size=3))))
     second = Frame("B", 7, Pose())
     model = replace(model, frames=(first, second), closures=(Closure("loop", "A", "B", KINDS[kind]),))
     (tie,) = closure.ties(model)

@@ -12,7 +12,6 @@ import pytest
 
 import appell
 from appell.errors import InputError
-from appell.loops.load import robot_of
 from appell.robot.descriptions import verb_description
 
 
@@ -66,7 +65,7 @@ def test_every_verb_has_words_for_its_header(name):
 def test_every_verb_of_an_open_robot_is_exported(library, floating, tmp_path):
     model = appell.random_chain(1 if floating else 2, np.random.default_rng(0)).model
     model = replace(model, base=replace(model.base, inertia=model.bodies[0].inertia))
-    robot = robot_of(model.floating() if floating else model)
+    robot = appell.load(model.floating() if floating else model)
     frame, verbs = robot.link_names[-1], exported(robot)
     check(robot, verbs, frame, library(robot.export(verbs, path=tmp_path / "all.c", frame=frame, prefix="arm")))
 

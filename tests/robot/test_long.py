@@ -16,7 +16,6 @@ import appell
 from appell.kernels.rolled import Rolled
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.loops.load import robot_of
 from appell.model.joints import KINDS
 from appell.model.model import WORLD, Frame, Model
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
@@ -52,7 +51,7 @@ def robot(tree: Callable[..., Model]) -> Callable[[str, bool], appell.Robot]:
         joints = [b.joint if b.joint.type.nq == 1 else replace(b.joint, offset=0.0) for b in model.bodies]
         joints = [replace(joint, pitch=0.1) if joint.kind == "helical" else joint for joint in joints]
         bodies = (replace(body, joint=joint) for body, joint in zip(model.bodies, joints, strict=True))
-        return robot_of(replace(model, bodies=tuple(bodies)))
+        return appell.load(replace(model, bodies=tuple(bodies)))
 
     return made
 
@@ -153,7 +152,7 @@ def test_verbs_of_a_long_tree_agree_with_each_other(robot: Callable[..., appell.
     agree(np.einsum("bij,bj->bi", one.momentum_matrix(q), v), one.momentum(q, v), 1e-12)
     weight = -one.total_mass * one.centre_of_mass(q) @ np.array(one.model.gravity)
     agree(one.potential_energy(q), weight, 1e-12)
-    smooth = robot_of(one.model.without_friction())
+    smooth = appell.load(one.model.without_friction())
     drift = np.einsum("bij,bj->bi", smooth.coriolis_matrix(q, v), v)
     agree(drift, smooth.bias(q, v) - smooth.gravity(q), 1e-11, np.abs(smooth.bias(q, v)).max())
 
@@ -189,7 +188,7 @@ def test_frames_of_the_world_stand_still(robot: Callable[..., appell.Robot]) -> 
     """A frame that no joint moves."""
     one = robot("long", True)
     base = Frame("base", WORLD, Pose(position=(1.0, 2.0, 3.0)))
-    still = robot_of(replace(one.model, frames=(*one.model.frames, base)))
+    still = appell.load(replace(one.model, frames=(*one.model.frames, base)))
     q, v, a = arguments(still, "inverse_dynamics")
     np.testing.assert_array_equal(still.pose(q, "base")[:, :3, 3], [[1.0, 2.0, 3.0]] * 3)
     assert not still.jacobian(q, "base").any()

@@ -7,7 +7,6 @@ import pytest
 
 import appell
 from appell.errors import InputError, ModelError
-from appell.loops.load import robot_of
 from appell.model.model import Model
 
 URDF = """<robot name="{name}"><link name="base"/>{rest}</robot>"""
@@ -210,7 +209,7 @@ EVERY_VERB = {
 @pytest.mark.parametrize("verb", EVERY_VERB)
 @pytest.mark.parametrize("leading", [(), (4,)])
 def test_a_robot_without_joints_has_empty_dynamics(verb, leading):
-    robot = robot_of(Model("stone", ()))
+    robot = appell.load(Model("stone", ()))
     arguments, shape = EVERY_VERB[verb]
     found = getattr(robot, verb)(*[np.zeros((*leading, 0))] * arguments)
     np.testing.assert_array_equal(found, np.zeros((*leading, *shape)))
@@ -218,7 +217,7 @@ def test_a_robot_without_joints_has_empty_dynamics(verb, leading):
 
 @pytest.mark.parametrize("verb", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"])
 def test_a_robot_without_joints_has_empty_derivatives(verb):
-    robot = robot_of(Model("stone", ()))
+    robot = appell.load(Model("stone", ()))
     for block in getattr(robot, verb)([], [], []):
         assert block.shape == (0, 0)
 
@@ -231,6 +230,6 @@ def test_a_robot_without_joints_has_poses(write):
 
 
 def test_a_robot_without_joints_has_configurations(rng):
-    robot = robot_of(Model("stone", ()))
+    robot = appell.load(Model("stone", ()))
     assert robot.neutral().shape == (0,)
     assert robot.random(rng, 3).shape == (3, 0)

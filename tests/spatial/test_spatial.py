@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from appell.read.values import rotation
 from appell.spatial import scalar, vector
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, from_quaternion, from_rpy, normalized, perpendicular
+from appell.spatial.rotation import about, from_quaternion, normalized, perpendicular
 
 NUMBERS = st.floats(-10.0, 10.0).filter(lambda x: x == 0.0 or abs(x) > 1e-3)
 VECTORS = st.tuples(NUMBERS, NUMBERS, NUMBERS)
@@ -71,7 +72,7 @@ def test_a_rotation_about_a_coordinate_axis_is_rodrigues_rotation(k, side):
 @given(roll=ANGLES, pitch=ANGLES, yaw=ANGLES)
 def test_roll_pitch_yaw_turn_about_fixed_x_y_z(roll, pitch, yaw):
     x, y, z = map(turned, vector.IDENTITY, (roll, pitch, yaw))
-    close(from_rpy(roll, pitch, yaw), z @ y @ x)
+    close(rotation((roll, pitch, yaw)), z @ y @ x)
 
 
 @given(axis=DIRECTIONS, angle=ANGLES)
@@ -115,7 +116,7 @@ def inertia_of(masses, points):
 
 def test_moments_move_with_the_particles(rng):
     masses, points = cloud(rng)
-    pose = Pose(from_rpy(0.3, -0.5, 1.1), (0.4, -0.2, 0.7))
+    pose = Pose(rotation((0.3, -0.5, 1.1)), (0.4, -0.2, 0.7))
     moved = np.array([pose.apply(tuple(p)) for p in points])
     close(inertia_of(masses, points).moved(pose).parameters, inertia_of(masses, moved).parameters)
 

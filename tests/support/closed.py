@@ -14,17 +14,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 import appell
-from appell.loops.load import robot_of
 from appell.model import closure, manifold
 from appell.model.build import Connection, Link, build
 from appell.model.closure import Closure
 from appell.model.model import WORLD, Frame, Joint, Model
 from appell.read import read_toml
+from appell.read.values import rotation
 from appell.recursion.kinematics import world_poses
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import from_rpy
 from appell.spatial.scalar import Vector
 from tests.support.robots import SEEDS, Shape, random_drawing, random_inertia, random_pose, vector
 
@@ -84,7 +83,7 @@ second = { link = "rocker_arm", xyz = [0.0, 0.0, 0.4] }
 @functools.cache
 def closed(name: str) -> Robot:
     """Return a closed robot of the catalogue, or the one above, made once."""
-    robot = robot_of(read_toml(RSSR)) if name == "rssr" else appell.load(name)
+    robot = appell.load(read_toml(RSSR)) if name == "rssr" else appell.load(name)
     assert robot.closure_names
     return robot
 
@@ -99,7 +98,7 @@ class _Linkage:
         self.rng = rng
         self.scale = float(rng.uniform(0.5, 2.0))
         self.links = [Link("ground"), Link("frame", random_inertia(rng))]
-        mount = Pose(from_rpy(*vector(rng.uniform(-3.0, 3.0, 3))), vector(rng.normal(size=3)))
+        mount = Pose(rotation(vector(rng.uniform(-3.0, 3.0, 3))), vector(rng.normal(size=3)))
         self.connections = [Connection(Joint("mount", "fixed", placement=mount), "ground", "frame")]
         self.home: dict[str, tuple[float, ...]] = {}
         self.ends: list[tuple[str, str, Vector, str, Vector]] = []
@@ -201,7 +200,7 @@ def cart(rng: np.random.Generator) -> Model:
     connections = [Connection(Joint("drive", "planar"), "floor", "cart")]
     for side, y in sides.items():
         links.append(Link(f"{side}_wheel", _wheel(rng, radius)))
-        seat = Pose(from_rpy(-0.5 * math.pi, 0.0, 0.0), (0.0, y, radius))
+        seat = Pose(rotation((-0.5 * math.pi, 0.0, 0.0)), (0.0, y, radius))
         connections.append(Connection(Joint(side, "continuous", placement=seat, **losses), "cart", f"{side}_wheel"))
     links.append(Link("arm", random_inertia(rng)))
     connections.append(Connection(Joint("arm", "revolute", placement=random_pose(rng), **losses), "cart", "arm"))

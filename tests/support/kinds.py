@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.loops.load import robot_of
+import appell
 from appell.loops.reduction import Loops
 from appell.loops.spherical.kind import Spherical
 from appell.model.model import Joint, Model
@@ -98,7 +98,7 @@ def dissipation(robot: Robot, q: Any, v: Any) -> Array:
 
 def tree_of(robot: Robot) -> Robot:
     """Return the tree behind a robot, loops open and followers free."""
-    return robot_of(replace(robot.model.tree, closures=(), actuators=(), home=()))
+    return appell.load(replace(robot.model.tree, closures=(), actuators=(), home=()))
 
 
 class Following(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from appell.loops.load import robot_of
+import appell
 from appell.model.model import Model
 from appell.robot.robot import Robot
 from tests.support.closed import (
@@ -97,7 +97,7 @@ def pool(name: str) -> Robot:
     if name in SPHERICAL:
         return SPHERICAL[name]()
     if name in CLOSED:
-        return robot_of(CLOSED[name]())
+        return appell.load(CLOSED[name]())
     if name == LONG:
-        return robot_of(random_tree(_rng(20), BRANCHES, has_friction=True))
-    return robot_of(COUPLED[name]().coupled if name in COUPLED else DRAWINGS[name]().model)
+        return appell.load(random_tree(_rng(20), BRANCHES, has_friction=True))
+    return appell.load(COUPLED[name]().coupled if name in COUPLED else DRAWINGS[name]().model)

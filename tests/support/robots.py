@@ -20,9 +20,10 @@ from appell.model import manifold
 from appell.model.build import Connection, Link, build
 from appell.model.mimic import coupled
 from appell.model.model import Joint, Mimic, Model
+from appell.read.values import rotation
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, from_rpy
+from appell.spatial.rotation import about
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, ZERO, cross, matvec
 
@@ -173,7 +174,7 @@ def random_rotation(rng: np.random.Generator) -> Matrix:
     if choice == 1:
         angle = float(rng.choice([0.5, 1.0, 1.5])) * math.pi
         return about(vector(np.eye(3)[rng.integers(3)]), math.cos(angle), math.sin(angle))
-    return from_rpy(*vector(rng.uniform(-3.0, 3.0, 3)))
+    return rotation(vector(rng.uniform(-3.0, 3.0, 3)))
 
 
 def random_pose(rng: np.random.Generator) -> Pose:

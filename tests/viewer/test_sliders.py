@@ -10,7 +10,6 @@ import pytest
 
 import appell
 from appell.errors import AppellError, InputError
-from appell.loops.load import robot_of
 from appell.model.model import Model
 from appell.viewer.sliders import SliderSet
 
@@ -19,7 +18,7 @@ KINDS = ["free", "ball", "planar", "cylindrical", "revolute", "prismatic", "heli
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sliders_give_back_the_configuration(kind: str, tree: Callable[..., Model], rng: Any) -> None:
-    robot = robot_of(tree(rng, [(kind, 0), ("revolute", 0)]))
+    robot = appell.load(tree(rng, [(kind, 0), ("revolute", 0)]))
     moved, q = SliderSet(robot), robot.random(rng)
     again = moved.moved(robot.neutral(), moved.values(q))
     assert np.abs(robot.difference(q, again)).max() < 1e-9
@@ -28,7 +27,7 @@ def test_sliders_give_back_the_configuration(kind: str, tree: Callable[..., Mode
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_there_is_a_force_a_velocity(kind: str, tree: Callable[..., Model], rng: Any) -> None:
-    robot = robot_of(tree(rng, [(kind, 0)]))
+    robot = appell.load(tree(rng, [(kind, 0)]))
     assert len(SliderSet(robot).forces) == robot.nv
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ import typer
 
 from appell.cli.common import PICTURES, AsJson, Plot, argument, check_endings, option, show, show_json, warn
 from appell.errors import AppellWarning
-from appell.reports.table import Table
+from appell.reports.table import Cell, Table
 from appell.results.run import Run
 from appell.simulation.scenario import read_scenario
 
@@ -46,16 +46,10 @@ def command(
     )
     run, seconds, remarks = _simulated(scenario, progress=sys.stdout.isatty() and not as_json)
     warn(remarks)
-    writers: dict[Path, Callable[[Path], Any]] = {}
-    if out is not None:
-        writers[out] = run.save
-    if plot is not None:
-        writers[plot] = run.plot
-    if animate is not None:
-        writers[animate] = lambda place: run.animate(place, speed=speed)
-    for place, write in writers.items():
-        write(place)
-        typer.echo(f"written: {place}", err=True)
+    for place, write in ((out, run.save), (plot, run.plot), (animate, partial(run.animate, speed=speed))):
+        if place is not None:
+            write(place)
+            typer.echo(f"written: {place}", err=True)
     if as_json:
         show_json({**summary(run, seconds), "impacts": [_json(impact) for impact in run.impacts]})
     else:
@@ -78,22 +72,16 @@ def _simulated(scenario: Path, *, progress: bool) -> tuple[Run, float, list[str]
 
 def impacts(run: Run) -> Table:
     """Return the impacts as a table."""
-    rows = tuple(
-        (
-            k,
-            f"{impact.time:.9f}",
-            ", ".join(impact.points),
-            ", ".join(dict.fromkeys(impact.walls)),
-            _listed(impact.approach),
-            _listed(impact.impulse),
-            float(impact.loss),
-        )
-        for k, impact in enumerate(run.impacts[:SHOWN], 1)
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for k, x in enumerate(run.impacts[:SHOWN], 1):
+        names = ", ".join(x.points), ", ".join(dict.fromkeys(x.walls))
+        rows.append((k, f"{x.time:.9f}", *names, _listed(x.approach), _listed(x.impulse), float(x.loss)))
     hidden = len(run.impacts) - len(rows)
     notes = (f"and {hidden} more, which --out and --json hold",) if hidden else ()
     columns = ("impact", "t [s]", "points", "wall", "approach [m/s]", "impulse [N·s]", "energy lost [J]")
-    return Table(f"Impacts of {run.robot_name}" if rows else f"{run.robot_name} strikes nothing", columns, rows, notes)
+    return Table(
+        f"Impacts of {run.robot_name}" if rows else f"{run.robot_name} strikes nothing", columns, tuple(rows), notes
+    )
 
 
 def _listed(values: Any) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from appell.errors import InputError
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import MUJOCO_FREE, W_FIRST
-from appell.loops.load import as_asked, robot_of, warn_of_loose
+from appell.loops.load import load, warn_of_loose
 from appell.read.compiled import import_mujoco, names_of
 from appell.read.mjcf import model_of_compiled
 from appell.robot.robot import Robot
@@ -54,8 +53,7 @@ def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops
     _check(package, model)
     read = model_of_compiled(package, model, "from_mujoco")
     warn_of_loose(read, read.name, mimic=mimic, remedy="give mimic=True")
-    read = as_asked(read, friction=friction, mimic=mimic)
-    return robot_of(read if loops else replace(read, closures=(), actuators=(), home=()))
+    return load(read, friction=friction, mimic=mimic, loops=loops)
 
 
 def mujoco(robot: Robot, model: Any = None) -> Convention:

@@ -16,7 +16,7 @@ import numpy as np
 from appell.errors import InputError
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import CIRCLE, PLANAR_CIRCLE
-from appell.loops.load import robot_of
+from appell.loops.load import load
 from appell.model.build import Connection, Link, build, listed
 from appell.model.mimic import coupled
 from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model, Z
@@ -104,7 +104,7 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
     if np.any(model.gravity.angular):
         raise InputError("from_pinocchio: the model's gravity has an angular part, which no robot of appell's has")
     made = build(model.name or "robot", links, connections, gravity=_vector(model.gravity.linear), source="")
-    return robot_of(coupled(replace(made, frames=_frames(model, made, bodies))))
+    return load(coupled(replace(made, frames=_frames(model, made, bodies))))
 
 
 def pinocchio(robot: Robot, model: Any = None) -> Convention:

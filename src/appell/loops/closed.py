@@ -31,6 +31,7 @@ from appell.robot.calls import Call, prepared
 from appell.robot.coordinates import (
     Limits,
     coordinate_lines,
+    coordinates_of,
     curved_joints,
     joint_limits,
     quaternion_errors,
@@ -292,16 +293,12 @@ class Closed(Kind):
 
     def from_actuators(self, positions: Array, guess: Array) -> Array:
         """Return the configurations that a motion of the actuators from the guess leads to, passive modes held."""
-        model = self.model
-        slices = zip(model.v_slices, model.q_slices, model.bodies, strict=True)
-        at = {v.start: q.start for v, q, body in slices if body.joint.type.nq == 1}
-        if not self.structure.is_plain or any(k not in at for k in self.structure.actuated):
+        if not self.structure.is_plain:
             raise InputError(
                 f"from_actuators: the first independent velocities of robot '{self.model.name}' must be those of its "
-                f"actuators {listed(self.facts.actuators)}, of one coordinate each; they are "
-                f"{listed(self.facts.independent)}"
+                f"actuators {listed(self.facts.actuators)}; they are {listed(self.facts.independent)}"
             )
-        left = positions - guess[..., [at[k] for k in self.structure.actuated]]
+        left = positions - guess[..., coordinates_of(self.model, self.structure.actuated, "from_actuators")]
         still = np.zeros((*left.shape[:-1], len(self.structure.passive)))
         try:
             return self.integrate(guess, np.concatenate([left, still], axis=-1))

@@ -24,6 +24,7 @@ from appell.read import read
 from appell.read.closures import with_loops
 from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
+from appell.read.values import gravity_vector
 from appell.robot.long.kind import LongTree, is_long
 from appell.robot.robot import Robot
 from appell.robot.tree import Tree
@@ -32,13 +33,8 @@ MJCF = (".xml", ".mjcf")
 """Files whose equalities of joints MuJoCo enforces, so that leaving them loose is worth a warning."""
 
 
-def robot_of(model: Model) -> Robot:
-    """Return the robot of a model: a tree, or closed where it has closures."""
-    return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
-
-
 def load(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Model,
     *,
     floating: bool = False,
     friction: bool = True,
@@ -51,8 +47,8 @@ def load(
     Parameters
     ----------
     source
-        A ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, or a name from :func:`appell.catalogue`, such as
-        "puma600" or "agile-wrist".
+        A ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, a name from :func:`appell.catalogue`, such as
+        "puma600" or "agile-wrist", or a model, as :func:`appell.model.build.build` makes it.
     floating
         True gives the robot a floating base: a first joint "root" of six velocities.
     friction
@@ -83,23 +79,24 @@ def load(
     >>> appell.load("five-bar")
     <Robot 'five-bar': 4 bodies, 1 closure, nq 4, nv 2>
     """
-    place = os.fspath(source)
+    place = "" if isinstance(source, Model) else os.fspath(source)
     if is_spherical(_toml(place)):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
             if is_set:
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
-        if place in _catalogue.names():
-            own = read_spherical(_catalogue.file_text(place), gravity=gravity, source=f"{place}.toml")
-        else:
-            own = read_spherical(Path(place), gravity=gravity)
-        return Robot(Spherical(own))
-    model = _read(place, gravity)
-    if not isinstance(loops, bool):
-        model = with_loops(model, loops)
+        text, origin = _text(place)
+        return Robot(Spherical(read_spherical(text, gravity=gravity, source=origin)))
+    model = source if isinstance(source, Model) else _read(place, gravity)
     if Path(place).suffix.lower() in MJCF:
         warn_of_loose(model, place, mimic=mimic, remedy="load with mimic=True")
-    model = as_asked(model, floating=floating, friction=friction, mimic=mimic)
-    return robot_of(replace(model, closures=(), actuators=(), home=()) if loops is False else model)
+    if not isinstance(loops, bool):
+        model = with_loops(model, loops)
+    model = replace(model, gravity=gravity_vector(gravity, model.gravity))
+    model = coupled(model) if mimic else model
+    model = model.floating() if floating else model
+    model = model if friction else model.without_friction()
+    model = model if loops else replace(model, closures=(), actuators=(), home=())
+    return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
 
 
 def _read(place: str, gravity: Sequence[float] | None) -> Model:
@@ -112,17 +109,20 @@ def _read(place: str, gravity: Sequence[float] | None) -> Model:
 
 def _toml(place: str) -> Mapping[str, Any]:
     """Return the tables of a robot in appell's own format; none of other files, or of a file that is not there."""
-    if place in _catalogue.names():
-        return tables(_catalogue.file_text(place), f"{place}.toml")[0]
-    path = Path(place)
-    return tables(path)[0] if path.suffix.lower() == ".toml" and path.is_file() else {}
+    is_toml = Path(place).suffix.lower() == ".toml" and Path(place).is_file()
+    return tables(*_text(place))[0] if place in _catalogue.names() or is_toml else {}
+
+
+def _text(place: str) -> tuple[str | Path, str | None]:
+    """Return the toml text of a robot of the catalogue and its name in messages, or the path of a file."""
+    return (_catalogue.file_text(place), f"{place}.toml") if place in _catalogue.names() else (Path(place), None)
 
 
 def read_text(text: str, source: str) -> Robot:
     """Return the robot of the text of a toml file, as ``robot.kind.text()`` gives it."""
     if is_spherical(tables(text, source)[0]):
         return Robot(Spherical(read_spherical(text, source=source)))
-    return robot_of(_read_toml(text, source=source))
+    return load(_read_toml(text, source=source))
 
 
 def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None:
@@ -136,13 +136,6 @@ def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None
         )
 
 
-def as_asked(model: Model, *, floating: bool = False, friction: bool = True, mimic: bool = False) -> Model:
-    """Return the model with its followers bound, its base floating, its friction left out, as asked."""
-    model = coupled(model) if mimic else model
-    model = model.floating() if floating else model
-    return model if friction else model.without_friction()
-
-
 def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Robot:
     """Return the robot of a Denavit–Hartenberg table; see :func:`appell.read.from_dh` for its rows and options.
 
@@ -150,7 +143,7 @@ def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Ro
     >>> appell.from_dh([{"a": 0.0, "mass": 1.0, "centre": [0.5, 0.0, 0.0]}, {"a": 1.0}])
     <Robot 'robot': 2 bodies, nq 2, nv 2>
     """
-    return robot_of(_from_dh(rows, modified=modified, **options))
+    return load(_from_dh(rows, modified=modified, **options))
 
 
 def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) -> Robot:
@@ -160,7 +153,7 @@ def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) ->
     >>> appell.random_chain(4, np.random.default_rng(0)).nv
     4
     """
-    return robot_of(_catalogue.random_chain(n, rng, vertical=vertical))
+    return load(_catalogue.random_chain(n, rng, vertical=vertical))
 
 
 def catalogue() -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.loops.load import load, random_chain, robot_of
+from appell.loops.load import load, random_chain
 from appell.papers.formula import Formula, fit
 from appell.recursion import forward
 from appell.reports.table import Cell, Table
@@ -57,7 +57,7 @@ def general_arm(n: int, vertical: bool = False) -> Robot:
         replace(body, name=f"link{i + 1}", parent=i - 1, joint=replace(body.joint, name=f"joint{i + 1}"))
         for i, body in enumerate([first, *link.bodies * (n - 1)])
     ]
-    return robot_of(replace(link, name=f"arm{n}", bodies=tuple(bodies), frames=()))
+    return load(replace(link, name=f"arm{n}", bodies=tuple(bodies), frames=()))
 
 
 @cache

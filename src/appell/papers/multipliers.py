@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.loops.load import robot_of
+from appell.loops.load import load
 from appell.loops.spherical.euler import AXES
 from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.read import read_spherical
@@ -68,7 +68,7 @@ def tree(robot: Mechanism) -> Robot:
     for i, leg in enumerate(robot.legs, 1):
         frames.append(Frame(f"tip{i}", len(bodies) + 1, Pose(_tilt(leg.arcs[2], leg.arcs[3]))))
         bodies += _chain(leg, i, len(bodies))
-    return robot_of(Model(f"{robot.name}-tree", tuple(bodies), tuple(frames), robot.gravity))
+    return load(Model(f"{robot.name}-tree", tuple(bodies), tuple(frames), robot.gravity))
 
 
 def _chain(leg: Leg, i: int, start: int) -> list[Body]:

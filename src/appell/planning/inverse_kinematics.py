@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import AppellError, InputError
-from appell.loops.load import robot_of
+from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
 from appell.planning.goal import checked_frame, checked_poses, misfit
 from appell.robot.arguments import numbers
@@ -144,7 +144,7 @@ def _placed(robot: Robot) -> Robot:
     ]
     if closures == list(robot.model.closures):
         return robot
-    return robot_of(replace(robot.model, closures=tuple(c for c in closures if c.rows)))
+    return load(replace(robot.model, closures=tuple(c for c in closures if c.rows)))
 
 
 def _goals(goal: ArrayLike) -> Array:

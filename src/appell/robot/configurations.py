@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
+from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
 from appell.robot.kind import Kind
 from appell.spatial.scalar import Array
@@ -161,18 +162,8 @@ class Configurations(Description):
         >>> appell.load("agile-wrist").actuator_positions([0.0, 0.0, 0.0]).round(4)
         array([1.2161, 1.2161, 1.2161])
         """
-        return self.tree_configuration(q)[..., self._actuator_coordinates]
-
-    @cached_property
-    def _actuator_coordinates(self) -> list[int]:
-        places = dict(zip((s.start for s in self.model.v_slices), self.model.q_slices, strict=True))
-        wide = [k for k in self.facts.actuated if k not in places or places[k].stop - places[k].start != 1]
-        if wide:
-            raise InputError(
-                f"actuator_positions: robot '{self.name}' has actuated joints of several coordinates; use "
-                "robot.tree_configuration"
-            )
-        return [places[k].start for k in self.facts.actuated]
+        places = coordinates_of(self.model, self.facts.actuated, "actuator_positions")
+        return self.tree_configuration(q)[..., places]
 
     def from_actuators(self, positions: ArrayLike, guess: ArrayLike | None = None) -> Array:
         """Return the configuration (..., nq) in which the actuators have given positions (..., nu), near a guess.

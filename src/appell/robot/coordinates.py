@@ -69,6 +69,15 @@ def curved_joints(model: Model, independent: Sequence[int]) -> list[tuple[str, S
     return found
 
 
+def coordinates_of(model: Model, velocities: Sequence[int], what: str) -> list[int]:
+    """Return where in q the coordinates of some velocities stand; raise where a joint has several."""
+    slices = zip(model.v_slices, model.q_slices, strict=True)
+    at = {v.start: q.start for v, q in slices if q.stop - q.start == 1}
+    if any(k not in at for k in velocities):
+        raise InputError(f"{what}: robot '{model.name}' has actuated joints of several coordinates")
+    return [at[k] for k in velocities]
+
+
 def joint_limits(model: Model) -> Limits:
     """Return the limits of every coordinate and velocity; quaternions and positions of a free joint have none."""
     joints = [body.joint for body in model.bodies]

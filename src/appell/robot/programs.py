@@ -168,20 +168,15 @@ def articulated_bodies(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, l
     return articulated.forward_dynamics(at.model, at.q, v, total)
 
 
-def motion(dynamics: Program) -> Program:
-    """Return the program of q̇ and a, the field that an integrator follows."""
-
-    def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> Any:
-        at = robot.at(q)
-        return at.rates(v, at.velocities(v)), dynamics(robot, q, v, tau)
-
-    return program
-
-
-def coordinate_rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
+def rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
     """Return q̇."""
     at = robot.at(q)
     return at.rates(v, at.velocities(v))
+
+
+def motion(dynamics: Program) -> Program:
+    """Return the program of q̇ and a, the field that an integrator follows."""
+    return lambda robot, q, v, tau: (rates(robot, q, v), dynamics(robot, q, v, tau))
 
 
 def coriolis_matrix(robot: Embedding, q: Scalars, v: Scalars) -> Any:
@@ -261,11 +256,6 @@ def point_biases(robot: Embedding, q: Scalars, v: Scalars, places: Sequence[poin
     at = robot.at(q)
     moving = at.velocities(v)
     return points.point_accelerations(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n), places)
-
-
-def tree_velocity(robot: Embedding, q: Scalars, v: Scalars) -> Any:
-    """Return Γv."""
-    return robot.at(q).velocities(v)
 
 
 def tree_acceleration(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
@@ -358,9 +348,9 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "actuator_jacobian": only(actuator_jacobian),
     "actuator_forces": only(actuator_forces),
     "actuation": only(lambda robot, q, tau: robot.at(q).pushed(tau)),
-    "tree_velocity": only(tree_velocity),
+    "tree_velocity": only(lambda robot, q, v: robot.at(q).velocities(v)),
     "tree_acceleration": only(tree_acceleration),
-    "coordinate_rates": only(coordinate_rates),
+    "coordinate_rates": only(rates),
 }
 """Per verb its formulations, for any kind of robot. Those of "…_loaded" are the verb's own, with one more argument."""
 ARTICULATED = Formulation(articulated_bodies)

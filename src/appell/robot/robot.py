@@ -27,13 +27,11 @@ class Robot(Dynamics):
     Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out.
     Lists work; float32 in gives float32 out. All verbs take the same options:
 
-    out
+    ``out=``
         An array that receives the result, or a tuple of them for several results.
-
-    Parameters
-    ----------
+    ``parameters=``
         π (..., n) in the layout of :attr:`parameters`, in place of the robot's own; its leading axes broadcast too.
-    formulation
+    ``formulation=``
         The algorithm, such as "gibbs", "vector" or "newton-euler", on the frames of the robot's file; see
         :meth:`formulations`. Without it the one of least cost on this robot.
 

@@ -1,4 +1,4 @@
-"""Rotations: about an axis, from roll-pitch-yaw, from a unit quaternion.
+"""Rotations: about an axis, from a unit quaternion.
 
 ``R_AB`` turns coordinates in B into coordinates in A.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from appell.spatial.scalar import Matrix, Scalar, Vector
-from appell.spatial.vector import IDENTITY, dot, madd, matmul, matvec, mscale, outer, scale, skew, sub
+from appell.spatial.vector import IDENTITY, dot, madd, matvec, mscale, outer, scale, skew, sub
 
 
 def about(axis: Vector, c: Scalar, s: Scalar) -> Matrix:
@@ -67,18 +67,6 @@ def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> M
         (full[1, 0], full[1, 1], full[1, 2]),
         (full[2, 0], full[2, 1], full[2, 2]),
     )
-
-
-def from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
-    """Return Rz(yaw)·Ry(pitch)·Rx(roll), the rotation of a URDF ``rpy``.
-
-    >>> from_rpy(0.0, 0.0, 0.0) == IDENTITY
-    True
-    """
-    x = about((1.0, 0.0, 0.0), math.cos(roll), math.sin(roll))
-    y = about((0.0, 1.0, 0.0), math.cos(pitch), math.sin(pitch))
-    z = about((0.0, 0.0, 1.0), math.cos(yaw), math.sin(yaw))
-    return matmul(matmul(z, y), x)
 
 
 def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:

@@ -96,15 +96,10 @@ class Angle:
     __radd__ = __add__
 
 
-sin.register(complex, cmath.sin)
-cos.register(complex, cmath.cos)
-sqrt.register(complex, cmath.sqrt)
-sin.register(np.ndarray, np.sin)
-cos.register(np.ndarray, np.cos)
-sqrt.register(np.ndarray, np.sqrt)
-sin.register(np.generic, np.sin)
-cos.register(np.generic, np.cos)
-sqrt.register(np.generic, np.sqrt)
+for _kind, _functions in ((complex, cmath), (np.ndarray, np), (np.generic, np)):
+    sin.register(_kind, _functions.sin)
+    cos.register(_kind, _functions.cos)
+    sqrt.register(_kind, _functions.sqrt)
 sin.register(Angle, lambda x: x.sine)
 cos.register(Angle, lambda x: x.cosine)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from appell.spatial import scalar
-from appell.trace.expr import EVALUATE, Expr, Op
+from appell.trace.expr import EVALUATE, Expr, Op, needed
 
 Value = Any
 Direction = Sequence[tuple[Expr, Value]]
@@ -39,18 +39,6 @@ def along(
     nodes = needed([r for r in results if isinstance(r, Expr)])
     columns = [_tangents(results, nodes, direction, fixed) for direction in directions]
     return tuple(zip(*columns, strict=True)) if columns else tuple(() for _ in results)
-
-
-def needed(results: Sequence[Expr]) -> list[Expr]:
-    """Return the expressions that results are made of, themselves included, in order of making."""
-    found: dict[int, Expr] = {}
-    pending = list(results)
-    while pending:
-        expr = pending.pop()
-        if expr.index not in found:
-            found[expr.index] = expr
-            pending.extend(expr.args)
-    return [found[index] for index in sorted(found)]
 
 
 def substituted(results: Sequence[Value], unknowns: Sequence[Expr], values: Sequence[Value]) -> list[Value]:

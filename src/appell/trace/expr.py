@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from appell.errors import TraceError
@@ -119,8 +119,7 @@ class Expr:
     def __add__(self, other: Value) -> Value:
         return rules.add(self, other)
 
-    def __radd__(self, other: Value) -> Value:
-        return rules.add(self, other)
+    __radd__ = __add__
 
     def __sub__(self, other: Value) -> Value:
         return rules.sub(self, other)
@@ -131,8 +130,7 @@ class Expr:
     def __mul__(self, other: Value) -> Value:
         return rules.mul(self, other)
 
-    def __rmul__(self, other: Value) -> Value:
-        return rules.mul(self, other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Value) -> Value:
         return rules.div(self, other)
@@ -150,29 +148,22 @@ class Expr:
         raise TraceError("a traced program cannot branch on a value; write the recursion without `if` on scalars")
 
 
+def needed(results: Sequence[Expr]) -> list[Expr]:
+    """Return the expressions that results are made of, themselves included, in order of making."""
+    found: dict[int, Expr] = {}
+    pending = list(results)
+    while pending:
+        expr = pending.pop()
+        if id(expr) not in found:
+            found[id(expr)] = expr
+            pending.extend(expr.args)
+    return sorted(found.values(), key=lambda expr: expr.index)
+
+
 from appell.trace import rules  # noqa: E402  (rules build expressions: the two halves of one thing)
 
-
-@scalar.sin.register
-def _(x: Expr) -> Value:
-    return rules.sin(x)
-
-
-@scalar.cos.register
-def _(x: Expr) -> Value:
-    return rules.cos(x)
-
-
-@scalar.sqrt.register
-def _(x: Expr) -> Value:
-    return x.graph.node(Op.SQRT, x)
-
-
-@scalar.sign.register
-def _(x: Expr) -> Value:
-    return rules.sign(x)
-
-
-@scalar.select.register
-def _(condition: Expr, chosen: Value, other: Value) -> Value:
-    return rules.select(condition, chosen, other)
+scalar.sin.register(Expr, rules.sin)
+scalar.cos.register(Expr, rules.cos)
+scalar.sqrt.register(Expr, lambda x: x.graph.node(Op.SQRT, x))
+scalar.sign.register(Expr, rules.sign)
+scalar.select.register(Expr, rules.select)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from appell.errors import TraceError
-from appell.trace.expr import EVALUATE, Expr, Graph, Op
+from appell.trace.expr import EVALUATE, Expr, Graph, Op, needed
 
 
 class Step(NamedTuple):
@@ -104,19 +104,13 @@ def flatten(nested: Any) -> Any:
 def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], outputs: Sequence[Port]) -> Tape:
     """Return the tape of the expressions that the results need, in order of making."""
     roots = [graph.constant(float(r)) if not isinstance(r, Expr) else r for r in results]
-    needed = bytearray(len(graph.nodes))
-    pending = list(roots)
-    while pending:
-        expr = pending.pop()
-        if expr.graph is not graph:
-            raise TraceError(f"program '{name}' has a value of another program among its own")
-        if not needed[expr.index]:
-            needed[expr.index] = 1
-            pending.extend(expr.args)
+    made = needed(roots)
+    if any(expr.graph is not graph for expr in made):
+        raise TraceError(f"program '{name}' has a value of another program among its own")
     position = {expr.index: i for i, expr in enumerate(graph.inputs)}
     steps: list[Step] = []
-    for expr in graph.nodes:
-        if needed[expr.index] and expr.op is not Op.INPUT:
+    for expr in made:
+        if expr.op is not Op.INPUT:
             position[expr.index] = len(graph.inputs) + len(steps)
             steps.append(Step(expr.op, tuple(position[arg.index] for arg in expr.args), expr.value))
     return Tape(name, tuple(inputs), tuple(outputs), tuple(steps), tuple(position[root.index] for root in roots))

@@ -14,7 +14,6 @@ import appell
 from appell.errors import InputError
 from appell.kernels.text.casadi import EXPRESSIONS
 from appell.kernels.text.jax import EXPRESSIONS as JAX_EXPRESSIONS
-from appell.loops.load import robot_of
 from appell.model.model import Frame
 from appell.spatial.pose import Pose
 from appell.trace.expr import ARITY
@@ -117,7 +116,7 @@ def test_names_of_joints_and_frames_do_no_harm():
     names = '"""\\\nraise SystemExit', "lamp'\n"
     joint = replace(model.bodies[0].joint, name=names[0])
     bodies = (replace(model.bodies[0], joint=joint), *model.bodies[1:])
-    odd = robot_of(replace(model, bodies=bodies, frames=(*model.frames, Frame(names[1], 1, Pose()))))
+    odd = appell.load(replace(model, bodies=bodies, frames=(*model.frames, Frame(names[1], 1, Pose()))))
     assert odd.export("pose", to="casadi", frame=names[1]).name() == "pose_lamp"
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import appell
 from appell.errors import InputError
-from appell.loops.load import robot_of
 from appell.model.model import Limits
 from appell.planning.trajectory import Quintic, ScaledTrajectory, Spline, sinusoid, time_scaling
 
@@ -63,7 +62,7 @@ def test_a_motion_without_limits_is_refused():
 
 def test_limits_of_the_file_are_the_default():
     bodies = [replace(b, joint=replace(b.joint, limits=Limits(velocity=0.4))) for b in ROBOT.model.bodies]
-    robot = robot_of(replace(ROBOT.model, bodies=tuple(bodies)))
+    robot = appell.load(replace(ROBOT.model, bodies=tuple(bodies)))
     assert time_scaling(robot, SPLINE).factor == time_scaling(ROBOT, SPLINE, velocity=0.4).factor
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 import appell
 from appell.control import PD, PointToPoint, Tracking
 from appell.errors import AppellWarning
-from appell.loops.load import robot_of
 from appell.model.mimic import coupled
 from appell.model.model import Mimic, Model
 from appell.robot.robot import Robot
@@ -50,11 +49,11 @@ def made(tree) -> dict[str, Robot]:
         "ball": [("revolute", 0), ("ball", 0), ("revolute", 0)],
         "planar": [("planar", 0), ("helical", 0), ("cylindrical", 1)],
     }
-    robots = {name: robot_of(plain(tree(rng, shape, has_friction=True))) for name, shape in shapes.items()}
+    robots = {name: appell.load(plain(tree(rng, shape, has_friction=True))) for name, shape in shapes.items()}
     model = tree(rng, [("revolute", 0), ("revolute", 0), ("prismatic", 1)], has_friction=True)
     follower = replace(model.bodies[2], joint=replace(model.bodies[2].joint, mimic=Mimic("joint0", -0.5, 0.2)))
-    robots["coupled"] = robot_of(coupled(replace(model, bodies=(*model.bodies[:2], follower))))
-    return robots | {"puma560": appell.load("puma560"), "body": robot_of(plain(tree(rng, [("free", 0)])))}
+    robots["coupled"] = appell.load(coupled(replace(model, bodies=(*model.bodies[:2], follower))))
+    return robots | {"puma560": appell.load("puma560"), "body": appell.load(plain(tree(rng, [("free", 0)])))}
 
 
 NAMES = ("puma560", "floating", "ball", "planar", "coupled")
@@ -181,7 +180,7 @@ def test_without_friction_rk4_keeps_the_energy_to_its_order():
 
 def test_a_free_body_keeps_its_momentum_and_its_quaternion_its_length(made, agree):
     model = replace(made["body"].model, gravity=(0.0, 0.0, 0.0))
-    robot = robot_of(model)
+    robot = appell.load(model)
     q, v, _ = start(robot, 3, 1)
     run = rollout(robot, q, v, None, DT, steps=200)
     momentum = robot.momentum(run.q, run.v)

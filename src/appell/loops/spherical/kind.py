@@ -254,14 +254,20 @@ def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> An
 
 
 _INVERSE, _FORWARD = _form(programs.inverse_dynamics), _form(programs.forward_dynamics)
+_DIRECT = (
+    "generalised_forces",
+    "mass_matrix",
+    "gravity",
+    "bias",
+    "discriminants",
+    "leg_angles",
+    "singularity_measures",
+)
 _OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
+    **{verb: {CLOSED_FORM: _form(getattr(programs, verb))} for verb in _DIRECT},
     "inverse_dynamics": {CLOSED_FORM: _INVERSE},
     "forward_dynamics": {CLOSED_FORM: _FORWARD},
     "motion": {CLOSED_FORM: Formulation(motion(_FORWARD.program))},
-    "generalised_forces": {CLOSED_FORM: _form(programs.generalised_forces)},
-    "mass_matrix": {CLOSED_FORM: _form(programs.mass_matrix)},
-    "gravity": {CLOSED_FORM: _form(programs.gravity)},
-    "bias": {CLOSED_FORM: _form(programs.bias)},
     "coriolis_matrix": {
         CLOSED_FORM: _form(programs.coriolis_matrix),
         "abedloo2014": _form(programs.coriolis_as_printed, competes=False),
@@ -269,10 +275,7 @@ _OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
     "inverse_dynamics_derivatives": {CLOSED_FORM: Formulation(inverse_dynamics_derivatives(_INVERSE.program))},
     "forward_dynamics_derivatives": {CLOSED_FORM: Formulation(_forward_derivatives)},
     "regressor": only(_regressor),
-    "discriminants": {CLOSED_FORM: _form(programs.discriminants)},
-    "leg_angles": {CLOSED_FORM: _form(programs.leg_angles)},
     "leg_rates": {CLOSED_FORM: _form(programs.leg_joint_rates)},
     "leg_accelerations": {CLOSED_FORM: _form(programs.leg_joint_accelerations)},
-    "singularity_measures": {CLOSED_FORM: _form(programs.singularity_measures)},
     "leg_closure": {CLOSED_FORM: _form(programs.closure)},
 }
