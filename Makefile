@@ -14,7 +14,7 @@ EXTRAS = $(USER_EXTRAS),oracle,dev
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
 
-.PHONY: help install demo test lint bench docs clean
+.PHONY: help install demo test test-full lint bench docs clean
 
 ## help     this list
 help:
@@ -27,9 +27,13 @@ install: $(STAMP)
 demo: $(USER_STAMP)
 	$(BIN)/appell reproduce all
 
-## test     run every test
+## test     run the tests that take seconds each; about ten minutes on two cores
 test: $(STAMP)
 	$(BIN)/python -m pytest
+
+## test-full run the slow tests too
+test-full: $(STAMP)
+	$(BIN)/python -m pytest -m "slow or not slow"
 
 ## lint     ruff, mypy and import-linter
 lint: $(STAMP)

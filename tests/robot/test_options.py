@@ -26,14 +26,14 @@ CHEAP = ("inverse_dynamics", "mass_matrix", "potential_energy")
 """Verbs whose programs compile in a second on a robot of many joints."""
 
 
-def verbs_of(name: str) -> list[str]:
-    """Return the verbs that the options are tried with: all of a small arm, some of the others."""
-    if name == OF_EACH_KIND[0]:
-        return list(pool(name).verbs)
-    return [verb for verb in (CHEAP if name == LONG else VERBS) if verb in pool(name).verbs]
+def cases(name: str) -> list[Any]:
+    """Return a robot's verbs as parameters: `make test` tries all of a small arm and some of the others."""
+    usual = pool(name).verbs if name == OF_EACH_KIND[0] else CHEAP if name == LONG else VERBS
+    marks = {verb: () if verb in usual else (pytest.mark.slow,) for verb in pool(name).verbs}
+    return [pytest.param(name, verb, marks=marks[verb], id=f"{name}-{verb}") for verb in pool(name).verbs]
 
 
-CASES = [pytest.param(name, verb, id=f"{name}-{verb}") for name in OF_EACH_KIND for verb in verbs_of(name)]
+CASES = [case for name in OF_EACH_KIND for case in cases(name)]
 
 
 def several(x: Any) -> tuple[Any, ...]:
@@ -177,11 +177,11 @@ def test_parameters_and_out_go_together(each, states):
 # Formulations
 
 FORMULATIONS = [
-    pytest.param(name, verb, formulation, id=f"{name}-{verb}-{formulation}")
-    for name in OF_EACH_KIND
-    for verb in verbs_of(name)
-    if len(pool(name).formulations(verb)) > 1
-    for formulation in pool(name).formulations(verb)
+    pytest.param(*case.values, formulation, marks=case.marks, id=f"{case.id}-{formulation}")
+    for case in CASES
+    for formulations in [pool(case.values[0]).formulations(case.values[1])]
+    if len(formulations) > 1
+    for formulation in formulations
 ]
 
 
