@@ -1,0 +1,302 @@
+"""Targets that are readers of files: robots, loops, scenarios, runs, logs, meshes."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import tempfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import appell
+from appell.errors import AppellError
+from appell.logs import joint_states, table
+from appell.loops.load import read_text
+from appell.read.catalogue import file_text
+from appell.simulation.scenario import read_scenario
+from appell.viewer.drawable import drawable
+from tests.fuzz import structures as form
+from tests.fuzz.engine import Input, Target, ensure
+from tests.fuzz.examples import LOOPS_TOML, LOOPS_YAML, MESHES, MJCF, SCENARIOS, URDF, text_logs
+from tests.fuzz.mutators import OF_BYTES, OF_TEXT, Mutator, mutated
+from tests.support.kinds import reference
+from tests.support.pool import pool
+
+HUGE = 1e60
+"""Numbers beyond this overflow where they are multiplied: results need not be finite."""
+Seeds = Callable[[], Sequence[bytes]]
+
+
+def maker(seeds: Seeds, *groups: Sequence[Mutator]) -> Callable[[Random], Input]:
+    """Return a function that draws a mutated seed; each group of mutators is as likely as the others."""
+    return lambda rng: Input(*mutated(rng, rng.choice(seeds()), rng.choice(groups)))
+
+
+def options(path: Path, choices: Sequence[Any]) -> Any:
+    """Return one of several options, by the file's content, so that the file alone repeats a finding."""
+    return choices[zlib.crc32(path.read_bytes()) % len(choices)]
+
+
+# Robots
+
+LOADED: Sequence[dict[str, Any]] = (
+    {}, {}, {}, {"floating": True}, {"mimic": True}, {"friction": False}, {"gravity": (1, 2, -3)}, {"loops": False},
+)  # fmt: skip
+
+
+def check_robot(robot: appell.Robot, path: Path) -> None:
+    """Check a robot that was accepted: finite numbers, sizes that fit, inverse dynamics at the neutral configuration."""
+    model = robot.model
+    numbers = np.concatenate([robot.parameters, model.gravity, *(body.joint.placement.position for body in model.bodies)])
+    rotations = np.array([body.joint.placement.rotation for body in model.bodies]).reshape(-1, 3, 3)
+    ensure(np.isfinite(numbers).all(), "a parameter, gravity or position is not finite")
+    ensure(np.allclose(rotations @ rotations.transpose(0, 2, 1), np.eye(3), atol=1e-6), "a rotation is not orthonormal")
+    ensure(len(set(robot.joint_names)) == len(robot.joint_names), "two joints have one name")
+    q = robot.neutral()
+    ensure(q.shape == (robot.nq,) and np.isfinite(q).all(), f"neutral() is {q}")
+    for body in model.bodies:
+        limits = body.joint.limits
+        ensure(limits is None or not np.isnan([limits.lower, limits.upper]).any(), f"limits of {body.joint.name}: {limits}")
+    if not robot.nv or not numbers.size or np.abs(numbers).max() > HUGE:
+        return
+    arguments = [q, np.zeros(robot.nv), np.zeros(robot.nu)]
+    tau = reference(robot, "inverse_dynamics", *(x[None] for x in arguments))[0]
+    ensure(tau.shape == (robot.nu,) and np.isfinite(tau).all(), f"inverse dynamics at neutral: {tau}")
+    again = read_text(robot.kind.text(), "text")
+    ensure(again.joint_names == robot.joint_names, "the joints have other names once saved")
+    np.testing.assert_allclose(again.parameters, robot.parameters, rtol=1e-9, atol=1e-9 * np.abs(numbers).max())
+    if zlib.crc32(path.read_bytes()) % 40 == 0:  # native code takes longer to compile than a file takes to read
+        found = robot.inverse_dynamics(*arguments)
+        ensure(np.allclose(found, tau, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(tau).max())), f"native code: {found}, not {tau}")
+
+
+def load_robot(path: Path) -> None:
+    """Load a robot and check it."""
+    check_robot(appell.load(path, **options(path, LOADED)), path)
+
+
+def catalogue(*names: str) -> Seeds:
+    """Return robots of the catalogue as seeds."""
+    return lambda: [file_text(name).encode() for name in names]
+
+
+def load_loops(path: Path) -> None:
+    """Close the loops of a tree by a file beside it."""
+    check_robot(appell.load(_legs(), loops=path), path)
+
+
+@functools.cache
+def _legs() -> Any:
+    """Return the tree of a five-bar linkage, open."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "legs.urdf")
+        file.write_text(URDF["legs"], encoding="utf-8")
+        return appell.load(file).model
+
+
+# Scenarios and runs
+
+
+def load_scenario(path: Path) -> None:
+    """Read a scenario and check it; the simulation is a target of its own."""
+    scenario = read_scenario(path)
+    robot = scenario.robot
+    ensure(scenario.q.shape == (robot.nq,) and np.isfinite(scenario.q).all(), f"start: q = {scenario.q}")
+    ensure(scenario.v.shape == (robot.nv,) and np.isfinite(scenario.v).all(), f"start: v = {scenario.v}")
+    ensure(0.0 < scenario.duration < np.inf, f"duration {scenario.duration}")
+
+
+@functools.cache
+def runs() -> list[bytes]:
+    """Return files of short runs, of an arm and of a closed robot."""
+    arm, closed = appell.load("two-link"), appell.load("four-bar")
+    made = [
+        appell.simulate(arm, [0.1, 0.0], [1.0, 0.0], 0.2, walls=[appell.walls.Plane((0, -0.5, 0), (0, 1, 0))], points=["link2"]),
+        appell.simulate(closed, closed.neutral(), [0.0], 0.01),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        return [run.save(Path(folder, "run.npz")).read_bytes() for run in made]
+
+
+def load_run(path: Path) -> None:
+    """Read a run and use it."""
+    run = appell.Run.load(path)
+    count = len(run.t)
+    for name in ("q", "v", "a", "tau"):
+        array = getattr(run, name)
+        ensure(array.ndim == 2 and len(array) == count and array.dtype.kind == "f", f"{name}: {array.dtype} {array.shape}")
+        ensure(np.isfinite(array).all() or run.ended_early, f"{name} is not finite")
+    ensure(run.t.shape == run.energy.shape == (count,), "t or energy has another size than the states")
+    ensure((np.diff(run.t) >= 0.0).all(), "times do not increase")
+    repr(run)
+    if count:
+        q, v = run.at([run.t[0], run.t[-1]])
+        ensure(q.shape == (2, run.nq) and np.isfinite(q).all() and np.isfinite(v).all(), "at() is not finite")
+    if run.robot is not None:
+        check_robot(run.robot, path)
+        ensure(not count or (run.nq, run.v.shape[-1]) == (run.robot.nq, run.robot.nv), "states do not fit the robot")
+    for impact in run.impacts:
+        ensure(np.isfinite(impact.angles).all() and np.isfinite(impact.loss), "an impact is not finite")
+    for rest in run.rests:
+        ensure(np.isfinite([rest.start, rest.end]).all(), "a contact interval is not finite")
+
+
+# Logs
+
+
+def columns() -> dict[str, Any]:
+    """Return the columns of a short log of two joints."""
+    t = np.linspace(0.0, 1.0, 24)
+    q = np.column_stack([np.sin(3 * t), np.cos(2 * t)])
+    return {"t": t, "q": q, "v": np.gradient(q, t, axis=0), "tau": 3 * q}
+
+
+ABOUT = {"joints": ["joint1", "joint2"], "source": "a.csv", "repairs": [["left out", "line 3", 1]]}
+COLUMNS: Sequence[Any] = (None, None, "t=0,q=1:3", {"t": "t", "q": "q*"}, {"t": 0, "q": [1, 2], "tau": [3, 4]}, "t=1e-3*0,q=1")
+
+
+def load_log(path: Path) -> None:
+    """Read a log and check it."""
+    robot = options(path, (None, appell.load("two-link")))
+    log = appell.read_log(path, options(path, COLUMNS), robot=robot)
+    ensure(log.t.ndim == 1 and len(log) >= 2 and (np.diff(log.t) > 0.0).all(), "times do not increase")
+    for name in ("t", "q", "v", "a", "tau", "current"):
+        array = getattr(log, name)
+        ensure(array is None or (len(array) == len(log.t) and np.isfinite(array).all()), f"{name} is not finite")
+    for name, array in log.extra.items():
+        ensure(len(array) == len(log.t) and np.isfinite(array).all(), f"{name} is not finite")
+    str(log)
+
+
+@functools.cache
+def parquets() -> list[bytes]:
+    """Return .parquet files: numbers, lists, gaps, other types."""
+    import pyarrow as pa  # an extra of appell's  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    n, flat = 12, {"t": np.linspace(0, 1, 12), "q1": np.sin(np.arange(12)), "q2": np.cos(np.arange(12))}
+    others: list[dict[str, Any]] = [
+        {"q": [[1.0, 2.0]] * n},
+        {"tau1": [None, *[1.0] * (n - 1)]},
+        {"x": ["text"] * n},
+        {"t": np.arange(n), "b": [True] * n, "s": [{"a": 1}] * n},
+        {"t": np.array(np.arange(n), dtype="datetime64[s]")},
+        {"q1": [[1.0], [1.0, 2.0]] * (n // 2), "tau1": [2**62] * n},
+    ]
+    files = [table.parquet(columns(), ABOUT)]
+    for other in others:
+        stream = io.BytesIO()
+        pq.write_table(pa.table(flat | other), stream)
+        files.append(stream.getvalue())
+    return files
+
+
+def mcaps(rng: Random) -> Input:
+    """Return an .mcap file: its bytes mutated, or the JSON of its messages."""
+    data = joint_states.encoded(columns(), ABOUT)
+    if rng.random() < 0.4:
+        return Input(*mutated(rng, data, OF_BYTES))
+    from mcap.writer import CompressionType, Writer  # an extra of appell's  # noqa: PLC0415
+
+    stream = io.BytesIO()
+    writer = Writer(stream, compression=rng.choice(list(CompressionType)))
+    writer.start()
+    encoding = rng.choice(("json", "json", "cdr", "ros1"))
+    schema = writer.register_schema(joint_states.SCHEMA, "jsonschema" if encoding == "json" else "ros2msg", b"")
+    channel = writer.register_channel(rng.choice(("/joint_states", "/x", "é")), encoding, schema)
+    body: Any = {
+        "header": {"stamp": {"sec": 0, "nanosec": 0}, "frame_id": ""}, "name": ["a", "b"], "position": [0.0, 1.0],
+        "velocity": [0.0, 1.0], "effort": [0.0, 1.0],
+    }  # fmt: skip
+    faults = rng.choice((1, 2, 3))
+    bad = body
+    for _ in range(faults):
+        bad = form.changed(rng, bad)
+    share = rng.choice((0.0, 0.2, 1.0))
+    for k in range(12):
+        one = dict(bad if rng.random() < share and isinstance(bad, dict) else body)
+        if one is not bad and isinstance(one.get("header"), dict):
+            one["header"] = one["header"] | {"stamp": {"sec": 0, "nanosec": k * 10**7}}
+        message = json.dumps(one).encode() if encoding == "json" else rng.randbytes(rng.choice((0, 3, 20, 200)))
+        if encoding == "json" and rng.random() < 0.05:
+            message, count = mutated(rng, message, (*OF_BYTES, *OF_TEXT))
+            faults += count
+        clock = rng.choice((k * 10**7, k * 10**7, k * 10**7, rng.randrange(2**63)))
+        writer.add_message(channel, clock, message, clock)
+    writer.finish()
+    return Input(stream.getvalue(), faults)
+
+
+# Tables and meshes
+
+
+def load_dh(path: Path) -> None:
+    """Read a Denavit–Hartenberg table."""
+    try:
+        case = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise AppellError("not JSON") from None
+    rows = case.get("rows") if isinstance(case, dict) else case
+    named = {key: case[key] for key in ("modified", "name", "gravity") if isinstance(case, dict) and key in case}
+    check_robot(appell.from_dh(rows, **named), path)
+
+
+DH: list[bytes] = [
+    json.dumps(
+        {
+            "rows": [
+                {"a": 0.0, "d": 0.1, "alpha": 0.0, "mass": 1.0, "centre": [0.5, 0.0, 0.0], "inertia": [0.1, 0.2, 0.3]},
+                {"a": 1.0, "alpha": 1.57, "theta": 0.2, "kind": "prismatic", "mass": 2.0, "damping": 0.1},
+            ],
+            "modified": True,
+        }
+    ).encode()
+]
+
+
+def load_mesh(path: Path) -> None:
+    """Draw a robot whose link has a mesh in this file."""
+    robot_file = path.with_suffix(".urdf")
+    robot_file.write_text(URDF["mesh"].replace("MESH", path.name), encoding="utf-8")
+    try:
+        drawn = drawable(pool("screws") if robot_file.suffix == path.suffix else appell.load(robot_file), robot_file)
+    finally:
+        robot_file.unlink()
+    for piece in drawn.pieces:
+        ensure(np.isfinite(piece.vertices).all(), "a vertex is not finite")
+        ensure(piece.faces.size == 0 or 0 <= piece.faces.min() <= piece.faces.max() < len(piece.vertices), "a face has no vertex")
+
+
+XML = (form.xml_element, form.xml_attribute, form.xml_attribute, form.xml_document)
+TREES = (form.toml_tree, form.toml_tree, form.toml_tree)
+NPZ = (form.npz_member, form.npz_member, form.npz_bomb)
+YAML = (form.yaml_tree, form.yaml_tree, form.yaml_alias)
+
+FILES = [
+    Target("urdf", ".urdf", maker(lambda: [x.encode() for x in URDF.values()], OF_TEXT, XML, XML, OF_BYTES), load_robot, 3.0),
+    Target("mjcf", ".xml", maker(lambda: [x.encode() for x in MJCF], OF_TEXT, XML, XML, OF_BYTES), load_robot, 2.0),
+    Target(
+        "toml", ".toml", maker(catalogue("two-link", "stanford", "puma560", "shafei-tree"), OF_TEXT, TREES, OF_BYTES), load_robot, 2.0
+    ),
+    Target("toml-closed", ".toml", maker(catalogue("four-bar", "five-bar", "mobile-arm"), OF_TEXT, TREES, OF_BYTES), load_robot, 0.4, 8),
+    Target("toml-spherical", ".toml", maker(catalogue("agile-wrist", "sst"), OF_TEXT, TREES, OF_BYTES), load_robot),
+    Target("loops-yaml", ".yaml", maker(lambda: [LOOPS_YAML.encode()], OF_TEXT, YAML, OF_BYTES), load_loops, 0.6),
+    Target("loops-toml", ".toml", maker(lambda: [LOOPS_TOML.encode()], OF_TEXT, TREES, OF_BYTES), load_loops, 0.4, 8),
+    Target("scenario", ".toml", maker(lambda: [x.encode() for x in SCENARIOS], OF_TEXT, TREES, OF_BYTES), load_scenario),
+    Target("run", ".npz", maker(runs, NPZ, NPZ, OF_BYTES), load_run),
+    Target("log-text", ".csv", maker(lambda: text_logs(columns()), OF_TEXT, OF_BYTES), load_log, 2.0),
+    Target("log-npz", ".npz", maker(lambda: [table.npz(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
+    Target("log-parquet", ".parquet", maker(parquets, OF_BYTES), load_log),
+    Target("log-mcap", ".mcap", mcaps, load_log),
+    Target("dh", ".json", maker(lambda: DH, (form.json_tree,)), load_dh),
+    *(
+        Target(f"mesh-{kind}", f".{kind}", maker(lambda kind=kind: [MESHES[kind]], OF_TEXT, OF_BYTES), load_mesh, 0.3, 4)
+        for kind in MESHES
+    ),
+]

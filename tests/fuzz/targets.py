@@ -1,0 +1,8 @@
+"""The table of targets."""
+
+from __future__ import annotations
+
+from tests.fuzz.files import FILES
+from tests.fuzz.verbs import VERBS
+
+TARGETS = {target.name: target for target in (*FILES, *VERBS)}
