@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import re
 import resource
 import shutil
 import sys
@@ -20,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.engine import LONGEST, MOST_MEMORY, Outcome, Target, outcome
+from tests.fuzz.engine import LONGEST, MOST_MEMORY, BrokenPropertyError, Outcome, Target, outcome
 
 CHUNK = 200
 """Inputs that a worker is given at a time."""
@@ -51,8 +52,10 @@ class Row:
 
 
 def _signature(reason: str) -> str:
-    """Return what makes two failures the same: the exception and the place, without the values in the message."""
+    """Return what makes two failures the same: the exception and the place, or the property, without values."""
     name, _, rest = reason.partition(": ")
+    if name == BrokenPropertyError.__name__:
+        return f"{name}: {re.sub(r'[^A-Za-z_ ]+', ' ', rest.rpartition(' at ')[0])[:60]}"
     return f"{name} at {rest.rpartition(' at ')[2]}" if " at " in rest else reason
 
 
