@@ -80,9 +80,8 @@ def draw(rng: Random) -> Input:
             words[place] = rng.choice(WORDS if change == 3 else NUMBERS)
         if not words:
             break
-    if words[:1] == ["view"] or words[:1] == ["bench"] or words[:1] == ["reproduce"]:
-        words = words[:2]  # of a good robot, these start a server or take minutes
-        words[1:] = ["no.robot"] if len(words) > 1 else []
+    if words and words[0] in ("view", "bench", "reproduce"):  # of a good robot, these start a server or take minutes
+        words[1:2] = ["no.robot"]
     case = {"words": words, "name": name, "data": data.decode("latin-1")}
     return Input(json.dumps(case).encode(), faults)
 
