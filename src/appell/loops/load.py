@@ -105,9 +105,8 @@ def load(
 def _place(source: object) -> str:
     """Return the file or the name that a caller gave, as text."""
     if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
-        raise InputError(
-            f"load: expected the path of a robot's file, a name of the catalogue or a model, got {type(source).__name__}"
-        )
+        expected = "expected the path of a robot's file, a name of the catalogue or a model"
+        raise InputError(f"load: {expected}, got {type(source).__name__}")
     return str(os.fspath(source))
 
 

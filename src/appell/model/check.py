@@ -73,4 +73,4 @@ def _joined(path: str, name: str) -> str:
 
 def _skew(pose: Pose) -> float:
     square = matmul(transpose(pose.rotation), pose.rotation)
-    return max(abs(square[i][j] - IDENTITY[i][j]) for i in range(3) for j in range(3))
+    return float(max(abs(square[i][j] - IDENTITY[i][j]) for i in range(3) for j in range(3)))

@@ -61,6 +61,7 @@ def read(path: str | os.PathLike[str], *, gravity: Sequence[float] | None = None
     file = as_path(path, "read")
     suffix = file.suffix.lower()
     if suffix not in READERS:
-        kind = f"unknown kind of file '{shortened(Path(suffix))}'" if suffix else "a file without an ending such as .urdf"
+        unknown = f"unknown kind of file '{shortened(Path(suffix))}'"
+        kind = unknown if suffix else "a file without an ending such as .urdf"
         raise ReadError(f"{kind}; known are {listed(READERS)}", shortened(file))
     return READERS[suffix](file, gravity=gravity)

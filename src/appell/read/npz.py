@@ -1,4 +1,4 @@
-"""Arrays out of .npz files: every header is checked before memory is taken for its numbers, and nothing is unpickled."""
+"""Arrays out of .npz files: headers are checked before memory is taken for the numbers; nothing is unpickled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files to be read: regular files of a bounded size, so that no pipe blocks and no device or archive fills the memory."""
+"""Files to be read: regular files of bounded size, so that no pipe blocks and no device or archive fills memory."""
 
 from __future__ import annotations
 
@@ -76,10 +76,8 @@ def opened(path: Path, most: int | None = None, remedy: str = "") -> BinaryIO:
         if not stat.S_ISREG(status.st_mode):
             raise ReadError("a pipe or a device, not a regular file; save it to a file first", name)
         if most is not None and status.st_size > most:
-            raise ReadError(
-                f"{status.st_size / MEGABYTE:.0f} MB are more than the {most / MEGABYTE:.0f} MB that are read; {remedy}",
-                name,
-            )
+            size, limit = status.st_size / MEGABYTE, most / MEGABYTE
+            raise ReadError(f"{size:.0f} MB are more than the {limit:.0f} MB that are read; {remedy}", name)
         return path.open("rb")
     except (FileNotFoundError, NotADirectoryError):
         raise ReadError("no such file; check the path", name) from None
@@ -101,11 +99,10 @@ def file_bytes(path: Path, most: int = DESCRIPTION, remedy: str = "check that it
 def check_expansion(expanded: int, packed: int, source: str, remedy: str) -> None:
     """Refuse a compressed file by the size that it declares, before memory is taken for it.
 
-    >>> check_expansion(12 * 2**30, 3 * 2**20, "log.npz", "save it by numpy.savez, which does not compress")
+    >>> check_expansion(12 * 2**30, 3 * 2**20, "log.npz", "split it")
     Traceback (most recent call last):
     ...
-    appell.errors.ReadError: log.npz: 3.0 MB expand to 12288 MB, more than 304 MB (256 MB + 16 times the file); save it \
-by numpy.savez, which does not compress
+    appell.errors.ReadError: log.npz: 3.0 MB expand to 12288 MB, more than 304 MB (256 MB + 16 times the file); split it
     """
     most = EXPANSION + RATIO * packed
     if expanded > most:

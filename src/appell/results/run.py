@@ -27,6 +27,7 @@ from appell.spatial.scalar import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
 @dataclass(frozen=True)
 class Impact:
     """One impact: k points strike k walls at one moment.

@@ -76,7 +76,7 @@ def read_parts(path: Path) -> Parts:
     curves = _path({name: given[f"path_{name}"] for name in PATH}, sizes, place)
     here = place.at(ABOUT)
     records = {
-        kind: [_record(x, fields, sizes, here.at(kind).at(i)) for i, x in enumerate(sequence(about[kind], here.at(kind)))]
+        kind: [_record(value, fields, sizes, at) for value, at in _entries(about, kind, here)]
         for kind, fields in RECORDS.items()
     }
     return Parts(arrays, curves, records, about, _robot(about, arrays, here))
@@ -105,8 +105,13 @@ def _about(given: Array | None, place: Place) -> dict[str, Any]:
         about[key] = _text(about[key], here.at(key))
     for key in ("joints", "notes"):
         about[key] = _names(about[key], here.at(key))
-    about["walls"] = [_wall(x, here.at("walls").at(i)) for i, x in enumerate(sequence(about["walls"], here.at("walls")))]
+    about["walls"] = [_wall(value, at) for value, at in _entries(about, "walls", here)]
     return about
+
+
+def _entries(about: Mapping[str, Any], key: str, place: Place) -> list[tuple[object, Place]]:
+    """Return the entries of a list, each with its place."""
+    return [(value, place.at(key).at(i)) for i, value in enumerate(sequence(about[key], place.at(key)))]
 
 
 def _text(value: object, place: Place) -> str:
@@ -144,9 +149,7 @@ def _numbers(value: object, shape: Shape, sizes: Mapping[str, int], place: Place
     return np.asarray(array, dtype=float)
 
 
-def _record(
-    value: object, fields: Mapping[str, str | Shape], sizes: Mapping[str, int], place: Place
-) -> dict[str, Any]:
+def _record(value: object, fields: Mapping[str, str | Shape], sizes: Mapping[str, int], place: Place) -> dict[str, Any]:
     """Return the fields of an impact, a contact interval or an event."""
     entries, sizes = table(value, place), dict(sizes)
     check_keys(entries, fields, place)
