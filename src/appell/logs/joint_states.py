@@ -5,18 +5,18 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from appell.errors import ReadError
-from appell.logs.table import ABOUT, Table, of_arrays
+from appell.logs.table import ABOUT, NUMBER, SPLIT, Table, of_arrays
 from appell.read.extras import extra
+from appell.read.regular import check_expansion, opened, shortened
 from appell.spatial.scalar import Array
 
 FIELDS = {"q": "position", "v": "velocity", "tau": "effort", "a": "acceleration", "current": "current"}
@@ -90,6 +90,8 @@ def from_cdr(data: bytes) -> Message:
 def from_json(data: bytes) -> Message:
     """Return a JointState written as JSON; every list of numbers as long as the names is a field."""
     value = json.loads(data)
+    if not all(isinstance(name, str) for name in value["name"]):
+        raise ValueError("names are not all text")
     stamp = value.get("header", {}).get("stamp", {})
     seconds = stamp.get("sec", stamp.get("secs", 0)) + 1e-9 * stamp.get(
         "nanosec", stamp.get("nsec", stamp.get("nsecs", 0))
@@ -103,10 +105,9 @@ DECODERS: Mapping[str, Callable[[bytes], Message]] = {"cdr": from_cdr, "json": f
 
 def read_mcap(path: Path, topic: str | None = None) -> Table:
     """Return the joint states of an .mcap file, columns named ``joint.position`` and so on, times in seconds."""
-    source = os.fspath(path)
-    stream = list(_messages(path, source))
-    topics = {channel.topic for channel, _ in stream}
-    states = sorted({channel.topic for channel, _ in stream if channel.is_state})
+    source = shortened(path)
+    topics, stream, about = _messages(path, source)
+    states = sorted({channel.topic for channel, _ in stream})
     chosen = topic or (states[0] if len(states) == 1 else None)
     if chosen is None or chosen not in states:
         found = ", ".join(states or sorted(topics)) or "none"
@@ -119,11 +120,11 @@ def read_mcap(path: Path, topic: str | None = None) -> Table:
         if channel.topic == chosen:
             try:
                 decoded = DECODERS[channel.encoding](message.data)
-            except (ValueError, KeyError, TypeError, AttributeError, struct.error):
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, struct.error):
                 decoded = None
             messages.append(decoded)
             times.append(decoded.stamp if decoded and decoded.stamp else 1e-9 * message.log_time)
-    return _table(times, messages, source, next((c.about for c, _ in stream if c.about), ""))
+    return _table(times, messages, source, about, path.stat().st_size)
 
 
 @dataclass(frozen=True)
@@ -131,29 +132,92 @@ class _Channel:
     topic: str
     encoding: str
     is_state: bool
-    about: str
 
 
-def _messages(path: Path, source: str) -> Iterator[tuple[_Channel, Any]]:
-    damaged = (_mcap("exceptions").McapError, struct.error, EOFError)
+class _Bounded(NamedTuple):
+    """A file of which no more is asked than it has, so that a damaged length takes no memory."""
+
+    file: BinaryIO
+    size: int
+
+    def read(self, count: int) -> bytes:
+        return self.file.read(min(count, self.size - self.file.tell()))
+
+
+def _messages(path: Path, source: str) -> tuple[set[str], list[tuple[_Channel, Any]], str]:
+    """Return the topics of a file, its joint states by the time of their arrival, and what it keeps of its origin."""
+    records = _mcap("records")
+    schemas: dict[int, Any] = {}
+    channels: dict[int, _Channel] = {}
+    topics: set[str] = set()
+    about, messages = "", []
     try:
-        with path.open("rb") as file:
-            reader = _mcap("reader").make_reader(file)
-            about = next((x.metadata.get(ABOUT, "") for x in reader.iter_metadata() if x.name == "appell"), "")
-            for schema, channel, message in reader.iter_messages():
-                is_state = schema is not None and schema.name.endswith("JointState")
-                is_state = is_state and channel.message_encoding in DECODERS
-                yield _Channel(channel.topic, channel.message_encoding, is_state, about), message
-    except damaged as error:
-        raise ReadError(f"is no whole .mcap file: {error or type(error).__name__}", source) from None
+        for record in _records(path, source):
+            if isinstance(record, records.Schema):
+                schemas[record.id] = record
+            elif isinstance(record, records.Channel):
+                schema, encoding = schemas.get(record.schema_id), record.message_encoding
+                is_state = schema is not None and schema.name.endswith("JointState") and encoding in DECODERS
+                channels[record.id] = _Channel(record.topic, encoding, is_state)
+            elif isinstance(record, records.Metadata) and record.name == "appell":
+                about = record.metadata.get(ABOUT, "")
+            elif isinstance(record, records.Message):
+                channel = channels[record.channel_id]
+                topics.add(channel.topic)
+                messages += [(channel, record)] if channel.is_state else []
+    except ReadError:
+        raise
+    except Exception as error:  # mcap, zstandard and lz4 raise whatever a damaged file makes them stumble over
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        raise ReadError(f"is no whole .mcap file: {said}", source) from None
+    messages.sort(key=lambda pair: pair[1].log_time)
+    return topics, messages, about
 
 
-def _table(times: Sequence[float], messages: Sequence[Message | None], source: str, about: str) -> Table:
+def _records(path: Path, source: str) -> Iterator[Any]:
+    """Yield the records of a file in their order, those of chunks unpacked; no more than their headers allow."""
+    streams, chunk_type = _mcap("stream_reader"), _mcap("records").Chunk
+    with opened(path) as file:
+        size, expanded = path.stat().st_size, 0
+        for record in streams.StreamReader(_Bounded(file, size), emit_chunks=True).records:
+            if isinstance(record, chunk_type):
+                expanded += record.uncompressed_size
+                check_expansion(expanded, size, source, SPLIT)
+                yield from streams.breakup_chunk(replace(record, compression="", data=_unpacked(record)))
+            else:
+                yield record
+
+
+def _unpacked(chunk: Any) -> bytes:
+    """Return the bytes of a chunk; at most one more than its header states, whatever its compressed data hold."""
+    if chunk.compression not in UNPACKERS:
+        return bytes(chunk.data)
+    data = UNPACKERS[chunk.compression](chunk.data, chunk.uncompressed_size + 1)
+    if len(data) != chunk.uncompressed_size:
+        raise ValueError(f"a chunk has not the {chunk.uncompressed_size} bytes that its header states")
+    return data
+
+
+def _zstd(data: bytes, most: int) -> bytes:
+    zstandard = extra("zstandard", ".mcap files need", "logs")
+    return bytes(zstandard.ZstdDecompressor().stream_reader(data).read(most))
+
+
+def _lz4(data: bytes, most: int) -> bytes:
+    return bytes(extra("lz4.frame", ".mcap files need", "logs").LZ4FrameDecompressor().decompress(data, most))
+
+
+UNPACKERS: Mapping[str, Callable[[bytes, int], bytes]] = {"zstd": _zstd, "lz4": _lz4}
+
+
+def _table(times: Sequence[float], messages: Sequence[Message | None], source: str, about: str, packed: int) -> Table:
     """Return the table of messages in the first one's order of joints, NaN where a message misses a joint or field."""
     first = next((x for x in messages if x is not None), None)
     if first is None:
         raise ReadError("none of the messages can be decoded as a JointState", source)
     fields = [key for key, value in first.fields.items() if len(value) == len(first.names)]
+    size = NUMBER * len(messages) * len(first.names) * len(fields)
+    check_expansion(size, packed, source, SPLIT)
     columns = {key: np.full((len(messages), len(first.names)), np.nan) for key in fields}
     for row, message in enumerate(messages):
         if message is not None:
@@ -162,11 +226,19 @@ def _table(times: Sequence[float], messages: Sequence[Message | None], source: s
             for key in fields:
                 value = message.fields.get(key, ())
                 if len(value) == len(message.names):
-                    columns[key][row] = [value[k] if k >= 0 else np.nan for k in order]
+                    columns[key][row] = [_number(value[k]) if k >= 0 else np.nan for k in order]
     arrays = {"t": np.array(times)}
     for key in fields:
         arrays |= {f"{name}.{key}": columns[key][:, k] for k, name in enumerate(first.names)}
     return of_arrays(arrays, source, "message", about)
+
+
+def _number(value: object) -> float:
+    """Return a number of a message, NaN where it is none: null, true, text, or an integer that no float holds."""
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.nan
 
 
 def _index(names: Sequence[str], name: str) -> int:

@@ -18,6 +18,7 @@ from appell.logs.joint_states import read_mcap
 from appell.logs.log import PER_VELOCITY, Log, Repair, spans
 from appell.logs.table import QUANTITIES, Table, read_npz, read_parquet
 from appell.logs.text import read_text
+from appell.read.regular import as_path, shortened
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
@@ -76,9 +77,9 @@ def read_log(
     log.csv: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
       line 4: left out: 2 fields, expected 3; the file is cut off there
     """
-    place = Path(path)
+    place = as_path(path, "read_log")
     table = open_table(place, columns)
-    source = os.fspath(path)
+    source = shortened(place)
     chosen = plan(columns, table, robot, source)
     _check_sizes(chosen, robot, source)
     values = _values(table, chosen.wanted)
@@ -122,17 +123,12 @@ def open_table(place: Path, columns: Columns | None = None) -> Table:
     """Return the table in a file, by its ending; of `columns` the topic alone counts."""
     suffix = place.suffix.lower()
     if suffix not in READERS:
-        raise InputError(f"{place}: has no known ending; expected {', '.join(READERS)}")
-    try:
-        if suffix == ".mcap" and columns is not None:
-            given = parsed(columns) if isinstance(columns, str) else columns
-            topic = given.get("topic")
-            return read_mcap(place, topic[0] if isinstance(topic, list) else topic)
-        return READERS[suffix](place)
-    except FileNotFoundError:
-        raise ReadError("no such file", os.fspath(place)) from None
-    except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror or error}", os.fspath(place)) from None
+        raise InputError(f"{shortened(place)}: has no known ending; expected {', '.join(READERS)}")
+    if suffix == ".mcap" and columns is not None:
+        given = parsed(columns) if isinstance(columns, str) else columns
+        topic = given.get("topic")
+        return read_mcap(place, topic[0] if isinstance(topic, list) else topic)
+    return READERS[suffix](place)
 
 
 def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:

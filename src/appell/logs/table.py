@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +14,19 @@ import numpy as np
 
 from appell.errors import ReadError
 from appell.read.extras import extra
+from appell.read.npz import read_arrays
+from appell.read.regular import MEGABYTE, check_expansion, opened, shortened
 from appell.spatial.scalar import Array
 
 QUANTITIES = ("t", "q", "v", "a", "tau", "current")
 """What a log has names for; anything else is extra."""
 ABOUT = "about"
 """The name under which files of appell's keep source, joints and repairs, as JSON."""
+NUMBER = 8
+"""Bytes of a number in memory."""
+LARGEST_LOG = 1024 * MEGABYTE
+"""The largest file of text or messages read [bytes]."""
+SPLIT = "split the log into parts"
 
 
 @dataclass(frozen=True)
@@ -80,23 +85,16 @@ def parsed(about: str) -> dict[str, Any]:
     """Return what a file of appell's says of itself, nothing where that is no JSON object."""
     try:
         value = json.loads(about or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
 def read_npz(path: Path) -> Table:
     """Return the arrays of an .npz file."""
-    source = os.fspath(path)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: np.asarray(file[name]) for name in file.files}
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise ReadError(f"is no .npz file of numbers: {error}", source) from None
-    except AttributeError:
-        raise ReadError("is a single array; expected an .npz file with t and q", source) from None
+    arrays = read_arrays(path)
     about = str(arrays.pop(ABOUT, ""))
-    return of_arrays(arrays, source, about=about)
+    return of_arrays(arrays, shortened(path), about=about)
 
 
 def npz(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
@@ -109,11 +107,19 @@ def npz(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
 def read_parquet(path: Path) -> Table:
     """Return the columns of numbers of a .parquet file; lists of one length are several columns."""
     arrow, parquet_ = _pyarrow()
-    source = os.fspath(path)
-    try:
-        content = parquet_.read_table(path)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
-        raise ReadError(f"is no .parquet file: {str(error).splitlines()[0]}", source) from None
+    source = shortened(path)
+    with opened(path) as file:
+        try:
+            reader = parquet_.ParquetFile(file)
+            rows, width = reader.metadata.num_rows, reader.metadata.num_columns
+            groups = range(reader.metadata.num_row_groups)
+            stated = sum(reader.metadata.row_group(k).total_byte_size for k in groups)
+            # a column that repeats one number takes a few bytes, whatever its length
+            check_expansion(max(NUMBER * rows * width, stated), path.stat().st_size, source, SPLIT)
+            content = reader.read()
+        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            said = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ReadError(f"is no whole .parquet file: {said}", source) from None
     arrays = {}
     for name, column in zip(content.column_names, content.columns, strict=True):
         array = column.to_numpy()

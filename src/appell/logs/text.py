@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from appell.errors import ReadError
-from appell.logs.table import ABOUT, Table, labels, parsed
+from appell.logs.table import ABOUT, LARGEST_LOG, SPLIT, Table, labels, parsed
+from appell.read.regular import file_bytes, shortened
 from appell.spatial.scalar import Array
 
 COMMENT = "#"
@@ -21,8 +21,8 @@ MARK = f"{COMMENT} appell {ABOUT} "
 
 def read_text(path: Path) -> Table:
     """Return the table of a text file; rows with a wrong number of fields are among its faults."""
-    source = os.fspath(path)
-    content = path.read_bytes().decode("utf-8-sig", errors="replace")
+    source = shortened(path)
+    content = file_bytes(path, LARGEST_LOG, SPLIT).decode("utf-8-sig", errors="replace")
     numbered = [(k, line.strip(" \r")) for k, line in enumerate(content.split("\n"), 1)]
     numbered = [(k, line) for k, line in numbered if line]
     comments = [line for _, line in numbered if line.startswith(COMMENT)]

@@ -16,12 +16,14 @@ from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.read import is_spherical, read_spherical
 from appell.model.build import listed
+from appell.model.check import check_numbers
 from appell.model.mimic import coupled
 from appell.model.model import Model
 from appell.read import catalogue as _catalogue
 from appell.read import from_dh as _from_dh
 from appell.read import read
 from appell.read.closures import with_loops
+from appell.read.regular import is_file, shortened
 from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
 from appell.read.values import gravity_vector
@@ -79,7 +81,7 @@ def load(
     >>> appell.load("five-bar")
     <Robot 'five-bar': 4 bodies, 1 closure, nq 4, nv 2>
     """
-    place = "" if isinstance(source, Model) else os.fspath(source)
+    place = "" if isinstance(source, Model) else _place(source)
     if is_spherical(_toml(place)):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
             if is_set:
@@ -92,6 +94,7 @@ def load(
     if not isinstance(loops, bool):
         model = with_loops(model, loops)
     model = replace(model, gravity=gravity_vector(gravity, model.gravity))
+    check_numbers(model)
     model = coupled(model) if mimic else model
     model = model.floating() if floating else model
     model = model if friction else model.without_friction()
@@ -99,17 +102,26 @@ def load(
     return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
 
 
+def _place(source: object) -> str:
+    """Return the file or the name that a caller gave, as text."""
+    if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
+        expected = "expected the path of a robot's file, a name of the catalogue or a model"
+        raise InputError(f"load: {expected}, got {type(source).__name__}")
+    return str(os.fspath(source))
+
+
 def _read(place: str, gravity: Sequence[float] | None) -> Model:
     if place in _catalogue.names():
         return _catalogue.read(place, gravity=gravity)
-    if not Path(place).suffix and not Path(place).exists():
-        raise InputError(f"load: '{place}' is neither a file nor in the catalogue: {listed(catalogue())}")
+    if not Path(place).suffix and not is_file(Path(place)):
+        given = shortened(Path(place)) if place else ""
+        raise InputError(f"load: '{given}' is neither a file nor in the catalogue: {listed(catalogue())}")
     return read(place, gravity=gravity)
 
 
 def _toml(place: str) -> Mapping[str, Any]:
     """Return the tables of a robot in appell's own format; none of other files, or of a file that is not there."""
-    is_toml = Path(place).suffix.lower() == ".toml" and Path(place).is_file()
+    is_toml = Path(place).suffix.lower() == ".toml" and is_file(Path(place))
     return tables(*_text(place))[0] if place in _catalogue.names() or is_toml else {}
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from appell.errors import AppellWarning, ReadError
+from appell.model.check import unusable
 from appell.model.joints import KINDS
 from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model, Z
 from appell.spatial.inertia import Inertia
@@ -70,8 +71,12 @@ def build(
         below[connection.parent].append(connection)
     by_name = {link.name: link for link in links}
     for link in links:
+        for fault in unusable(link):
+            raise ReadError(f"link '{link.name}': {fault}", source, link.line)
         _check_inertia(link, source)
     for connection in connections:
+        for fault in unusable(connection.joint):
+            raise ReadError(f"joint '{connection.joint.name}': {fault}", source, connection.line)
         for fault in _faults(connection.joint):
             raise ReadError(f"joint '{connection.joint.name}' {fault}", source, connection.line)
 

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from appell.errors import InputError, ReadError
+from appell.errors import ReadError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.mjcf import read_mjcf
+from appell.read.regular import as_path, shortened
 from appell.read.toml import read_toml
 from appell.read.urdf import read_urdf
 from appell.read.xml import outermost
@@ -57,11 +58,10 @@ def read(path: str | os.PathLike[str], *, gravity: Sequence[float] | None = None
     ...
     appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.toml'
     """
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"expected a path, got {type(path).__name__}")
-    file = Path(path)
+    file = as_path(path, "read")
     suffix = file.suffix.lower()
     if suffix not in READERS:
-        kind = f"unknown kind of file '{suffix}'" if suffix else "a file without an ending such as .urdf"
-        raise ReadError(f"{kind}; known are {listed(READERS)}", str(file))
+        unknown = f"unknown kind of file '{shortened(Path(suffix))}'"
+        kind = unknown if suffix else "a file without an ending such as .urdf"
+        raise ReadError(f"{kind}; known are {listed(READERS)}", shortened(file))
     return READERS[suffix](file, gravity=gravity)

@@ -18,9 +18,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-import yaml
 
 from appell.errors import ReadError
 from appell.model.build import Connection, Link, build, listed
@@ -28,7 +25,10 @@ from appell.model.closure import KINDS, Closure
 from appell.model.model import Joint, Limits, Model
 from appell.read.outline import outline
 from appell.read.place import Contents, Place, contents
+from appell.read.regular import as_path, shortened
 from appell.read.toml import read_loops
+from appell.read.values import shown
+from appell.read.yaml import LARGEST_FILE, Node, document
 from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY
 
@@ -65,13 +65,13 @@ def with_loops(model: Model, path: str | os.PathLike[str]) -> Model:
         When the file cannot be read, or names a frame or a joint that the tree does not have; the message names the
         file, the line and the names that are near.
     """
-    file = Path(path)
+    file = as_path(path, "loops")
     suffix = file.suffix.lower()
     if suffix == ".toml":
         return read_loops(model, file)
     if suffix not in (".yaml", ".yml"):
-        raise ReadError(f"unknown kind of file '{suffix}' for loops; known are '.yaml', '.toml'", str(file))
-    given = contents(file)
+        raise ReadError(f"unknown kind of file '{suffix}' for loops; known are '.yaml', '.toml'", shortened(file))
+    given = contents(file, most=LARGEST_FILE)
     loops = _loops(given)
     model = _substituted(model, loops.substitutions, given.source)
     joints = [body.joint.name for body in model.bodies]
@@ -93,16 +93,6 @@ def _check(name: str, known: Sequence[str], what: str, place: Place) -> None:
 # The yaml
 
 
-class _Node:
-    """A value of a yaml file with the lines that it and its parts stand on."""
-
-    def __init__(self, node: yaml.Node) -> None:
-        self.line = node.start_mark.line + 1
-        self.items = [_Node(item) for item in node.value] if isinstance(node, yaml.SequenceNode) else []
-        self.text = node.value if isinstance(node, yaml.ScalarNode) else None
-        self.is_list = isinstance(node, yaml.SequenceNode)
-
-
 def _loops(given: Contents) -> Loops:
     top = _mapping(given)
     pairs, types = (_list(top, key, given) for key in ("closed_loop", "type"))
@@ -119,23 +109,19 @@ def _loops(given: Contents) -> Loops:
     )
 
 
-def _mapping(given: Contents) -> Mapping[str, _Node]:
-    try:
-        node = yaml.compose(given.data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        said = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise ReadError(f"not readable as YAML: {said}", given.source, mark.line + 1 if mark else None) from None
-    if not isinstance(node, yaml.MappingNode):
+def _mapping(given: Contents) -> Mapping[str, Node]:
+    top = document(given).entries
+    if not top:
         raise ReadError("expected keys such as closed_loop, type and name_mot", given.source)
-    top = {str(key.value): _Node(value) for key, value in node.value}
     unknown = [key for key in top if key not in KEYS]
     if unknown:
-        raise ReadError(f"unknown key '{unknown[0]}'; known keys: {listed(KEYS)}", given.source, top[unknown[0]].line)
+        raise ReadError(
+            f"unknown key {shown(unknown[0])}; known keys: {listed(KEYS)}", given.source, top[unknown[0]].line
+        )
     return top
 
 
-def _list(top: Mapping[str, _Node], key: str, given: Contents, *, optional: bool = False) -> list[_Node]:
+def _list(top: Mapping[str, Node], key: str, given: Contents, *, optional: bool = False) -> list[Node]:
     if key not in top:
         if optional:
             return []
@@ -145,7 +131,7 @@ def _list(top: Mapping[str, _Node], key: str, given: Contents, *, optional: bool
     return top[key].items
 
 
-def _same_length(first: list[_Node], second: list[_Node], keys: tuple[str, str], given: Contents) -> None:
+def _same_length(first: list[Node], second: list[Node], keys: tuple[str, str], given: Contents) -> None:
     if len(first) != len(second):
         line = (second or first)[-1].line
         raise ReadError(
@@ -153,13 +139,13 @@ def _same_length(first: list[_Node], second: list[_Node], keys: tuple[str, str],
         )
 
 
-def _word(node: _Node, given: Contents) -> str:
+def _word(node: Node, given: Contents) -> str:
     if not node.text:
         raise ReadError("expected a name", given.source, node.line)
     return str(node.text)
 
 
-def _closure(pair: _Node, kind: _Node, given: Contents) -> Closure:
+def _closure(pair: Node, kind: Node, given: Contents) -> Closure:
     if len(pair.items) != 2:
         raise ReadError("closed_loop: expected pairs of frames", given.source, pair.line)
     first, second = (_word(item, given) for item in pair.items)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
-from appell.errors import InputError, ReadError
+from appell.errors import ReadError
 from appell.model.build import listed
+from appell.read.regular import DESCRIPTION, as_path, file_bytes, shortened
 
 
 @dataclass(frozen=True)
@@ -44,31 +44,25 @@ class Contents(NamedTuple):
 
 
 def contents(
-    path_or_text: str | os.PathLike[str], is_text: Callable[[str], bool] = lambda _: False, source: str | None = None
+    path_or_text: str | os.PathLike[str],
+    is_text: Callable[[str], bool] = lambda _: False,
+    source: str | None = None,
+    most: int = DESCRIPTION,
 ) -> Contents:
     """Return what to read: the text itself where `is_text` says so, else the bytes of the file it names.
 
-    `source` is what errors about its contents call it; its path unless given.
+    `source` is what errors about its contents call it; its path unless given. `most` is the largest file read [bytes].
 
     Raises
     ------
     ReadError
-        When there is no such file or it cannot be read.
+        When there is no such regular file, or it is larger than `most`.
     """
-    if not isinstance(path_or_text, str | os.PathLike):
-        raise InputError(f"expected a path or the text itself, got {type(path_or_text).__name__}")
     if isinstance(path_or_text, str) and is_text(path_or_text):
         # A lone surrogate cannot be UTF-8; it passes here so that the parser reports it with its line.
         return Contents(path_or_text.encode("utf-8", "surrogatepass"), source or "<text>", True)
-    path = Path(path_or_text)
-    try:
-        return Contents(path.read_bytes(), source or str(path), False)
-    except FileNotFoundError:
-        raise ReadError("no such file; check the path", str(path)) from None
-    except IsADirectoryError:
-        raise ReadError("a folder, not a file; name the robot's file in it", str(path)) from None
-    except (OSError, ValueError) as error:
-        raise ReadError(f"cannot be read: {error}", str(path)) from None
+    path = as_path(path_or_text, "read")
+    return Contents(file_bytes(path, most), source or shortened(path), False)
 
 
 def check_keys(table: Mapping[str, object], known: Iterable[str], place: Place) -> None:

@@ -14,6 +14,7 @@ from numbers import Real
 import numpy as np
 
 from appell.errors import InputError, ReadError
+from appell.model.check import LARGEST
 from appell.model.model import GRAVITY, Limits
 from appell.read.place import Place, check_keys
 from appell.spatial.inertia import Inertia
@@ -21,9 +22,6 @@ from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, ZERO, matmul
-
-LARGEST = 1e50
-"""The largest number read: a few of them multiplied stay finite, and no robot comes near."""
 
 ROUNDING = 1e-15
 """How far the sine or cosine of a multiple of π/2 is from zero by rounding alone, for a few turns."""

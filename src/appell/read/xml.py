@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from lxml import etree
 
 from appell.errors import ReadError
 from appell.read.place import Contents, Place
+from appell.read.regular import file_bytes
 from appell.read.values import bound, shown
 
 Element = Any
@@ -39,13 +41,12 @@ def document(given: Contents) -> Element:
 
 def outermost(path: Path) -> str:
     """Return the name of a file's outermost element, "" where there is none; faults are its reader's to name."""
+    starts: Any = etree.iterparse(
+        BytesIO(file_bytes(path)), events=("start",), resolve_entities=False, no_network=True, recover=True
+    )
     try:
-        with path.open("rb") as file:
-            starts: Any = etree.iterparse(
-                file, events=("start",), resolve_entities=False, no_network=True, recover=True
-            )
-            return next((tag(element) for _, element in starts), "")
-    except (OSError, ValueError, etree.XMLSyntaxError):
+        return next((tag(element) for _, element in starts), "")
+    except (ValueError, etree.XMLSyntaxError):
         return ""
 
 

@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import InputError, ReadError
-from appell.loops.load import read_text
+from appell.errors import InputError
 from appell.read.files import write
+from appell.read.regular import as_path
 from appell.results.animation import film
 from appell.results.path import Path
 from appell.results.plots import history
+from appell.results.run_file import ARRAYS, PATH, VERSION, read_parts
 from appell.results.style import written
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-VERSION = 2
-"""Of the files that :meth:`Run.save` writes."""
 
 
 @dataclass(frozen=True)
@@ -217,8 +215,8 @@ class Run:
         if place.suffix != ".npz":
             raise InputError(f"run.save: '{place.name}' has no known ending; expected .npz or .csv")
         buffer = io.BytesIO()
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        arrays |= {f"path_{name}": getattr(self.path, name) for name in _PATH}
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays |= {f"path_{name}": getattr(self.path, name) for name in PATH}
         np.savez_compressed(buffer, about=np.array(json.dumps(self._about())), **arrays)
         return write(place, buffer.getvalue())
 
@@ -245,35 +243,28 @@ class Run:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Return a run that :meth:`save` wrote, with its robot; of the walls there are the outlines, to be drawn."""
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in data.files}
-            about = json.loads(str(arrays.pop("about")))
-        except FileNotFoundError:
-            raise ReadError("no such file", os.fspath(path)) from None
-        except Exception as error:
-            raise ReadError(f"not a run of appell's ({error})", os.fspath(path)) from None
-        if about.get("appell") != VERSION:
-            raise ReadError("a run of another version of appell; simulate it again", os.fspath(path))
-        segments = Path.of(*(arrays[f"path_{name}"] for name in _PATH))
+        """Return a run that :meth:`save` wrote, with its robot; of the walls there are the outlines, to be drawn.
+
+        Raises
+        ------
+        ReadError
+            When the file is not there, not whole, of another version, or has a part that no run has; the message names
+            the file and the part.
+        """
+        parts = read_parts(as_path(path, "Run.load"))
         return Run(
-            **{name: arrays[name] for name in _ARRAYS},
-            impacts=tuple(Impact(**_arrays(x)) for x in about["impacts"]),
-            rests=tuple(ContactInterval(**x) for x in about["rests"]),
-            events=tuple(EventRecord(**_arrays(x)) for x in about["events"]),
-            path=segments,
-            ended_early=about["ended_early"],
-            notes=tuple(about["notes"]),
-            robot=read_text(about["text"], about["robot"]) if about["text"] else None,
-            walls=tuple(Outline(label, line) for label, line in about["walls"]),
-            robot_name=about["robot"],
-            joint_names=tuple(about["joints"]),
+            **parts.arrays,
+            impacts=tuple(Impact(**x) for x in parts.records["impacts"]),
+            rests=tuple(ContactInterval(**x) for x in parts.records["rests"]),
+            events=tuple(EventRecord(**x) for x in parts.records["events"]),
+            path=Path.of(**parts.path),
+            ended_early=parts.about["ended_early"],
+            notes=parts.about["notes"],
+            robot=parts.robot,
+            walls=tuple(Outline(*wall) for wall in parts.about["walls"]),
+            robot_name=parts.about["robot"],
+            joint_names=parts.about["joints"],
         )
-
-
-_ARRAYS = ("t", "q", "v", "a", "tau", "energy")
-_PATH = ("starts", "ends", "coefficients", "quaternions")
 
 
 def _listed(line: Array | None) -> list[list[float]] | None:
@@ -283,11 +274,3 @@ def _listed(line: Array | None) -> list[list[float]] | None:
 def _plain(record: Any) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in record.__dataclass_fields__}
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
-
-
-def _arrays(values: dict[str, Any]) -> dict[str, Any]:
-    names = ("points", "walls")
-    return {
-        key: tuple(value) if key in names else np.array(value) if isinstance(value, list) else value
-        for key, value in values.items()
-    }

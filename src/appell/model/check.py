@@ -1,0 +1,76 @@
+"""Numbers that no robot can have, found in one place for files of every format and for models of other packages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from appell.errors import ReadError
+from appell.model.model import Limits, Model
+from appell.spatial.pose import Pose
+from appell.spatial.vector import IDENTITY, matmul, transpose
+
+LARGEST = 1e50
+"""The largest number read: a few of them multiplied stay finite, and no robot comes near."""
+SKEWED = 1e-6
+"""How far RᵀR may be from identity: files print rotations with six digits or more."""
+
+
+def unusable(part: Any, path: str = "") -> Iterator[str]:
+    """Yield what is wrong with the numbers of a part of a model: not-a-number, infinity, rotations that are none.
+
+    Limits may be infinite.
+
+    >>> from appell.model.model import Joint
+    >>> next(unusable(Joint("hinge", "revolute", damping=math.inf)))
+    'damping is inf; expected a finite number below 1e+50 in size'
+    """
+    if isinstance(part, tuple):
+        names = getattr(part, "_fields", None)
+        for k, entry in enumerate(part):
+            yield from unusable(entry, f"{path}[{k}]" if names is None else _joined(path, names[k]))
+        if isinstance(part, Pose) and _skew(part) > SKEWED:
+            yield f"{_joined(path, 'rotation')} is no rotation; expected orthogonal rows of unit length"
+    elif isinstance(part, Limits):
+        named = {field.name: getattr(part, field.name) for field in fields(part)}
+        yield from (f"{_joined(path, name)} is not a number (nan)" for name, x in named.items() if math.isnan(x))
+        if part.lower > part.upper:
+            yield f"{path}: the lower limit {part.lower:g} is above the upper limit {part.upper:g}; swap them"
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from unusable(getattr(part, field.name), _joined(path, field.name))
+    elif isinstance(part, float) and not abs(part) <= LARGEST:
+        yield f"{path} is {part:g}; expected a finite number below {LARGEST:g} in size"
+
+
+def check_numbers(model: Model) -> None:
+    """Refuse a model with a number that no robot has.
+
+    Raises
+    ------
+    ReadError
+        When a mass, an inertia, a placement, gravity or another number is infinite or not-a-number; the message names
+        the body, the joint or the frame.
+    """
+    named: list[tuple[str, Any]] = [
+        ("gravity", model.gravity),
+        ("base", model.base),
+        *((f"body '{body.name}'", body) for body in model.bodies),
+        *((f"frame '{frame.name}'", frame.placement) for frame in model.frames),
+        *((f"closure '{closure.name}'", closure.radius) for closure in model.closures),
+        *((f"home of joint '{name}'", values) for name, values in model.home),
+    ]
+    for name, part in named:
+        for fault in unusable(part):
+            raise ReadError(f"{name}: {fault}", model.source)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _skew(pose: Pose) -> float:
+    square = matmul(transpose(pose.rotation), pose.rotation)
+    return float(max(abs(square[i][j] - IDENTITY[i][j]) for i in range(3) for j in range(3)))

@@ -1,0 +1,80 @@
+"""Arrays out of .npz files: headers are checked before memory is taken for the numbers; nothing is unpickled."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from appell.errors import ReadError
+from appell.read.regular import check_expansion, opened, shortened
+from appell.spatial.scalar import Array
+
+SUFFIX = ".npy"
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How numpy's savez and savez_compressed pack; both state the size before."""
+HEADERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+REMEDY = "save it by numpy.savez, which does not compress, or in parts"
+
+
+def read_arrays(path: Path) -> dict[str, Array]:
+    """Return the arrays of an .npz file by name, of numbers and text alone.
+
+    Raises
+    ------
+    ReadError
+        When there is no such file, it is no whole archive of arrays, an array has Python objects or not the size that
+        its header states, or all of them expand to more than :func:`appell.read.regular.check_expansion` allows; the
+        message names the file and the array.
+    """
+    source, part = shortened(path), ""
+    try:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
+            entries = archive.infolist()
+            packed = path.stat().st_size
+            check_expansion(sum(entry.file_size for entry in entries), packed, source, REMEDY)
+            arrays: dict[str, Array] = {}
+            for entry in entries:
+                part = entry.filename.removesuffix(SUFFIX)
+                if part in arrays:
+                    raise ReadError(f"part '{part}' is there twice", source)
+                with archive.open(entry) if entry.compress_type in METHODS else _refused(entry) as member:
+                    arrays[part] = _array(member, entry.file_size)
+            return arrays
+    except ReadError:
+        raise
+    except Exception as error:  # zipfile, zlib and NumPy raise whatever a damaged file makes them stumble over
+        where = f"part '{part}': " if part else "is no whole .npz file of arrays: "
+        raise ReadError(f"{where}{_described(error)}", source) from None
+
+
+def _refused(entry: zipfile.ZipInfo) -> IO[bytes]:
+    raise ValueError(f"compressed by method {entry.compress_type}, expected 0 (stored) or 8 (deflated)")
+
+
+def _described(error: Exception) -> str:
+    """Return the first line of an error, cut where it is long, or its type where it has no text."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+def _array(member: IO[bytes], size: int) -> Array:
+    """Return the array of an entry of so many bytes, header included."""
+    version = np.lib.format.read_magic(member)
+    if version not in HEADERS:
+        raise ValueError(f"an array of version {version}; known are {', '.join(map(str, HEADERS))}")
+    shape, is_fortran, dtype = HEADERS[version](member)
+    if dtype.hasobject:
+        raise ValueError("holds Python objects, which are not read; save numbers")
+    if any(isinstance(n, bool) or n < 0 for n in shape):
+        raise ValueError(f"has shape {shape}")
+    declared, stored = math.prod(shape) * dtype.itemsize, size - member.tell()
+    if declared != stored:
+        raise ValueError(f"shape {shape} of {dtype} takes {declared} bytes, but the file has {stored}")
+    return np.ndarray(shape, dtype, bytearray(member.read()), order="F" if is_fortran else "C")

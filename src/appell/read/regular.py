@@ -1,0 +1,112 @@
+"""Files to be read: regular files of bounded size, so that no pipe blocks and no device or archive fills memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from appell.errors import InputError, ReadError
+
+MEGABYTE = 2**20
+DESCRIPTION = 16 * MEGABYTE
+"""The largest file that describes a robot, a scenario or loops [bytes]; ten thousand links fit."""
+EXPANSION = 256 * MEGABYTE
+"""How many bytes a compressed file may expand to …"""
+RATIO = 16
+"""… beyond this many times its own size."""
+
+
+def as_path(given: object, what: str) -> Path:
+    """Return a path of what a caller gave for one.
+
+    Raises
+    ------
+    InputError
+        When it is no path; `what` is the function that needs one.
+
+    >>> as_path(None, "load")
+    Traceback (most recent call last):
+    ...
+    appell.errors.InputError: load: expected the path of a file, got NoneType
+    """
+    path = os.fspath(given) if isinstance(given, str | os.PathLike) else given
+    if not isinstance(path, str):
+        raise InputError(f"{what}: expected the path of a file, got {type(given).__name__}")
+    return Path(path)
+
+
+def is_file(path: Path) -> bool:
+    """Return whether there is such a file; no where no file can have that name.
+
+    >>> is_file(Path("a" * 5000)), is_file(Path("a" + chr(0)))
+    (False, False)
+    """
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def shortened(path: Path) -> str:
+    """Return a path for an error message: on one line, cut where it is long, without characters that cannot be shown.
+
+    >>> shortened(Path("robots/" + "a" * 5000 + ".urdf"))[-12:]
+    'aaaaaaa.urdf'
+    """
+    text = str(path).encode("utf-8", "backslashreplace").decode()
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if len(text) <= 300 else f"{text[:100]}…{text[-100:]}"
+
+
+def opened(path: Path, most: int | None = None, remedy: str = "") -> BinaryIO:
+    """Return a regular file, opened; of at most so many bytes where `most` is given, else `remedy` says what to do.
+
+    Raises
+    ------
+    ReadError
+        When there is no such file, or it is a folder, a pipe, a device, too large or not readable.
+    """
+    name = shortened(path)
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ReadError("a folder, not a file; name the file in it", name)
+        if not stat.S_ISREG(status.st_mode):
+            raise ReadError("a pipe or a device, not a regular file; save it to a file first", name)
+        if most is not None and status.st_size > most:
+            size, limit = status.st_size / MEGABYTE, most / MEGABYTE
+            raise ReadError(f"{size:.0f} MB are more than the {limit:.0f} MB that are read; {remedy}", name)
+        return path.open("rb")
+    except (FileNotFoundError, NotADirectoryError):
+        raise ReadError("no such file; check the path", name) from None
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", name) from None
+    except ValueError as error:  # a NUL or a lone surrogate in its name
+        raise ReadError(f"no file can have this name: {error}", name) from None
+
+
+def file_bytes(path: Path, most: int = DESCRIPTION, remedy: str = "check that it is the file you mean") -> bytes:
+    """Return the bytes of a regular file of at most so many; for errors see :func:`opened`."""
+    try:
+        with opened(path, most, remedy) as file:
+            return file.read()
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", shortened(path)) from None
+
+
+def check_expansion(expanded: int, packed: int, source: str, remedy: str) -> None:
+    """Refuse a compressed file by the size that it declares, before memory is taken for it.
+
+    >>> check_expansion(12 * 2**30, 3 * 2**20, "log.npz", "split it")
+    Traceback (most recent call last):
+    ...
+    appell.errors.ReadError: log.npz: 3.0 MB expand to 12288 MB, more than 304 MB (256 MB + 16 times the file); split it
+    """
+    most = EXPANSION + RATIO * packed
+    if expanded > most:
+        limit = f"{most / MEGABYTE:.0f} MB ({EXPANSION // MEGABYTE} MB + {RATIO} times the file)"
+        raise ReadError(
+            f"{packed / MEGABYTE:.1f} MB expand to {expanded / MEGABYTE:.0f} MB, more than {limit}; {remedy}", source
+        )

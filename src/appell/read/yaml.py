@@ -1,0 +1,82 @@
+"""YAML with line numbers, and without its tricks: no alias, no tag, no key twice, a few levels, one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from appell.errors import ReadError
+from appell.read.place import Contents
+from appell.read.regular import MEGABYTE
+from appell.read.values import shown
+
+DEEPEST = 16
+"""How many lists and mappings may be inside each other."""
+LARGEST_FILE = MEGABYTE
+"""The largest file read [bytes]; the loops of a robot take a few thousand."""
+
+
+@dataclass
+class Node:
+    """A value of a YAML file and the line it begins on: a text, a list of values, or values by key."""
+
+    line: int
+    text: str | None = None
+    items: list[Node] = field(default_factory=list)
+    entries: dict[str, Node] = field(default_factory=dict)
+    is_list: bool = False
+
+
+def document(given: Contents) -> Node:
+    """Return the one document of a YAML file, whose outermost value is a mapping.
+
+    Values are made of the parser's events as they come, so that a file costs no more than its length.
+
+    >>> document(Contents(b"type: [6d, 3d]", "robot.yaml", False)).entries["type"].items[1].text
+    '3d'
+    """
+    try:
+        events = yaml.parse(given.data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
+        next(events), next(events)  # of the stream and of its first document
+        top = _node(events, next(events), given, 0)
+        next(events)  # of the document's end
+        more = next(events)
+    except (yaml.YAMLError, UnicodeDecodeError, StopIteration) as error:
+        mark = getattr(error, "problem_mark", None)
+        said = " ".join(str(getattr(error, "problem", None) or error).split()) or "there is no document in it"
+        raise ReadError(f"not readable as YAML: {said}", given.source, mark.line + 1 if mark else None) from None
+    if not isinstance(more, yaml.StreamEndEvent):
+        raise ReadError("there is a second document; keep one", given.source, _line(more))
+    return top
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> Node:
+    """Return the value that begins with an event, and take its other events."""
+    node = Node(_line(event))
+    if isinstance(event, yaml.AliasEvent):
+        raise ReadError(f"alias '*{event.anchor}': aliases are not read; repeat the value", given.source, node.line)
+    if event.tag is not None:
+        raise ReadError(f"tag {shown(event.tag)}: tags are not read; remove it", given.source, node.line)
+    if depth > DEEPEST:
+        raise ReadError(f"lists are nested more than {DEEPEST} deep", given.source, node.line)
+    if isinstance(event, yaml.ScalarEvent):
+        node.text = str(event.value)
+    elif isinstance(event, yaml.SequenceStartEvent):
+        node.is_list = True
+        while not isinstance(item := next(events), yaml.SequenceEndEvent):
+            node.items.append(_node(events, item, given, depth + 1))
+    else:
+        while not isinstance(item := next(events), yaml.MappingEndEvent):
+            key = _node(events, item, given, depth + 1)
+            if key.text is None or key.text in node.entries:
+                problem = "expected a name as key" if key.text is None else f"key {shown(key.text)} is there twice"
+                raise ReadError(problem, given.source, key.line)
+            node.entries[key.text] = _node(events, next(events), given, depth + 1)
+    return node
