@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
+from appell.simulation.engine import Engine
 
 PENDULUM = """
 robot = "two-link"
@@ -108,3 +109,36 @@ def test_a_run_that_ends_early_keeps_its_files_and_says_why(tmp_path):
     again = appell.Run.load(tmp_path / "run.npz")
     assert again.ended_early
     assert 0.11 < again.t[-1] < 0.12
+
+
+def test_limits_of_a_scenario_end_its_run(scenario, tmp_path):
+    file = tmp_path / "limited.toml"
+    file.write_text("max_steps = 3\n" + PENDULUM)
+    result = run("simulate", file, "--out", tmp_path / "run.npz")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith("appell: the run ended early: max_steps: 3 steps are over at t = ")
+    assert len(appell.Run.load(tmp_path / "run.npz").t) == 4
+    for line, message in (
+        ("max_steps = 0.5", "expected a whole number"),
+        ("timeout = 0", "expected a number above zero"),
+    ):
+        file.write_text(f"{line}\n{PENDULUM}")
+        result = run("simulate", file)
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+
+def test_ctrl_c_writes_the_files_and_exits_with_130(scenario, tmp_path, monkeypatch):
+    advance = Engine._advance
+
+    def interrupted(engine, t, *others):
+        if t > 0.05:
+            raise KeyboardInterrupt
+        return advance(engine, t, *others)
+
+    monkeypatch.setattr(Engine, "_advance", interrupted)
+    result = run("simulate", scenario, "--out", tmp_path / "run.csv", "--plot", tmp_path / "run.png")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1].startswith("appell: the run ended early: interrupted by Ctrl-C at t = 0.")
+    assert (tmp_path / "run.csv").stat().st_size > 0
+    assert (tmp_path / "run.png").stat().st_size > 0

@@ -16,6 +16,7 @@ from appell.cli.common import PICTURES, AsJson, Plot, argument, check_endings, o
 from appell.errors import AppellWarning
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
+from appell.simulation.record import INTERRUPTED
 from appell.simulation.scenario import read_scenario
 
 File = Annotated[Path, argument("SCENARIO", "A .toml file: robot, start, walls, control, duration.")]
@@ -37,7 +38,8 @@ def command(
 ) -> None:
     """Run a scenario file: impacts, curves, a film.
 
-    A run that ends early says why on stderr and still writes its files; the exit code is then 1.
+    A run that ends early (Ctrl-C, a limit, a motion that diverges) prints the reason on stderr and still writes its
+    files. The exit code is then 1, or 130 after Ctrl-C.
 
     Example: appell simulate examples/scenarios/tree.toml --out run.npz --plot run.png --animate run.gif --speed 0.25
     """
@@ -56,7 +58,7 @@ def command(
         show(impacts(run), summary_table(run, seconds))
     if run.ended_early:
         typer.echo(f"appell: the run ended early: {run.ended_early}", err=True)
-        raise typer.Exit(1)
+        raise typer.Exit(130 if run.ended_early.startswith(INTERRUPTED) else 1)
 
 
 def _simulated(scenario: Path, *, progress: bool) -> tuple[Run, float, list[str]]:

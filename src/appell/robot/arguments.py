@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,21 +11,74 @@ from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.model.build import listed
+from appell.read.values import LARGEST, shown
+from appell.spatial.scalar import Array
+
+ABOVE_ZERO = 5e-324
+"""The smallest number above zero, for bounds that exclude zero."""
 
 
 def numbers(robot: str, name: str, shape: tuple[int, ...], argument: Any) -> NDArray[Any]:
     """Return an argument as an array of real numbers whose last axes have a shape; raise what is wrong if not."""
-    try:
-        array = np.asarray(argument)
-    except ValueError:
-        raise InputError(f"{name}: expected an array of numbers, got a ragged list for robot '{robot}'") from None
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{name}: expected real numbers, got {array.dtype} for robot '{robot}'")
+    array = real_array(name, argument, f" for robot '{robot}'")
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         expected = ", ".join(map(str, shape))
         got = f"(..., {array.shape[-1]})" if array.ndim else "a single number"
         raise InputError(f"{name}: expected (..., {expected}), got {got} for robot '{robot}'")
     return array
+
+
+def real_array(name: str, argument: Any, whose: str = "") -> NDArray[Any]:
+    """Return an argument as an array of real numbers; `whose` ends the message of the error."""
+    if isinstance(argument, np.ma.MaskedArray):
+        raise InputError(f"{name}: expected an array of numbers, got a masked array{whose}; fill or drop its entries")
+    try:
+        array = np.asarray(argument)
+    except (ValueError, TypeError, OverflowError) as error:
+        got = "a ragged list" if "inhomogeneous" in str(error) else f"{type(argument).__name__} ({error})"
+        raise InputError(f"{name}: expected an array of numbers, got {got}{whose}") from None
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name}: expected real numbers, got {array.dtype}{whose}")
+    return array
+
+
+def finite_array(name: str, argument: Any, whose: str = "") -> Array:
+    """Return an argument as floats that are finite, and no larger than a file's numbers may be."""
+    array = real_array(name, argument, whose).astype(float)
+    if not (np.abs(array) <= LARGEST).all():
+        wrong = float(array[~(np.abs(array) <= LARGEST)].flat[0])
+        raise InputError(f"{name}: expected finite numbers below {LARGEST:g} in size, got {wrong:g}{whose}")
+    return array
+
+
+def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGEST) -> float:
+    """Return one real number between two bounds; `what` begins the message: "rate must be a number > 0"."""
+    try:
+        array = np.asarray(None if isinstance(argument, np.ma.MaskedArray) else argument)
+    except (ValueError, TypeError, OverflowError):
+        array = np.asarray(None)
+    if array.ndim or array.dtype.kind not in "fiu" or not low <= float(array) <= high:
+        raise InputError(f"{what}, got {shown(argument)}")
+    return float(array)
+
+
+def choice(what: str, argument: Any, known: Iterable[str]) -> str:
+    """Return one of the known words; `what` begins the message: "simulate: no method"."""
+    if not isinstance(argument, str) or argument not in known:
+        raise InputError(f"{what} {shown(argument)}; known: {listed(known)}")
+    return argument
+
+
+def whole(name: str, argument: Any, low: int = 1) -> int:
+    """Return a whole number of at least a bound."""
+    try:
+        value = int(operator.index(argument))
+    except TypeError:
+        value = low - 1
+    if isinstance(argument, bool) or value < low:
+        raise InputError(f"{name}: expected a whole number of at least {low}, got {shown(argument)}")
+    return value
 
 
 def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
+from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
+from appell.simulation.callbacks import raised
 from appell.spatial.scalar import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]
@@ -41,7 +43,7 @@ class Drive:
         """Return the forces at a moment."""
         if self._law is None or self._period is not None:
             return self._held
-        return self._checked(self._law(t, q, v), f"control at t = {t:.6g} s")
+        return self._asked(self._law, t, q, v)
 
     def next_sample(self, t: float) -> float:
         """Return when the law is asked next, after t."""
@@ -54,12 +56,21 @@ class Drive:
     def sample(self, t: float, q: Array, v: Array) -> None:
         """Ask a sampled law."""
         if self._period is not None and self._law is not None:
-            self._held = self._checked(self._law(t, q, v), f"control at t = {t:.6g} s")
+            self._held = self._asked(self._law, t, q, v)
             self._count += 1
 
+    def _asked(self, law: Control, t: float, q: Array, v: Array) -> Array:
+        """Return what the law gives; whatever it raises becomes an InputError that names the time."""
+        what = f"control at t = {t:.9g} s"
+        try:
+            forces = law(t, q, v)
+        except Exception as error:  # a user's function may raise anything
+            raise InputError(f"{what} raised {raised(error)}") from error
+        return self._checked(forces, what)
+
     def _checked(self, tau: ArrayLike, what: str) -> Array:
-        forces = np.asarray(tau, dtype=float)
+        forces = numbers(self._robot.name, what, (), tau)
         if forces.shape != (self._size,) or not np.isfinite(forces).all():
             got = f"shape {forces.shape}" if forces.shape != (self._size,) else f"{forces.tolist()}"
             raise InputError(f"{what}: expected {self._size} finite forces for robot '{self._robot.name}', got {got}")
-        return forces
+        return forces.astype(float)

@@ -7,13 +7,16 @@ exactly that moment, so that the state of an event is one of the integrator's ow
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
+from appell.errors import AppellError
 from appell.results.run import ContactInterval, EventRecord
 from appell.robot.robot import Robot
+from appell.simulation.callbacks import raised
 from appell.simulation.contact import contact_interval
 from appell.simulation.contact.contact_interval import Contact
 from appell.simulation.contact.contact_solver import SLIDE, STICK, UnsolvedError
@@ -23,7 +26,16 @@ from appell.simulation.control import Drive
 from appell.simulation.events.event_finder import LAG, EventFinder, Found
 from appell.simulation.integrators import Integrator, Step, StepError
 from appell.simulation.plant import Plant
-from appell.simulation.record import Event, ImpactLaw, Record, StopError, told_impact
+from appell.simulation.record import (
+    INTERRUPTED,
+    Event,
+    ImpactLaw,
+    Limits,
+    Record,
+    State,
+    StopError,
+    told_impact,
+)
 from appell.spatial.scalar import Array
 
 TOUCH = 1e-9
@@ -47,12 +59,14 @@ class Engine:
         integrator: Callable[[Engine], Integrator],
         law: ImpactLaw,
         events: Sequence[Event],
+        limits: Limits,
     ) -> None:
         self.robot, self.gaps, self.drive, self.law = robot, gaps, drive, law
         self.plant = Plant(robot, charts=not len(gaps))
         self.record = Record()
         self.contacts: list[Contact] = []
         self.quaternions = list(robot.facts.quaternions)
+        self._limits, self._deadline, self._steps = limits, np.inf, 0
         self._events = tuple(events)
         self._event_finder = EventFinder(gaps, self._events, robot.nq, self.normalised, self._held)
         self._since: dict[int, float] = {}
@@ -81,7 +95,12 @@ class Engine:
         return rate, a, tau
 
     def _tau(self, t: float, q: Array, v: Array) -> Array:
-        """Return the control's forces; it sees unit quaternions and the robot's own velocities."""
+        """Return the control's forces; it sees unit quaternions and the robot's own velocities.
+
+        Every evaluation of the motion comes here, so this is where the clock is looked at.
+        """
+        if time.monotonic() > self._deadline:
+            raise StopError(f"timeout: {self._limits.seconds:g} s of wall time are over at t = {self.record.end:.9g} s")
         return self.drive.tau(t, self.normalised(q), self.plant.own_velocity(q, v))
 
     def pull(self, t: float, q: Array, v: Array) -> Array:
@@ -113,23 +132,33 @@ class Engine:
 
     def run(self, q: Array, v: Array, duration: float, progress: Callable[[float], None]) -> str:
         """Move from q and v for a time; return why it ended early, empty if it did not."""
-        t, y = 0.0, np.concatenate([q, v])
+        t, y, is_started = 0.0, np.concatenate([q, v]), False
         self._duration = duration
-        self.record.add(t, np.array(y), np.zeros_like(v), self.drive.held)  # what there is if nothing goes at all
+        self.record.add(State(t, np.array(y), np.zeros_like(v), self.drive.held))  # what there is if nothing goes
         try:
             self.drive.sample(t, q, v)
             self._note(t, y, again=True)
+            is_started = True
+            self._deadline = time.monotonic() + self._limits.seconds  # native code has been compiled by now
             y = self._begin(t, y)
             while t < duration:
                 t, y, is_over = self._advance(t, y, min(duration, self.drive.next_sample(t)))
                 progress(t)
                 if is_over:
                     break
+        except KeyboardInterrupt:
+            return f"{INTERRUPTED} at t = {self.record.end:.9g} s"
         except (StopError, StepError, UnsolvedError) as reason:
             return str(reason)
+        except AppellError as error:
+            if not is_started:  # the first call of a law: nothing is lost
+                raise
+            return f"{error}; the last state is at t = {self.record.end:.9g} s"
+        except Exception as error:  # of a user's wall, which may be any code: what there is must not be lost
+            return f"{raised(error)}, at t = {self.record.end:.9g} s"
         finally:
             for pair in list(self._since):
-                self._leave(pair, self.record.t[-1])
+                self._leave(pair, self.record.end)
         return ""
 
     def _begin(self, t: float, y: Array) -> Array:
@@ -148,6 +177,12 @@ class Engine:
 
     def _advance(self, t: float, y: Array, limit: float) -> tuple[float, Array, bool]:
         """Return time and state after the next step or event, and whether the run is over."""
+        if self._steps >= self._limits.steps:
+            raise StopError(
+                f"max_steps: {self._steps} steps are over at t = {t:.9g} s; the motion is too fast or the control too "
+                "stiff for them: change those, or give more"
+            )
+        self._steps += 1
         nq = self.robot.nq
         v, is_other = self.plant.switched(y[:nq], y[nq:])
         if is_other:
@@ -160,12 +195,11 @@ class Engine:
         if found is None:
             t, y = self._accept(step)
         else:
-            time = found.time
-            self._stalled = self._stalled + 1 if time - t <= 1e-12 * max(1.0, t) else 0
+            self._stalled = self._stalled + 1 if found.time - t <= 1e-12 * max(1.0, t) else 0
             if self._stalled > STALL:
                 raise StopError(f"contacts at t = {t:.9g} s switch on and off without any time between them")
-            if time > t:
-                t, y = self._accept(self._integrator.shoot(self.field, t, y, time))
+            if found.time > t:
+                t, y = self._accept(self._integrator.shoot(self.field, t, y, found.time))
             y, is_over = self._handle(found, t, y)
             self._integrator.restart()
         if self.drive.is_due(t) and t < self._duration:
@@ -201,7 +235,7 @@ class Engine:
         q, v = y[: self.robot.nq], y[self.robot.nq :]
         _, a, tau = self._motion(t, y)
         told = np.concatenate([q, self.plant.own_velocity(q, v)])
-        self.record.add(t, told, self.plant.own_acceleration(q, v, a), np.array(tau), again=again)
+        self.record.add(State(t, told, self.plant.own_acceleration(q, v, a), np.array(tau)), again=again)
 
     def _check(self, step: Step) -> None:
         """Raise where the motion has become too large for numbers, or too fast to be followed."""

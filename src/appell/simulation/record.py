@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from appell.errors import InputError
+from appell.read.values import shown
 from appell.results.path import Segment
 from appell.results.run import ContactInterval, EventRecord, Impact
+from appell.robot.arguments import number
+from appell.simulation.callbacks import raised
 from appell.simulation.contact.gaps import Pair, Rows
 from appell.simulation.contact.impact import Strike
 from appell.spatial.scalar import Array
 
+INTERRUPTED = "interrupted by Ctrl-C"
+"""How the reason of a run begins that Ctrl-C ended."""
+
 
 class StopError(Exception):
     """The run ends early; the text says why."""
+
+
+class Limits(NamedTuple):
+    """What a run may take: steps, events included, and seconds of wall time."""
+
+    steps: int
+    seconds: float
 
 
 class ImpactLaw(NamedTuple):
@@ -45,28 +59,57 @@ class Event:
     direction: int = 0
     terminal: bool = False
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"event: expected a function (t, q, v), got {shown(self.function)}")
+        if not isinstance(self.direction, int) or self.direction not in (-1, 0, 1):
+            raise InputError(f"event '{self.name}': direction must be -1, 0 or 1, got {shown(self.direction)}")
+
+    def at(self, t: float, q: Array, v: Array) -> float:
+        """Return the function's value; whatever it raises becomes an InputError that names the time."""
+        what = f"event '{self.name}' at t = {t:.9g} s"
+        try:
+            value = self.function(t, q, v)
+        except Exception as error:  # a user's function may raise anything
+            raise InputError(f"{what} raised {raised(error)}") from error
+        return number(f"{what}: expected a finite number", value, -np.finfo(float).max, np.finfo(float).max)
+
+
+class State(NamedTuple):
+    """One state of a run: time, (q, v), accelerations and forces."""
+
+    t: float
+    y: Array
+    a: Array
+    tau: Array
+
 
 @dataclass
 class Record:
-    """What a run has given so far."""
+    """What a run has given so far; whole at any moment, for Ctrl-C may end a run between any two lines."""
 
-    t: list[float] = field(default_factory=list)
-    y: list[Array] = field(default_factory=list)
-    a: list[Array] = field(default_factory=list)
-    tau: list[Array] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
     impacts: list[Impact] = field(default_factory=list)
     rests: list[ContactInterval] = field(default_factory=list)
     events: list[EventRecord] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, t: float, y: Array, a: Array, tau: Array, *, again: bool = False) -> None:
-        """Append a state with its accelerations and forces; `again` in place of the last one."""
-        entries: tuple[tuple[list[Any], Any], ...] = ((self.t, t), (self.y, y), (self.a, a), (self.tau, tau))
-        for column, value in entries:
-            if again:
-                column.pop()
-            column.append(value)
+    @property
+    def end(self) -> float:
+        """Return the time of the last state [s]."""
+        return self.states[-1].t
+
+    def add(self, state: State, *, again: bool = False) -> None:
+        """Append a state; `again` in place of the last one."""
+        if again:
+            self.states[-1] = state
+        else:
+            self.states.append(state)
+
+    def path(self) -> list[Segment]:
+        """Return the steps up to the last state; a step whose end has no state is left out."""
+        return [segment for segment in self.segments if segment.end <= self.end]
 
     def remark(self, note: str) -> None:
         """Add a note, once."""

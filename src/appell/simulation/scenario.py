@@ -25,6 +25,8 @@ angles are radians, or text such as ``"90 deg"``::
     # step = 1e-3                           # [s]
     rtol = 1e-10
     atol = 1e-12
+    max_steps = 100000                      # a run that needs more ends early
+    timeout = 60.0                          # [s] of wall time, after which it ends early
 
     [start]
     q = "neutral"                           # or a list, or joints by name: { joint2 = "-30 deg" }, others neutral
@@ -66,6 +68,7 @@ from appell.read.place import Place, check_keys
 from appell.read.toml import tables
 from appell.read.values import angle, number, sequence, shown, table, text, vector
 from appell.results.run import Run
+from appell.robot.arguments import whole
 from appell.robot.robot import Robot
 from appell.simulation.contact.impact import LAWS
 from appell.simulation.contact.points import Point, resolve
@@ -76,8 +79,8 @@ from appell.spatial.scalar import Array
 
 Entries = Mapping[str, object]
 
-NUMBERS = ("tie_window", "rest_speed", "rtol", "atol", "step")
-OPTIONS = ("restitution", "friction", "impact_law", "limits", "points", "method", *NUMBERS)
+NUMBERS = ("tie_window", "rest_speed", "rtol", "atol", "step", "timeout")
+OPTIONS = ("restitution", "friction", "impact_law", "limits", "points", "method", "max_steps", *NUMBERS)
 TOP_KEYS = ("title", "robot", "duration", "start", "walls", "control", *OPTIONS)
 ROBOT_KEYS = ("source", "floating", "friction", "mimic", "gravity")
 
@@ -249,7 +252,12 @@ def _options(top: Entries, robot: Robot, place: Place) -> dict[str, Any]:
             options[key] = choice(top[key], choices, place.at(key))
     for key in NUMBERS:
         if key in top:
-            options[key] = (positive if key in ("step", "rtol") else not_negative)(top[key], place.at(key))
+            options[key] = (positive if key in ("step", "rtol", "timeout") else not_negative)(top[key], place.at(key))
+    if "max_steps" in top:
+        try:
+            options["max_steps"] = whole("max_steps", top["max_steps"])
+        except InputError as error:
+            raise place.error(str(error)) from None
     if "limits" in top:
         options["limits"] = (
             top["limits"] if isinstance(top["limits"], bool) else _share(top["limits"], place.at("limits"))

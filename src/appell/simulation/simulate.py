@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import AppellWarning, InputError
-from appell.model.build import listed
+from appell.read.values import shown
 from appell.results.path import Path
 from appell.results.run import Run
-from appell.robot.arguments import numbers
+from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
 from appell.robot.robot import Robot
 from appell.simulation.contact.gaps import Gaps, check_laws
 from appell.simulation.contact.impact import LAWS
@@ -23,7 +25,7 @@ from appell.simulation.control import Control, Drive
 from appell.simulation.engine import TOUCH, Engine
 from appell.simulation.integrators import Adaptive, FixedStep, Integrator, rk4
 from appell.simulation.plant import CREEP
-from appell.simulation.record import Event, ImpactLaw, Record
+from appell.simulation.record import Event, ImpactLaw, Limits, Record
 from appell.simulation.variational import variational
 from appell.simulation.walls.shapes import PerPoint, Wall
 from appell.spatial.scalar import Array
@@ -52,6 +54,8 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     rtol: float = 1e-10,
     atol: float = 1e-12,
     rest_speed: float = 1e-6,
+    max_steps: int | None = None,
+    timeout: float | None = None,
     progress: bool = False,
 ) -> Run:
     """Return the motion of a robot from a state, with impacts located to rounding.
@@ -89,14 +93,21 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
         energy), both with a fixed `step` [s].
     rest_speed
         Speed [m/s] below which an impact has no restitution; the point then rests on the wall until it is pulled off.
+    max_steps, timeout
+        Bounds of the work: steps, where an event counts as one, and seconds of wall time, looked at whenever the motion
+        is evaluated; compiling the robot's native code is not counted. Without `max_steps` a run may take 20,000
+        steps, 10,000 more per second of `duration`, and those that `step` and `rate` ask for. Without `timeout` it may
+        take any time.
     progress
         True shows a progress bar.
 
     Raises
     ------
     InputError
-        When an argument does not fit, or a point starts beyond a wall. What goes wrong later ends the run early: what
-        there is comes back, with the reason in ``run.ended_early`` and in a warning.
+        When an argument does not fit, a point starts beyond a wall, or the first call of the control law or of an event
+        fails. What goes wrong later ends the run early: an exception or an invalid value of a control law, a limit, a
+        motion that diverges, Ctrl-C. The states up to there are returned, with the reason in ``run.ended_early`` and
+        in a warning.
 
     >>> import appell
     >>> from appell.papers.shafei2018 import START
@@ -106,46 +117,62 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     ('link1', 'O5') 0.385192
     """
     q, v = _state(robot, q0, v0)
-    _check_numbers(duration=duration, tie_window=tie_window, rtol=rtol, atol=atol, rest_speed=rest_speed)
+    duration, rtol = (_positive(name, x) for name, x in (("duration", duration), ("rtol", rtol)))
+    tie_window, atol, rest_speed = (
+        number(f"simulate: {name} must be a number of 0 or more", x, 0.0)
+        for name, x in (("tie_window", tie_window), ("atol", atol), ("rest_speed", rest_speed))
+    )
+    walls = _walls(walls)
     check_laws(restitution, friction)
-    if impact_law not in LAWS:
-        raise InputError(f"simulate: no impact law '{impact_law}'; known: {listed(LAWS)}")
-    if rate is not None and not (np.isfinite(rate) and rate > 0.0):
-        raise InputError(f"simulate: rate must be a positive frequency [Hz], got {rate!r}")
-    ends = None if limits is False else _number(restitution) if limits is True else float(limits)
+    choice("simulate: no impact law", impact_law, LAWS)
+    rate = None if rate is None else number("simulate: rate must be a positive frequency [Hz]", rate, ABOVE_ZERO)
+    is_limited = isinstance(limits, bool | np.bool_)
+    ends = limits if not is_limited else _number(restitution) if limits else None
     if ends is not None:
         check_laws(ends, 0.0)
     gaps = Gaps(robot, Points(robot, resolve(robot, points) if walls else []), walls, restitution, friction, ends)
     _check_start(robot, gaps, q)
     drive = Drive(robot, control, rate)
-    wanted = [event if isinstance(event, Event) else Event(event, f"event {k}") for k, event in enumerate(events)]
+    wanted = _events(events)
+    for event in wanted:
+        event.at(0.0, q, v)
     integrator = partial(_integrator, method=method, step=step, rtol=rtol, atol=atol)
-    engine = Engine(robot, gaps, drive, integrator, ImpactLaw(impact_law, tie_window, rest_speed), wanted)
+    bounds = _bounds(duration, step, rate, max_steps, timeout)
+    engine = Engine(robot, gaps, drive, integrator, ImpactLaw(impact_law, tie_window, rest_speed), wanted, bounds)
     with _bar(progress, duration) as report:
-        reason = engine.run(q, v, float(duration), report)
+        reason = engine.run(q, v, duration, report)
     if engine.plant.is_smoothed:
         engine.record.notes.append(f"Coulomb friction of joints is smoothed below {CREEP:g} rad/s (m/s): tanh(v/v0)")
     if reason:
         warnings.warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}", AppellWarning, stacklevel=2)
-    return _run(robot, engine.record, engine.quaternions, tuple(walls), reason)
+    return _run(robot, engine.record, engine.quaternions, walls, reason)
 
 
 def _integrator(engine: Engine, method: str, step: float | None, rtol: float, atol: float) -> Integrator:
-    if method not in METHODS:
-        raise InputError(f"simulate: no method '{method}'; known: {listed(METHODS)}")
+    choice("simulate: no method", method, METHODS)
     if method == "dop853":
         if step is not None:
             raise InputError("simulate: step is for the methods 'rk4' and 'symplectic'; 'dop853' chooses its own")
         return Adaptive(max(rtol, 100.0 * np.finfo(float).eps), atol, engine.project)
-    if step is None or not (np.isfinite(step) and step > 0.0):
-        raise InputError(f"simulate: method '{method}' needs a step > 0 [s], got {step!r}")
+    step = number(f"simulate: method '{method}' needs a step > 0 [s]", step, ABOVE_ZERO)
     if method == "symplectic" and engine.robot.facts.curved is None:
         raise InputError(
             f"simulate: the velocities of robot '{engine.robot.name}' are no rates of coordinates: it rolls, or loops "
             "tie parts of a joint; 'symplectic' needs coordinates, take 'dop853' or 'rk4'"
         )
     move = rk4(engine.project) if method == "rk4" else variational(engine.plant.bare, engine.pull)
-    return FixedStep(float(step), move)
+    return FixedStep(step, move)
+
+
+def _bounds(
+    duration: float, step: float | None, rate: float | None, max_steps: int | None, timeout: float | None
+) -> Limits:
+    """Return what a run may take; without `max_steps` far more than a motion that can be followed needs."""
+    seconds = math.inf if timeout is None else _positive("timeout", timeout)
+    if max_steps is not None:
+        return Limits(whole("simulate: max_steps", max_steps), seconds)
+    asked = duration * sum((10_000.0, rate or 0.0, 1.0 / step if step else 0.0))
+    return Limits(20_000 + int(min(asked, 1e18)), seconds)
 
 
 def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:
@@ -162,16 +189,26 @@ def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:
     return state[0], state[1]
 
 
-def _check_numbers(**values: float) -> None:
-    for name, value in values.items():
-        may_vanish = name in ("tie_window", "rest_speed", "atol")
-        try:
-            fits = bool(np.isfinite(value)) and (value >= 0.0 if may_vanish else value > 0.0)
-        except TypeError:
-            fits = False
-        if not fits:
-            wanted = "a number of 0 or more" if may_vanish else "a number > 0"
-            raise InputError(f"simulate: {name} must be {wanted}, got {value!r}")
+def _positive(name: str, x: float) -> float:
+    return number(f"simulate: {name} must be a number > 0", x, ABOVE_ZERO)
+
+
+def _walls(walls: Any) -> tuple[Wall, ...]:
+    try:
+        given = tuple(walls)
+    except TypeError:
+        given = (None,)
+    if not all(isinstance(wall, Wall) for wall in given):
+        raise InputError(f"simulate: walls must be a list of walls such as appell.walls.Plane, got {shown(walls)}")
+    return given
+
+
+def _events(events: Any) -> list[Event]:
+    try:
+        given = list(events)
+    except TypeError:
+        raise InputError(f"simulate: events must be a list of functions (t, q, v), got {shown(events)}") from None
+    return [event if isinstance(event, Event) else Event(event, f"event {k}") for k, event in enumerate(given)]
 
 
 def _number(restitution: PerPoint) -> float:
@@ -212,19 +249,19 @@ def _bar(wanted: bool, duration: float) -> Iterator[Callable[[float], None]]:
 
 
 def _run(robot: Robot, record: Record, quaternions: list[int], walls: tuple[Wall, ...], reason: str) -> Run:
-    y = np.array(record.y)
+    t, y, a, tau = (np.array(column) for column in zip(*record.states, strict=True))
     q, v = y[:, : robot.nq], y[:, robot.nq :]
     return Run(
-        np.array(record.t),
+        t,
         q,
         v,
-        np.array(record.a),
-        np.array(record.tau),
+        a,
+        tau,
         robot.kinetic_energy(q, v) + robot.potential_energy(q),
         tuple(record.impacts),
         tuple(sorted(record.rests, key=lambda rest: rest.start)),
         tuple(record.events),
-        Path(record.segments, quaternions),
+        Path(record.path(), quaternions),
         reason,
         tuple(record.notes),
         robot,

@@ -25,6 +25,8 @@ from appell.trace.verify import verify
 
 SPLIT = 1 << 24
 """Operations times samples below which starting threads costs more than it saves."""
+BLOCK = 1 << 26
+"""Operations times samples of one native call, milliseconds to tens of them: Ctrl-C acts between calls."""
 
 
 class Kernel:
@@ -59,7 +61,7 @@ class Kernel:
             arrays = tuple(np.ascontiguousarray(array) for array in arrays)
         if out is not None:
             return self._into(arrays, out)
-        if pool.count > 1 and any(getattr(array, "size", 0) > SPLIT >> 10 for array in arrays):
+        if any(getattr(array, "size", 0) > SPLIT >> 10 for array in arrays):
             return self._shared(arrays)
         return self.call(*arrays)
 
@@ -71,7 +73,7 @@ class Kernel:
         return write_out(list(_several(self.call(*arrays))), out)
 
     def _shared(self, arrays: tuple[Any, ...]) -> Any:
-        """Evaluate a large batch on several threads; anything unusual goes to NumPy as it is."""
+        """Evaluate a large batch in blocks on the threads; anything unusual goes to NumPy as it is."""
         given = [np.asarray(array) for array in arrays]
         leading = [array.shape[: array.ndim - own] for array, own in zip(given, self._core, strict=True)]
         shape = np.broadcast_shapes(*leading)
@@ -82,7 +84,7 @@ class Kernel:
             return self.call(*given)
         kind = np.float32 if single else np.float64
         outputs = tuple(np.empty(shape + port.shape, kind) for port in self.spec.outputs)
-        share(self.call, given, self._core, outputs)
+        share(self.call, given, self._core, outputs, max(BLOCK * shape[0] // (samples * self._size), 1))
         return write_out(list(outputs), None)
 
     @property

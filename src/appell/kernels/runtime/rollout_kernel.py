@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,16 @@ from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
 from appell.kernels.llvm.rollout_ir import RolloutIR, module
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.runtime import native
-from appell.kernels.runtime.threads import in_blocks, pool
+from appell.kernels.runtime.threads import in_threads, pool
 from appell.spatial.scalar import Array
 from appell.trace.verify import verify
 
 _SPLIT = 1 << 12
 """Rows times steps below which starting threads costs more than it saves."""
+_BLOCK, _ROWS, _LANES = 1 << 25, 64, 8
+"""Rows times steps of one native call, times the square of the numbers of a state and its drives: some ten
+milliseconds, since Ctrl-C acts between calls; the rows of a call are a multiple of the second number; and how many
+rows cost as much as one."""
 _FUNCTION = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
 )
@@ -51,18 +56,43 @@ class RolloutKernel:
         """
         rows, kind = states[0].shape[0], states[0].dtype
         results = [np.empty((rows, len(kept), state.shape[1]), kind) for state in states]
-        lasted = np.empty(rows, np.int64)
-        streams = [*states, *fixed, *drives, *results]
+        lasted = np.zeros(rows, np.int64)
         function = self._function(SINGLE if kind == np.float32 else DOUBLE)
         weights = np.ascontiguousarray(weights, kind)
+        work = _BLOCK // sum(stream.shape[-1] for stream in (*states, *drives)) ** 2
+        height = max(work // kept[-1] // _ROWS, 1) * _ROWS
+        length = max(work // min(height, max(rows, _LANES)), 1)
 
-        def block(start: int, stop: int) -> None:
-            table = np.array([x for stream in streams for x in _entry(stream, start)], np.int64)
-            count = lasted[start:stop]
-            function(table.ctypes.data, weights.ctypes.data, stop - start, kept[-1], kept.step, count.ctypes.data)
+        both = functools.partial(zip, results, strict=True)
 
+        def call(rows: slice, first: int, last: int, now: list[Array]) -> list[Array]:
+            """Run the steps from first to last of some rows; return the states after them."""
+            is_whole = not (first % kept.step or last % kept.step)
+            at = slice(first // kept.step, last // kept.step + 1)
+            places = [x[rows, at] if is_whole else np.empty((len(y), 2, y.shape[1]), kind) for x, y in both(now)]
+            inputs = (*now, *(x[rows] for x in fixed), *(x[rows, first:last] for x in drives))
+            table = np.array([x for stream in (*inputs, *places) for x in _entry(stream)], np.int64)
+            count = np.empty(len(now[0]), np.int64)
+            every = kept.step if is_whole else last - first
+            function(table.ctypes.data, weights.ctypes.data, len(count), last - first, every, count.ctypes.data)
+            lasted[rows] += count
+            if last % kept.step == 0 and not is_whole:
+                for result, place in both(places):
+                    result[rows, last // kept.step] = place[:, -1]
+            return [place[:, -1].copy() for place in places]
+
+        def block(start: int, stop: int) -> Iterator[None]:
+            for a in range(start, stop, height):
+                rows = slice(a, min(a + height, stop))
+                now = [state[rows] for state in states]
+                for first, last in _pieces(kept, length):
+                    now = call(rows, first, last, now)
+                    yield
+
+        for result, state in both(states):
+            result[:, 0] = state
         if rows:
-            in_blocks(block, rows, min(pool.count, rows) if rows * kept[-1] >= _SPLIT else 1)
+            in_threads(block, rows, min(pool.count, rows) if rows * kept[-1] >= _SPLIT else 1)
         return results, lasted
 
     def _function(self, real: Real) -> Any:
@@ -80,7 +110,15 @@ class RolloutKernel:
         return module(rollout, real, self._target)
 
 
-def _entry(stream: Array, start: int) -> tuple[int, int, int]:
-    """Return the address of a row, and the strides from row to row and from step to step, in bytes."""
-    row, step = stream.strides[0], stream.strides[1] if stream.ndim == 3 else 0
-    return stream.ctypes.data + start * row, row, step
+def _pieces(kept: range, length: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and last step of each native call: whole intervals between kept states, or parts of one."""
+    width = max(length - length % kept.step, kept.step)
+    for first in range(0, kept[-1], width):
+        last = min(first + width, kept[-1])
+        part = width if length >= kept.step else length
+        yield from ((a, min(a + part, last)) for a in range(first, last, part))
+
+
+def _entry(stream: Array) -> tuple[int, int, int]:
+    """Return the address of the first row, and the strides from row to row and from step to step, in bytes."""
+    return stream.ctypes.data, stream.strides[0], stream.strides[1] if stream.ndim == 3 else 0

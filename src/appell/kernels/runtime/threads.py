@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import itertools
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -60,27 +62,49 @@ def threads(count: int | None = None) -> int:
     return pool.count
 
 
-def share(call: Callable[..., Any], arrays: Sequence[Any], core: Sequence[int], outputs: Sequence[Any]) -> None:
-    """Run a gufunc on blocks of the first axis, one per thread; `core` counts each input's own dimensions."""
+def share(
+    call: Callable[..., Any], arrays: Sequence[Any], core: Sequence[int], outputs: Sequence[Any], size: int
+) -> None:
+    """Run a gufunc on blocks of up to `size` along the first axis, shared among the threads.
+
+    `core` counts each input's own dimensions.
+    """
     rows = outputs[0].shape[0]
     leading = max(array.ndim - own for array, own in zip(arrays, core, strict=True))
 
-    def block(start: int, stop: int) -> None:
-        # an input takes part in the split if it has all leading axes and is not broadcast along the first
-        parts = [
-            array[start:stop] if array.ndim - own == leading and array.shape[0] == rows else array
-            for array, own in zip(arrays, core, strict=True)
-        ]
-        results = tuple(output[start:stop] for output in outputs)
-        call(*parts, out=results)
+    def work(start: int, stop: int) -> Iterator[None]:
+        for a in range(start, stop, size):
+            b = min(a + size, stop)
+            # an input takes part in the split if it has all leading axes and is not broadcast along the first
+            parts = [
+                array[a:b] if array.ndim - own == leading and array.shape[0] == rows else array
+                for array, own in zip(arrays, core, strict=True)
+            ]
+            call(*parts, out=tuple(output[a:b] for output in outputs))
+            yield
 
-    in_blocks(block, rows, pool.count)
+    in_threads(work, rows, pool.count)
 
 
-def in_blocks(block: Callable[[int, int], None], rows: int, parts: int) -> None:
-    """Call a function on the first and last row of every block: of the first block here, of the others in threads."""
+def in_threads(work: Callable[[int, int], Iterator[None]], rows: int, parts: int) -> None:
+    """Run `work(first row, last row)` on equal parts of the rows: the first part here, the others in threads.
+
+    Native code does not look for signals. `work` therefore yields between calls of it, each of milliseconds: that is
+    where Python raises KeyboardInterrupt. An exception in one part ends the others at their next yield.
+    """
     bounds = [rows * k // parts for k in range(parts + 1)]
-    jobs = [pool.executor().submit(block, a, b) for a, b in itertools.pairwise(bounds[1:])]
-    block(bounds[0], bounds[1])
-    for job in jobs:
-        job.result()
+    stopped = threading.Event()
+
+    def run(start: int, stop: int) -> None:
+        for _ in work(start, stop):
+            if stopped.is_set():
+                return
+
+    jobs = [pool.executor().submit(run, a, b) for a, b in itertools.pairwise(bounds[1:])]
+    try:
+        run(bounds[0], bounds[1])
+        for job in jobs:
+            job.result()
+    finally:
+        stopped.set()
+        concurrent.futures.wait(jobs)

@@ -19,7 +19,7 @@ from appell.simulation.contact.contact_interval import Contact
 from appell.simulation.contact.contact_solver import STICK
 from appell.simulation.contact.gaps import Gaps
 from appell.simulation.events import crossing
-from appell.simulation.record import Event, StopError
+from appell.simulation.record import Event
 from appell.spatial.scalar import Array
 
 LAG = 1e-7
@@ -96,13 +96,10 @@ class EventFinder:
             parts[0][:, [contact.pair for contact in contacts]] = 1.0
             parts.append(np.array([self._margins(contacts, t, x) for t, x in zip(times, y, strict=True)]))
         for event in self._events:
-            values = [
-                float(event.function(float(t), self._normalised(x[:nq]), x[nq:])) for t, x in zip(times, y, strict=True)
-            ]
-            both = np.array([values, [-value for value in values]]).T
-            if not np.isfinite(both).all():
-                raise StopError(f"event '{event.name}' is not finite near t = {float(times[0]):.9g} s")
-            parts.append(both)
+            values = np.array(
+                [event.at(float(t), self._normalised(x[:nq]), x[nq:]) for t, x in zip(times, y, strict=True)]
+            )
+            parts.append(np.stack([values, -values], axis=1))
         return np.concatenate(parts, axis=1)
 
     def _margins(self, contacts: Sequence[Contact], t: float, y: Array) -> Array:

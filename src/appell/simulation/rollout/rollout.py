@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +14,7 @@ from appell.errors import AppellWarning, InputError
 from appell.model.build import listed
 from appell.results.motions import motions
 from appell.results.style import written
-from appell.robot.arguments import numbers
+from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
 from appell.robot.robot import Robot
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel, weights
@@ -124,28 +123,26 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
     if not robot.nv:
         raise InputError(f"robot: '{robot.name}' has no joint that moves")
-    if method not in METHODS:
-        raise InputError(f"method: no method '{method}'; known: {listed(METHODS)}")
-    if not (isinstance(dt, float | int | np.number) and math.isfinite(dt) and dt > 0.0):
-        raise InputError(f"dt: expected a time step above zero, got {dt!r}")
-    given = _Arguments(robot, q0, v0, tau, control, steps, float(dt), parameters)
-    kept = range(0, given.steps + 1, _whole("save_every", save_every))
+    choice("method: no method", method, METHODS)
+    dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
+    given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters)
+    kept = range(0, given.steps + 1, whole("save_every", save_every))
     if given.steps % save_every:
         raise InputError(
             f"save_every: {save_every} does not divide {given.steps} steps; the last state would not be kept"
         )
     arrays = given.states, given.fixed, given.drives
     if robot.kind.is_looped:
-        (q, v), lasted = stepwise(robot, method, control, *arrays, float(dt), kept, given.parameters)
+        (q, v), lasted = stepwise(robot, method, control, *arrays, dt, kept, given.parameters)
     else:
         law = Driver.of(control) if control is not None else None
         kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
-        (q, v, *_), lasted = kernel(*arrays, weights(method, float(dt)), kept)
+        (q, v, *_), lasted = kernel(*arrays, weights(method, dt), kept)
     report_singular(robot, q)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
     q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
-    return Rollout(np.arange(kept.start, kept.stop, kept.step) * float(dt), q, v, diverged)
+    return Rollout(np.arange(kept.start, kept.stop, kept.step) * dt, q, v, diverged)
 
 
 def _report(robot: Robot, diverged: Array) -> None:
@@ -273,7 +270,7 @@ def _steps(drives: dict[str, Array], steps: int | None) -> int:
     """Return how many steps there are to take: as the arguments' axes say, or as told."""
     axes = {name: x.shape[-2] for name, x in drives.items() if x.ndim > 1}
     if steps is not None:
-        axes["steps"] = _whole("steps", steps)
+        axes["steps"] = whole("steps", steps)
     lengths = {length for length in axes.values() if length != 1}
     if not axes:
         raise InputError("steps: no argument has an axis of steps; say how many, as in steps=1000")
@@ -281,13 +278,3 @@ def _steps(drives: dict[str, Array], steps: int | None) -> int:
         said = ", ".join(f"{name} {length}" for name, length in axes.items())
         raise InputError(f"steps: expected one number of steps, at least 1, got {said}")
     return int(max(axes.values()))
-
-
-def _whole(name: str, x: Any) -> int:
-    try:
-        value = int(operator.index(x))
-    except TypeError:
-        value = 0
-    if isinstance(x, bool) or value < 1:
-        raise InputError(f"{name}: expected a whole number of at least 1, got {x!r}")
-    return value

@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from appell.errors import InputError
-from appell.simulation.walls.shapes import OVERLAP, Wall, positive, unit, vector
+from appell.robot.arguments import number
+from appell.simulation.walls.shapes import OVERLAP, Wall, positive, truth, unit, vector
 from appell.spatial.scalar import Array
 
 
@@ -25,6 +26,7 @@ class _Quadric(Wall):
         super().__post_init__()
         for name in self.lengths:
             positive(self.label, name, getattr(self, name))
+        truth(self.label, "inside", self.inside)
         _ = self._form
 
     @cached_property
@@ -87,8 +89,9 @@ class Arc(Circle):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (np.isfinite(self.start) and np.isfinite(self.end) and self.end > self.start):
-            raise InputError(f"{self.label}: expected start < end [rad], got {self.start} and {self.end}")
+        start, end = (number(f"{self.label}: {x} must be an angle [rad]", getattr(self, x)) for x in ("start", "end"))
+        if not end > start:
+            raise InputError(f"{self.label}: expected start < end [rad], got {start} and {end}")
 
     @property
     def is_endless(self) -> bool:
@@ -147,6 +150,10 @@ class Ellipse(_Quadric):
     axis: Sequence[float] = (0.0, 0.0, 1.0)
 
     lengths = ("a", "b")
+
+    def __post_init__(self) -> None:
+        number(f"{self.name or 'ellipse'}: angle must be a number [rad]", self.angle)
+        super().__post_init__()
 
     @cached_property
     def _form(self) -> tuple[Array, Array, float]:

@@ -17,11 +17,16 @@ from functools import cached_property
 import numpy as np
 
 from appell.errors import InputError
+from appell.read.values import shown
+from appell.robot.arguments import finite_array, number, real_array
+from appell.simulation.callbacks import raised
 from appell.spatial.scalar import Array
 
 PerPoint = float | Mapping[str, float]
 """One number, or one a point by the point's name."""
 
+SMALLEST, LARGEST = 1e-6, 1e7
+"""Lengths [m] of walls: within them, positions are resolved to the nanometre up to which a point touches a wall."""
 OVERLAP = 1e-9
 """How far [m] a segment or an arc reaches beyond its ends, so that no point slips through where two meet."""
 
@@ -40,8 +45,14 @@ class Wall:
     name: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"{type(self).__name__.lower()}: name must be text, got {shown(self.name)}")
         check_range(f"{self.label}: restitution", self.restitution, 1.0)
-        check_range(f"{self.label}: friction", self.friction, np.inf)
+        check_range(f"{self.label}: friction", self.friction, LARGEST)
+        if self.points is not None:
+            is_list = isinstance(self.points, Sequence) and not isinstance(self.points, str | bytes)
+            if not is_list or not all(isinstance(name, str) for name in self.points):
+                raise InputError(f"{self.label}: points must be a list of names, got {shown(self.points)}")
 
     @property
     def label(self) -> str:
@@ -146,8 +157,11 @@ class Line(_Flat):
     @cached_property
     def _form(self) -> tuple[Array, Array]:
         across = np.cross(unit(self.label, "axis", self.axis), self._along)
-        if not np.linalg.norm(across) > 0.0:
-            raise InputError(f"{self.label}: start and end are one point, or lie along the axis; expected two places")
+        if not np.linalg.norm(across) >= SMALLEST:
+            raise InputError(
+                f"{self.label}: start and end are one point, or lie along the axis; expected two places {SMALLEST:g} m "
+                "or more apart"
+            )
         return vector(self.label, "start", self.start), across / np.linalg.norm(across)
 
     @property
@@ -194,8 +208,9 @@ class Polyline(Wall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.corners) < 2:
-            raise InputError(f"{self.label}: expected at least two corners, got {len(self.corners)}")
+        if not isinstance(self.corners, Sequence | np.ndarray) or len(self.corners) < 2:
+            raise InputError(f"{self.label}: expected a list of at least two corners, got {shown(self.corners)}")
+        truth(self.label, "closed", self.closed)
         _ = self.parts
 
     @cached_property
@@ -230,27 +245,41 @@ class SignedDistance(Wall):
     slope: Callable[[Array], Array] | None = None
     curvature: Callable[[Array], Array] | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("function", "slope", "curvature"):
+            given = getattr(self, name)
+            if not callable(given) and (given is not None or name == "function"):
+                raise InputError(f"{self.label}: {name} must be a function of points (..., 3), got {shown(given)}")
+
     def gap(self, p: Array) -> Array:
-        """Return the function's values; what is not a number is an error."""
-        value = np.asarray(self.function(np.asarray(p, dtype=float)), dtype=float)
-        if value.shape != np.shape(p)[:-1] or not np.isfinite(value).all():
-            raise InputError(
-                f"{self.label}: the function gave {'shape ' + str(value.shape) if value.size else 'nothing'} for "
-                f"points {np.shape(p)}; expected one finite distance a point, shape {np.shape(p)[:-1]}"
-            )
-        return value
+        """Return the function's values."""
+        return self._values("function", self.function, p, np.shape(p)[:-1])
 
     def gradient(self, p: Array) -> Array:
         """Return the gradient given, or fourth-order differences."""
         if self.slope is not None:
-            return np.asarray(self.slope(p), dtype=float)
+            return self._values("slope", self.slope, p, np.shape(p))
         return _differences(self.gap, p, 1e-3)
 
     def hessian(self, p: Array) -> Array:
         """Return the second derivatives given, or differences of the gradient."""
         if self.curvature is not None:
-            return np.asarray(self.curvature(p), dtype=float)
+            return self._values("curvature", self.curvature, p, (*np.shape(p), 3))
         return _differences(self.gradient, p, 1e-3)
+
+    def _values(self, name: str, function: Callable[[Array], Array], p: Array, shape: tuple[int, ...]) -> Array:
+        """Return what a function gives for points; an exception and what is not a number are errors."""
+        try:
+            given = function(np.asarray(p, dtype=float))
+        except Exception as error:  # a user's function may raise anything
+            raise InputError(f"{self.label}: the {name} raised {raised(error)}") from error
+        values = finite_array(f"{self.label}: the {name} gave invalid values", given)
+        if values.shape != shape:
+            raise InputError(
+                f"{self.label}: the {name} gave shape {values.shape} for points {np.shape(p)}; expected {shape}"
+            )
+        return values
 
 
 def _differences(function: Callable[[Array], Array], p: Array, step: float) -> Array:
@@ -265,36 +294,47 @@ def _differences(function: Callable[[Array], Array], p: Array, step: float) -> A
 
 
 def vector(label: str, name: str, value: Sequence[float]) -> Array:
-    """Return three finite numbers; of two, the third is zero."""
-    try:
-        numbers = np.array([*map(float, value)])
-    except (TypeError, ValueError):
-        numbers = np.array([])
-    if numbers.size not in (2, 3) or not np.isfinite(numbers).all():
-        raise InputError(f"{label}: {name} must be two or three finite numbers, got {value!r}")
-    return np.append(numbers, 0.0) if numbers.size == 2 else numbers
+    """Return a place: three numbers [m]; of two, the third is zero."""
+    entries = _entries(label, name, value)
+    if not (np.abs(entries) <= LARGEST).all():
+        raise InputError(f"{label}: {name} must be within {LARGEST:g} m of the origin, got {shown(value)}")
+    return entries
+
+
+def _entries(label: str, name: str, value: Sequence[float]) -> Array:
+    what = f"{label}: {name} must be two or three finite numbers"
+    array = real_array(what, value)
+    if array.shape not in ((2,), (3,)) or not np.isfinite(array).all():
+        raise InputError(f"{what}, got {shown(value)}")
+    return np.append(array.astype(float), np.zeros(3 - array.size))
 
 
 def unit(label: str, name: str, value: Sequence[float]) -> Array:
     """Return a direction of unit length."""
-    direction = vector(label, name, value)
-    length = float(np.linalg.norm(direction))
-    if not length > 0.0:
+    direction = _entries(label, name, value)
+    size = float(np.abs(direction).max())
+    if not size > 0.0:
         raise InputError(f"{label}: {name} has no length; expected a direction")
-    return np.asarray(direction / length)
+    direction = direction / size  # whose squares neither vanish nor overflow
+    return np.asarray(direction / np.linalg.norm(direction))
 
 
 def positive(label: str, name: str, value: float) -> None:
-    """Raise unless a number is a length."""
-    if not (np.isfinite(value) and value > 0.0):
-        raise InputError(f"{label}: {name} must be a positive length [m], got {value!r}")
+    """Raise unless a number is a length at which positions are resolved to a nanometre."""
+    what = f"{label}: {name} must be a positive length from {SMALLEST:g} to {LARGEST:g} m"
+    number(what, value, SMALLEST, LARGEST)
+
+
+def truth(label: str, name: str, value: bool) -> None:
+    """Raise unless a value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{label}: {name} must be True or False, got {shown(value)}")
 
 
 def check_range(what: str, value: PerPoint | None, upper: float) -> None:
     """Raise unless a number, or every number of a mapping, lies in [0, upper]."""
     if value is None:
         return
-    for key, number in value.items() if isinstance(value, Mapping) else [("", value)]:
-        if not (np.isfinite(number) and 0.0 <= number <= upper):
-            span = f"[0, {upper:g}]" if np.isfinite(upper) else "0 or more"
-            raise InputError(f"{what}{f' of {key}' if key else ''} must lie in {span}, got {number!r}")
+    span = f"[0, {upper:g}]" if upper <= 1.0 else "0 or more"
+    for key, entry in value.items() if isinstance(value, Mapping) else [("", value)]:
+        number(f"{what}{f' of {key}' if key else ''} must lie in {span}", entry, 0.0, upper)
