@@ -177,3 +177,27 @@ def test_what_a_kind_does_not_have_is_refused(kind, extra, fault):
 def test_urdf_knows_its_own_kinds_alone():
     with pytest.raises(appell.ReadError, match="joint 'first': unknown type 'helical'; known types: 'revolute'"):
         read_urdf(URDF.format(kind="helical", axis="0 0 1"))
+
+
+@pytest.mark.parametrize("axis", ["1e-8 1 0", "1 0 -1.4e-8", "3e-9 -1e-8 1"])
+def test_axes_a_hair_from_a_coordinate_axis_are_kept(axis: str, rng: np.random.Generator) -> None:
+    links = "".join(
+        f'<link name="l{k}"><inertial><origin xyz="0.1 {0.1 * k} 0.2"/><mass value="2"/>'
+        '<inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0.01" ixz="0.02" iyz="-0.01"/></inertial></link>'
+        for k in range(4)
+    )
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><axis xyz="{axis}"/>'
+        f'<origin xyz="0.3 0.1 {0.1 * k}" rpy="0 1e-8 {-1e-8 * k}"/></joint>'
+        for k in range(3)
+    )
+    text = f"<robot name='hair'>{links}{joints}</robot>"
+    robot, model = appell.load(read_urdf(text)), pin.buildModelFromXML(text)
+    data = model.createData()
+    q, v, a = rng.normal(size=(3, 3))
+    theirs = np.concatenate([[np.cos(x), np.sin(x)] for x in q])
+    torque = pin.rnea(model, data, theirs, v, a)
+    pin.framesForwardKinematics(model, data, theirs)
+    pose = data.oMf[model.getFrameId("l3")].homogeneous
+    np.testing.assert_allclose(robot.pose(q, "l3"), pose, rtol=0.0, atol=4e-15)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), torque, rtol=1e-14, atol=1e-13)

@@ -13,7 +13,7 @@ from appell.read.values import rotation
 from appell.spatial import scalar, vector
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, from_quaternion, normalized, perpendicular
+from appell.spatial.rotation import about, from_quaternion, normalized, perpendicular, rotate_symmetric
 
 NUMBERS = st.floats(-10.0, 10.0).filter(lambda x: x == 0.0 or abs(x) > 1e-3)
 VECTORS = st.tuples(NUMBERS, NUMBERS, NUMBERS)
@@ -49,6 +49,19 @@ def test_products_of_vectors_are_numpys(a, b):
     close(vector.dot(a, b), np.dot(a, b), 1e-12)
     close(vector.outer(a, b), np.outer(a, b), 1e-12)
     close(vector.matvec(vector.skew(a), b), np.cross(a, b), 1e-12)
+
+
+@pytest.mark.parametrize("tilt", [1.4e-8, 1e-12])
+@pytest.mark.parametrize("k", range(3))
+def test_axes_and_angles_too_small_for_a_cosine_count(k, tilt):
+    axis = tuple(np.roll([1.0, tilt, -tilt], k).tolist())  # of unit length to rounding
+    skew = np.array(vector.skew(axis))
+    exact = np.eye(3) + math.sin(1.5) * skew + (1.0 - math.cos(1.5)) * skew @ skew
+    np.testing.assert_allclose(turned(axis, 1.5), exact, rtol=0.0, atol=4e-16)
+    small = rows(turned(tuple(np.eye(3)[k].tolist()), tilt) @ turned(axis, tilt))  # ones on the diagonal
+    tensor = np.array([[0.3, 0.1, -0.2], [0.1, 0.7, 0.4], [-0.2, 0.4, 0.5]])
+    expected = np.array(small) @ tensor @ np.array(small).T
+    np.testing.assert_allclose(rotate_symmetric(small, rows(tensor)), expected, rtol=0.0, atol=4e-16)
 
 
 @given(axis=DIRECTIONS, angle=ANGLES)

@@ -17,6 +17,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.loops.rank import rank_of
 from appell.model import manifold
 from appell.model.model import Model
 from appell.recursion import closure
@@ -128,6 +129,20 @@ class Assembler:
     def error(self, q: Array) -> Array:
         """Return the largest residual of every configuration, as a pure number."""
         return np.asarray(np.abs(self.gap(q)[0]).max(axis=-1, initial=0.0))
+
+    def is_closed(self, fit: Fit) -> Array:
+        """Return which configurations are closed: to rounding, or as far as the rounded numbers of a file allow.
+
+        Loops that hold more than they need may leave a residual below `ROUNDED`. It is across all that the joints can
+        do, to a thousandth; what else is left of a residual would be a start that has not arrived.
+        """
+        closed = fit.error <= CLOSED
+        for i in np.flatnonzero(~closed & (fit.error <= ROUNDED)):
+            e, matrix = self.gap(fit.q[i])
+            rows, values, _ = np.linalg.svd(matrix)
+            count = rank_of(values, self.model.nv)
+            closed[i] = count < len(e) and np.linalg.norm(rows[:, :count].T @ e) <= max(CLOSED, 1e-3 * fit.error[i])
+        return closed
 
     def close(self, start: Array, iterations: int = ITERATIONS) -> Fit:
         """Return the configurations (n, nq) that the starts (n, nq) lead to, closed or not."""

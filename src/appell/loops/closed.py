@@ -15,7 +15,8 @@ from appell.errors import AppellWarning, InputError, ModelError
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.assembly import CLOSED, Assembler, home
-from appell.loops.closing import advanced, brought_back, random_closed
+from appell.loops.checks import check_closures, standstill
+from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
 from appell.loops.structure import Structure, choose_dependent, condition, decide, idle_actuators, samples
@@ -80,7 +81,7 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     Raises
     ------
     ModelError
-        When the loops cannot be closed; the message names those that stay open.
+        When the loops cannot be closed, or leave no motion; the message names them.
 
     Examples
     --------
@@ -88,22 +89,31 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     >>> close(read("four-bar")).facts.independent
     ['crank']
     """
-    if model.is_coupled:
-        raise ModelError(f"robot '{model.name}' has loops and joints that follow others; load it with mimic=False")
     assembler, rng = Assembler(model), np.random.default_rng(SEED)
     start = home(model) if guess is None else np.asarray(guess, dtype=float)
+    check_closures(model, start)
     at = assembler.assemble(start, rng)
     configurations = samples(assembler, at, rng)
     names = independent or model.independent_velocities or None
     structure, rank = decide(assembler, configurations, None if names is None else velocity_places(model, names))
     idle = idle_actuators(model, structure)
-    if idle:
-        warnings.warn(
-            f"robot '{model.name}': the actuators {listed(idle)} move only with the others; they are taken to be "
-            f"without force, and robot.actuators leaves them out",
-            AppellWarning,
-            stacklevel=4,
+    if idle and not structure.actuated:
+        raise ModelError(
+            f"robot '{model.name}': its loops {listed(c.name for c in model.closures)} hold every actuator still, "
+            f"{listed(idle)}; remove the closures that tie them to their own base, or name other actuators"
         )
+    loops, joints = standstill(assembler, configurations, rank)
+    idle = [name for name in idle if name not in joints]
+    for remark in (
+        joints
+        and f"the loops {listed(loops)} hold all their joints still, {listed(joints)}; if these should move, give the "
+        "closures fewer rows",
+        idle
+        and f"the actuators {listed(idle)} move only with the others; they are taken to be without force, and "
+        "robot.actuators leaves them out",
+    ):
+        if remark:
+            warnings.warn(f"robot '{model.name}': {remark}", AppellWarning, stacklevel=4)
     return Closed(model, at, configurations, structure, rank)
 
 
@@ -191,9 +201,11 @@ class Closed(Kind):
     def _loops(self, variant: str) -> Loops:
         form, _, axes = variant.partition(" ")
         frames = self.tree_in(FILE if form == FILE else "lean")
-        chosen = self.structure.independent
-        structure, _ = decide(self.assembler, self.configurations, chosen, frames, axes or "first")
-        return Loops(frames, self.tree_in(form), replace(structure, actuated=self.structure.actuated))
+        chosen = self.structure
+        structure, _ = decide(
+            self.assembler, self.configurations, chosen.independent, frames, axes or "first", chosen.actuated
+        )
+        return Loops(frames, self.tree_in(form), structure)
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return the quaternions' lengths, and how small pivots are."""
@@ -241,10 +253,26 @@ class Closed(Kind):
         return random_closed(self.assembler, self.structure, self.home, rng, count)
 
     def integrate(self, q: Array, dv: Array) -> Array:
-        """Return the closed configuration reached from q by the independent motion dv."""
+        """Return the closed configuration reached from q by the independent motion dv, of `LONGEST` at most.
+
+        Raises
+        ------
+        InputError
+            When dv is longer or not finite, or leads to where the loops do not close.
+        """
+        longest = float(np.abs(dv).max(initial=0.0))
+        if not longest <= LONGEST:
+            raise InputError(
+                f"integrate: dv of robot '{self.model.name}' has an entry of {longest:g}; a motion of closed loops is "
+                f"followed in short steps, up to {LONGEST:g} rad or m: divide it into several calls, or check its units"
+            )
         leading = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
         start = np.broadcast_to(q, (*leading, self.model.nq))
-        return advanced(self.model, self._tree_velocity, self.project, start, dv)
+        failure = (
+            "integrate: the motion dv of robot '{name}' leads to where its loops stay open by {worst:.2g}; give a "
+            "shorter motion, or choose other coordinates with robot.with_independent"
+        )
+        return advanced(self.model, self._tree_velocity, partial(self._project, failure=failure), start, dv)
 
     @cached_property
     def _tree_velocity(self) -> Call:
@@ -268,14 +296,19 @@ class Closed(Kind):
 
     def project(self, q: Array) -> Array:
         """Return the closed configurations with the same independent coordinates."""
+        failure = (
+            "project: a configuration of robot '{name}' stays open by {worst:.2g} with its independent coordinates "
+            "held; close it with robot.assemble"
+        )
+        return self._project(q, failure)
+
+    def _project(self, q: Array, failure: str) -> Array:
+        """Return the closed configurations with the same independent coordinates; an error in these words if none."""
         if not self.structure.closing.rows:
             return q
         closed, worst = brought_back(self._closing_step, q, self.assembler.size)
         if worst is not None:
-            raise InputError(
-                f"project: a configuration of robot '{self.model.name}' stays open by {worst:.2g} with its independent "
-                "coordinates held; close it with robot.assemble"
-            )
+            raise InputError(failure.format(name=self.model.name, worst=worst))
         return closed
 
     def closure_error(self, q: Array) -> Array:

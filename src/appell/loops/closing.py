@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import ModelError
-from appell.loops.assembly import CLOSED, Assembler
+from appell.loops.assembly import Assembler
 from appell.loops.structure import Structure, condition
 from appell.model import manifold
 from appell.model.model import Model
 
 PIECE = 0.1
 """The longest motion that is integrated in one piece."""
+LONGEST = 100.0
+"""The longest motion that is followed at all, in a thousand pieces."""
 NEWTON = 12
 """Steps of Newton's after which a configuration that is not closed is not near one that is."""
 
@@ -68,7 +70,7 @@ def random_closed(
         steps[:, free] = 0.5 * rng.normal(size=(n, len(free)))
         starts = manifold.integrate(model, np.tile(q, (n, 1)), steps * assembler.column_scale)
         fit = assembler.close(starts)
-        found += list(fit.q[(fit.error <= CLOSED) & (condition(assembler, structure, fit.q) < 1e4)])
+        found += list(fit.q[assembler.is_closed(fit) & (condition(assembler, structure, fit.q) < 1e4)])
         if len(found) >= wanted:
             return np.array(found[:wanted])
     raise ModelError(f"robot '{model.name}': random configurations do not close; give the robot a wider home")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellWarning, InputError
+from appell.loops.checks import BOUND_OR_CLOSED
 from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.read import is_spherical, read_spherical
@@ -89,10 +90,10 @@ def load(
         text, origin = _text(place)
         return Robot(Spherical(read_spherical(text, gravity=gravity, source=origin)))
     model = source if isinstance(source, Model) else _read(place, gravity)
-    if Path(place).suffix.lower() in MJCF:
-        warn_of_loose(model, place, mimic=mimic, remedy="load with mimic=True")
     if not isinstance(loops, bool):
         model = with_loops(model, loops)
+    if Path(place).suffix.lower() in MJCF:
+        warn_of_loose(model, place, mimic=mimic, loops=bool(loops), remedy="load with mimic=True")
     model = replace(model, gravity=gravity_vector(gravity, model.gravity))
     check_numbers(model)
     model = coupled(model) if mimic else model
@@ -137,12 +138,13 @@ def read_text(text: str, source: str) -> Robot:
     return load(_read_toml(text, source=source))
 
 
-def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None:
+def warn_of_loose(model: Model, place: str, *, mimic: bool, loops: bool, remedy: str) -> None:
     """Warn of joints that MuJoCo would bind and this robot moves by themselves."""
     loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
     if loose and not mimic:
+        both = f"a robot with loops cannot bind them: {BOUND_OR_CLOSED}" if loops and model.closures else ""
         warnings.warn(
-            f"{place}: equalities of joints are not enforced ({listed(loose)}); {remedy} to bind them",
+            f"{place}: equalities of joints are not enforced ({listed(loose)}); {both or f'{remedy} to bind them'}",
             AppellWarning,
             stacklevel=3,
         )

@@ -15,11 +15,13 @@ import numpy as np
 
 from appell.errors import AppellWarning
 from appell.kernels.runtime.kernel import Kernel
-from appell.loops.structure import condition, repivoted
+from appell.loops.structure import condition, repivoted, singular_loops
 from appell.model.build import listed
+from appell.robot import compile
 from appell.robot.coordinates import velocity_names
 from appell.robot.guards import OPEN, PIVOT_GROWTH
 from appell.robot.kind import Failure, Key
+from appell.robot.verbs import PIVOTS
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class PivotFallback:
         flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in given]
         outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
         growth = growth.reshape(-1).copy()
+        place = [guard.name for guard in compile.program(self.robot, self.key).guards].index(PIVOTS)
         finite = np.all([np.isfinite(x).all(axis=-1) for x in flat], axis=0)
         if self.is_strict:
             finite = finite & ~self._open(flat[0], finite & ~(growth <= PIVOT_GROWTH), shape)
@@ -59,9 +62,10 @@ class PivotFallback:
                 break
             if k == len(self.kernels):
                 self.kernels.append(self._alternate(flat[0][bad].astype(float)))
-            *values, again = self.kernels[k](*(x[bad] for x in flat))
+            found = self.kernels[k](*(x[bad] for x in flat))
+            again = found[len(outputs) + place]  # results, then the values of all guards
             better = ~(again[:, 0] >= growth[bad])
-            for output, value in zip(outputs, values, strict=True):
+            for output, value in zip(outputs, found[: len(outputs)], strict=True):
                 output[bad[better]] = value[better]
             growth[bad[better]] = again[better, 0]
         left = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))
@@ -101,10 +105,11 @@ class PivotFallback:
         where = _subject(int(left[worst]), len(left), shape)
         names = velocity_names(robot.model)
         independent = listed(names[k] for k in robot.structure.independent)
+        loops = listed(singular_loops(robot.assembler, robot.structure, q[worst]))
         warnings.warn(
-            f"robot '{robot.model.name}': {where} near a singularity, where the velocities {independent} do not "
-            f"determine the others: condition number {numbers[worst]:.1e}; keep away from it, or choose other "
-            "coordinates with robot.with_independent",
+            f"robot '{robot.model.name}': {where} near a singularity of the loops {loops}, where the velocities "
+            f"{independent} do not determine the others: condition number {numbers[worst]:.1e}; do not use the "
+            "results, keep away from it, or choose other coordinates with robot.with_independent(near=q)",
             AppellWarning,
             stacklevel=7,
         )

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from appell.errors import InputError, ModelError
-from appell.loops.assembly import CLOSED, ROUNDED, Assembler
+from appell.loops.assembly import Assembler
+from appell.loops.checks import check_mobility
+from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
@@ -32,12 +34,8 @@ SAMPLES = 10
 """Closed configurations that decisions are made on."""
 SPREAD = 0.25
 """How far they are from the first, in radians of the independent motions."""
-FALLEN = 1e-5
-"""Singular values below this, beside the largest, may be zeros that rounding of the file has lifted."""
 GOOD = 0.05
 """What a pivot must have of its column's largest entry."""
-NOTHING = 1e-12
-"""An entry below this in all samples is zero on closed loops."""
 
 
 @dataclass(frozen=True)
@@ -98,26 +96,10 @@ def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
         steps = rng.normal(size=(2 * SAMPLES, len(free))) @ free * spread
         starts = manifold.integrate(model, np.tile(q, (len(steps), 1)), steps * assembler.column_scale)
         fit = assembler.close(starts)
-        base = float(assembler.error(q))
-        bound = max(CLOSED, min(ROUNDED, 3.0 * base))
-        found += list(fit.q[fit.error <= bound][: SAMPLES - len(found)])
+        found += list(fit.q[assembler.is_closed(fit)][: SAMPLES - len(found)])
         if len(found) == SAMPLES:
             break
     return np.array(found)
-
-
-def rank_of(values: Array, columns: int) -> int:
-    """Return how many singular values are not zero: those before the widest gap, if what follows has fallen.
-
-    >>> rank_of(np.array([2.0, 0.5, 2e-4, 3e-16]), 6)
-    3
-    """
-    values = np.asarray(values)
-    if not len(values) or values[0] <= NOTHING:
-        return 0
-    ratios = np.maximum(values / values[0], 1e-17)
-    places = [r for r in range(1, len(ratios)) if ratios[r] < FALLEN]
-    return max(places, key=lambda r: ratios[r - 1] / ratios[r]) if places else min(len(ratios), columns)
 
 
 def jacobians(model: Model, axes: str, q: Array) -> Array:
@@ -132,20 +114,11 @@ def jacobians(model: Model, axes: str, q: Array) -> Array:
     return result
 
 
-def rank(scaled: Array) -> Rank:
-    """Return the rank of scaled Jacobians: the highest of all samples, since singular configurations have less."""
-    values = np.linalg.svd(scaled, compute_uv=False)
-    best = max(rank_of(row, scaled.shape[-1]) for row in values)
-    at = [row / row[0] for row in values if rank_of(row, scaled.shape[-1]) == best] if best else []
-    kept = min((float(row[best - 1]) for row in at), default=0.0)
-    dropped = max((float(row[best]) if best < len(row) else 0.0 for row in at), default=0.0)
-    return Rank(best, kept, dropped)
-
-
 def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int]:
     """Return `count` columns that determine the others, best conditioned first.
 
-    Those in `last` are taken only where the rest does not do, and of them the last that will do.
+    Those in `last` are taken only where the rest does not do, and of them the last that will do. Where the columns have
+    a lower rank in most samples, they are fewer.
     """
     rest = scaled.copy()
     chosen: list[int] = []
@@ -158,7 +131,7 @@ def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int
         best = max(open_columns, key=lambda k: scores[k], default=None)
         if best is None or scores[best] < 1e-7 * reference:
             if not is_rest:
-                raise ModelError("the closures' rows do not determine enough velocities")
+                return chosen
             open_columns, is_rest = [k for k in reversed(last) if k not in chosen], False
             continue
         if not is_rest:
@@ -209,8 +182,9 @@ def decide(
     independent: Sequence[int] | None = None,
     frames: Model | None = None,
     axes: str = "first",
+    actuated: Sequence[int] | None = None,
 ) -> tuple[Structure, Rank]:
-    """Return the structure of a robot's loops, with the independent velocities given or chosen.
+    """Return the structure of a robot's loops, with the independent and actuated velocities given or chosen.
 
     `frames` is the model with the same joints whose frames the rows are computed in, as filed where none is given.
 
@@ -223,17 +197,18 @@ def decide(
     raw = jacobians(frames or model, axes, configurations)
     scaled = assembler.jacobian_scaled(raw)
     found = rank(scaled)
-    motors = _places(model, model.actuators)
-    if independent is None:
-        dependent = choose_dependent(scaled, found.value, motors)
-        moving = [k for k in range(model.nv) if k not in dependent]
+    check_mobility(assembler, found)
+    if independent is None or actuated is None:
+        motors = _places(model, model.actuators)
+        following = choose_dependent(scaled, found.value, motors)
+        if len(following) < found.value:
+            raise ModelError(_undecided(assembler, scaled, found))
+        moving = [k for k in range(model.nv) if k not in following]
         first = [k for k in motors if k in moving]
-        independent = [*first, *(k for k in moving if k not in first)]
-        actuated = tuple(first) if motors else tuple(independent)
-    else:
-        actuated = tuple(k for k in motors) if motors else ()
-        dependent = [k for k in range(model.nv) if k not in independent]
-        _check_independent(model, assembler, scaled, dependent, found)
+        independent = independent or [*first, *(k for k in moving if k not in first)]
+        actuated = first if motors else independent
+    dependent = [k for k in range(model.nv) if k not in independent]
+    _check_independent(model, assembler, scaled, dependent, found)
     order, pivots = choose_order(scaled, dependent, found.value)
     sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
@@ -242,7 +217,7 @@ def decide(
     held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
     structure = Structure(
         tuple(independent),
-        actuated,
+        tuple(actuated),
         order,
         tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
         _closing(scaled, held, order),
@@ -251,6 +226,18 @@ def decide(
         axes,
     )
     return structure, found
+
+
+def _undecided(assembler: Assembler, scaled: Array, found: Rank) -> str:
+    """Return the message of loops whose rank is not the same in most configurations."""
+    values = np.linalg.svd(scaled, compute_uv=False)[:, found.value - 1]
+    best = int(np.argmax(values))
+    loops = loops_along(np.linalg.svd(scaled[best])[0][:, found.value - 1], assembler.labels)
+    return (
+        f"robot '{assembler.model.name}': the rank of the loops {listed(loops)} cannot be decided: it is "
+        f"{found.value} in one closed configuration and lower in most others; give the frames of these closures and "
+        "the joints between them with more digits, or a home away from singular configurations"
+    )
 
 
 def has_position(model: Model, name: str, row: str) -> bool:
@@ -265,9 +252,9 @@ def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
         return order
     if not held:
         return Order()
-    block = scaled[:, held]
+    block = scaled[:, held][:, :, list(order.columns)]  # of the rank of all columns, since the others follow from these
     count = rank(block).value
-    own, _ = choose_order(block, choose_dependent(block[:, :, list(order.columns)], count, ()), count)
+    own, _ = choose_order(block, choose_dependent(block, count, ()), count)
     columns = tuple(order.columns[k] for k in own.columns)
     return Order(tuple(held[k] for k in own.rows), columns)
 
@@ -338,3 +325,11 @@ def condition(assembler: Assembler, structure: Structure, q: Array) -> Array:
     block = matrix[..., list(structure.dependent)]
     values = np.linalg.svd(block, compute_uv=False)[..., : len(structure.dependent)]
     return np.asarray(values[..., 0] / np.maximum(values[..., -1], 1e-300))
+
+
+def singular_loops(assembler: Assembler, structure: Structure, q: Array) -> list[str]:
+    """Return the loops whose dependent velocities are determined worst in one configuration."""
+    _, matrix = assembler.gap(q)
+    rows, values, _ = np.linalg.svd(matrix[:, list(structure.dependent)])
+    weak = np.flatnonzero(values <= 10.0 * values[-1] + NOTHING * values[0])
+    return loops_along(np.linalg.norm(rows[:, weak], axis=1), assembler.labels)

@@ -237,11 +237,13 @@ def _principal_second_moments(inertia: Inertia) -> list[float]:
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """Return names in quotes for an error message, cut after a dozen.
+    """Return names in quotes for an error message, cut after a dozen; the word none where there are none.
 
-    >>> listed(["b", "a"])
-    "'b', 'a'"
+    >>> listed(["b", "a"]), listed([])
+    ("'b', 'a'", 'none')
     """
     names = list(names)
+    if not names:
+        return "none"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(f"'{name}'" for name in names[:most]) + more

@@ -2,7 +2,7 @@
 
 ``<connect>`` makes two points one, ``<weld>`` two frames. MuJoCo keeps of a connect the point in either body's frame,
 of a weld the point in the second body's frame and the first body's view of it, position and quaternion. A tie to a
-mocap body is left out: such a body goes where a user puts it.
+mocap body is left out: such a body goes where a user puts it. So is one within a link, which holds nothing.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def equalities(
         kind = word(mujoco.mjtEq, compiled.eq_type[i])
         ends = _ends(mujoco, compiled, i, kind, pose) if kind in ("connect", "weld") else []
         if not compiled.eq_active0[i] or not ends or any(compiled.body_mocapid[body] >= 0 for body, _ in ends):
+            continue
+        if len({mounts[body][0] for body, _ in ends}) == 1:  # on one link, where it holds nothing
             continue
         name = mujoco.mj_id2name(compiled, mujoco.mjtObj.mjOBJ_EQUALITY, i) or fresh(f"{kind}{i}", taken)
         taken.add(name)

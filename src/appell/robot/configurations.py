@@ -43,7 +43,16 @@ class Configurations(Description):
         return self.kind.random(rng, int(np.prod(shape, dtype=int))).reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
-        """Return the configuration reached from q by the motion dv (velocity times time): quaternions normalised."""
+        """Return the configuration reached from q by the motion dv (velocity times time): quaternions normalised.
+
+        A robot with loops follows dv in steps of 0.1, with its loops closed after each; so entries of dv are at most
+        100 rad or m there.
+
+        Raises
+        ------
+        InputError
+            When a robot with loops cannot follow dv: it is longer, not finite, or leads to where loops do not close.
+        """
         return self.kind.integrate(self.configuration("q", q), self._sized("dv", dv, self.nv))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:

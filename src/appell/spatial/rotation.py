@@ -14,13 +14,14 @@ from appell.spatial.vector import IDENTITY, dot, madd, matvec, mscale, outer, sc
 def about(axis: Vector, c: Scalar, s: Scalar) -> Matrix:
     """Return the rotation about a unit axis by the angle of cosine c and sine s.
 
-    R = c·1 + s·ñ + (1 − c)·n nᵀ. For n along z this has four trivial columns, which a trace folds away.
+    R = c·1 + s·ñ + (1 − c)·n nᵀ. For n along z this has four trivial entries, which a trace folds away. A component of
+    ±1 is not enough for that: beside components below 1.5e-8 it is the rounding of a tilted axis.
 
     >>> about((0.0, 0.0, 1.0), 0.0, 1.0)
     ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     """
     for k in range(3):
-        if abs(axis[k]) == 1.0:
+        if abs(axis[k]) == 1.0 and axis[k - 2] == axis[k - 1] == 0.0:
             return _about_coordinate(k, c, s * axis[k])
     return madd(madd(mscale(c, IDENTITY), mscale(s, skew(axis))), mscale(1.0 - c, outer(axis, axis)))
 
@@ -36,13 +37,18 @@ def _about_coordinate(k: int, c: Scalar, s: Scalar) -> Matrix:
 def rotate_symmetric(r: Matrix, s: Matrix) -> Matrix:
     """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30."""
     for z in range(3):
-        if isinstance(r[z][z], float) and r[z][z] == 1.0:
-            x, y = (z + 1) % 3, (z + 2) % 3
+        x, y = (z + 1) % 3, (z + 2) % 3
+        if _is_unit(r[z], z) and _is_unit((r[0][z], r[1][z], r[2][z]), z):
             return _rotate_planar(x, y, z, r[x][x], r[y][x], s)
     half = tuple(matvec(s, row) for row in r)  # rows of R S
     xx, yy, zz = (dot(r[k], half[k]) for k in range(3))
     xy, xz, yz = dot(r[0], half[1]), dot(r[0], half[2]), dot(r[1], half[2])
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def _is_unit(a: Vector, k: int) -> bool:
+    """Return whether a vector is exactly the coordinate axis k: numbers, not scalars of a traced program."""
+    return all(isinstance(x, float) and x == (1.0 if i == k else 0.0) for i, x in enumerate(a))
 
 
 def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> Matrix:

@@ -1,0 +1,88 @@
+"""Checks of closures at load: what cannot be a loop, and what loops hold still, by the names of loops and joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from appell.errors import ModelError
+from appell.loops.assembly import Assembler
+from appell.loops.rank import held_still
+from appell.model.build import listed
+from appell.model.closure import Closure
+from appell.model.model import WORLD, Model
+from appell.recursion import closure
+from appell.recursion.kinematics import world_poses
+from appell.robot.kind import Rank
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Array
+from appell.spatial.vector import cross, matvec
+
+ACROSS = 1e-6
+"""The least sine of the angle between a wheel's axle and the normal of its plane."""
+BOUND_OR_CLOSED = "mimic=False lets these joints move by themselves, mimic=True with loops=False opens the loops"
+"""The choice that a robot with both followers and loops leaves."""
+
+
+def check_closures(model: Model, q: Array) -> None:
+    """Refuse followers beside loops, closures within one link, and wheels that lie flat at q.
+
+    Raises
+    ------
+    ModelError
+        The message names the closure, its links and the remedy.
+    """
+    if model.is_coupled:
+        bound = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
+        raise ModelError(
+            f"robot '{model.name}' has loops ({listed(c.name for c in model.closures)}) and joints that follow others "
+            f"({listed(bound)}); both at once are not supported: {BOUND_OR_CLOSED}"
+        )
+    poses = [*world_poses(model, tuple(q.tolist())), Pose()]  # the world comes last, where its index of −1 finds it
+    for tie in closure.ties(model):
+        if tie.first.body == tie.second.body:
+            raise ModelError(
+                f"{_subject(model, tie.closure)} ties two frames of link '{_link(model, tie.first.body)}', which no "
+                "joint moves against each other; remove it, or name a frame of another link"
+            )
+        if tie.closure.is_rolling:
+            rotations = [poses[frame.body].then(frame.placement).rotation for frame in (tie.first, tie.second)]
+            normal, axle = (matvec(rotation, (0.0, 0.0, 1.0)) for rotation in rotations)
+            if np.linalg.norm(cross(normal, axle)) < ACROSS:
+                raise ModelError(
+                    f"{_subject(model, tie.closure)} is a wheel on link '{_link(model, tie.second.body)}' with its "
+                    "axle (z of the second frame) along the normal of its plane (z of the first), so that it cannot "
+                    "roll; turn one of the two frames, or give a home in which the wheel stands"
+                )
+
+
+def check_mobility(assembler: Assembler, found: Rank) -> None:
+    """Refuse loops that hold every joint still."""
+    model = assembler.model
+    if found.value == model.nv:
+        raise ModelError(
+            f"robot '{model.name}': its loops leave no motion (mobility 0): {listed(c.name for c in model.closures)} "
+            f"stop all {model.nv} velocities of the joints {listed(body.joint.name for body in model.bodies)} (least "
+            f"singular value {found.kept:.1e} of the largest); remove a closure, give one fewer rows ('3d', not '6d'), "
+            "or, if the loop should move, give its frames with more digits"
+        )
+
+
+def standstill(assembler: Assembler, configurations: Array, found: Rank) -> tuple[list[str], list[str]]:
+    """Return the loops all of whose joints they hold still, in a robot that moves otherwise, and these joints."""
+    model, still = assembler.model, set(held_still(assembler.gap(configurations)[1], found.value))
+    loops, bodies = [], set()
+    for tie in assembler.ties:
+        way = {*tie.first_way, *tie.second_way}
+        if still >= {k for i in way for k in model.velocities(i)}:
+            loops.append(tie.closure.name)
+            bodies |= way
+    return loops, [model.bodies[i].joint.name for i in sorted(bodies)]
+
+
+def _subject(model: Model, tie: Closure) -> str:
+    line = f" (line {tie.line})" if tie.line else ""
+    return f"robot '{model.name}': closure '{tie.name}'{line} of frames '{tie.first}' and '{tie.second}'"
+
+
+def _link(model: Model, body: int) -> str:
+    return model.base.name if body == WORLD else model.bodies[body].name
