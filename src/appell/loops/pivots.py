@@ -59,9 +59,9 @@ class PivotFallback:
                 break
             if k == len(self.kernels):
                 self.kernels.append(self._alternate(flat[0][bad].astype(float)))
-            *values, again = self.kernels[k](*(x[bad] for x in flat))
+            *values, again = self.kernels[k](*(x[bad] for x in flat))  # of all guards that of pivots comes last
             better = ~(again[:, 0] >= growth[bad])
-            for output, value in zip(outputs, values, strict=True):
+            for output, value in zip(outputs, values, strict=False):
                 output[bad[better]] = value[better]
             growth[bad[better]] = again[better, 0]
         left = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
+from appell.recursion.forward import mean_square
 from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Link, Scalars, Velocity, joint_motions, links, moved
-from appell.recursion.sweep import around, outward
+from appell.recursion.sweep import around, inward, outward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import (
@@ -36,6 +37,7 @@ from appell.spatial.vector import (
     outer,
     scale,
     skew,
+    trace,
     transpose,
 )
 
@@ -80,6 +82,11 @@ class _Start(NamedTuple):
 
 def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
     """Return the accelerations under joint forces τ."""
+    return solved(model, q, v, tau)[0]
+
+
+def solved(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> tuple[Scalars, list[list[Pivot]]]:
+    """Return the accelerations under joint forces τ, and the pivots of every body's joint."""
     chain, own = links(model, q), joint_motions(model, v)
     friction = joint_forces(model, v, (0.0,) * model.nv)
     pivots: list[list[Pivot]] = [[] for _ in model.bodies]
@@ -107,7 +114,46 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
         return moving
 
     outward(model, Pair(negate(model.gravity), ZERO), motion)
-    return tuple(result)
+    return tuple(result), pivots
+
+
+class Extent(NamedTuple):
+    """The mass of a body with all that it carries, and about how large its moment of inertia is at its joint."""
+
+    mass: Scalar
+    moment: Scalar
+
+    def seen_by(self, column: Column, armature: Scalar) -> Scalar:
+        """Return about what M has on its diagonal for a column of the joint."""
+        return dot(column.linear, column.linear) * self.mass + (
+            dot(column.angular, column.angular) * self.moment + armature
+        )
+
+
+def extents(model: Model) -> list[Extent]:
+    """Return the extent of every body, in whatever configuration: Σ m r², r² added up along the links.
+
+    Of a model with the inertias of its file; the moments of a lean model are regrouped, and say nothing by themselves.
+    """
+
+    def gathered(i: int, below: list[tuple[int, Extent]]) -> Extent:
+        mass, _, second = model.bodies[i].inertia
+        moment = trace(second)
+        for child, (carried, spread) in below:
+            p = model.bodies[child].joint.placement.position
+            mass, moment = mass + carried, moment + (spread + dot(p, p) * carried)
+        return Extent(mass, moment)
+
+    return inward(model, gathered)
+
+
+def pivot_growth(model: Model, pivots: list[list[Pivot]]) -> Scalar:
+    """Return the mean of (M_kk / D_k)², as :func:`appell.recursion.forward.pivot_growth`, with M_kk of the extents."""
+    return mean_square(
+        extent.seen_by(pivot.column, model.joint_parameters[k].armature) * pivot.inverse
+        for i, extent in enumerate(extents(model))
+        for k, pivot in zip(model.velocities(i), pivots[i], strict=True)
+    )
 
 
 def eliminated(

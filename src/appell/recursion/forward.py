@@ -6,6 +6,8 @@ keeps every such zero in L, because it eliminates from the tips inward.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from appell.model.model import WORLD, Model
 from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars
@@ -40,6 +42,23 @@ def factorise(matrix: Rows, parents: list[int]) -> tuple[list[dict[int, Scalar]]
             work[k][i] = ratio
             i = parents[i]
     return work, inverse
+
+
+def pivot_growth(matrix: Rows, inverse: list[Scalar]) -> Scalar:
+    """Return the mean of (M_kk / D_k)²: 1 where joints do not interact, large where a pivot is all but cancelled.
+
+    The root of it times the rounding of a number is about the relative error of what is solved for.
+    """
+    return mean_square(row[k] * inverse[k] for k, row in enumerate(matrix))
+
+
+def mean_square(ratios: Iterable[Scalar]) -> Scalar:
+    """Return the mean of the squares of some numbers; 1 of none."""
+    total: Scalar = 0.0
+    count = 0
+    for ratio in ratios:
+        total, count = total + ratio * ratio, count + 1
+    return total * (1.0 / count) if count else 1.0
 
 
 def solve(matrix: Rows, parents: list[int], right: Scalars) -> Scalars:

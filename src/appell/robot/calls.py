@@ -57,7 +57,7 @@ def prepared(kind: Kind, key: Key) -> Call:
         results = list(found[:n_results])
         for guard, values in zip(guards, found[n_results:], strict=True):
             if not guard.passes(values):
-                results = kind.recovered(key, guard.name, Failure(arguments, results, values))
+                results = kind.recovered(key, guard.name, Failure(arguments, results, values, compiled))
         return results
 
     def into(arguments: tuple[Any, ...], out: Any) -> Any:

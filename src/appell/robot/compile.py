@@ -20,9 +20,10 @@ from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import Scalars
 from appell.robot.guards import GUARDS, Guard
 from appell.robot.kind import FILE, Competitor, Key, Kind, Program
+from appell.robot.massless import Massless, massless
 from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation
-from appell.robot.verbs import Verb
+from appell.robot.programs import Formulation, Solved
+from appell.robot.verbs import MASS, Verb
 from appell.trace.count import Count, count
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape, trace
@@ -134,25 +135,24 @@ def traced(
         # first, while the inputs are at hand
         values = kind.checks(robot, verb.guards, own[0]) if guards else {}
         results = formulation.program(robot, *own, *about)
+        if isinstance(results, Solved):
+            values[MASS] = [results.pivot_growth]
+            results = results.results
         return results, [values[guard.name] for guard in guards]
 
     try:
         return verify(trace(key.verb, run, inputs, outputs))
     except ZeroDivisionError:
-        idle = weightless(kind)
-        what = (
-            f"joints that move nothing with an inertia, {listed(idle)}"
-            if idle
-            else ("a singular mass matrix: some joints, or passive modes, move nothing with an inertia together")
-        )
+        alone, together = _massless(kind)
         raise ModelError(
-            f"{key.verb}: robot '{kind.model.name}' has {what}; give their links mass or the joints rotor inertia"
+            f"{key.verb}: singular mass matrix of robot '{kind.model.name}': the joints {listed(alone or together)} "
+            f"{'move nothing with an inertia' if alone else 'can move together and move nothing with an inertia'}; give "
+            "their links mass or the joints rotor inertia (armature)"
         ) from None
 
 
-def weightless(kind: Kind) -> list[str]:
-    """Return the joints of which M has a zero on the diagonal: they move nothing with an inertia."""
+def _massless(kind: Kind) -> Massless:
+    """Return the joints that make M singular, in a random configuration."""
     at = kind.embedding(FILE).at(tuple(map(float, kind.random(np.random.default_rng(0), 1)[0])))
     matrix = at.congruent(mass_matrix_composite(at.model, at.q))
-    names = [name.partition("[")[0] for k, name in enumerate(kind.facts.independent) if matrix[k][k] == 0.0]
-    return list(dict.fromkeys(names))
+    return massless(kind.facts.independent, np.array(matrix, dtype=float))

@@ -16,6 +16,7 @@ from appell.robot.programs import (
     PROGRAMS,
     Formulation,
     Program,
+    Solved,
     bias_forces,
     generalised_forces,
     inverse_dynamics,
@@ -59,7 +60,8 @@ def forward_dynamics_derivatives(robot: Embedding, q: Scalars, v: Scalars, tau: 
     """
     at = robot.at(q)
     by_state, unknown = _by_state(robot, q, v, tau)
-    factors = forward.factorise(at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q)), at.parents)
+    matrix = at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q))
+    factors = forward.factorise(matrix, at.parents)
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, gibbs.inverse_dynamics, v), strict=True)]
 
     def solved(columns: Any) -> Any:
@@ -68,7 +70,9 @@ def forward_dynamics_derivatives(robot: Embedding, q: Scalars, v: Scalars, tau: 
 
     a = forward.solve_factorised(*factors, at.parents, tuple(right))
     by_q, by_v = ([substituted(row, unknown, a) for row in rows] for rows in by_state)
-    return solved(_opposite(by_q)), solved(_opposite(by_v)), solved([at.pushed(unit) for unit in units(len(tau))])
+    by_tau = solved([at.pushed(unit) for unit in units(len(tau))])
+    growth = forward.pivot_growth(matrix, factors[1])
+    return Solved((solved(_opposite(by_q)), solved(_opposite(by_v)), by_tau), growth)
 
 
 def _opposite(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

@@ -76,11 +76,12 @@ NO_LOOPS = Rank()
 
 
 class Failure(NamedTuple):
-    """A call whose guard failed: its arguments, its results, and the guard's values."""
+    """A call whose guard failed: its arguments, its results, the guard's values, and the program that was called."""
 
     arguments: tuple[Any, ...]
     results: list[Array]
     values: Array
+    program: Callable[..., Any]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from appell.model.model import Model
 from appell.model.parameters import n_parameters, parameters
 from appell.recursion.coupling import expand_q
 from appell.recursion.kinematics import Scalars
-from appell.robot import compile, posture
+from appell.robot import compile, posture, singular
 from appell.robot.coordinates import (
     coordinate_lines,
     curved_joints,
@@ -29,7 +29,7 @@ from appell.robot.derivatives import known
 from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import ARTICULATED, Formulation, motion
-from appell.robot.verbs import UNIT
+from appell.robot.verbs import MASS, UNIT
 from appell.spatial.scalar import Array
 
 
@@ -59,7 +59,7 @@ class Tree(Kind):
             [k for i in free for k in model.velocities(i)],
             parameters(model),
             joint_limits(own),
-            {UNIT: len(places)},
+            {MASS: 1, UNIT: len(places)},
             coordinate_lines(own),
             places,
             curved_joints(own, range(own.nv)),
@@ -87,15 +87,15 @@ class Tree(Kind):
 
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the tree in the frames of a variant."""
-        return posture.Tree(self.tree_in(variant, pi), self.model)
+        return posture.Tree(self.tree_in(variant, pi), self.model, self.tree_in(FILE, pi))
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return how far quaternions are from unit length."""
         return {UNIT: quaternion_errors(self.facts.quaternions, q) if UNIT in guards else ()}
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
-        """Raise for quaternions that are not of unit length."""
-        return self.refuse_quaternions(call)
+        """Raise for quaternions that are not of unit length; warn of singular mass matrices."""
+        return singular.recovered(self, key, call) if guard == MASS else self.refuse_quaternions(call)
 
     # Configurations
 

@@ -14,8 +14,9 @@ from appell.loops.spherical.euler import Spin
 from appell.loops.spherical.leg import Axes, Rates
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.sums import Chain, ChainRates, Motion
-from appell.recursion.forward import solve
+from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
+from appell.robot.programs import Solved
 from appell.spatial.scalar import Matrix, Vector, cos, sin
 from appell.spatial.vector import (
     ZERO,
@@ -139,7 +140,7 @@ def _congruent(e: Matrix, m: Matrix) -> Matrix:
     return (a, b, c)
 
 
-def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Vector:
+def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Solved:
     """Return the angles' accelerations under the motors' torques: M ω̇ = Σ τᵢ rowᵢ − N at ω̇ = 0, then a = E⁻¹(ω̇ − Ė v).
 
     No Euler matrix meets M on this way; the angles enter last.
@@ -150,8 +151,11 @@ def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, loa
     legs = chains(robot, at, bias.omega, rates)
     driving = sums.combined(at.motors, tau, _outer_moment(robot, q, load) if load else ZERO)
     right = sub(driving, sums.moment(legs, motions(still, rates)))
-    alpha = solve(sums.mass_matrix(legs), PARENTS, right)
-    return euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), bias.alpha))
+    matrix = sums.mass_matrix(legs)
+    lower, inverse = forward.factorise(matrix, PARENTS)
+    alpha = forward.solve_factorised(lower, inverse, PARENTS, right)
+    rates_of_angles = euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), bias.alpha))
+    return Solved(rates_of_angles, forward.pivot_growth(matrix, inverse))
 
 
 # Coriolis matrices

@@ -16,6 +16,7 @@ from appell.model.joints import KINDS
 from appell.model.lean import lean
 from appell.model.model import WORLD, Frame, Model
 from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.recursion.articulated import Extent, extents
 from appell.recursion.kinematics import Scalars
 from appell.robot.coordinates import quaternion_errors
 from appell.robot.long import dynamics, kinematics
@@ -51,10 +52,11 @@ def program(
     The last input of a parametric program takes the place of the model's parameters. `quaternions` are the places in q
     of those whose lengths are checked, the last output.
     """
+    filed = model
     if VERBS[verb].is_lean and not is_parametric:
         model = replace(lean(model), deferred=frozenset())
     own = outputs[:-1] if quaternions else outputs
-    made = _Assembly(model, verb, tuple(frames), is_parametric).program(inputs, own)
+    made = _Assembly(model, filed, verb, tuple(frames), is_parametric).program(inputs, own)
     return _checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
@@ -73,7 +75,9 @@ def _checked(made: Rolled, places: Sequence[int], output: Port) -> Rolled:
 class _Assembly:
     """A plan on its way to a program: the items with their classes, the sizes of the fields."""
 
-    def __init__(self, model: Model, verb: str, frames: tuple[Frame, ...], parametric: bool) -> None:
+    def __init__(
+        self, model: Model, filed: Model, verb: str, frames: tuple[Frame, ...], parametric: bool
+    ) -> None:
         found = PLANS[verb]
         self.plan: Plan = found if isinstance(found, Plan) else found(model)
         self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_friction
@@ -86,8 +90,12 @@ class _Assembly:
         self.bodies = sorted(path) if frames else list(range(len(model.bodies)))
         needs_rotation = parametric or verb == "regressor"
         kinds = [model.bodies[i].joint.kind for i in self.bodies]
+        used = dict.fromkeys(name for one in self.plan.passes for names in one.fields for name in names)
+        # what pivots are compared with; zeros, which fold, where there are none
+        around = extents(filed) if "pivot" in used else [Extent(0.0, 0.0)] * len(filed.bodies)
         constants = [
-            body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY) for i in self.bodies
+            body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY, around[i])
+            for i in self.bodies
         ]
         constants += [frame_constants(frame, file_rotations) for frame in frames]
         self.constants = [(), *constants]
@@ -95,7 +103,6 @@ class _Assembly:
         self.classes: list[Key] = list(dict.fromkeys(self.keys))
         joint_pose = max((len(packing(kind)[0]) for kind in kinds), default=0)
         pivot = 8 * max((KINDS[kind].nv for kind in kinds), default=0)
-        used = dict.fromkeys(name for one in self.plan.passes for names in one.fields for name in names)
         self.fields = {name: (FIELDS | {"joint_pose": joint_pose, "pivot": pivot})[name] for name in used}
 
     def program(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Rolled:

@@ -10,6 +10,7 @@ from appell.model.model import Model
 from appell.recursion import articulated, coriolis
 from appell.recursion.articulated import Articulated, Pivot
 from appell.recursion.coriolis import Carried, Subtree
+from appell.recursion.forward import mean_square
 from appell.recursion.gibbs import accelerate, inertial_load
 from appell.recursion.inertia_matrix import moved_up, unit_momentum
 from appell.recursion.kinematics import Link, Load, Scalars, carried, moved
@@ -21,6 +22,7 @@ from appell.robot.long.plan import (
     StepPlan,
     SweepPlan,
     WalkPlan,
+    all_of,
     by_coordinate,
     by_velocity,
     falling,
@@ -93,7 +95,10 @@ def _eliminate(x: Context) -> Any:
     columns, bias = x.body.joint.columns, pair(x.own["bias"])
     reduced, pivots = articulated.eliminated(_restored(x.own["articulated"]), columns, efforts, armatures, bias)
     flat = [(pivot.push, pivot.inverse, pivot.rest) for pivot in pivots]
-    return flat, _stored(articulated.moved_up(x.link, reduced))
+    usual = [x.body.extent.seen_by(*column) for column in zip(columns, armatures, strict=True)]
+    ratios = [m * pivot.inverse for m, pivot in zip(usual, pivots, strict=True)]
+    growth = mean_square(ratios) * (len(ratios) / x.model.nv)
+    return flat, _stored(articulated.moved_up(x.link, reduced)), growth
 
 
 def _accelerations(x: Context) -> Any:
@@ -111,15 +116,25 @@ def _restored(x: Scalars) -> Articulated:
     return Articulated(symmetric(x[0:6]), square(x[12:21]), symmetric(x[6:12]), pair(x[21:27]))
 
 
+def total(x: Context) -> Any:
+    """Return the sum over all bodies, at the world."""
+    return (x.own["total"],)
+
+
 def _forward(velocities: StepPlan, port: int) -> Plan:
-    """Return forward dynamics with its accelerations at a port."""
+    """Return forward dynamics with its accelerations at a port, and the growth of its pivots at the next."""
     return Plan(
         (
             SweepPlan(
                 Fields(parent=("velocity",), writes=("velocity", "joint_pose", "bias", "articulated")), velocities
             ),
             SweepPlan(
-                Fields(own=("joint_pose", "bias", "articulated"), writes=("pivot",), adds=("articulated",)),
+                Fields(
+                    own=("joint_pose", "bias", "articulated"),
+                    writes=("pivot",),
+                    adds=("articulated",),
+                    sums=("total",),
+                ),
                 StepPlan(_eliminate),
                 inward=True,
             ),
@@ -127,6 +142,7 @@ def _forward(velocities: StepPlan, port: int) -> Plan:
                 Fields(own=("joint_pose", "bias", "pivot"), parent=("acceleration",), writes=("acceleration",)),
                 StepPlan(_accelerations, ((port, by_velocity),)),
             ),
+            SweepPlan(Fields(own=("total",)), world=StepPlan(total, ((port + 1, all_of),))),
         ),
         lambda model: {"acceleration": (*negate(model.gravity), *ZERO)},
     )
