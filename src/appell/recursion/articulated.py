@@ -12,17 +12,18 @@ other, which for a joint of several velocities is the block elimination without 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.forward import mean_square
+from appell.recursion.forward import probe, sum_of_squares
 from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Link, Scalars, Velocity, joint_motions, links, moved
 from appell.recursion.sweep import around, inward, outward
 from appell.spatial.inertia import Inertia
-from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.scalar import Matrix, Scalar, Vector, sqrt
 from appell.spatial.vector import (
     ZERO,
     add,
@@ -82,11 +83,6 @@ class _Start(NamedTuple):
 
 def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
     """Return the accelerations under joint forces τ."""
-    return solved(model, q, v, tau)[0]
-
-
-def solved(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> tuple[Scalars, list[list[Pivot]]]:
-    """Return the accelerations under joint forces τ, and the pivots of every body's joint."""
     chain, own = links(model, q), joint_motions(model, v)
     friction = joint_forces(model, v, (0.0,) * model.nv)
     pivots: list[list[Pivot]] = [[] for _ in model.bodies]
@@ -114,7 +110,7 @@ def solved(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> tuple[Scalars,
         return moving
 
     outward(model, Pair(negate(model.gravity), ZERO), motion)
-    return tuple(result), pivots
+    return tuple(result)
 
 
 class Extent(NamedTuple):
@@ -147,13 +143,20 @@ def extents(model: Model) -> list[Extent]:
     return inward(model, gathered)
 
 
-def pivot_growth(model: Model, pivots: list[list[Pivot]]) -> Scalar:
-    """Return the mean of (M_kk / D_k)², as :func:`appell.recursion.forward.pivot_growth`, with M_kk of the extents."""
-    return mean_square(
-        extent.seen_by(pivot.column, model.joint_parameters[k].armature) * pivot.inverse
-        for i, extent in enumerate(extents(model))
-        for k, pivot in zip(model.velocities(i), pivots[i], strict=True)
-    )
+def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
+    """Return about (1 / least eigenvalue of M, scaled)², as :func:`appell.recursion.forward.inverse_norm`.
+
+    The diagonal of M is that of the extents, by the model with the inertias of the file.
+    """
+    still, around = replace(model, gravity=ZERO), extents(filed)
+    size = [
+        sqrt(around[i].seen_by(column, filed.joint_parameters[k].armature))
+        for i, body in enumerate(filed.bodies)
+        for k, column in zip(filed.velocities(i), body.joint.columns, strict=True)
+    ]
+    push = tuple(z * m for z, m in zip(probe(len(size)), size, strict=True))
+    x = forward_dynamics(still, q, (0.0,) * model.nv, push)
+    return sum_of_squares(y * m for y, m in zip(x, size, strict=True))
 
 
 def eliminated(

@@ -56,10 +56,11 @@ def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tup
     sizes = kind.facts.sizes if verb.about != "points" else {**kind.facts.sizes, "n": len(key.about)}
     inputs, outputs = verb.ports(sizes)
     is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
-    guards = tuple(GUARDS[name] for name in verb.guards if is_checked and kind.facts.guards.get(name))
+    values = kind.guards(key)
+    guards = tuple(GUARDS[name] for name in verb.guards if is_checked and values.get(name))
     if key.is_parametric:
         inputs = (*inputs, Port(PARAMETERS, (kind.facts.sizes["p"],)))
-    return inputs, (*outputs, *(Port(g.code.port, (kind.facts.guards[g.name],)) for g in guards)), guards
+    return inputs, (*outputs, *(Port(g.code.port, (values[g.name],)) for g in guards)), guards
 
 
 def program(kind: Kind, key: Key) -> Program:
@@ -71,7 +72,8 @@ def program(kind: Kind, key: Key) -> Program:
 
 def _fingerprint(kind: Kind, key: Key) -> str:
     about = kind.model.frame_index[key.about] if isinstance(key.about, str) else key.about
-    return repr((kind.fingerprint(is_parametric=key.is_parametric), about, key.formulation, key.is_parametric))
+    guards = [guard.name for guard in ports(kind, key)[2]]
+    return repr((kind.fingerprint(is_parametric=key.is_parametric), about, key.formulation, key.is_parametric, guards))
 
 
 def tape(kind: Kind, key: Key, *, is_guarded: bool = True) -> Tape:
@@ -136,8 +138,9 @@ def traced(
         values = kind.checks(robot, verb.guards, own[0]) if guards else {}
         results = formulation.program(robot, *own, *about)
         if isinstance(results, Solved):
-            values[MASS] = [results.pivot_growth]
-            results = results.results
+            results, inverse_norm = results
+            if GUARDS[MASS] in guards:
+                values[MASS] = [inverse_norm()]
         return results, [values[guard.name] for guard in guards]
 
     try:

@@ -7,6 +7,7 @@ independent velocities: column k says how a result changes while q moves by unit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from appell.recursion import forward, gibbs, inertia_matrix
@@ -71,8 +72,8 @@ def forward_dynamics_derivatives(robot: Embedding, q: Scalars, v: Scalars, tau: 
     a = forward.solve_factorised(*factors, at.parents, tuple(right))
     by_q, by_v = ([substituted(row, unknown, a) for row in rows] for rows in by_state)
     by_tau = solved([at.pushed(unit) for unit in units(len(tau))])
-    growth = forward.pivot_growth(matrix, factors[1])
-    return Solved((solved(_opposite(by_q)), solved(_opposite(by_v)), by_tau), growth)
+    inverse_norm = partial(forward.inverse_norm, matrix, factors, at.parents)
+    return Solved((solved(_opposite(by_q)), solved(_opposite(by_v)), by_tau), inverse_norm)
 
 
 def _opposite(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

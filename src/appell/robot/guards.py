@@ -20,11 +20,15 @@ QUATERNION_TOLERANCE = 1e-6
 """How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
 PIVOT_GROWTH = 1e6
 """Pivot growth beyond which a sample is looked at: the mean square of (usual pivot / pivot), three digits lost."""
-ACCURACY, ACCURACY_SINGLE = 1e-6, 1e-3
-"""Relative error of what is divided by M, as its pivots let expect it, from which on a sample is looked at."""
-MASS_GROWTH = (ACCURACY / np.finfo(np.float64).eps) ** 2
-MASS_GROWTH_SINGLE = (ACCURACY_SINGLE / np.finfo(np.float32).eps) ** 2
-"""Pivot growth of M at these errors: the mean square of (diagonal entry / pivot)."""
+ACCURACY, ACCURACY_SINGLE = 1e-7, 5e-3
+"""Rounding over the least eigenvalue of the scaled mass matrix up to which it counts as regular, by precision.
+
+What is divided by M has a relative error of some ten times this at most.
+"""
+REGULAR, REGULAR_SINGLE = ACCURACY / float(np.finfo(np.float64).eps), ACCURACY_SINGLE / float(np.finfo(np.float32).eps)
+"""The same as 1 over that eigenvalue."""
+PROBED = 0.1
+"""What of 1 over that eigenvalue a probe sees at least."""
 OPEN = 1e-4
 """How far open loops are where that alone counts as such a growth: in lengths of the robot, or radians."""
 
@@ -64,16 +68,16 @@ GUARDS = {
     MASS: Guard(
         MASS,
         -math.inf,
-        MASS_GROWTH,
+        (PROBED * REGULAR) ** 2,
         Code(
-            "mass_pivot_growth",
+            "inverse_mass_norm",
             "{x} <= {0}",
-            (MASS_GROWTH,),
+            ((PROBED * REGULAR) ** 2,),
             "SINGULAR_MASS_MATRIX",
             "the mass matrix is singular, or nearly so for the precision; do not use the results",
-            single=(MASS_GROWTH_SINGLE,),
+            single=((PROBED * REGULAR_SINGLE) ** 2,),
         ),
-        high_single=MASS_GROWTH_SINGLE,
+        high_single=(PROBED * REGULAR_SINGLE) ** 2,
     ),
     UNIT: Guard(
         UNIT,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from appell.model.model import Model
@@ -53,10 +54,10 @@ class Formulation(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """The results of a program that divides by M, and the growth of its pivots, which is the value of a guard."""
+    """The results of a program that divides by M, and what computes how near to a singular one M is, for a guard."""
 
     results: Any
-    pivot_growth: Scalar
+    inverse_norm: Callable[[], Scalar]
 
 
 class Driven(NamedTuple):
@@ -167,17 +168,17 @@ def moved(
     if load:
         right = [x + y for x, y in zip(right, load, strict=True)]
     matrix = at.congruent(mass(at.model, at.q))
-    lower, inverse = forward.factorise(matrix, at.parents)
-    a = forward.solve_factorised(lower, inverse, at.parents, tuple(right))
-    return Solved(a, forward.pivot_growth(matrix, inverse))
+    factors = forward.factorise(matrix, at.parents)
+    a = forward.solve_factorised(*factors, at.parents, tuple(right))
+    return Solved(a, partial(forward.inverse_norm, matrix, factors, at.parents))
 
 
 def articulated_bodies(robot: Tree, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
     """Return a of an open tree by articulated bodies."""
     at = robot.at(q)
     total = tuple(t + x for t, x in zip(tau, load, strict=True)) if load else tau
-    a, pivots = articulated.solved(at.model, at.q, v, total)
-    return Solved(a, articulated.pivot_growth(robot.filed, pivots))
+    a = articulated.forward_dynamics(at.model, at.q, v, total)
+    return Solved(a, partial(articulated.inverse_norm, at.model, robot.filed, at.q))
 
 
 def rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
@@ -190,8 +191,8 @@ def motion(dynamics: Program) -> Program:
     """Return the program of q̇ and a, the field that an integrator follows."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> Solved:
-        a, growth = dynamics(robot, q, v, tau)
-        return Solved((rates(robot, q, v), a), growth)
+        a, inverse_norm = dynamics(robot, q, v, tau)
+        return Solved((rates(robot, q, v), a), inverse_norm)
 
     return program
 

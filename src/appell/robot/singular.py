@@ -1,8 +1,8 @@
-"""Singular mass matrices: samples whose pivots of M are small, computed anew in double precision or warned of.
+"""Singular mass matrices: samples near one are computed anew in double precision, or warned of.
 
-The guard of M (:data:`appell.robot.verbs.MASS`) compares pivots with the diagonal entries that they began as. Whether M
-is as close to singular as that suggests is then decided on M itself, scaled to a unit diagonal: the rounding of a
-number over its least eigenvalue is about the relative error of what is divided by M.
+The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: what M answers to one push on all joints. Whether M is as
+close to singular as that suggests is then decided on M itself, scaled to a unit diagonal: the rounding of a number over
+its least eigenvalue is about the relative error of what is divided by M.
 """
 
 from __future__ import annotations
@@ -24,56 +24,54 @@ from appell.spatial.scalar import Array
 
 LOST = 1e-2
 """Relative error from which on results mean nothing."""
-MARGIN = 0.1
-"""A warning is due from this part of the accuracy on: pivots and eigenvalues are estimates both."""
-REGULAR = 1e6
+LOOSE = 1e6
 """Condition number of closed loops beyond which the guard of their own pivots is the one that counts."""
 LOOKED_AT = 4096
-"""Rows of mass matrices that are looked at, those of the smallest pivots first."""
+"""Rows of mass matrices that are looked at, those that the probe found worst first."""
 
 
 class Samples(NamedTuple):
-    """Samples with small pivots: q (n, nq), π where it is given, pivot growth (n,), their places in a batch."""
+    """Samples in question: q (n, nq), π where it is given, what the probe found (n,), their places in a batch."""
 
     q: Array
     parameters: tuple[Array, ...]
-    growth: Array
+    norms: Array
     places: Array
     shape: tuple[int, ...]
 
 
 def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
-    """Return the results of a call, those of float32 samples with small pivots computed in float64.
+    """Return the results of a call, those of float32 samples near a singular M computed in float64.
 
-    Where pivots are small in float64 too, warn with the joints that make M singular.
+    Where float64 is not enough either, warn with the joints that make M singular.
     """
     values = call.values[..., 0]
     shape, is_single, limit = values.shape, values.dtype == np.float32, GUARDS[MASS].bound(values)
     flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in map(np.asarray, call.arguments)]
-    growth = values.reshape(-1)
+    norms = values.reshape(-1)
     finite = np.all([np.isfinite(x).all(axis=-1) for x in flat], axis=0)
-    bad = np.flatnonzero(finite & ~(growth <= limit))
-    given, growth, results = [x[bad].astype(float) for x in flat], growth[bad], call.results
+    bad = np.flatnonzero(finite & ~(norms <= limit))
+    given, norms, results = [x[bad].astype(float) for x in flat], norms[bad], call.results
     if is_single and len(bad):
         found = call.program(*given)
         outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
         for output, value in zip(outputs, found, strict=False):  # after the results come values of guards
             output[bad] = value
-        growth = found[len(results)][:, 0]
+        norms = found[len(results)][:, 0]
         results = [x.reshape(shape + x.shape[1:]) for x in outputs]
-    left = ~(growth <= GUARDS[MASS].high)
+    left = ~(norms <= GUARDS[MASS].high)
     if left.any():
         parameters = (given[-1][left],) if key.is_parametric else ()
-        samples = Samples(given[0][left], parameters, growth[left], bad[left], shape)
+        samples = Samples(given[0][left], parameters, norms[left], bad[left], shape)
         warn(kind, key.verb, samples, stacklevel=6)
     return results
 
 
 def warn(kind: Kind, verb: str, samples: Samples, *, is_single: bool = False, stacklevel: int = 3) -> None:
-    """Warn of the worst of some samples with small pivots, if its mass matrix is singular or nearly so."""
+    """Warn of the worst of some samples, if its mass matrix is singular or nearly so."""
     names = kind.facts.independent
-    order = np.argsort(-np.nan_to_num(samples.growth, nan=np.inf))[: max(1, LOOKED_AT // len(names))]
-    order = order[kind.condition(samples.q[order]) < REGULAR]
+    order = np.argsort(-np.nan_to_num(samples.norms, nan=np.inf))[: max(1, LOOKED_AT // len(names))]
+    order = order[kind.condition(samples.q[order]) < LOOSE]
     if not len(order):
         return
     mass = _mass_matrix(kind, bool(samples.parameters))(samples.q[order], *(x[order] for x in samples.parameters))
@@ -83,7 +81,7 @@ def warn(kind: Kind, verb: str, samples: Samples, *, is_single: bool = False, st
     least[is_finite] = np.linalg.eigvalsh(unit[is_finite])[:, 0]
     error = rounding / np.maximum(np.abs(least), 1e-300)
     worst = int(np.argmax(error))
-    if error[worst] < MARGIN * (ACCURACY_SINGLE if is_single else ACCURACY):
+    if error[worst] < (ACCURACY_SINGLE if is_single else ACCURACY):
         return
     place = tuple(map(int, np.unravel_index(samples.places[order[worst]], samples.shape))) if samples.shape else ()
     where = f" at sample {place}" if place else ""

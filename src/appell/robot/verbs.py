@@ -16,8 +16,8 @@ from appell.trace.tape import Port
 Size = str | int
 
 MASS, UNIT, CLOSED, PIVOTS, REACH = "mass", "unit", "closed", "pivots", "reach"
-"""What a program can check on the way: pivots of M and of closures that are not small, unit quaternions, closed loops,
-legs in reach."""
+"""What a program can check on the way: a regular mass matrix, unit quaternions, closed loops, pivots of their equations
+that are not small, legs in reach."""
 ALWAYS = (UNIT, CLOSED, PIVOTS, REACH)
 DIVIDING = (MASS, *ALWAYS)
 """Of verbs that divide by M."""

@@ -252,8 +252,8 @@ def _regressor(robot: Any, q: Scalars, v: Scalars, a: Scalars) -> Any:
 
 
 def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> Any:
-    a, growth = programs.forward_dynamics(robot.robot, q, v, tau)
-    return Solved((jacobian(a, q), jacobian(a, v), jacobian(a, tau)), growth)
+    a, inverse_norm = programs.forward_dynamics(robot.robot, q, v, tau)
+    return Solved((jacobian(a, q), jacobian(a, v), jacobian(a, tau)), inverse_norm)
 
 
 _INVERSE, _FORWARD = _form(programs.inverse_dynamics), _form(programs.forward_dynamics)

@@ -7,6 +7,7 @@ Jacobians are differentiated by :mod:`appell.trace.derive`, and the derivatives 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from appell.loops.spherical import euler, leg, sums
@@ -152,10 +153,10 @@ def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, loa
     driving = sums.combined(at.motors, tau, _outer_moment(robot, q, load) if load else ZERO)
     right = sub(driving, sums.moment(legs, motions(still, rates)))
     matrix = sums.mass_matrix(legs)
-    lower, inverse = forward.factorise(matrix, PARENTS)
-    alpha = forward.solve_factorised(lower, inverse, PARENTS, right)
+    factors = forward.factorise(matrix, PARENTS)
+    alpha = forward.solve_factorised(*factors, PARENTS, right)
     rates_of_angles = euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), bias.alpha))
-    return Solved(rates_of_angles, forward.pivot_growth(matrix, inverse))
+    return Solved(rates_of_angles, partial(forward.inverse_norm, matrix, factors, PARENTS))
 
 
 # Coriolis matrices

@@ -16,13 +16,15 @@ from appell.model.joints import KINDS
 from appell.model.lean import lean
 from appell.model.model import WORLD, Frame, Model
 from appell.model.parameters import PER_BODY, PER_VELOCITY
-from appell.recursion.articulated import Extent, extents
+from appell.recursion.articulated import extents
+from appell.recursion.forward import probe
 from appell.recursion.kinematics import Scalars
 from appell.robot.coordinates import quaternion_errors
+from appell.robot.guards import GUARDS
 from appell.robot.long import dynamics, kinematics
 from appell.robot.long.body import MASSLESS, TracedBody, body_constants, frame_constants, packing, with_z_axes
 from appell.robot.long.plan import FIELDS, INDEX, Context, Plan, Q, StepPlan, SweepPlan, V, WalkPlan
-from appell.robot.verbs import VERBS
+from appell.robot.verbs import MASS, VERBS
 from appell.spatial.vector import IDENTITY
 from appell.trace.tape import Port, flatten, trace
 
@@ -56,7 +58,8 @@ def program(
     if VERBS[verb].is_lean and not is_parametric:
         model = replace(lean(model), deferred=frozenset())
     own = outputs[:-1] if quaternions else outputs
-    made = _Assembly(model, filed, verb, tuple(frames), is_parametric).program(inputs, own)
+    port = next((k for k, port in enumerate(own) if port.name == GUARDS[MASS].code.port), None)
+    made = _Assembly(model, filed, verb, tuple(frames), is_parametric, port).program(inputs, own)
     return _checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
@@ -76,10 +79,11 @@ class _Assembly:
     """A plan on its way to a program: the items with their classes, the sizes of the fields."""
 
     def __init__(
-        self, model: Model, filed: Model, verb: str, frames: tuple[Frame, ...], parametric: bool
+        self, model: Model, filed: Model, verb: str, frames: tuple[Frame, ...], parametric: bool, probe_port: int | None
     ) -> None:
         found = PLANS[verb]
-        self.plan: Plan = found if isinstance(found, Plan) else found(model)
+        plan = found if isinstance(found, Plan) else found(model)
+        self.plan: Plan = dynamics.probed(plan, probe_port) if probe_port is not None else plan
         self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_friction
         if self.plan.is_massless or parametric:
             bare = (replace(body, inertia=MASSLESS) for body in model.without_friction().bodies)
@@ -91,10 +95,12 @@ class _Assembly:
         needs_rotation = parametric or verb == "regressor"
         kinds = [model.bodies[i].joint.kind for i in self.bodies]
         used = dict.fromkeys(name for one in self.plan.passes for names in one.fields for name in names)
-        # what pivots are compared with; zeros, which fold, where there are none
-        around = extents(filed) if "pivot" in used else [Extent(0.0, 0.0)] * len(filed.bodies)
+        n = len(filed.bodies)
+        # zeros, which fold, where nothing is probed
+        probed = [(*extent, z) for extent, z in zip(extents(filed), probe(n), strict=True)] if "probe" in used else ()
+        probes = probed or [(0.0, 0.0, 0.0)] * n
         constants = [
-            body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY, around[i])
+            body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY, probes[i])
             for i in self.bodies
         ]
         constants += [frame_constants(frame, file_rotations) for frame in frames]

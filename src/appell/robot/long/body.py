@@ -52,15 +52,15 @@ def frame_constants(frame: Frame, file_rotations: list[Matrix]) -> tuple[float, 
     return tuple(float(x) for x in flatten((rotation, position)))
 
 
-def body_constants(body: Body, file_rotation: Matrix, extent: Extent) -> tuple[float, ...]:
-    """Return a body's numbers: placement 12, moments 10, offset, pitch, damping, friction, armature, rotation, extent.
+def body_constants(body: Body, file_rotation: Matrix, probe: tuple[float, ...]) -> tuple[float, ...]:
+    """Return a body's numbers: placement 12, moments 10, offset, pitch, damping, friction, armature, rotation 9, probe.
 
-    The rotation has 9, the extent 2.
+    The probe has three numbers: the extent of the body with all that it carries, and a number of about ±1.
     """
     joint, (m, h, s) = body.joint, body.inertia
     moments = (m, *h, *upper(s))
     friction = (joint.offset, joint.pitch, joint.damping, joint.friction, joint.armature)
-    return tuple(float(x) for x in flatten((joint.placement, moments, friction, file_rotation, extent)))
+    return tuple(float(x) for x in flatten((joint.placement, moments, friction, file_rotation, probe)))
 
 
 def upper(m: Matrix) -> Scalars:
@@ -138,7 +138,7 @@ class TracedBody:
     @property
     def extent(self) -> Extent:
         """Return the extent of the body with all that it carries, by the parameters of the file."""
-        return Extent(*self.constants[36:])
+        return Extent(*self.constants[36:38])
 
     @cached_property
     def inertia(self) -> Inertia:
