@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from appell import interop
-from appell.cli.remarks import massless
 from appell.errors import AppellError, AppellWarning
 from appell.loops.load import load
 from appell.model.build import listed
+from appell.robot.massless import massless
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
@@ -101,7 +101,7 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
     except (ValueError, RuntimeError) as error:
         return Agreement(path, is_floating, robot.nq, robot.nv, note=f"Pinocchio: {error}", is_refused=True)
     states = random_states(pin, model, robot, samples, np.random.default_rng(2018))
-    idle, knot = massless(robot, states.ask("mass_matrix")[0])
+    idle, knot = massless(robot.independent, states.ask("mass_matrix")[0])
     note = f"M is singular: {listed(idle or knot, 3)} {'move nothing' if idle else 'move nothing together'}"
     return Agreement(
         path, is_floating, robot.nq, robot.nv, errors(states, not (idle or knot), most), note if idle or knot else ""

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from appell.model.build import listed
 from appell.model.mimic import mistake
 from appell.model.model import Body, Joint, Model
+from appell.robot.massless import massless
 from appell.robot.robot import Robot
-from appell.spatial.scalar import Array
 from appell.spatial.vector import sub
 
 EARTH = (9.76, 9.84)
 """The range of gravity on the ground [m/s²], with some room for rounding."""
-ROUNDING = 1e-15
-"""What is this much smaller than the largest entry of the inertia matrix's diagonal is zero."""
-SINGULAR = 1e-13
-"""An eigenvalue of the scaled inertia matrix below this is a zero that arithmetic has blurred."""
 WIDE = 10.0
 """A radius of gyration beyond so many sizes of the robot's largest link is a slip of units."""
 
@@ -36,36 +31,9 @@ def remarks(robot: Robot) -> list[str]:
     return [*_inertias(robot), *_followers(model), *_limits(robot), *_gravity(model)]
 
 
-class Massless(NamedTuple):
-    """Joints that move nothing with an inertia: each `alone`, or, where there are none, several `together`."""
-
-    alone: list[str]
-    together: list[str]
-
-
-def massless(robot: Robot, mass: Array) -> Massless:
-    """Return the joints that make an inertia matrix singular: zeros of its diagonal, or where its null vectors are not.
-
-    M is taken in a random configuration; for its null vectors it is scaled to a unit diagonal.
-
-    >>> import appell
-    >>> robot = appell.load("two-link")
-    >>> massless(robot, robot.mass_matrix([0.1, 0.2]))
-    Massless(alone=[], together=[])
-    """
-    joints, size = robot.places("v").items(), np.abs(np.diagonal(mass))
-    is_zero = size <= ROUNDING * size.max(initial=0.0)
-    if is_zero.any():
-        return Massless([name for name, at in joints if is_zero[at].any()], [])
-    scale = 1.0 / np.sqrt(size)
-    values, vectors = np.linalg.eigh(mass * np.outer(scale, scale))
-    share = np.abs(vectors[:, np.abs(values) < SINGULAR]).max(axis=1, initial=0.0)
-    return Massless([], [name for name, at in joints if (share[at] > 1e-3).any()])
-
-
 def _inertias(robot: Robot) -> Iterator[str]:
     model = robot.model
-    idle, knot = massless(robot, robot.mass_matrix(robot.random(np.random.default_rng(0))))
+    idle, knot = massless(robot.independent, robot.mass_matrix(robot.random(np.random.default_rng(0))))
     if knot:
         yield (
             f"joints {listed(knot)} can move together without moving anything with an inertia: M is singular and "

@@ -27,7 +27,7 @@ from appell.model.parameters import n_parameters, parameters
 from appell.read.write_toml import toml_text
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
-from appell.robot import compile
+from appell.robot import compile, singular
 from appell.robot.calls import Call, prepared
 from appell.robot.coordinates import (
     Limits,
@@ -46,7 +46,7 @@ from appell.robot.kind import FILE, Facts, Failure, Key, Kind, Rank
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, only
 from appell.robot.verbs import CLOSED as IS_CLOSED
-from appell.robot.verbs import PIVOTS, UNIT, VERBS, Verb
+from appell.robot.verbs import MASS, PIVOTS, UNIT, VERBS, Verb
 from appell.spatial.scalar import Array
 
 MANY = 30
@@ -153,7 +153,7 @@ class Closed(Kind):
             structure.actuated,
             parameters(model),
             Limits(every.lower, every.upper, every.velocity[own], every.effort[own]),
-            {UNIT: len(places), PIVOTS: 1},
+            {MASS: 1, UNIT: len(places), PIVOTS: 1},
             [*lines, *(f"  {i:<10} {name}" for i, name in enumerate(actuators))],
             places,
             None if rolls else curved_joints(model, own),
@@ -231,7 +231,9 @@ class Closed(Kind):
         return Kernel(ProgramSpec(spec.name, spec.inputs, spec.outputs, f"{spec.fingerprint} {other!r}", make))
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
-        """Return results with other pivots for bad samples; raise for bad quaternions."""
+        """Return results with other pivots for bad samples; raise for bad quaternions, warn of singular M."""
+        if guard == MASS:
+            return singular.recovered(self, key, call)
         if guard == UNIT:
             return self.refuse_quaternions(call)
         if key not in self._fallbacks:

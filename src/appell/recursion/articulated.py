@@ -12,16 +12,18 @@ other, which for a joint of several velocities is the block elimination without 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
+from appell.recursion.forward import probe, sum_of_squares
 from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import Link, Scalars, Velocity, joint_motions, links, moved
-from appell.recursion.sweep import around, outward
+from appell.recursion.sweep import around, inward, outward
 from appell.spatial.inertia import Inertia
-from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.scalar import Matrix, Scalar, Vector, sqrt
 from appell.spatial.vector import (
     ZERO,
     add,
@@ -36,6 +38,7 @@ from appell.spatial.vector import (
     outer,
     scale,
     skew,
+    trace,
     transpose,
 )
 
@@ -108,6 +111,52 @@ def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scal
 
     outward(model, Pair(negate(model.gravity), ZERO), motion)
     return tuple(result)
+
+
+class Extent(NamedTuple):
+    """The mass of a body with all that it carries, and about how large its moment of inertia is at its joint."""
+
+    mass: Scalar
+    moment: Scalar
+
+    def seen_by(self, column: Column, armature: Scalar) -> Scalar:
+        """Return about what M has on its diagonal for a column of the joint."""
+        return dot(column.linear, column.linear) * self.mass + (
+            dot(column.angular, column.angular) * self.moment + armature
+        )
+
+
+def extents(model: Model) -> list[Extent]:
+    """Return the extent of every body, in whatever configuration: Σ m r², r² added up along the links.
+
+    Of a model with the inertias of its file; the moments of a lean model are regrouped, and say nothing by themselves.
+    """
+
+    def gathered(i: int, below: list[tuple[int, Extent]]) -> Extent:
+        mass, _, second = model.bodies[i].inertia
+        moment = trace(second)
+        for child, (carried, spread) in below:
+            p = model.bodies[child].joint.placement.position
+            mass, moment = mass + carried, moment + (spread + dot(p, p) * carried)
+        return Extent(mass, moment)
+
+    return inward(model, gathered)
+
+
+def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
+    """Return about (1 / least eigenvalue of M, scaled)², as :func:`appell.recursion.forward.inverse_norm`.
+
+    The diagonal of M is that of the extents, by the model with the inertias of the file.
+    """
+    still, around = replace(model, gravity=ZERO), extents(filed)
+    size = [
+        sqrt(around[i].seen_by(column, filed.joint_parameters[k].armature))
+        for i, body in enumerate(filed.bodies)
+        for k, column in zip(filed.velocities(i), body.joint.columns, strict=True)
+    ]
+    push = tuple(z * m for z, m in zip(probe(len(size)), size, strict=True))
+    x = forward_dynamics(still, q, (0.0,) * model.nv, push)
+    return sum_of_squares(y * m for y, m in zip(x, size, strict=True))
 
 
 def eliminated(

@@ -6,7 +6,9 @@ everything else goes through the kernel's ufunc. Values of guards are looked at 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,31 @@ def kernel(spec: ProgramSpec) -> AnyKernel:
 
 
 def prepared(kind: Kind, key: Key) -> Call:
-    """Return the callable of a program: its arguments, then `out` where it is given."""
+    """Return the callable of a verb: its arguments, then `out` where it is given.
+
+    Single precision has a program of its own where it needs other guards.
+    """
+    single = key._replace(is_single=True)
+    double = of_program(kind, key)
+    if compile.ports(kind, single)[2] == compile.ports(kind, key)[2]:
+        return double
+    count, made = len(compile.ports(kind, key)[0]), functools.cache(partial(of_program, kind, single))
+
+    def by_precision(*arguments: Any) -> Any:
+        first = arguments[0]
+        if isinstance(first, np.ndarray) and first.dtype == np.float32 and _is_single(arguments[1:count]):
+            return made()(*arguments)
+        return double(*arguments)
+
+    return by_precision
+
+
+def _is_single(arguments: tuple[Any, ...]) -> bool:
+    return all(isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arguments)
+
+
+def of_program(kind: Kind, key: Key) -> Call:
+    """Return the callable of a program."""
     program = compile.program(kind, key)
     guards, compiled = program.guards, kernel(program.spec)
     count, n_results = len(program.spec.inputs), len(program.spec.outputs) - len(guards)
@@ -57,7 +83,7 @@ def prepared(kind: Kind, key: Key) -> Call:
         results = list(found[:n_results])
         for guard, values in zip(guards, found[n_results:], strict=True):
             if not guard.passes(values):
-                results = kind.recovered(key, guard.name, Failure(arguments, results, values))
+                results = kind.recovered(key, guard.name, Failure(arguments, results, values, compiled))
         return results
 
     def into(arguments: tuple[Any, ...], out: Any) -> Any:

@@ -20,9 +20,10 @@ from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import Scalars
 from appell.robot.guards import GUARDS, Guard
 from appell.robot.kind import FILE, Competitor, Key, Kind, Program
+from appell.robot.massless import Massless, massless
 from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation
-from appell.robot.verbs import Verb
+from appell.robot.programs import Formulation, Solved
+from appell.robot.verbs import MASS, Verb
 from appell.trace.count import Count, count
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape, trace
@@ -55,10 +56,11 @@ def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tup
     sizes = kind.facts.sizes if verb.about != "points" else {**kind.facts.sizes, "n": len(key.about)}
     inputs, outputs = verb.ports(sizes)
     is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
-    guards = tuple(GUARDS[name] for name in verb.guards if is_checked and kind.facts.guards.get(name))
+    values = kind.guards(key)
+    guards = tuple(GUARDS[name] for name in verb.guards if is_checked and values.get(name))
     if key.is_parametric:
         inputs = (*inputs, Port(PARAMETERS, (kind.facts.sizes["p"],)))
-    return inputs, (*outputs, *(Port(g.code.port, (kind.facts.guards[g.name],)) for g in guards)), guards
+    return inputs, (*outputs, *(Port(g.code.port, (values[g.name],)) for g in guards)), guards
 
 
 def program(kind: Kind, key: Key) -> Program:
@@ -70,7 +72,8 @@ def program(kind: Kind, key: Key) -> Program:
 
 def _fingerprint(kind: Kind, key: Key) -> str:
     about = kind.model.frame_index[key.about] if isinstance(key.about, str) else key.about
-    return repr((kind.fingerprint(is_parametric=key.is_parametric), about, key.formulation, key.is_parametric))
+    guards = [guard.name for guard in ports(kind, key)[2]]
+    return repr((kind.fingerprint(is_parametric=key.is_parametric), about, key.formulation, key.is_parametric, guards))
 
 
 def tape(kind: Kind, key: Key, *, is_guarded: bool = True) -> Tape:
@@ -134,25 +137,25 @@ def traced(
         # first, while the inputs are at hand
         values = kind.checks(robot, verb.guards, own[0]) if guards else {}
         results = formulation.program(robot, *own, *about)
+        if isinstance(results, Solved):
+            results, inverse_norm = results
+            if GUARDS[MASS] in guards:
+                values[MASS] = [inverse_norm()]
         return results, [values[guard.name] for guard in guards]
 
     try:
         return verify(trace(key.verb, run, inputs, outputs))
     except ZeroDivisionError:
-        idle = weightless(kind)
-        what = (
-            f"joints that move nothing with an inertia, {listed(idle)}"
-            if idle
-            else ("a singular mass matrix: some joints, or passive modes, move nothing with an inertia together")
-        )
+        alone, together = _massless(kind)
         raise ModelError(
-            f"{key.verb}: robot '{kind.model.name}' has {what}; give their links mass or the joints rotor inertia"
+            f"{key.verb}: singular mass matrix of robot '{kind.model.name}': the joints {listed(alone or together)} "
+            f"{'move nothing with an inertia' if alone else 'can move together and move nothing with an inertia'}; give "
+            "their links mass or the joints rotor inertia (armature)"
         ) from None
 
 
-def weightless(kind: Kind) -> list[str]:
-    """Return the joints of which M has a zero on the diagonal: they move nothing with an inertia."""
+def _massless(kind: Kind) -> Massless:
+    """Return the joints that make M singular, in a random configuration."""
     at = kind.embedding(FILE).at(tuple(map(float, kind.random(np.random.default_rng(0), 1)[0])))
     matrix = at.congruent(mass_matrix_composite(at.model, at.q))
-    names = [name.partition("[")[0] for k, name in enumerate(kind.facts.independent) if matrix[k][k] == 0.0]
-    return list(dict.fromkeys(names))
+    return massless(kind.facts.independent, np.array(matrix, dtype=float))

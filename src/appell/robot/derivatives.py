@@ -7,6 +7,7 @@ independent velocities: column k says how a result changes while q moves by unit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from appell.recursion import forward, gibbs, inertia_matrix
@@ -16,6 +17,7 @@ from appell.robot.programs import (
     PROGRAMS,
     Formulation,
     Program,
+    Solved,
     bias_forces,
     generalised_forces,
     inverse_dynamics,
@@ -59,7 +61,8 @@ def forward_dynamics_derivatives(robot: Embedding, q: Scalars, v: Scalars, tau: 
     """
     at = robot.at(q)
     by_state, unknown = _by_state(robot, q, v, tau)
-    factors = forward.factorise(at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q)), at.parents)
+    matrix = at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q))
+    factors = forward.factorise(matrix, at.parents)
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, gibbs.inverse_dynamics, v), strict=True)]
 
     def solved(columns: Any) -> Any:
@@ -68,7 +71,9 @@ def forward_dynamics_derivatives(robot: Embedding, q: Scalars, v: Scalars, tau: 
 
     a = forward.solve_factorised(*factors, at.parents, tuple(right))
     by_q, by_v = ([substituted(row, unknown, a) for row in rows] for rows in by_state)
-    return solved(_opposite(by_q)), solved(_opposite(by_v)), solved([at.pushed(unit) for unit in units(len(tau))])
+    by_tau = solved([at.pushed(unit) for unit in units(len(tau))])
+    inverse_norm = partial(forward.inverse_norm, matrix, factors, at.parents)
+    return Solved((solved(_opposite(by_q)), solved(_opposite(by_v)), by_tau), inverse_norm)
 
 
 def _opposite(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

@@ -10,14 +10,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from appell.kernels.text.c99 import Guard as Code
-from appell.robot.verbs import PIVOTS, REACH, UNIT
+from appell.robot.verbs import MASS, PIVOTS, REACH, UNIT
 from appell.spatial.scalar import Array
 
 QUATERNION_TOLERANCE = 1e-6
 """How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
 PIVOT_GROWTH = 1e6
 """Pivot growth beyond which a sample is looked at: the mean square of (usual pivot / pivot), three digits lost."""
+ACCURACY, ACCURACY_SINGLE = 1e-7, 5e-3
+"""Rounding over the least eigenvalue of the scaled mass matrix up to which it counts as regular, by precision.
+
+What is divided by M has a relative error of some ten times this at most.
+"""
+REGULAR, REGULAR_SINGLE = ACCURACY / float(np.finfo(np.float64).eps), ACCURACY_SINGLE / float(np.finfo(np.float32).eps)
+"""The same as 1 over that eigenvalue."""
+PROBED = 0.1
+"""What of 1 over that eigenvalue a probe sees at least."""
 OPEN = 1e-4
 """How far open loops are where that alone counts as such a growth: in lengths of the robot, or radians."""
 
@@ -34,10 +45,12 @@ class Guard:
     high: float
     code: Code
     is_quiet: bool = False
+    high_single: float | None = None
+    """The upper bound in single precision, where it is another."""
 
     def passes(self, values: Array) -> bool:
         """Return whether all values are within the bounds; one that is not a number is not."""
-        low, high = self.low, self.high
+        low, high = self.low, self.bound(values)
         if values.size == 1:
             return bool(low <= values.item() <= high)
         if values.ndim == 1:  # one sample, on which Python is quicker than NumPy
@@ -46,8 +59,26 @@ class Guard:
             return True
         return bool((high == math.inf or values.max() <= high) and (low == -math.inf or values.min() >= low))
 
+    def bound(self, values: Array) -> float:
+        """Return the upper bound in the precision of the values."""
+        return self.high if self.high_single is None or values.dtype == np.float64 else self.high_single
+
 
 GUARDS = {
+    MASS: Guard(
+        MASS,
+        -math.inf,
+        (PROBED * REGULAR) ** 2,
+        Code(
+            "inverse_mass_norm",
+            "{x} <= {0}",
+            ((PROBED * REGULAR) ** 2,),
+            "SINGULAR_MASS_MATRIX",
+            "the mass matrix is singular, or nearly so for the precision; do not use the results",
+            single=((PROBED * REGULAR_SINGLE) ** 2,),
+        ),
+        high_single=(PROBED * REGULAR_SINGLE) ** 2,
+    ),
     UNIT: Guard(
         UNIT,
         -2.0 * QUATERNION_TOLERANCE,

@@ -38,12 +38,16 @@ FILE = "file"
 
 
 class Key(NamedTuple):
-    """Which program: the verb, what it is about (a frame, points), the formulation, and whether π is an input."""
+    """Which program: the verb, what it is about (a frame, points), the formulation, and whether π is an input.
+
+    `is_single` says that it is run in single precision, for which more robots need the guard of M.
+    """
 
     verb: str
     about: Any = None
     formulation: str | None = None
     is_parametric: bool = False
+    is_single: bool = False
 
 
 class Competitor(NamedTuple):
@@ -76,11 +80,12 @@ NO_LOOPS = Rank()
 
 
 class Failure(NamedTuple):
-    """A call whose guard failed: its arguments, its results, and the guard's values."""
+    """A call whose guard failed: its arguments, its results, the guard's values, and the program that was called."""
 
     arguments: tuple[Any, ...]
     results: list[Array]
     values: Array
+    program: Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,10 @@ class Kind(ABC):
         return call.results
 
     # Programs
+
+    def guards(self, key: Key) -> Mapping[str, int]:
+        """Return the guards that a program may have, and how many values each has."""
+        return self.facts.guards
 
     @abstractmethod
     def fingerprint(self, *, is_parametric: bool) -> Any:

@@ -148,6 +148,8 @@ class Tree(NamedTuple):
 
     model: Model
     coupled: Model
+    filed: Model
+    """The tree with the inertias of its file."""
 
     def at(self, q: Scalars) -> Posture:
         """Return the posture of a configuration."""

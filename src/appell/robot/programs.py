@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from appell.model.model import Model
@@ -28,7 +29,8 @@ from appell.recursion import (
     vector_form,
 )
 from appell.recursion.kinematics import Scalars
-from appell.robot.posture import Embedding, Forces, Posture, dot
+from appell.robot.posture import Embedding, Forces, Posture, Tree, dot
+from appell.spatial.scalar import Scalar
 from appell.spatial.vector import ZERO
 
 InverseDynamics = Callable[[Model, Scalars, Scalars, Scalars], Scalars]
@@ -49,6 +51,13 @@ class Formulation(NamedTuple):
 
 
 # Dynamics
+
+
+class Solved(NamedTuple):
+    """The results of a program that divides by M, and what computes how near to a singular one M is, for a guard."""
+
+    results: Any
+    inverse_norm: Callable[[], Scalar]
 
 
 class Driven(NamedTuple):
@@ -153,19 +162,23 @@ def forward_dynamics(mass: MassMatrix, tree: InverseDynamics) -> Program:
 
 def moved(
     at: Posture, mass: MassMatrix, tree: InverseDynamics, v: Scalars, tau: Scalars, load: Scalars = ()
-) -> Scalars:
+) -> Solved:
     """Return the independent accelerations under actuator forces."""
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, tree, v), strict=True)]
     if load:
         right = [x + y for x, y in zip(right, load, strict=True)]
-    return forward.solve(at.congruent(mass(at.model, at.q)), at.parents, tuple(right))
+    matrix = at.congruent(mass(at.model, at.q))
+    factors = forward.factorise(matrix, at.parents)
+    a = forward.solve_factorised(*factors, at.parents, tuple(right))
+    return Solved(a, partial(forward.inverse_norm, matrix, factors, at.parents))
 
 
-def articulated_bodies(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
+def articulated_bodies(robot: Tree, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
     """Return a of an open tree by articulated bodies."""
     at = robot.at(q)
     total = tuple(t + x for t, x in zip(tau, load, strict=True)) if load else tau
-    return articulated.forward_dynamics(at.model, at.q, v, total)
+    a = articulated.forward_dynamics(at.model, at.q, v, total)
+    return Solved(a, partial(articulated.inverse_norm, at.model, robot.filed, at.q))
 
 
 def rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
@@ -176,7 +189,12 @@ def rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
 
 def motion(dynamics: Program) -> Program:
     """Return the program of q̇ and a, the field that an integrator follows."""
-    return lambda robot, q, v, tau: (rates(robot, q, v), dynamics(robot, q, v, tau))
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> Solved:
+        a, inverse_norm = dynamics(robot, q, v, tau)
+        return Solved((rates(robot, q, v), a), inverse_norm)
+
+    return program
 
 
 def coriolis_matrix(robot: Embedding, q: Scalars, v: Scalars) -> Any:

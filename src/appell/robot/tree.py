@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from appell.model.model import Model
 from appell.model.parameters import n_parameters, parameters
 from appell.recursion.coupling import expand_q
 from appell.recursion.kinematics import Scalars
-from appell.robot import compile, posture
+from appell.robot import compile, posture, singular
 from appell.robot.coordinates import (
     coordinate_lines,
     curved_joints,
@@ -26,10 +27,12 @@ from appell.robot.coordinates import (
     velocity_names,
 )
 from appell.robot.derivatives import known
+from appell.robot.guards import REGULAR, REGULAR_SINGLE
 from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import ARTICULATED, Formulation, motion
-from appell.robot.verbs import UNIT
+from appell.robot.regular import condition_bound
+from appell.robot.verbs import MASS, UNIT
 from appell.spatial.scalar import Array
 
 
@@ -59,13 +62,24 @@ class Tree(Kind):
             [k for i in free for k in model.velocities(i)],
             parameters(model),
             joint_limits(own),
-            {UNIT: len(places)},
+            {MASS: 1, UNIT: len(places)},
             coordinate_lines(own),
             places,
             curved_joints(own, range(own.nv)),
         )
 
     # Programs
+
+    @cached_property
+    def _condition_bound(self) -> float:
+        return math.inf if self.model.is_coupled else condition_bound(self.model)
+
+    def guards(self, key: Key) -> Mapping[str, int]:
+        """Return the guards of a program, without that of M where the inertias of all bodies make M regular."""
+        if key.is_parametric or MASS not in self.verbs[key.verb].guards:
+            return self.facts.guards
+        is_regular = self._condition_bound <= (REGULAR_SINGLE if key.is_single else REGULAR)
+        return {**self.facts.guards, MASS: int(not is_regular)}
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
         """Return the model without names."""
@@ -87,15 +101,15 @@ class Tree(Kind):
 
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the tree in the frames of a variant."""
-        return posture.Tree(self.tree_in(variant, pi), self.model)
+        return posture.Tree(self.tree_in(variant, pi), self.model, self.tree_in(FILE, pi))
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return how far quaternions are from unit length."""
         return {UNIT: quaternion_errors(self.facts.quaternions, q) if UNIT in guards else ()}
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
-        """Raise for quaternions that are not of unit length."""
-        return self.refuse_quaternions(call)
+        """Raise for quaternions that are not of unit length; warn of singular mass matrices."""
+        return singular.recovered(self, key, call) if guard == MASS else self.refuse_quaternions(call)
 
     # Configurations
 

@@ -15,9 +15,12 @@ from appell.trace.tape import Port
 
 Size = str | int
 
-UNIT, CLOSED, PIVOTS, REACH = "unit", "closed", "pivots", "reach"
-"""What a program can check on the way: unit quaternions, closed loops, pivots that are not small, legs in reach."""
+MASS, UNIT, CLOSED, PIVOTS, REACH = "mass", "unit", "closed", "pivots", "reach"
+"""What a program can check on the way: a regular mass matrix, unit quaternions, closed loops, pivots of their equations
+that are not small, legs in reach."""
 ALWAYS = (UNIT, CLOSED, PIVOTS, REACH)
+DIVIDING = (MASS, *ALWAYS)
+"""Of verbs that divide by M."""
 OF_TREE = (UNIT, REACH)
 """Of verbs of q alone, which no loop enters."""
 ON_THE_WAY = (PIVOTS, REACH)
@@ -66,9 +69,9 @@ VERBS = {
     for verb in (
         Verb("inverse_dynamics", _DRIVEN, _TAU),
         Verb("inverse_dynamics_loaded", (*_DRIVEN, _LOAD), _TAU, chosen_as="inverse_dynamics"),
-        Verb("forward_dynamics", _FORCED, _RATES),
-        Verb("forward_dynamics_loaded", (*_FORCED, _LOAD), _RATES, chosen_as="forward_dynamics"),
-        Verb("motion", _FORCED, (("rate", ("q",)), *_RATES), ON_THE_WAY, chosen_as="forward_dynamics"),
+        Verb("forward_dynamics", _FORCED, _RATES, DIVIDING),
+        Verb("forward_dynamics_loaded", (*_FORCED, _LOAD), _RATES, DIVIDING, chosen_as="forward_dynamics"),
+        Verb("motion", _FORCED, (("rate", ("q",)), *_RATES), (MASS, *ON_THE_WAY), chosen_as="forward_dynamics"),
         Verb("generalised_forces", (_Q, _V, _A), _FORCES),
         Verb("mass_matrix", (_Q,), (("M", ("v", "v")),)),
         Verb("coriolis_matrix", (_Q, _V), (("C", ("v", "v")),)),
@@ -95,6 +98,7 @@ VERBS = {
             "forward_dynamics_derivatives",
             _FORCED,
             (("da_dq", ("v", "v")), ("da_dv", ("v", "v")), ("da_dtau", ("v", "u"))),
+            DIVIDING,
         ),
         Verb("constraint_forces", _DRIVEN, (("w", ("c", 6)),)),
         Verb("actuator_jacobian", (_Q,), (("J", ("u", "v")),)),

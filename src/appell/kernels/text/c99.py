@@ -32,10 +32,13 @@ class Guard:
     code: str
     meaning: str
     is_result: bool = False
+    single: tuple[float, ...] = ()
+    """The numbers in single precision, where they are others."""
 
     def test(self, real: Real, x: str) -> str:
         """Return the test of a value in C."""
-        return self.passes.format(*(real.literal(number) for number in self.numbers), x=x)
+        numbers = self.single if self.single and real.name == "float" else self.numbers
+        return self.passes.format(*(real.literal(number) for number in numbers), x=x)
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Sheet:
 
 WIDTH = 110
 """The longest declaration that stands on one line."""
-CODES = {"NOT_UNIT": 1, "SMALL_PIVOT": 2, "OUT_OF_REACH": 4}
+CODES = {"NOT_UNIT": 1, "SMALL_PIVOT": 2, "OUT_OF_REACH": 4, "SINGULAR_MASS_MATRIX": 8}
 """What a function returns when a guard fails, added up."""
 
 

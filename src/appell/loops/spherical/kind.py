@@ -21,13 +21,14 @@ from appell.loops.spherical.write import spherical_text
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY
 from appell.recursion.kinematics import Scalars
+from appell.robot import singular
 from appell.robot.calls import Call, prepared
 from appell.robot.coordinates import Limits
 from appell.robot.derivatives import inverse_dynamics_derivatives, known
 from appell.robot.kind import Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation, motion, only, regressor_matrix
-from appell.robot.verbs import REACH, VERBS, Verb
+from appell.robot.programs import Formulation, Solved, motion, only, regressor_matrix
+from appell.robot.verbs import MASS, REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 from appell.trace.derive import jacobian
@@ -103,7 +104,7 @@ class Spherical(Kind):
             actuated,
             [float(x) for inertia in robot.inertias for x in inertia.parameters],
             Limits(-endless, endless, endless, endless),
-            {REACH: legs},
+            {MASS: 1, REACH: legs},
             [
                 *(
                     f"  q[{i}], v[{i}] {name}: Euler angle about {axis} [rad], rate [rad/s]"
@@ -144,7 +145,9 @@ class Spherical(Kind):
         return {REACH: programs.discriminants(self.mechanism, q) if REACH in guards else ()}
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
-        """Raise for samples outside the workspace."""
+        """Raise for samples outside the workspace; warn of singular mass matrices."""
+        if guard == MASS:
+            return singular.recovered(self, key, call)
         self._check_reach(call.values)
         return call.results
 
@@ -249,8 +252,8 @@ def _regressor(robot: Any, q: Scalars, v: Scalars, a: Scalars) -> Any:
 
 
 def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> Any:
-    a = programs.forward_dynamics(robot.robot, q, v, tau)
-    return jacobian(a, q), jacobian(a, v), jacobian(a, tau)
+    a, inverse_norm = programs.forward_dynamics(robot.robot, q, v, tau)
+    return Solved((jacobian(a, q), jacobian(a, v), jacobian(a, tau)), inverse_norm)
 
 
 _INVERSE, _FORWARD = _form(programs.inverse_dynamics), _form(programs.forward_dynamics)

@@ -7,6 +7,7 @@ Jacobians are differentiated by :mod:`appell.trace.derive`, and the derivatives 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from appell.loops.spherical import euler, leg, sums
@@ -14,8 +15,9 @@ from appell.loops.spherical.euler import Spin
 from appell.loops.spherical.leg import Axes, Rates
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.sums import Chain, ChainRates, Motion
-from appell.recursion.forward import solve
+from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
+from appell.robot.programs import Solved
 from appell.spatial.scalar import Matrix, Vector, cos, sin
 from appell.spatial.vector import (
     ZERO,
@@ -139,7 +141,7 @@ def _congruent(e: Matrix, m: Matrix) -> Matrix:
     return (a, b, c)
 
 
-def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Vector:
+def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Solved:
     """Return the angles' accelerations under the motors' torques: M ω̇ = Σ τᵢ rowᵢ − N at ω̇ = 0, then a = E⁻¹(ω̇ − Ė v).
 
     No Euler matrix meets M on this way; the angles enter last.
@@ -150,8 +152,11 @@ def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, loa
     legs = chains(robot, at, bias.omega, rates)
     driving = sums.combined(at.motors, tau, _outer_moment(robot, q, load) if load else ZERO)
     right = sub(driving, sums.moment(legs, motions(still, rates)))
-    alpha = solve(sums.mass_matrix(legs), PARENTS, right)
-    return euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), bias.alpha))
+    matrix = sums.mass_matrix(legs)
+    factors = forward.factorise(matrix, PARENTS)
+    alpha = forward.solve_factorised(*factors, PARENTS, right)
+    rates_of_angles = euler.rates(robot.sequence, q, sub((alpha[0], alpha[1], alpha[2]), bias.alpha))
+    return Solved(rates_of_angles, partial(forward.inverse_norm, matrix, factors, PARENTS))
 
 
 # Coriolis matrices

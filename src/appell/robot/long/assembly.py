@@ -16,12 +16,15 @@ from appell.model.joints import KINDS
 from appell.model.lean import lean
 from appell.model.model import WORLD, Frame, Model
 from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.recursion.articulated import extents
+from appell.recursion.forward import probe
 from appell.recursion.kinematics import Scalars
 from appell.robot.coordinates import quaternion_errors
+from appell.robot.guards import GUARDS
 from appell.robot.long import dynamics, kinematics
 from appell.robot.long.body import MASSLESS, TracedBody, body_constants, frame_constants, packing, with_z_axes
 from appell.robot.long.plan import FIELDS, INDEX, Context, Plan, Q, StepPlan, SweepPlan, V, WalkPlan
-from appell.robot.verbs import VERBS
+from appell.robot.verbs import MASS, VERBS
 from appell.spatial.vector import IDENTITY
 from appell.trace.tape import Port, flatten, trace
 
@@ -51,10 +54,12 @@ def program(
     The last input of a parametric program takes the place of the model's parameters. `quaternions` are the places in q
     of those whose lengths are checked, the last output.
     """
+    filed = model
     if VERBS[verb].is_lean and not is_parametric:
         model = replace(lean(model), deferred=frozenset())
     own = outputs[:-1] if quaternions else outputs
-    made = _Assembly(model, verb, tuple(frames), is_parametric).program(inputs, own)
+    port = next((k for k, port in enumerate(own) if port.name == GUARDS[MASS].code.port), None)
+    made = _Assembly(model, filed, verb, tuple(frames), is_parametric, port).program(inputs, own)
     return _checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
@@ -73,9 +78,12 @@ def _checked(made: Rolled, places: Sequence[int], output: Port) -> Rolled:
 class _Assembly:
     """A plan on its way to a program: the items with their classes, the sizes of the fields."""
 
-    def __init__(self, model: Model, verb: str, frames: tuple[Frame, ...], parametric: bool) -> None:
+    def __init__(
+        self, model: Model, filed: Model, verb: str, frames: tuple[Frame, ...], parametric: bool, probe_port: int | None
+    ) -> None:
         found = PLANS[verb]
-        self.plan: Plan = found if isinstance(found, Plan) else found(model)
+        plan = found if isinstance(found, Plan) else found(model)
+        self.plan: Plan = dynamics.probed(plan, probe_port) if probe_port is not None else plan
         self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_friction
         if self.plan.is_massless or parametric:
             bare = (replace(body, inertia=MASSLESS) for body in model.without_friction().bodies)
@@ -86,8 +94,14 @@ class _Assembly:
         self.bodies = sorted(path) if frames else list(range(len(model.bodies)))
         needs_rotation = parametric or verb == "regressor"
         kinds = [model.bodies[i].joint.kind for i in self.bodies]
+        used = dict.fromkeys(name for one in self.plan.passes for names in one.fields for name in names)
+        n = len(filed.bodies)
+        # zeros, which fold, where nothing is probed
+        probed = [(*extent, z) for extent, z in zip(extents(filed), probe(n), strict=True)] if "probe" in used else ()
+        probes = probed or [(0.0, 0.0, 0.0)] * n
         constants = [
-            body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY) for i in self.bodies
+            body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY, probes[i])
+            for i in self.bodies
         ]
         constants += [frame_constants(frame, file_rotations) for frame in frames]
         self.constants = [(), *constants]
@@ -95,7 +109,6 @@ class _Assembly:
         self.classes: list[Key] = list(dict.fromkeys(self.keys))
         joint_pose = max((len(packing(kind)[0]) for kind in kinds), default=0)
         pivot = 8 * max((KINDS[kind].nv for kind in kinds), default=0)
-        used = dict.fromkeys(name for one in self.plan.passes for names in one.fields for name in names)
         self.fields = {name: (FIELDS | {"joint_pose": joint_pose, "pivot": pivot})[name] for name in used}
 
     def program(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Rolled:

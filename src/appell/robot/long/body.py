@@ -8,6 +8,7 @@ from typing import Any
 
 from appell.model.joints import QUATERNION, plane
 from appell.model.model import WORLD, Body, Frame, Joint, Model, Z
+from appell.recursion.articulated import Extent
 from appell.recursion.gibbs import Acceleration, acceleration_tensor
 from appell.recursion.joint_forces import joint_force
 from appell.recursion.kinematics import JointMotion, Link, Scalars, joint_motion
@@ -51,12 +52,15 @@ def frame_constants(frame: Frame, file_rotations: list[Matrix]) -> tuple[float, 
     return tuple(float(x) for x in flatten((rotation, position)))
 
 
-def body_constants(body: Body, file_rotation: Matrix) -> tuple[float, ...]:
-    """Return a body's numbers: placement 12, moments 10, offset, pitch, damping, friction, armature, rotation 9."""
+def body_constants(body: Body, file_rotation: Matrix, probe: tuple[float, ...]) -> tuple[float, ...]:
+    """Return a body's numbers: placement 12, moments 10, offset, pitch, damping, friction, armature, rotation 9, probe.
+
+    The probe has three numbers: the extent of the body with all that it carries, and a number of about ±1.
+    """
     joint, (m, h, s) = body.joint, body.inertia
     moments = (m, *h, *upper(s))
     friction = (joint.offset, joint.pitch, joint.damping, joint.friction, joint.armature)
-    return tuple(float(x) for x in flatten((joint.placement, moments, friction, file_rotation)))
+    return tuple(float(x) for x in flatten((joint.placement, moments, friction, file_rotation, probe)))
 
 
 def upper(m: Matrix) -> Scalars:
@@ -129,7 +133,12 @@ class TracedBody:
     @cached_property
     def file_rotation(self) -> Matrix:
         """Return R from the body's frame, whose z is the joint's axis, to its frame in the file."""
-        return square(self.constants[27:])
+        return square(self.constants[27:36])
+
+    @property
+    def extent(self) -> Extent:
+        """Return the extent of the body with all that it carries, by the parameters of the file."""
+        return Extent(*self.constants[36:38])
 
     @cached_property
     def inertia(self) -> Inertia:

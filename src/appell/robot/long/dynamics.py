@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from appell.kernels.rolled import Fields
 from appell.model.model import Model
 from appell.recursion import articulated, coriolis
-from appell.recursion.articulated import Articulated, Pivot
+from appell.recursion.articulated import Articulated, Pair, Pivot
 from appell.recursion.coriolis import Carried, Subtree
+from appell.recursion.forward import probe, sum_of_squares
 from appell.recursion.gibbs import accelerate, inertial_load
 from appell.recursion.inertia_matrix import moved_up, unit_momentum
 from appell.recursion.kinematics import Link, Load, Scalars, carried, moved
@@ -21,6 +23,7 @@ from appell.robot.long.plan import (
     StepPlan,
     SweepPlan,
     WalkPlan,
+    all_of,
     by_coordinate,
     by_velocity,
     falling,
@@ -33,8 +36,8 @@ from appell.robot.long.plan import (
     pair,
     velocity,
 )
-from appell.spatial.scalar import Scalar, sign
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, negate, skew, transpose
+from appell.spatial.scalar import Scalar, sign, sqrt
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, negate, scale, skew, transpose
 from appell.trace.tape import flatten
 
 # Inverse dynamics: motions outward, loads inward
@@ -97,10 +100,13 @@ def _eliminate(x: Context) -> Any:
 
 
 def _accelerations(x: Context) -> Any:
+    return articulated.advanced(x.link, pair(x.parent["acceleration"]), pair(x.own["bias"]), _pivots(x))
+
+
+def _pivots(x: Context) -> list[Pivot]:
     columns = x.body.joint.columns
     parts = [x.own["pivot"][8 * k : 8 * k + 8] for k in range(len(columns))]
-    pivots = [Pivot(c, pair(p), p[6], p[7]) for c, p in zip(columns, parts, strict=True)]
-    return articulated.advanced(x.link, pair(x.parent["acceleration"]), pair(x.own["bias"]), pivots)
+    return [Pivot(c, pair(p), p[6], p[7]) for c, p in zip(columns, parts, strict=True)]
 
 
 def _stored(body: Articulated) -> Any:
@@ -130,6 +136,50 @@ def _forward(velocities: StepPlan, port: int) -> Plan:
         ),
         lambda model: {"acceleration": (*negate(model.gravity), *ZERO)},
     )
+
+
+# How near M is to a singular one: a probe pushes all joints at once (:func:`appell.recursion.articulated.inverse_norm`)
+
+
+def _sizes(x: Context) -> list[Scalar]:
+    armatures = [armature for armature, _, _ in x.body.friction_parameters()]
+    return [sqrt(x.body.extent.seen_by(*both)) for both in zip(x.body.joint.columns, armatures, strict=True)]
+
+
+def _push(x: Context) -> Any:
+    force, moment = pair(x.own["load"])
+    rests: list[Scalar] = []
+    sides = [x.body.constants[38] * z * size for z, size in zip(probe(6), _sizes(x), strict=False)]
+    for (column, push, inverse, _), side in reversed(list(zip(_pivots(x), sides, strict=True))):
+        rest = side - dot(column.linear, force) - dot(column.angular, moment)
+        rests.insert(0, rest)
+        force = add(force, scale(rest * inverse, push.linear))
+        moment = add(moment, scale(rest * inverse, push.angular))
+    return rests, carried(x.link, Load(force, moment))
+
+
+def _answer(x: Context) -> Any:
+    pivots = [pivot._replace(rest=rest) for pivot, rest in zip(_pivots(x), x.own["probe"], strict=False)]
+    moving, rates = articulated.advanced(x.link, pair(x.parent["answer"]), Pair(ZERO, ZERO), pivots)
+    return moving, sum_of_squares(rate * size for rate, size in zip(rates, _sizes(x), strict=True))
+
+
+def total(x: Context) -> Any:
+    """Return the sum over all bodies, at the world."""
+    return (x.own["total"],)
+
+
+def probed(plan: Plan, port: int) -> Plan:
+    """Return forward dynamics that also gives, at a port, how near M is to a singular one."""
+    push = Fields(own=("joint_pose", "load", "pivot"), writes=("probe",), adds=("load",))
+    answer = Fields(own=("joint_pose", "pivot", "probe"), parent=("answer",), writes=("answer",), sums=("total",))
+    passes = (
+        SweepPlan(Fields(writes=("load",)), StepPlan(lambda x: (Pair(ZERO, ZERO),))),
+        SweepPlan(push, StepPlan(_push), inward=True),
+        SweepPlan(answer, StepPlan(_answer)),
+        SweepPlan(Fields(own=("total",)), world=StepPlan(total, ((port, all_of),))),
+    )
+    return replace(plan, passes=(*plan.passes, *passes))
 
 
 # Inertia matrix: composite bodies inward, the unit force of each column carried to its ancestors

@@ -14,7 +14,7 @@ from appell.recursion.kinematics import Link, Load, Scalars, carried, column_at,
 from appell.recursion.momentum import about
 from appell.recursion.points import acceleration_at, velocity_at
 from appell.robot.long.body import accelerated, posed, square
-from appell.robot.long.dynamics import COMPOSITE, motion, own_inertia
+from appell.robot.long.dynamics import COMPOSITE, motion, own_inertia, total
 from appell.robot.long.plan import (
     Context,
     Layout,
@@ -52,10 +52,6 @@ def _energy(x: Context) -> Any:
     for (armature, _, _), rate in zip(x.body.friction_parameters(), x.given["v"], strict=True):
         total = total + 0.5 * armature * (rate * rate)
     return moving, total
-
-
-def _total(x: Context) -> Any:
-    return (x.own["total"],)
 
 
 def _mass_moments(x: Context) -> Any:
@@ -104,7 +100,7 @@ def _central_momentum(x: Context) -> Any:
 def _sum_plan(field: str, step: Callable[[Context], Any]) -> Plan:
     """Return a plan that adds up a number of every body while a field passes outward."""
     outward = Fields(parent=(field,), writes=(field,), sums=("total",))
-    result = SweepPlan(Fields(own=("total",)), world=StepPlan(_total, ((0, all_of),)))
+    result = SweepPlan(Fields(own=("total",)), world=StepPlan(total, ((0, all_of),)))
     return Plan((SweepPlan(outward, StepPlan(step)), result), falling)
 
 

@@ -27,7 +27,7 @@ Q, V, INDEX = range(3)
 
 FIELDS = {
     **dict.fromkeys(("omega", "origin_velocity", "frame_origin", "centre"), 3),
-    **dict.fromkeys(("load", "velocity", "bias", "acceleration", "momentum"), 6),
+    **dict.fromkeys(("load", "velocity", "bias", "acceleration", "momentum", "probe", "answer"), 6),
     **dict.fromkeys(("motion", "rotation"), 9),
     "total": 1,
     "mass_moments": 4,

@@ -1,0 +1,112 @@
+"""Whether a tree's mass matrix can come near a singular one: a bound that holds in every configuration.
+
+Let M be scaled to a unit diagonal. Its least eigenvalue is at least 1/C if Σ M_kk v_k² ≤ C·vᵀMv for all v. The velocity
+of a joint follows from those of its body and the body before, V_i = X V_p + S v, as v = (SᵀIS)⁻¹SᵀI (V_i − X V_p), and
+vᵀMv is the sum of V_iᵀ I_i V_i. So C is the largest of what each body's part must be multiplied by. Where C is small
+enough for the precision, no program needs to look at how close to singular M is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from appell.model.joints import KINDS, Column
+from appell.model.model import WORLD, Joint, Model
+from appell.recursion.sweep import inward
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Array
+from appell.spatial.vector import IDENTITY, add, cross, dot, matvec, negate, scale, trace
+
+SLIDE = 1e2
+"""Farther than sliding joints go [m]."""
+ROUNDING = 1e-14
+"""Part of the largest moment that rounding makes of zero."""
+MOTIONS = KINDS["free"].columns(Joint("", "free"))
+"""The six unit motions of a body, linear first."""
+
+
+class Reach(NamedTuple):
+    """Σm, Σm·r and Σm·r² of a body with all that it carries, stretched out from its joint."""
+
+    mass: float
+    first: float
+    second: float
+
+
+def condition_bound(model: Model) -> float:
+    """Return what 1 / (least eigenvalue of M, scaled) does not exceed; infinity where that cannot be known.
+
+    >>> from appell.read.catalogue import read
+    >>> condition_bound(read("two-link")) < 1e3
+    True
+    """
+    inertias = [_matrix(body.inertia) for body in model.bodies]
+    parts = np.zeros(len(inertias))
+    for i, (body, reach) in enumerate(zip(model.bodies, _reaches(model), strict=True)):
+        columns = np.array([(*c.linear, *c.angular) for c in body.joint.columns]).T
+        most = (columns[:3] ** 2).sum(axis=0) * reach.mass + (columns[3:] ** 2).sum(axis=0) * reach.second
+        own = columns.T @ inertias[i] @ columns
+        values = np.linalg.eigvalsh(inertias[i])
+        if values[0] < -ROUNDING * values[-1] or not _is_positive(own):  # no body that can be, or one that adds nothing
+            return math.inf
+        inverse = np.linalg.inv(own)
+        is_on_world = body.parent == WORLD
+        parts[i] += (1.0 if is_on_world else 2.0) * (most * np.diagonal(inverse)).sum()
+        if not is_on_world:
+            pushes = inertias[i] @ columns @ inverse  # the rows of v by V
+            parts[body.parent] += 2.0 * (most * _moved(model, i, pushes)).sum()
+    return float(parts.max(initial=1.0))
+
+
+def _moved(model: Model, i: int, pushes: Array) -> Array:
+    """Return eᵀ X I_p⁻¹ Xᵀ e at most, for wrenches e on a body and the inertia of the body before it."""
+    joint, parent = model.bodies[i].joint, model.bodies[model.bodies[i].parent]
+    here = _matrix(parent.inertia.moved(Pose(IDENTITY, negate(joint.placement.position))))
+    if not _is_positive(here):
+        return np.full(pushes.shape[1], math.inf)
+    inverse = np.linalg.inv(here)
+    force, moment = np.linalg.norm(pushes[:3], axis=0), np.linalg.norm(pushes[3:], axis=0)
+    linear, angular = (np.linalg.eigvalsh(inverse[k, k])[-1] for k in (slice(0, 3), slice(3, 6)))
+    return np.asarray(2.0 * (force**2 * linear + (moment + _slide(joint) * force) ** 2 * angular))
+
+
+def _reaches(model: Model) -> list[Reach]:
+    def gathered(i: int, below: list[tuple[int, Reach]]) -> Reach:
+        mass, second = float(model.bodies[i].inertia.mass), float(trace(model.bodies[i].inertia.second))
+        first = math.sqrt(max(mass * second, 0.0))
+        for child, (m, h, s) in below:
+            joint = model.bodies[child].joint
+            p = math.hypot(*joint.placement.position) + _slide(joint)
+            mass, first, second = mass + m, first + h + p * m, second + s + 2.0 * p * h + p * p * m
+        return Reach(mass, first, second)
+
+    return inward(model, gathered)
+
+
+def _slide(joint: Joint) -> float:
+    return SLIDE if any(any(column.linear) for column in joint.columns) else 0.0
+
+
+def _is_positive(matrix: Array) -> bool:
+    """Return whether a symmetric matrix is positive definite beyond doubt, whatever the units of its rows."""
+    size = np.diagonal(matrix)
+    if not (size > 0.0).all():
+        return False
+    unit = matrix / np.sqrt(np.outer(size, size))
+    return bool(np.linalg.eigvalsh(unit)[0] > ROUNDING)
+
+
+def _matrix(inertia: Inertia) -> Array:
+    """Return the inertia of a body by its unit motions (6, 6)."""
+    return np.array([[_kinetic(inertia, a, b) for b in MOTIONS] for a in MOTIONS])
+
+
+def _kinetic(inertia: Inertia, a: Column, b: Column) -> float:
+    """Return aᵀ I b of two motions of a body."""
+    momentum = add(scale(inertia.mass, b.linear), cross(b.angular, inertia.first))
+    spin = add(matvec(inertia.tensor, b.angular), cross(inertia.first, b.linear))
+    return float(dot(a.linear, momentum) + dot(a.angular, spin))

@@ -1,0 +1,116 @@
+"""Singular mass matrices: samples near one are computed anew in double precision, or warned of.
+
+The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: what M answers to one push on all joints. Whether M is as
+close to singular as that suggests is then decided on M itself, scaled to a unit diagonal: the rounding of a number over
+its least eigenvalue is about the relative error of what is divided by M.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from appell.errors import AppellWarning
+from appell.model.build import listed
+from appell.robot.calls import Call, prepared
+from appell.robot.guards import ACCURACY, ACCURACY_SINGLE, GUARDS
+from appell.robot.kind import Failure, Key, Kind
+from appell.robot.massless import massless, scaled
+from appell.robot.verbs import MASS
+from appell.spatial.scalar import Array
+
+LOST = 1e-2
+"""Relative error from which on results mean nothing."""
+LOOSE = 1e6
+"""Condition number of closed loops beyond which the guard of their own pivots is the one that counts."""
+LOOKED_AT = 4096
+"""Rows of mass matrices that are looked at, those that the probe found worst first."""
+
+
+class Samples(NamedTuple):
+    """Samples in question: q (n, nq), π where it is given, what the probe found (n,), their places in a batch."""
+
+    q: Array
+    parameters: tuple[Array, ...]
+    norms: Array
+    places: Array
+    shape: tuple[int, ...]
+
+
+def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
+    """Return the results of a call, those of float32 samples near a singular M computed in float64.
+
+    Where float64 is not enough either, warn with the joints that make M singular.
+    """
+    values = call.values[..., 0]
+    shape, is_single, limit = values.shape, values.dtype == np.float32, GUARDS[MASS].bound(values)
+    flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in map(np.asarray, call.arguments)]
+    norms = values.reshape(-1)
+    finite = np.all([np.isfinite(x).all(axis=-1) for x in flat], axis=0)
+    bad = np.flatnonzero(finite & ~(norms <= limit))
+    given, norms, results = [x[bad].astype(float) for x in flat], norms[bad], call.results
+    if is_single and len(bad):
+        found = call.program(*given)
+        outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
+        for output, value in zip(outputs, found, strict=False):  # after the results come values of guards
+            output[bad] = value
+        norms = found[len(results)][:, 0]
+        results = [x.reshape(shape + x.shape[1:]) for x in outputs]
+    left = ~(norms <= GUARDS[MASS].high)
+    if left.any():
+        parameters = (given[-1][left],) if key.is_parametric else ()
+        samples = Samples(given[0][left], parameters, norms[left], bad[left], shape)
+        warn(kind, key.verb, samples, stacklevel=6)
+    return results
+
+
+def warn(kind: Kind, verb: str, samples: Samples, *, is_single: bool = False, stacklevel: int = 3) -> None:
+    """Warn of the worst of some samples, if its mass matrix is singular or nearly so."""
+    names = kind.facts.independent
+    order = np.argsort(-np.nan_to_num(samples.norms, nan=np.inf))[: max(1, LOOKED_AT // len(names))]
+    order = order[kind.condition(samples.q[order]) < LOOSE]
+    if not len(order):
+        return
+    mass = _mass_matrix(kind, bool(samples.parameters))(samples.q[order], *(x[order] for x in samples.parameters))
+    unit, rounding = scaled(mass), np.finfo(np.float32 if is_single else np.float64).eps
+    is_finite = np.isfinite(unit).all(axis=(-2, -1))
+    least = np.zeros(len(order))
+    least[is_finite] = np.linalg.eigvalsh(unit[is_finite])[:, 0]
+    error = rounding / np.maximum(np.abs(least), 1e-300)
+    worst = int(np.argmax(error))
+    if error[worst] < (ACCURACY_SINGLE if is_single else ACCURACY):
+        return
+    place = tuple(map(int, np.unravel_index(samples.places[order[worst]], samples.shape))) if samples.shape else ()
+    where = f" at sample {place}" if place else ""
+    if len(samples.q) > 1:
+        where = f" at {len(samples.q)} samples, the worst of them {place}"
+    warnings.warn(
+        f"robot '{kind.model.name}': {_sentence(verb, names, mass[worst], error[worst], where)}; give their links mass, "
+        f"the joints rotor inertia (armature){', or fix the base' if names[0].startswith('root[') else ''}"
+        f"{', or use float64' if is_single else ''}",
+        AppellWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _sentence(verb: str, names: list[str], mass: Array, error: float, where: str) -> str:
+    if not np.isfinite(mass).all():
+        return f"mass matrix that is not finite{where}, of joints {listed(names)}"
+    least = np.abs(np.linalg.eigvalsh(scaled(mass))).min() if np.diagonal(mass).all() else 0.0
+    alone, together = massless(names, mass, 2.0 * least)
+    joints = listed(alone or together)
+    how = "move nothing with an inertia" if alone else "can move together and move next to nothing with an inertia"
+    if error >= LOST:
+        return f"singular mass matrix{where}: the joints {joints} {how}, and {verb} means nothing there"
+    # a power of ten, so that a simulation does not warn at every step
+    size = 10.0 ** np.ceil(np.log10(error))
+    return f"nearly singular mass matrix{where}: {verb} has a relative error of up to {size:.0e}; the joints {joints} {how}"
+
+
+@functools.lru_cache(maxsize=64)
+def _mass_matrix(kind: Kind, is_parametric: bool) -> Call:
+    """Return the mass matrix of a robot as a callable."""
+    return prepared(kind, Key("mass_matrix", is_parametric=is_parametric))
