@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 from appell.errors import AppellError, AppellWarning, InputError
 from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
+from appell.read.files import extension
 from appell.robot.robot import Robot
 
 Words = Iterable[str] | Callable[[], Iterable[str]]
@@ -70,7 +71,6 @@ Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world a
 Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
 Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
 Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
-PICTURES = (".png", ".pdf", ".svg")
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
 # Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
@@ -174,11 +174,11 @@ def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
 def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> None:
     """Refuse, before any work is done, files to be written whose name's ending is not one of those that are known.
 
-    >>> check_endings({"--plot": (Path("run.png"), PICTURES), "--out": (None, (".npz",))})
+    >>> check_endings({"--plot": (Path("run.png"), (".png", ".pdf")), "--out": (None, (".npz",))})
     """
     for option, (file, endings) in files.items():
-        if file is not None and file.suffix.lower() not in endings:
-            raise InputError(f"{option}: {file}: expected a file named {' or '.join(endings)}")
+        if file is not None:
+            extension(option, file, endings)
 
 
 def warn(remarks: list[str]) -> None:
