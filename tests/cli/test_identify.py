@@ -123,7 +123,10 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
         (("two-link", "{log}", "--map", MAP, *QUICK, "--folds", 1), "--folds: expected 2 or more"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--validate", "missing.csv"), "no such file"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--payload", "{log}", "--link", "hand"), "no link 'hand'"),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.xml"), "--out: model.xml: expected a file named"),
+        (
+            ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.xml"),
+            "--out: unknown extension of 'model.xml'; known:",
+        ),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--report", "page.pdf"), "--report: page.pdf: expected a file"),
         (("no-robot", "{log}", "--map", MAP), "no-robot"),
         (("two-link",), "LOG"),

@@ -85,9 +85,9 @@ def test_the_files_are_written(scenario, tmp_path):
     ("arguments", "message"),
     [
         (["no-such.toml"], "no-such.toml: no such file"),
-        (["pendulum.toml", "--out", "run.txt"], "--out: run.txt: expected a file named .npz or .csv"),
-        (["pendulum.toml", "--plot", "run"], "--plot: run: expected a file named .png or .pdf or .svg"),
-        (["pendulum.toml", "--animate", "run.avi"], "--animate: run.avi: expected a file named .gif or .mp4"),
+        (["pendulum.toml", "--out", "run.txt"], "--out: unknown extension of 'run.txt'; known: '.npz', '.csv'"),
+        (["pendulum.toml", "--plot", "run"], "--plot: unknown extension of 'run'; known: '.png', '.pdf', '.svg'"),
+        (["pendulum.toml", "--animate", "run.avi"], "--animate: unknown extension of 'run.avi'; known: '.gif', '.mp4'"),
         (["bad.toml"], "bad.toml: unknown key 'wall'; known keys: "),
     ],
 )

@@ -212,7 +212,7 @@ def test_a_law_without_limits_chooses_nothing(puma, motion, tmp_path):
     [
         (lambda r: PointToPoint(r, GOAL, np.ones((3, 6)), 1.0), {}, r"kp has shape \(3, 6\)"),
         (lambda r: PDGravity(r, GOAL, 1.0, 1.0), {"to": "fortran"}, "no target 'fortran'"),
-        (lambda r: PDGravity(r, GOAL, 1.0, 1.0), {"path": "law.cpp"}, "expected a file named '.c'"),
+        (lambda r: PDGravity(r, GOAL, 1.0, 1.0), {"path": "law.cpp"}, "unknown extension of 'law.cpp'; known: '.c'"),
         (lambda r: PDGravity(r, GOAL, 1.0, 1.0), {"real": "half"}, "expected 'double', 'float'"),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_figure_is_written(torques, tmp_path, ending):
 
 
 def test_an_unknown_ending_is_refused(torques, tmp_path):
-    with pytest.raises(InputError, match=r"prediction.plot: 'torques.gif' has no known ending"):
+    with pytest.raises(InputError, match=r"prediction.plot: unknown extension of 'torques.gif'"):
         torques.plot(tmp_path / "torques.gif")
 
 

@@ -68,7 +68,9 @@ def test_repairs_and_joints_travel_with_the_log(log, tmp_path, suffix):
 
 
 def test_an_unknown_ending_is_refused(log, tmp_path):
-    with pytest.raises(InputError, match=r"'log\.xlsx' has no known ending; expected \.csv, \.npz, \.parquet, \.mcap"):
+    with pytest.raises(
+        InputError, match=r"unknown extension of 'log\.xlsx'; known: '.csv', '.npz', '.parquet', '.mcap'"
+    ):
         log.save(tmp_path / "log.xlsx")
 
 

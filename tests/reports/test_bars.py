@@ -71,7 +71,7 @@ def test_ops_draws_what_it_tells(tmp_path):
 def test_a_picture_of_unknown_kind_is_refused_before_any_work(command, tmp_path):
     result = CliRunner().invoke(app, [command, "two-link", "--plot", "a.bmp"], prog_name="appell")
     assert result.exit_code == 2
-    assert "a.bmp: expected a file named .png or .pdf or .svg" in result.stderr
+    assert "unknown extension of 'a.bmp'; known: '.png', '.pdf', '.svg'" in result.stderr
 
 
 # rollouts and runs

@@ -183,7 +183,7 @@ def test_a_prefix_begins_every_name(tmp_path):
         ({"verb": "torque"}, "robot 'two-link' has no verb 'torque'; known: 'inverse_dynamics'"),
         ({"to": "fortran"}, "no target 'fortran'; known: 'c'"),
         ({"real": "half"}, "expected 'double', 'float', got 'half'"),
-        ({"path": "arm.cpp"}, "expected a file named '.c', got 'arm.cpp'"),
+        ({"path": "arm.cpp"}, "unknown extension of 'arm.cpp'; known: '.c'"),
         ({"verb": "pose"}, "needs a frame for 'pose'; it has "),
         ({"verb": "pose", "frame": "nose"}, "robot 'two-link' has no frame 'nose'; it has "),
         ({"frame": "link1"}, "leave frame out"),

@@ -17,7 +17,6 @@ import numpy as np
 import typer
 
 from appell.cli.common import (
-    PICTURES,
     AsJson,
     Plot,
     RobotOptions,
@@ -37,7 +36,7 @@ from appell.read.files import write
 from appell.reports.bars import Measured, times
 from appell.reports.machine import machine, told
 from appell.reports.table import Cell, Table
-from appell.results.style import written
+from appell.results.style import PICTURES, written
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 

@@ -8,10 +8,9 @@ import functools
 import inspect
 import json
 import math
-import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -20,9 +19,11 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from appell.cli import terminal
 from appell.errors import AppellError, AppellWarning, InputError
 from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
+from appell.read.files import extension
 from appell.robot.robot import Robot
 
 Words = Iterable[str] | Callable[[], Iterable[str]]
@@ -70,7 +71,6 @@ Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world a
 Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
 Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
 Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
-PICTURES = (".png", ".pdf", ".svg")
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
 # Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
@@ -83,31 +83,38 @@ class Group(TyperGroup):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; Typer's own pages of usage and Python's tracebacks are for other mistakes.
 
-        Exit codes: 0 fine, 1 a check that failed, 2 a mistake of the user's, 130 Ctrl-C, 141 a reader that hung up.
+        Exit codes: 0 fine, 1 a check that failed, 2 a mistake of the user's or an output that cannot be written, 130
+        Ctrl-C, 141 a reader that hung up.
         """
         kwargs["standalone_mode"] = False
+        terminal.prepare()
         try:
             code = super().main(*args, **kwargs)
         except AppellError as error:
             _fail(str(error))
         except _USAGE as error:
             if type(error).__name__ == "NoArgsIsHelpError":
-                typer.echo(str(error), err=True)
-                sys.exit(2)
+                _end(str(error))
             _fail(error.format_message())  # type: ignore[attr-defined]  # a ClickException
         except (typer.Abort, KeyboardInterrupt):
             sys.exit(130)
         except _GoneError:
-            _hang_up()
+            terminal.discard()
+            sys.exit(141)  # as a shell has it of a program that the signal of a broken pipe ends
+        except OSError as error:
+            _fail(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
         sys.exit(code if isinstance(code, int) else 0)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the arguments; pages of help are printed here."""
+        with _noticing_gone_readers():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run a command and flush what it printed, and notice a reader that is gone before Typer does."""
-        try:
+        """Run a command and flush what it printed."""
+        with _noticing_gone_readers():
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            raise _GoneError from None
         return result
 
 
@@ -115,15 +122,23 @@ class _GoneError(Exception):
     """Whoever read the output is gone."""
 
 
-def _hang_up() -> NoReturn:
-    """End as a program does whose reader is gone, ``appell info x | head -1``: silent, with a shell's code for it."""
-    with contextlib.suppress(OSError, ValueError):  # Python flushes once more when it ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(141)
+@contextlib.contextmanager
+def _noticing_gone_readers() -> Iterator[None]:
+    """Turn the error of a broken pipe into one that Typer does not catch."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise _GoneError from None
 
 
-def _fail(message: str) -> None:
-    typer.echo("appell: " + " ".join(message.split()), err=True)
+def _fail(message: str) -> NoReturn:
+    _end("appell: " + " ".join(message.split()))
+
+
+def _end(text: str) -> NoReturn:
+    with contextlib.suppress(OSError):  # of an error stream that is full
+        typer.echo(text, err=True)
+    terminal.discard()
     sys.exit(2)
 
 
@@ -174,11 +189,11 @@ def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
 def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> None:
     """Refuse, before any work is done, files to be written whose name's ending is not one of those that are known.
 
-    >>> check_endings({"--plot": (Path("run.png"), PICTURES), "--out": (None, (".npz",))})
+    >>> check_endings({"--plot": (Path("run.png"), (".png", ".pdf")), "--out": (None, (".npz",))})
     """
     for option, (file, endings) in files.items():
-        if file is not None and file.suffix.lower() not in endings:
-            raise InputError(f"{option}: {file}: expected a file named {' or '.join(endings)}")
+        if file is not None:
+            extension(option, file, endings)
 
 
 def warn(remarks: list[str]) -> None:
@@ -225,7 +240,7 @@ def show(*things: Any) -> None:
 
 def show_json(value: Any) -> None:
     """Print a value as JSON on stdout; infinities become null, which JSON has."""
-    typer.echo(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    typer.echo(json.dumps(plain(value), ensure_ascii=not terminal.has_every_character(), indent=2))
 
 
 def plain(value: Any) -> Any:

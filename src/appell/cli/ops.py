@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from appell.cli.common import (
-    PICTURES,
     AsJson,
     Plot,
     RobotOptions,
@@ -23,7 +22,7 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.reports.bars import Counted, operations
 from appell.reports.table import Table
-from appell.results.style import written
+from appell.results.style import PICTURES, written
 from appell.robot.programs import PROGRAMS
 from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS

@@ -12,10 +12,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from appell.cli.common import PICTURES, AsJson, Plot, argument, check_endings, option, show, show_json, warn
+from appell.cli.common import AsJson, Plot, argument, check_endings, option, show, show_json, warn
 from appell.errors import AppellWarning
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
+from appell.results.style import PICTURES
 from appell.simulation.record import INTERRUPTED
 from appell.simulation.scenario import read_scenario
 

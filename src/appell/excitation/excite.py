@@ -24,7 +24,7 @@ from appell.identification.basis import Array, State, parameter_names
 from appell.model.build import listed
 from appell.planning.checks import moments, positive
 from appell.planning.trajectory.curves import Fourier
-from appell.read.files import write
+from appell.read.files import extension, write
 from appell.reports.table import Table
 from appell.results.style import written
 from appell.robot.robot import Robot
@@ -116,9 +116,7 @@ class Excitation:
         ...     motion.save(folder + "/motion.csv", rate=100.0).read_text().splitlines()[0]
         't,q0,q1,v0,v1,a0,a1,tau0,tau1'
         """
-        place = Path(path)
-        if place.suffix.lower() != ".csv":
-            raise InputError(f"excitation.save: '{place.name}' has no known ending; expected .csv")
+        extension("excitation.save", path, (".csv",))
         each = self.rate if rate is None else positive("rate", rate)
         t = np.arange(math.floor(self.trajectory.duration * each + 1e-9) + 1) / each
         motion = self.trajectory(t)
@@ -127,7 +125,7 @@ class Excitation:
         names = [f"{name}{k}" for name, values in parts.items() for k in range(values.shape[-1])]
         rows = np.column_stack([t, *parts.values()])
         return write(
-            place, "\n".join([",".join(["t", *names]), *(",".join(f"{x:.17g}" for x in r) for r in rows)]) + "\n"
+            path, "\n".join([",".join(["t", *names]), *(",".join(f"{x:.17g}" for x in r) for r in rows)]) + "\n"
         )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.logs import joint_states, table, text
-from appell.read.files import write
+from appell.read.files import extension, write
 from appell.spatial.scalar import Array
 
 PER_VELOCITY = ("v", "a", "tau", "current")
@@ -178,12 +178,10 @@ class Log:
         >>> bool((again.q == log.q).all())
         True
         """
-        place = Path(path)
-        if place.suffix.lower() not in WRITERS:
-            raise InputError(f"log.save: '{place.name}' has no known ending; expected {', '.join(WRITERS)}")
+        form = extension("log.save", path, tuple(WRITERS))
         columns = {x: getattr(self, x) for x in ("t", "q", *PER_VELOCITY) if getattr(self, x) is not None}
         about = {"source": self.source, "joints": list(self.joint_names), "repairs": [astuple(x) for x in self.repairs]}
-        return write(place, WRITERS[place.suffix.lower()]({**columns, **self.extra}, about))
+        return write(path, WRITERS[form]({**columns, **self.extra}, about))
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:

@@ -6,10 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from appell.errors import InputError
-from appell.model.build import listed
 from appell.model.model import Model
-from appell.read.files import write
+from appell.read.files import extension, write
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 
@@ -35,11 +33,6 @@ def save(model: Model, path: str | os.PathLike[str], toml: Callable[[], str] | N
     ...
     appell.errors.InputError: save: unknown extension of 'robot.step'; known: '.urdf', '.toml'
     """
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"save: expected a path, got {type(path).__name__}")
-    file = Path(path)
-    if file.suffix.lower() not in ENDINGS:
-        raise InputError(f"save: unknown extension of '{file.name}'; known: {listed(ENDINGS)}")
-    if file.suffix.lower() == ".toml":
-        return write(file, toml_text(model) if toml is None else toml())
-    return write(file, urdf_text(model))
+    if extension("save", path, ENDINGS) == ".toml":
+        return write(path, toml_text(model) if toml is None else toml())
+    return write(path, urdf_text(model))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.read.files import write
+from appell.read.files import extension, write
 from appell.read.regular import as_path
 from appell.results.animation import film
 from appell.results.path import Path
@@ -196,8 +196,8 @@ class Run:
         ...     run.animate(folder + "/fall.gif").name
         'fall.gif'
         """
-        place = File(path)
-        return write(place, film(self, place.suffix.lower().removeprefix("."), fps, speed, plane))
+        form = extension("run.animate", path, (".gif", ".mp4"))
+        return write(path, film(self, form.removeprefix("."), fps, speed, plane))
 
     def save(self, path: str | os.PathLike[str]) -> File:
         """Write the run to an ``.npz`` file (all of it) or to a ``.csv`` (times, states, forces and energy).
@@ -209,16 +209,13 @@ class Run:
         >>> bool((again.q == run.q).all())
         True
         """
-        place = File(path)
-        if place.suffix == ".csv":
-            return write(place, self._csv())
-        if place.suffix != ".npz":
-            raise InputError(f"run.save: '{place.name}' has no known ending; expected .npz or .csv")
+        if extension("run.save", path, (".npz", ".csv")) == ".csv":
+            return write(path, self._csv())
         buffer = io.BytesIO()
         arrays = {name: getattr(self, name) for name in ARRAYS}
         arrays |= {f"path_{name}": getattr(self.path, name) for name in PATH}
         np.savez_compressed(buffer, about=np.array(json.dumps(self._about())), **arrays)
-        return write(place, buffer.getvalue())
+        return write(path, buffer.getvalue())
 
     def _csv(self) -> str:
         numbered = {name: getattr(self, name) for name in ("q", "v", "a", "tau")}

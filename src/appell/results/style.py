@@ -6,16 +6,16 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appell.errors import InputError
 from appell.read.extras import extra
-from appell.read.files import write
+from appell.read.files import extension, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+PICTURES = (".png", ".pdf", ".svg")
+"""The extensions of figures."""
 # Okabe and Ito's colours, which differ in lightness too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
@@ -91,11 +91,7 @@ def written(what: str, path: str | os.PathLike[str] | None, draw: Callable[[], F
     with styled():
         drawn = draw()
     if path is not None:
-        place = Path(path)
-        form = place.suffix.lower().removeprefix(".")
-        if form not in ("png", "pdf", "svg"):
-            raise InputError(f"{what}: '{place.name}' has no known ending; expected .png, .pdf or .svg")
-        write(place, image(lambda: drawn, form))
+        write(path, image(lambda: drawn, extension(what, path, PICTURES).removeprefix(".")))
     return drawn
 
 

@@ -17,7 +17,7 @@ from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
-from appell.read.files import write
+from appell.read.files import extension, write, write_together
 from appell.robot import compile
 from appell.robot.descriptions import MACROS, port_descriptions, verb_description
 from appell.robot.kind import Key, Kind
@@ -88,8 +88,8 @@ def export(
     assert file is not None  # of C, as checked above
     sheet = _sheet(source, verbs, functions, real, name)
     text = source_text(sheet, file.stem, REALS[real], name, libm=libm)
-    write(file.with_suffix(".h"), header_text(sheet, file.stem, REALS[real], name))
-    return write(file, text)
+    write_together({file.with_suffix(".h"): header_text(sheet, file.stem, REALS[real], name), file: text})
+    return file
 
 
 def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
@@ -106,10 +106,10 @@ def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool
         if to not in PYTHON:
             raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
         return None
-    file = Path(path)
-    if file.suffix != TARGETS[to]:
-        raise InputError(f"export: expected a file named '{TARGETS[to]}', got '{file.name}'")
-    return file
+    extension("export", path, (TARGETS[to],))
+    if to not in PYTHON and not Path(path).suffix:
+        raise InputError(f"export: '{to}' is a pair of files; name a file '{TARGETS[to]}' instead of {path}")
+    return Path(path)
 
 
 def _python(

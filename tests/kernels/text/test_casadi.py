@@ -124,7 +124,7 @@ def test_names_of_joints_and_frames_do_no_harm():
     ("options", "told"),
     [
         ({"to": "c"}, "'c' is written to a file; name it with path=, such as 'robot.c'"),
-        ({"path": "arm.c"}, "expected a file named '.py', got 'arm.c'"),
+        ({"path": "arm.c"}, "unknown extension of 'arm.c'; known: '.py'"),
         ({"real": "float"}, "real and libm are about C; leave them out for 'casadi'"),
         ({"libm": False}, "real and libm are about C"),
         ({"prefix": "1 a"}, "prefix: expected letters"),

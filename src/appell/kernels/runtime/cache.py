@@ -1,9 +1,10 @@
 """Compiled code on disk, so that a robot is compiled once per machine and not once per process.
 
-An entry is one file named by a digest of everything that determines the code. It holds a checksum before the code:
-a file that is cut off, mixed up or of another time is taken for absent. Files are written beside their place and moved
-there in one step, so that two processes writing at once leave one whole file. A folder that cannot be written to costs
-only time. ``APPELL_CACHE`` names another folder; ``APPELL_CACHE=off`` does without.
+An entry is one file named by a digest of everything that determines the code. It holds a checksum of its name and code
+before the code: a file that is cut off, changed or copied from another entry is taken for absent. Files are written in
+one step, so that two processes writing at once leave one whole file. A folder that cannot be written to costs only
+time. Since entries are executed, a folder that others can write to is not used; ours is made with mode 0700.
+``APPELL_CACHE`` names another folder; ``APPELL_CACHE=off`` disables the cache.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import contextlib
 import functools
 import hashlib
 import os
+import stat
 import sys
-import tempfile
+import warnings
 from pathlib import Path
 
 import llvmlite
+
+from appell.errors import AppellWarning, InputError
+from appell.read.files import DRAFT, write
 
 MAGIC = b"appell\n"
 DIGEST = hashlib.sha256().digest_size
@@ -58,14 +63,14 @@ def digest(*parts: str) -> str:
 def load(name: str) -> bytes | None:
     """Return the code kept under a name, or None when there is none that is whole."""
     base = folder()
-    if base is None:
+    if base is None or not _is_private(base):
         return None
     try:
         content = (base / (name + SUFFIX)).read_bytes()
     except OSError:
         return None
     checksum, code = content[len(MAGIC) : len(MAGIC) + DIGEST], content[len(MAGIC) + DIGEST :]
-    whole = content.startswith(MAGIC) and hashlib.sha256(code).digest() == checksum
+    whole = content.startswith(MAGIC) and _checksum(name, code) == checksum
     return code if whole else None
 
 
@@ -74,17 +79,39 @@ def save(name: str, code: bytes) -> None:
     base = folder()
     if base is None:
         return
-    with contextlib.suppress(OSError):
-        base.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=base, suffix=".draft")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(code).digest() + code)
-            Path(draft).replace(base / (name + SUFFIX))
-        except OSError:
-            with contextlib.suppress(OSError):
-                Path(draft).unlink()
-            raise
+    with contextlib.suppress(OSError, InputError):
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_private(base):
+            write(base / (name + SUFFIX), MAGIC + _checksum(name, code) + code)
+
+
+def _checksum(name: str, code: bytes) -> bytes:
+    digest = hashlib.sha256(name.encode() + b"\0")
+    digest.update(code)
+    return digest.digest()
+
+
+def _is_private(base: Path) -> bool:
+    """Return whether nobody but this user can write to a folder; where others can, warn once."""
+    if sys.platform == "win32":  # where the folder of a user is private by its access list
+        return True
+    try:
+        found = base.stat()
+    except OSError:
+        return True  # there is none yet
+    reason = ""
+    if found.st_uid != os.geteuid():
+        reason = f"belongs to user {found.st_uid}, not to {os.geteuid()}; name another folder by APPELL_CACHE"
+    elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        reason = f"can be written by other users; chmod go-w '{base}', or name another folder by APPELL_CACHE"
+    if reason:
+        _warn(f"the cache of compiled code is not used: {base} {reason}")
+    return not reason
+
+
+@functools.cache
+def _warn(message: str) -> None:
+    warnings.warn(message, AppellWarning, stacklevel=2)
 
 
 def clear() -> tuple[int, int]:
@@ -92,7 +119,7 @@ def clear() -> tuple[int, int]:
     base = folder()
     count = size = 0
     if base is not None and base.is_dir():
-        for file in [*base.glob(f"*{SUFFIX}"), *base.glob("*.draft")]:
+        for file in [*base.glob(f"*{SUFFIX}"), *base.glob(f"*{DRAFT}")]:
             with contextlib.suppress(OSError):
                 size += file.stat().st_size
                 file.unlink()
