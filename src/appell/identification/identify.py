@@ -30,6 +30,9 @@ PASSES = 12
 """Repetitions at most of load, weights and solution."""
 SETTLED = 1e-2
 """They end when torques change by less than this part of their deviation."""
+FINEST = 1e-4
+"""Part of a motor's torque that no sensor resolves: residuals below it get no more weight in a physical fit, whose
+solver else fails on rows that are 1e5 times as large as those of the prior."""
 HUBER = 1.345
 """Residuals beyond this many deviations count less in a robust fit: 95 % as good as least squares without outliers."""
 
@@ -209,7 +212,8 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
         seen = shown(problem, triangles)
         by = sigma if settings.weights == "noise" else equal
         if method == "physical" and k > 0:  # the first pass, without bounds, is for the weights
-            theta = _physical(problem, triangles, np.sqrt(per_observation) * by, settings, records)
+            weighed = np.sqrt(per_observation) * np.maximum(by, FINEST * size)
+            theta = _physical(problem, triangles, weighed, settings, records)
         else:
             theta = linear(problem, triangles, by, seen, method)
         sigma = residual_sigma(problem, triangles, theta, len(seen.columns) * per_observation, size)

@@ -23,8 +23,8 @@ CUT = 1e-3
 """Singular values below this part of the largest are left out."""
 FULL = {"qr": 1e12, "pinv": 1e7}
 """Condition numbers, columns of unit length, above which a method returns rounding; the others take any."""
-FINEST = 1e-6
-"""Part of a motor's torque below which its residuals are not noise: what no sensor resolves gets no more weight."""
+ROUNDING = 1e-12
+"""Residuals below this part of a motor's torque are rounding."""
 
 
 class Shown(NamedTuple):
@@ -76,7 +76,7 @@ def residual_sigma(problem: Problem, triangles: list[Triangle], theta: Array, ta
     """
     share = taken / max(problem.n_motors, 1)
     squares = [t.square(theta) / max(t.n - share, 1.0) for t in triangles]
-    return np.maximum(np.sqrt(squares), FINEST * size)
+    return np.maximum(np.sqrt(squares), ROUNDING * size)
 
 
 def qr(W: Array, z: Array, start: Array) -> Array:
@@ -143,8 +143,8 @@ def linear(problem: Problem, triangles: list[Triangle], sigma: Array, seen: Show
         method = "qr" if condition <= FULL["qr"] else "svd"
     if not (W.any() and condition <= FULL.get(method, np.inf)):
         raise InputError(
-            f"identify: the log does not determine the {len(columns)} unknowns of a fit by '{method}' (condition "
-            f"number {condition:.2g}); record a motion of every motor (appell.excite plans one), or take method='physical'"
+            f"identify: the log does not determine the {len(columns)} unknowns of method '{method}' (condition number "
+            f"{condition:.2g}); record a motion of every motor (appell.excite plans one), or take method='physical'"
         )
     values = METHODS[method](W / lengths, z, start * lengths) / lengths
     return lifted(problem, seen, values)
