@@ -54,9 +54,10 @@ def test_no_line_leads_across_a_gap():
 
 
 def test_a_motor_that_never_moves_is_drawn():
-    one = np.ones((40, 1))
-    drawn = Prediction(np.arange(40.0), one, one, 0.0 * one, ("joint",), np.full(1, 0.02)).plot()
-    assert "does not move" in drawn.axes[0].get_title(loc="left")
+    one = np.ones((40, 2))
+    drawn = Prediction(np.arange(40.0), one, one, one * [0.0, 1.0], ("still", "moving"), np.full(2, 0.02)).plot()
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert ["does not move" in title for title in titles if "still" in title or "moving" in title] == [True, False]
 
 
 @pytest.mark.parametrize("ending", ["png", "pdf", "svg"])

@@ -89,6 +89,46 @@ def test_packages_and_ros_package_path_are_looked_through(tmp_path: Path, monkey
     assert Finder(urdf).find(name) == mesh
 
 
+@pytest.mark.parametrize("name", ["../out.stl", "{out}", "file://{out}", "link.stl", "d/out.stl"])
+def test_meshes_outside_of_the_folders_are_named_and_not_read(name: str, tmp_path: Path) -> None:
+    folder, out = tmp_path / "robot", tmp_path / "out.stl"
+    folder.mkdir()
+    trimesh.creation.icosphere(radius=0.2).export(out)
+    (folder / "link.stl").symlink_to(out)
+    (folder / "d").symlink_to(tmp_path)
+    file = written(folder, f'<mesh filename="{name.format(out=out)}"/>')
+    drawn = drawable(appell.load(file))
+    assert {piece.body for piece in drawn.pieces} == {WORLD}
+    assert [str(out) in remark and "--packages" in remark for remark in drawn.remarks] == [True]
+    allowed = drawable(appell.load(file), packages=[tmp_path])
+    assert 0 in {piece.body for piece in allowed.pieces}
+    assert allowed.remarks == []
+
+
+def test_the_folder_of_a_package_is_that_of_its_robot(tmp_path: Path) -> None:
+    """In a package with a package.xml meshes are anywhere; the package above it is another one."""
+    folder = tmp_path / "above" / "arm" / "models" / "left"
+    for place in (folder, tmp_path / "above" / "arm" / "meshes"):
+        place.mkdir(parents=True)
+    (tmp_path / "above" / "arm" / "package.xml").write_text("<package/>")
+    inside, outside = tmp_path / "above" / "arm" / "meshes" / "a.stl", tmp_path / "above" / "b.stl"
+    for mesh in (inside, outside):
+        mesh.write_bytes(b"")
+    finder = Finder(folder / "arm.urdf")
+    assert finder.find("package://arm/meshes/a.stl") == finder.find("../../meshes/a.stl") == inside
+    assert finder.find("../../../b.stl") is finder.find("package://above/b.stl") is None
+    assert finder.outside("../../../b.stl") == outside
+
+
+@pytest.mark.parametrize(
+    "name", ["a" * 5000, "a\0b", "package://", "file://", "ring.stl", "", ".", "//", "package://%00/a"]
+)
+def test_a_name_that_no_file_can_have_is_not_found(name: str, tmp_path: Path) -> None:
+    (tmp_path / "ring.stl").symlink_to(tmp_path / "ring.stl")
+    finder = Finder(tmp_path / "arm.urdf")
+    assert finder.find(name) is finder.outside(name) is None
+
+
 def test_a_mesh_that_is_not_there_is_told_and_drawn_as_a_rod(tmp_path: Path) -> None:
     drawn = drawable(appell.load(written(tmp_path, '<mesh filename="package://kit/gone.stl"/>')))
     assert "'package://kit/gone.stl'" in drawn.remarks[0]

@@ -34,8 +34,8 @@ def command(  # a command has as many arguments as options
 ) -> None:
     """Show a robot in the browser, to be moved by sliders, or a run, to be played; Ctrl-C ends it.
 
-    The page is served to this machine alone. Meshes are looked for in --packages, in the folder of the robot's file and
-    those above it, and where ROS_PACKAGE_PATH says.
+    The page is served to this machine alone. Meshes are read from --packages, from the folder of the robot (its
+    package's, or that of its file) and from ROS_PACKAGE_PATH; files elsewhere are named and not read.
 
     Example: appell view puma560
     """

@@ -18,17 +18,21 @@ from appell.identification.physical import Prior, physical
 from appell.identification.problem import Problem, Record, Triangle, merged
 from appell.identification.solve import METHODS, linear, lowered, residual_sigma, shown
 from appell.identification.uncertainty import covariance
-from appell.logs.log import Log
+from appell.logs.log import PER_VELOCITY, Log
 from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.model.build import listed
 from appell.robot.robot import Robot
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
+LOGS = (Log, Prepared, Mapping, str, os.PathLike)
 PASSES = 12
 """Repetitions at most of load, weights and solution."""
 SETTLED = 1e-2
 """They end when torques change by less than this part of their deviation."""
+FINEST = 1e-4
+"""Part of a motor's torque that no sensor resolves: residuals below it get no more weight in a physical fit, whose
+solver else fails on rows that are 1e5 times as large as those of the prior."""
 HUBER = 1.345
 """Residuals beyond this many deviations count less in a robust fit: 95 % as good as least squares without outliers."""
 
@@ -95,6 +99,7 @@ class Settings:
         if isinstance(log, Log | Prepared):
             return log
         if isinstance(log, Mapping):
+            _check_names(log)
             return Log.from_arrays(**log)
         return read_log(log, self.columns, gains=self.gains, robot=problem.robot)
 
@@ -174,16 +179,28 @@ def identify(
     return _fitted(problem, records, method, settings)
 
 
+def _check_names(log: Mapping[str, ArrayLike]) -> None:
+    """Raise unless the arrays of a mapping are those of a log."""
+    known = ("t", "q", *PER_VELOCITY)
+    unknown = [name for name in log if name not in known]
+    if unknown or not {"t", "q"} <= set(log):
+        wrong = f"no quantity {listed(map(str, unknown))}" if unknown else "expected t and q"
+        raise InputError(f"log: {wrong}; a mapping has t, q, tau or current, and v where it was recorded")
+
+
 def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
-    if isinstance(log, Log | Prepared | Mapping | str | os.PathLike):
-        return [log]
-    return log
+    given = [log] if isinstance(log, LOGS) or not isinstance(log, Sequence) else log
+    for one in given:
+        if not isinstance(one, LOGS):
+            raise InputError(
+                f"identify: expected a log: a file, a Log or a mapping of arrays, or a list of them, got {one!r:.100}"
+            )
+    return given
 
 
 def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
     """Return the fit: loads, weights and solution repeated until they agree."""
-    count = sum(record.log.moving.sum(axis=0) for record in records)
-    sigma = np.sqrt(sum((record.moved.tau**2 * record.log.moving).sum(axis=0) for record in records) / count)
+    sigma = size = _torque_size(records)
     equal = np.full(problem.n_motors, float(np.sqrt(np.mean(sigma**2))))
     loads = [np.zeros_like(record.moved.tau) for record in records]
     weights: list[Array] | None = None
@@ -195,10 +212,11 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
         seen = shown(problem, triangles)
         by = sigma if settings.weights == "noise" else equal
         if method == "physical" and k > 0:  # the first pass, without bounds, is for the weights
-            theta = _physical(problem, triangles, np.sqrt(per_observation) * by, settings, records)
+            weighed = np.sqrt(per_observation) * np.maximum(by, FINEST * size)
+            theta = _physical(problem, triangles, weighed, settings, records)
         else:
-            theta = linear(problem, triangles, by, seen, method if method in METHODS else "qr")
-        sigma = residual_sigma(problem, triangles, theta, len(seen.columns) * per_observation)
+            theta = linear(problem, triangles, by, seen, method)
+        sigma = residual_sigma(problem, triangles, theta, len(seen.columns) * per_observation, size)
         loads = [record.rigid(theta) for record in records]
         said = [load + record.friction_torque(theta, load) for record, load in zip(records, loads, strict=True)]
         if is_robust:
@@ -208,7 +226,18 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
         if change < SETTLED and k > 0:
             break
     spread = covariance(records, loads, theta, seen, sigma)
+    if not (np.isfinite(theta).all() and np.isfinite(spread).all()):
+        raise InputError(f"identify: the fit by '{method}' has no finite solution; check the units of the log")
     return Fit(problem, theta, seen, lowered(problem, seen, theta), spread, sigma, method, settings, tuple(records))
+
+
+def _torque_size(records: list[Record]) -> Array:
+    """Return the root mean square of the torques of each motor; that of all where a motor has none."""
+    count = sum(record.log.moving.sum(axis=0) for record in records)
+    squares = sum((record.moved.tau**2 * record.log.moving).sum(axis=0) for record in records) / count
+    if not squares.max() > 0.0:
+        raise InputError("identify: the torques of the log are zero throughout; check which columns are tau or current")
+    return np.asarray(np.sqrt(np.where(squares > 0.0, squares, squares.mean())))
 
 
 def _condensed(records: list[Record], loads: list[Array], weights: list[Array] | None) -> list[Triangle]:

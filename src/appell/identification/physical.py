@@ -18,6 +18,7 @@ independent observation takes, so that (2) weighs log and prior as Bayes' rule d
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from appell.identification.problem import Problem, Triangle
 from appell.identification.solve import stacked
 from appell.model.build import listed
 from appell.model.parameters import PER_BODY
+from appell.read.extras import extra
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
@@ -94,14 +96,30 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
     if len(G):
         constraints.append(G @ x >= h)
     task = cp.Problem(cp.Minimize(cp.sum_squares(rows @ x - right)), constraints)
-    task.solve(solver=cp.CLARABEL)
-    if x.value is None:
-        raise InputError(
-            f"identify: no physical parameters fit (the solver says '{task.status}'); check the bounds of masses, or "
-            "method='qr' to see what the log says by itself"
-        )
-    result: Array = T @ np.asarray(x.value)
+    result: Array = T @ _solution(cp, task, x)
     return result
+
+
+def _solution(cp: Any, task: Any, x: Any) -> Array:
+    """Return the unknowns that solve a task.
+
+    Raises
+    ------
+    InputError
+        When there is no solution, or the solver does not find it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # cvxpy's remark on a solution of reduced accuracy
+        try:
+            task.solve(solver=cp.CLARABEL)
+        except cp.error.SolverError:
+            x.value = None
+    if x.value is None or not np.isfinite(x.value).all():
+        raise InputError(
+            f"identify: no physical parameters fit (status of the solver: '{task.status or 'failed'}'); check the "
+            "units of the log and the bounds of masses, or take method='ridge'"
+        )
+    return np.asarray(x.value)
 
 
 def semidefinite(W: Array, z: Array) -> Array:
@@ -119,8 +137,7 @@ def semidefinite(W: Array, z: Array) -> Array:
     Q, S = np.linalg.qr(W @ T)
     x = cp.Variable(len(plain))
     task = cp.Problem(cp.Minimize(cp.sum_squares(S @ x - Q.T @ z)), [_matrix(cp, x[:PER_BODY]) >> 1e-6 * np.eye(4)])
-    task.solve(solver=cp.CLARABEL)
-    result: Array = T @ np.asarray(x.value)
+    result: Array = T @ _solution(cp, task, x)
     return result
 
 
@@ -252,11 +269,6 @@ def _braking(problem: Problem, fastest: float) -> list[Array]:
 
 
 def _cvxpy() -> Any:
-    try:
-        import cvxpy  # noqa: PLC0415  # an extra
-    except ImportError:
-        raise InputError(
-            "identify: physically possible fits need cvxpy; install it with: pip install 'appell[fit]', or choose "
-            "method='qr'"
-        ) from None
-    return cvxpy
+    """Return the cvxpy package with its solver, extras."""
+    extra("clarabel", "identify: method 'physical' needs", "fit")
+    return extra("cvxpy", "identify: method 'physical' needs", "fit")

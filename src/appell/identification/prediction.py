@@ -52,20 +52,24 @@ class Prediction:
 
     @cached_property
     def scored(self) -> Array:
-        """Return the rows that count per motor: those in which it moves."""
-        return np.abs(self.speed) > self.slow
+        """Return the rows that count per motor: those in which it moves; all of a log in which no motor does."""
+        moves = np.abs(self.speed) > self.slow
+        return moves if moves.any() else np.ones_like(moves)
 
     @cached_property
     def relative(self) -> Array:
-        """Return ‖error‖/‖torque‖ per motor over the rows that count; NaN for a motor that never moves."""
+        """Return ‖error‖/‖torque‖ per motor over the rows that count; NaN for a motor that has none.
+
+        It is 0 where both are zero.
+        """
         error, torque = ((np.sum((x * self.scored) ** 2, axis=0)) for x in (self.tau - self.measured, self.measured))
         with np.errstate(invalid="ignore", divide="ignore"):
-            result: Array = np.sqrt(error / torque)
+            result: Array = np.sqrt(np.where((error == 0.0) & self.scored.any(axis=0), 0.0, error / torque))
         return result
 
     @property
     def score(self) -> float:
-        """Return the mean of `relative` over the motors that move."""
+        """Return the mean of `relative` over the motors that move; of all in a static log."""
         return float(np.nanmean(self.relative))
 
     @cached_property

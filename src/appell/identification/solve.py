@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from appell.errors import InputError
 from appell.identification.basis import Array
 from appell.identification.problem import Problem, Triangle
 
@@ -20,6 +21,10 @@ DEPENDENT = 1e-7
 """A column of friction that far from the others, of unit length, depends on them."""
 CUT = 1e-3
 """Singular values below this part of the largest are left out."""
+FULL = {"qr": 1e12, "pinv": 1e7}
+"""Condition numbers, columns of unit length, above which a method returns rounding; the others take any."""
+ROUNDING = 1e-12
+"""Residuals below this part of a motor's torque are rounding."""
 
 
 class Shown(NamedTuple):
@@ -64,11 +69,14 @@ def stacked(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[
     return np.vstack(blocks), z
 
 
-def residual_sigma(problem: Problem, triangles: list[Triangle], theta: Array, taken: float) -> Array:
-    """Return the standard deviation of the residuals of each motor [N·m, N]; the fit took so many rows for itself."""
+def residual_sigma(problem: Problem, triangles: list[Triangle], theta: Array, taken: float, size: Array) -> Array:
+    """Return the standard deviation of the residuals of each motor [N·m, N]; the fit took so many rows for itself.
+
+    It is at least a part of the `size` (motors,) of the torques, so that a log without noise has finite weights.
+    """
     share = taken / max(problem.n_motors, 1)
     squares = [t.square(theta) / max(t.n - share, 1.0) for t in triangles]
-    return np.sqrt(np.maximum(squares, 1e-30))
+    return np.maximum(np.sqrt(squares), ROUNDING * size)
 
 
 def qr(W: Array, z: Array, start: Array) -> Array:
@@ -115,13 +123,29 @@ METHODS: dict[str, Callable[[Array, Array, Array], Array]] = {"qr": qr, "svd": s
 
 
 def linear(problem: Problem, triangles: list[Triangle], sigma: Array, seen: Shown, method: str) -> Array:
-    """Return θ by a linear fit: the sums that are shown, and the nominal model in what no motion shows."""
+    """Return θ by a linear fit: the sums that are shown, and the nominal model in what no motion shows.
+
+    For "physical" it is where to begin: by QR, or by singular values where the log does not determine all sums.
+
+    Raises
+    ------
+    InputError
+        When the log does not determine all sums and the method needs that.
+    """
     R, z = stacked(problem, triangles, sigma)
     columns = list(seen.columns)
     W = R[:, columns]
     lengths = np.linalg.norm(W, axis=0)
     lengths[lengths == 0.0] = 1.0
     start = start_values(problem, seen)
+    condition = float(np.linalg.cond(W / lengths)) if len(W) >= len(columns) else np.inf
+    if method == "physical":
+        method = "qr" if condition <= FULL["qr"] else "svd"
+    if not (W.any() and condition <= FULL.get(method, np.inf)):
+        raise InputError(
+            f"identify: the log does not determine the {len(columns)} unknowns of method '{method}' (condition number "
+            f"{condition:.2g}); record a motion of every motor (appell.excite plans one), or take method='physical'"
+        )
     values = METHODS[method](W / lengths, z, start * lengths) / lengths
     return lifted(problem, seen, values)
 

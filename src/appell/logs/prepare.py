@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
+from appell.logs.consistency import LARGEST
 from appell.logs.filters import REACH, derivative, edge, resampled, zero_phase
 from appell.logs.gaps import stretches, unwrapped
 from appell.logs.log import Log, Repair
@@ -179,6 +180,10 @@ def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: floa
         )
     if len(log) < 3:
         raise InputError(f"prepare: {name} has {len(log)} samples; expected a recording")
+    checked = Log.from_arrays(log.t, log.q, log.v, tau=log.tau)  # a Log may be made without
+    for what, signal in (("q", checked.q), ("v", checked.v), ("tau", checked.tau)):
+        if signal is not None and np.abs(signal).max() > LARGEST:
+            raise InputError(f"prepare: {name}: {what} of {np.abs(signal).max():.2g} is of no robot; check the units")
     if not (isinstance(order, int) and 1 <= order <= 12):
         raise InputError(f"order: expected an integer from 1 to 12, got {order!r}")
     if moving is not None and not (math.isfinite(moving) and moving >= 0.0):
@@ -189,7 +194,8 @@ def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: floa
         raise InputError(f"rate: expected a positive number of samples a second, got {rate!r}")
     if not 0.0 < cutoff < 0.5 * slowest:
         raise InputError(
-            f"cutoff: expected above 0 and below half of {slowest:.4g} samples a second, got {cutoff!r} Hz"
+            f"cutoff: expected above 0 and below half of {slowest:.4g} samples a second, got {cutoff!r} Hz; times are "
+            "in seconds"
         )
     return native
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -47,8 +48,16 @@ class Loop:
             if self._over.is_set():
                 return
             now = time.perf_counter()
-            is_moving = self._tick(now - last)
+            is_moving = self._ticked(now - last)
             last = now
             rest = 1.0 / RATE - (time.perf_counter() - now)
             if is_moving and rest > 0.0:
                 self._over.wait(rest)
+
+    def _ticked(self, seconds: float) -> bool:
+        """Return whether to be called again soon; what one call cannot draw must not keep the next from being drawn."""
+        try:
+            return self._tick(seconds)
+        except Exception as error:
+            sys.stderr.write(f"appell: warning: view: not drawn: {type(error).__name__}: {error}\n")
+            return False

@@ -78,6 +78,7 @@ class _Loader:
         self._finder = finder
         self._read: dict[Path, list[tuple[Array, Array, Colour | None]]] = {}
         self._missing: list[str] = []
+        self._outside: list[str] = []
         self._broken: list[str] = []
         self._needs_collada: list[str] = []
 
@@ -102,6 +103,11 @@ class _Loader:
                 f"meshes not found: {listed(self._missing)}; name the folder that holds their package with packages "
                 "(--packages)"
             )
+        if self._outside:
+            told.append(
+                f"meshes not read: {listed(self._outside)}; outside the folder of the robot: name their folder with "
+                "packages (--packages) if you trust the file"
+            )
         if self._needs_collada:
             told.append(
                 f"meshes not read: {listed(self._needs_collada)}; .dae files need pycollada: pip install pycollada"
@@ -113,7 +119,8 @@ class _Loader:
     def _file(self, name: str) -> list[tuple[Array, Array, Colour | None]]:
         place = self._finder.find(name)
         if place is None:
-            _note(self._missing, name)
+            refused = self._finder.outside(name)
+            _note(*((self._missing, name) if refused is None else (self._outside, str(refused))))
             return []
         if place not in self._read:
             self._read[place] = self._loaded(place)

@@ -1,13 +1,19 @@
-"""The server of the page: of this machine, for this machine."""
+"""The server of the page: of this machine, for this machine.
+
+A browser lets any site send requests to this machine, and a site may give its own name this machine's address (DNS
+rebinding). Every request, those to open a WebSocket among them, is therefore checked before it is answered: its Host,
+and its Origin where it has one, must be this server's own.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import urlparse
 
 from appell.errors import AppellError, InputError
 from appell.read.extras import extra
@@ -16,6 +22,11 @@ HOST = "127.0.0.1"
 """The loopback interface: no other machine reaches it."""
 OWN = (HOST, "localhost")
 """What a page of this server calls it."""
+LOG = logging.getLogger("appell.viewer")
+"""What goes wrong in single connections, such as malformed requests; printed only where a program adds a handler."""
+LOG.addHandler(logging.NullHandler())
+LOG.propagate = False
+_STARTS = threading.Lock()
 
 
 def import_viser() -> Any:
@@ -33,11 +44,15 @@ def start(port: int, title: str) -> Any:
     """
     viser = import_viser()
     _check(port)
-    with quiet():
+    with quiet(), _checked_requests(f"viser-v{viser.__version__}") as is_checked:
         server = viser.ViserServer(host=HOST, port=port, label=title, verbose=False)
+    if not is_checked():
+        stop(server)
+        raise AppellError(f"view: viser {viser.__version__} has no place for the check of requests; install viser 1.1")
     # viser can open a tunnel through a server of its makers, and any page may ask for it: not here
     server.request_share_url = _refuse
-    server._websock_server.on_client_connect(_gate(server))
+    # a page that goes away leaves tasks behind whose exceptions asyncio would print
+    server.get_event_loop().set_exception_handler(lambda _, context: LOG.info("%s", context))
     return server
 
 
@@ -70,20 +85,56 @@ def _refuse(verbose: bool = True) -> None:
     raise AppellError("view: the page is not shared with other machines")
 
 
-def _gate(server: Any) -> Any:
-    """Return what turns away pages of other sites: a browser lets any site open a socket to this machine."""
+@contextlib.contextmanager
+def _checked_requests(protocol: str) -> Iterator[Callable[[], bool]]:
+    """Make the server that viser starts meanwhile check every request; yield a function that returns whether it does.
 
-    async def check(connection: Any) -> None:
-        live = server._websock_server._live_connections.get(connection.client_id)
-        if live is None:
-            return
-        origin = live.request.headers.get("Origin")
-        if origin is not None and (
-            urlparse(origin).hostname not in OWN or urlparse(origin).port not in (server.get_port(), None)
-        ):
-            await live.close(1008, "pages of other sites are not served")
+    viser has no hook for requests, so that its call of ``websockets`` is the place. Servers of others are left alone.
+    """
+    websockets = extra("websockets.asyncio.server", "view: the viewer needs", "view")
+    serve, checked = websockets.serve, []
 
-    return check
+    def checking_serve(handler: Any, *places: Any, **options: Any) -> Any:
+        if not handler.__module__.startswith("viser."):
+            return serve(handler, *places, **options)
+        answer = options.pop("process_request")
+        checked.append(answer)
+
+        def process_request(connection: Any, request: Any) -> Any:
+            refusal = refused(request.headers, connection.local_address[1], protocol)
+            return answer(connection, request) if refusal is None else connection.respond(403, f"{refusal}\n")
+
+        return serve(handler, *places, process_request=process_request, logger=LOG, **options)
+
+    with _STARTS:
+        websockets.serve = checking_serve
+        try:
+            yield lambda: bool(checked)
+        finally:
+            websockets.serve = serve
+
+
+def refused(headers: Any, port: int, protocol: str) -> str | None:
+    """Return why a request to a port is refused, by its headers; None where it is answered.
+
+    A missing Origin is no page's: browsers send one with every request to open a WebSocket.
+
+    >>> from websockets.datastructures import Headers
+    >>> refused(Headers(Host="localhost:8080", Origin="http://localhost:8080"), 8080, "viser-v1")
+    >>> refused(Headers(Host="rebound.example:8080"), 8080, "viser-v1")
+    'Host: expected 127.0.0.1:8080 or localhost:8080'
+    """
+    suffix = "" if port == 80 else f":{port}"
+    names = [f"{name}{suffix}" for name in OWN]
+    if [host.lower() for host in headers.get_all("Host")] not in [[name] for name in names]:
+        return f"Host: expected {' or '.join(names)}"
+    if headers.get_all("Origin") not in [[], *([f"http://{name}"] for name in names)]:
+        return "Origin: pages of other sites are not served"
+    upgrades = headers.get_all("Upgrade")
+    asked = [one.strip() for line in headers.get_all("Sec-WebSocket-Protocol") for one in line.split(",")]
+    if upgrades not in [[], ["websocket"]] or (upgrades and protocol not in asked):
+        return f"Upgrade: expected a WebSocket of {protocol}; reload the page"
+    return None
 
 
 @contextlib.contextmanager

@@ -52,8 +52,8 @@ def view(
     source
         The URDF or MJCF file that has the robot's shapes; that which the robot was loaded from unless given.
     packages
-        Folders in which to look for the packages of ``package://`` names, before the file's own folder, those above it,
-        and those of ``ROS_PACKAGE_PATH``.
+        Folders in which to look for the packages of ``package://`` names, before the robot's own folder and those of
+        ``ROS_PACKAGE_PATH``. Meshes outside of all of these are not read.
     port
         Where to serve the page; any free port for 0.
     browser
