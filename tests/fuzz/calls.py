@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 import appell
+from appell.errors import AppellError
 from appell.model.model import Model
 from appell.robot.robot import Robot
-from tests.fuzz.engine import Input, Target, ensure
+from tests.fuzz.engine import BrokenPropertyError, Input, Target, ensure
 from tests.fuzz.mutators import WORDS
 
 OBJECTS: Mapping[str, Callable[[], Any]] = {
@@ -78,7 +79,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         "step": None, "rtol": 1e-6, "atol": 1e-9, "rest_speed": 1e-6, "rate": None}),
     "rollout": (lambda **k: appell.rollout(arm(), **k), {
         "q0": _ZEROS, "v0": _ZEROS, "tau": np.zeros((4, 2)), "dt": 1e-3, "steps": None, "control": None, "save_every": 1}),
-    "inverse_kinematics": (lambda **k: appell.inverse_kinematics(arm(), **k), {"pose": np.eye(4), "frame": "link2"}),
+    "inverse_kinematics": (lambda **k: appell.inverse_kinematics(arm(), **k), {"goal": np.eye(4), "frame": "link2"}),
     "circle": (lambda **k: _struck(appell.walls.Circle(**k)), {"radius": 9.0}),
     "plane": (lambda **k: _struck(appell.walls.Plane(**k)), {"point": (0.0, -9.0, 0.0), "normal": (0.0, 1.0, 0.0)}),
     "sphere": (lambda **k: _struck(appell.walls.Sphere(**k)), {"radius": 9.0}),
@@ -132,7 +133,7 @@ def call(path: Path) -> None:
 MARK = "intruder"
 """The name that must not become code."""
 NAMES = (
-    *WORDS, f"*/ int {MARK}; /*", f'"""\nimport {MARK}\n"""', f"x\n{MARK} = 1", f"\\\n{MARK}", "??/", f"a; int {MARK}", f"'''{MARK}'''",
+    *filter(str.strip, WORDS), f"*/ int {MARK}; /*", f'"""\nimport {MARK}\n"""', f"x\n{MARK} = 1", f"\\\n{MARK}", "??/", f"a; int {MARK}", f"'''{MARK}'''",
     f"\"); {MARK}(", f"\r{MARK}()", f"\u2028{MARK}()", f"\x0c{MARK} = 1", f"%s {MARK}", f"</robot><{MARK}/>", f'"\n{MARK} = 1', "int", "for",
     "double", "lambda", "1x", "a b", "_", "__", "q", "tau", "a.b", "A", "a", f"// {MARK} \\", "{0.__class__}", f"]]\n[[{MARK}]]",
 )  # fmt: skip
@@ -176,12 +177,25 @@ def export(path: Path) -> None:
     file = Path("folder", case["file"] + ending)
     if case["to"] in ("urdf", "toml"):
         robot.save(file)
-        again = appell.load(file)
-        ensure((again.name, again.joint_names) == (robot.name, robot.joint_names), f"names changed: {again.joint_names}")
+        try:
+            again = appell.load(file)
+        except AppellError as error:
+            raise BrokenPropertyError(f"saved, but not loaded: {error}") from None
+        ensure(
+            (again.name, again.joint_names) == (robot.name, robot.joint_names), f"names changed: {again.joint_names}"
+        )
         file.unlink()
     else:
         frame = case["links"][1] if case["verb"] == "pose" else None
-        made = robot.export(case["verb"], to=case["to"], path=file, frame=frame, prefix=case["prefix"], real=case["real"], libm=case["libm"])
+        made = robot.export(
+            case["verb"],
+            to=case["to"],
+            path=file,
+            frame=frame,
+            prefix=case["prefix"],
+            real=case["real"],
+            libm=case["libm"],
+        )
         for written in {Path(made), *([file.with_suffix(".h")] if case["to"] == "c" else [])}:
             text = written.read_text(encoding="utf-8")
             _check_c(text) if case["to"] == "c" else _check_python(text)
@@ -195,7 +209,10 @@ def _check_c(text: str) -> None:
     code = re.sub(r"/\*.*?\*/|//[^\n\r]*", " ", joined, flags=re.S)
     code = re.sub(r'#include[^\n]*"[^"\n]*"', "", code)
     ensure(MARK.lower() not in _without_names(code).lower(), "a name became code")
-    ensure(code.count("{") == code.count("}") and "/*" not in code and "*/" not in code, "a comment does not end where it should")
+    ensure(
+        code.count("{") == code.count("}") and "/*" not in code and "*/" not in code,
+        "a comment does not end where it should",
+    )
 
 
 def _without_names(code: str) -> str:
@@ -206,7 +223,9 @@ def _without_names(code: str) -> str:
 def _check_python(text: str) -> None:
     tree = ast.parse(text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    imports = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
+    imports = {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
+    }
     ensure(MARK not in names | imports, "a name became code")
 
 

@@ -115,7 +115,9 @@ def call(path: Path) -> None:
 def _process(words: list[str]) -> tuple[int, str]:
     """Return the exit code and the output of a process of its own."""
     code = "import sys; from appell.cli import main; sys.argv[0] = 'appell'; main()"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=False, timeout=60, text=True, errors="replace")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, check=False, timeout=60, text=True, errors="replace"
+    )
     return done.returncode, done.stdout + done.stderr
 
 

@@ -22,7 +22,7 @@ from appell.read.catalogue import file_text
 from appell.simulation.scenario import read_scenario
 from appell.viewer.drawable import drawable
 from tests.fuzz import structures as form
-from tests.fuzz.engine import Input, Target, ensure
+from tests.fuzz.engine import BrokenPropertyError, Input, Target, ensure
 from tests.fuzz.examples import LOOPS_TOML, LOOPS_YAML, MESHES, MJCF, SCENARIOS, URDF, text_logs
 from tests.fuzz.mutators import OF_BYTES, OF_TEXT, Mutator, mutated
 from tests.support.kinds import reference
@@ -53,7 +53,9 @@ LOADED: Sequence[dict[str, Any]] = (
 def check_robot(robot: appell.Robot, path: Path) -> None:
     """Check a robot that was accepted: finite numbers, sizes that fit, inverse dynamics at the neutral configuration."""
     model = robot.model
-    numbers = np.concatenate([robot.parameters, model.gravity, *(body.joint.placement.position for body in model.bodies)])
+    numbers = np.concatenate(
+        [robot.parameters, model.gravity, *(body.joint.placement.position for body in model.bodies)]
+    )
     rotations = np.array([body.joint.placement.rotation for body in model.bodies]).reshape(-1, 3, 3)
     ensure(np.isfinite(numbers).all(), "a parameter, gravity or position is not finite")
     ensure(np.allclose(rotations @ rotations.transpose(0, 2, 1), np.eye(3), atol=1e-6), "a rotation is not orthonormal")
@@ -62,18 +64,27 @@ def check_robot(robot: appell.Robot, path: Path) -> None:
     ensure(q.shape == (robot.nq,) and np.isfinite(q).all(), f"neutral() is {q}")
     for body in model.bodies:
         limits = body.joint.limits
-        ensure(limits is None or not np.isnan([limits.lower, limits.upper]).any(), f"limits of {body.joint.name}: {limits}")
+        ensure(
+            limits is None or not np.isnan([limits.lower, limits.upper]).any(), f"limits of {body.joint.name}: {limits}"
+        )
     if not robot.nv or not numbers.size or np.abs(numbers).max() > HUGE:
         return
     arguments = [q, np.zeros(robot.nv), np.zeros(robot.nu)]
-    tau = reference(robot, "inverse_dynamics", *(x[None] for x in arguments))[0]
+    try:
+        tau = reference(robot, "inverse_dynamics", *(x[None] for x in arguments))[0]
+    except (ValueError, ArithmeticError) as error:  # a singular or unreachable configuration, where native code refuses
+        robot.inverse_dynamics(*arguments)
+        raise BrokenPropertyError(f"inverse dynamics at neutral: {error}") from None
     ensure(tau.shape == (robot.nu,) and np.isfinite(tau).all(), f"inverse dynamics at neutral: {tau}")
     again = read_text(robot.kind.text(), "text")
     ensure(again.joint_names == robot.joint_names, "the joints have other names once saved")
     np.testing.assert_allclose(again.parameters, robot.parameters, rtol=1e-9, atol=1e-9 * np.abs(numbers).max())
     if zlib.crc32(path.read_bytes()) % 40 == 0:  # native code takes longer to compile than a file takes to read
         found = robot.inverse_dynamics(*arguments)
-        ensure(np.allclose(found, tau, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(tau).max())), f"native code: {found}, not {tau}")
+        ensure(
+            np.allclose(found, tau, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(tau).max())),
+            f"native code: {found}, not {tau}",
+        )
 
 
 def load_robot(path: Path) -> None:
@@ -117,7 +128,9 @@ def runs() -> list[bytes]:
     """Return files of short runs, of an arm and of a closed robot."""
     arm, closed = appell.load("two-link"), appell.load("four-bar")
     made = [
-        appell.simulate(arm, [0.1, 0.0], [1.0, 0.0], 0.2, walls=[appell.walls.Plane((0, -0.5, 0), (0, 1, 0))], points=["link2"]),
+        appell.simulate(
+            arm, [0.1, 0.0], [1.0, 0.0], 0.2, walls=[appell.walls.Plane((0, -0.5, 0), (0, 1, 0))], points=["link2"]
+        ),
         appell.simulate(closed, closed.neutral(), [0.0], 0.01),
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +143,9 @@ def load_run(path: Path) -> None:
     count = len(run.t)
     for name in ("q", "v", "a", "tau"):
         array = getattr(run, name)
-        ensure(array.ndim == 2 and len(array) == count and array.dtype.kind == "f", f"{name}: {array.dtype} {array.shape}")
+        ensure(
+            array.ndim == 2 and len(array) == count and array.dtype.kind == "f", f"{name}: {array.dtype} {array.shape}"
+        )
         ensure(np.isfinite(array).all() or run.ended_early, f"{name} is not finite")
     ensure(run.t.shape == run.energy.shape == (count,), "t or energy has another size than the states")
     ensure((np.diff(run.t) >= 0.0).all(), "times do not increase")
@@ -158,7 +173,14 @@ def columns() -> dict[str, Any]:
 
 
 ABOUT = {"joints": ["joint1", "joint2"], "source": "a.csv", "repairs": [["left out", "line 3", 1]]}
-COLUMNS: Sequence[Any] = (None, None, "t=0,q=1:3", {"t": "t", "q": "q*"}, {"t": 0, "q": [1, 2], "tau": [3, 4]}, "t=1e-3*0,q=1")
+COLUMNS: Sequence[Any] = (
+    None,
+    None,
+    "t=0,q=1:3",
+    {"t": "t", "q": "q*"},
+    {"t": 0, "q": [1, 2], "tau": [3, 4]},
+    "t=1e-3*0,q=1",
+)
 
 
 def load_log(path: Path) -> None:
@@ -270,7 +292,10 @@ def load_mesh(path: Path) -> None:
         robot_file.unlink()
     for piece in drawn.pieces:
         ensure(np.isfinite(piece.vertices).all(), "a vertex is not finite")
-        ensure(piece.faces.size == 0 or 0 <= piece.faces.min() <= piece.faces.max() < len(piece.vertices), "a face has no vertex")
+        ensure(
+            piece.faces.size == 0 or 0 <= piece.faces.min() <= piece.faces.max() < len(piece.vertices),
+            "a face has no vertex",
+        )
 
 
 XML = (form.xml_element, form.xml_attribute, form.xml_attribute, form.xml_document)
@@ -279,16 +304,35 @@ NPZ = (form.npz_member, form.npz_member, form.npz_bomb)
 YAML = (form.yaml_tree, form.yaml_tree, form.yaml_alias)
 
 FILES = [
-    Target("urdf", ".urdf", maker(lambda: [x.encode() for x in URDF.values()], OF_TEXT, XML, XML, OF_BYTES), load_robot, 3.0),
+    Target(
+        "urdf",
+        ".urdf",
+        maker(lambda: [x.encode() for x in URDF.values()], OF_TEXT, XML, XML, OF_BYTES),
+        load_robot,
+        3.0,
+    ),
     Target("mjcf", ".xml", maker(lambda: [x.encode() for x in MJCF], OF_TEXT, XML, XML, OF_BYTES), load_robot, 2.0),
     Target(
-        "toml", ".toml", maker(catalogue("two-link", "stanford", "puma560", "shafei-tree"), OF_TEXT, TREES, OF_BYTES), load_robot, 2.0
+        "toml",
+        ".toml",
+        maker(catalogue("two-link", "stanford", "puma560", "shafei-tree"), OF_TEXT, TREES, OF_BYTES),
+        load_robot,
+        2.0,
     ),
-    Target("toml-closed", ".toml", maker(catalogue("four-bar", "five-bar", "mobile-arm"), OF_TEXT, TREES, OF_BYTES), load_robot, 0.4, 8),
+    Target(
+        "toml-closed",
+        ".toml",
+        maker(catalogue("four-bar", "five-bar", "mobile-arm"), OF_TEXT, TREES, OF_BYTES),
+        load_robot,
+        0.4,
+        8,
+    ),
     Target("toml-spherical", ".toml", maker(catalogue("agile-wrist", "sst"), OF_TEXT, TREES, OF_BYTES), load_robot),
     Target("loops-yaml", ".yaml", maker(lambda: [LOOPS_YAML.encode()], OF_TEXT, YAML, OF_BYTES), load_loops, 0.6),
     Target("loops-toml", ".toml", maker(lambda: [LOOPS_TOML.encode()], OF_TEXT, TREES, OF_BYTES), load_loops, 0.4, 8),
-    Target("scenario", ".toml", maker(lambda: [x.encode() for x in SCENARIOS], OF_TEXT, TREES, OF_BYTES), load_scenario),
+    Target(
+        "scenario", ".toml", maker(lambda: [x.encode() for x in SCENARIOS], OF_TEXT, TREES, OF_BYTES), load_scenario
+    ),
     Target("run", ".npz", maker(runs, NPZ, NPZ, OF_BYTES), load_run),
     Target("log-text", ".csv", maker(lambda: text_logs(columns()), OF_TEXT, OF_BYTES), load_log, 2.0),
     Target("log-npz", ".npz", maker(lambda: [table.npz(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
@@ -296,7 +340,9 @@ FILES = [
     Target("log-mcap", ".mcap", mcaps, load_log),
     Target("dh", ".json", maker(lambda: DH, (form.json_tree,)), load_dh),
     *(
-        Target(f"mesh-{kind}", f".{kind}", maker(lambda kind=kind: [MESHES[kind]], OF_TEXT, OF_BYTES), load_mesh, 0.3, 4)
+        Target(
+            f"mesh-{kind}", f".{kind}", maker(lambda kind=kind: [MESHES[kind]], OF_TEXT, OF_BYTES), load_mesh, 0.3, 4
+        )
         for kind in MESHES
     ),
 ]

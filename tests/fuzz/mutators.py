@@ -18,7 +18,18 @@ WORDS = (
     "world", "root", "nan", "None", "__class__", "*/", '"""', "${x}", "-", "--", "/dev/zero", "//", "C:\\con", "\ufeff", "🤖",
 )  # fmt: skip
 """What replaces a name in a text."""
-BYTES = (b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x80", b"\r\n", b"\x1a", b"\xed\xa0\x80", b"\n" * 99, b" " * 9999)
+BYTES = (
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\x80",
+    b"\r\n",
+    b"\x1a",
+    b"\xed\xa0\x80",
+    b"\n" * 99,
+    b" " * 9999,
+)
 NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(rb"[A-Za-z_][\w.-]*|[-+]?\d[\d.eE+-]*|[^\sA-Za-z0-9_]")
 WORD = re.compile(rb"[A-Za-z_][\w-]*")

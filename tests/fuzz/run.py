@@ -79,6 +79,7 @@ def work(pipe: Connection, seed: int, folder: str) -> None:
             with tempfile.TemporaryDirectory(dir=folder) as empty:
                 pipe.send((index, (given.faults, tuple(outcome(target, given.data, Path(empty))))))
 
+
 def _bound_memory() -> None:
     """Let this process have twice the memory that counts as a failure, beyond what it has now."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
@@ -205,7 +206,9 @@ def table(rows: dict[str, Row]) -> str:
     lines.append(("total", *(f"{x:,}" for x in total), ""))
     widths = [max(len(line[k]) for line in lines) for k in range(len(heads))]
     text = [
-        "| " + " | ".join(x.ljust(w) if k == 0 else x.rjust(w) for k, (x, w) in enumerate(zip(line, widths, strict=True))) + " |"
+        "| "
+        + " | ".join(x.ljust(w) if k == 0 else x.rjust(w) for k, (x, w) in enumerate(zip(line, widths, strict=True)))
+        + " |"
         for line in lines
     ]
     rule = "|" + "|".join("-" * (w + 2) if k == 0 else "-" * (w + 1) + ":" for k, w in enumerate(widths)) + "|"
@@ -233,7 +236,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; all if none is named")
     parser.add_argument("--inputs", type=int, default=20_000, help="in total, shared out among the targets")
     parser.add_argument("--minutes", type=float, default=60.0, help="after which no new inputs are tried")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the random numbers; the time if not given")
+    parser.add_argument(
+        "--seed", type=int, default=int(time.time()), help="of the random numbers; the time if not given"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("--out", type=Path, default=Path("out/fuzz"), help="where inputs that failed go")
     given = parser.parse_args(arguments)

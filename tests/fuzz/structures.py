@@ -31,7 +31,9 @@ VALUES: tuple[Any, ...] = (
 
 def _nodes(value: Any) -> list[tuple[Any, Any]]:
     """Return every container of a tree with each of its keys."""
-    entries = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    entries = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
     return [(value, key) for key, _ in entries] + [node for _, inner in entries for node in _nodes(inner)]
 
 
@@ -190,7 +192,9 @@ def xml_document(rng: Random, data: bytes) -> bytes:
         b"<![CDATA[",
     )
     body = data.partition(b"?>")[2] if data.startswith(b"<?xml") else data
-    include = rng.choice((b'<include file="missing.xml"/>', b'<include file="input.xml"/>', b"&c;", b"&a;", b"<xacro:if/>", b""))
+    include = rng.choice(
+        (b'<include file="missing.xml"/>', b'<include file="input.xml"/>', b"&c;", b"&a;", b"<xacro:if/>", b"")
+    )
     place = body.find(b">") + 1
     return rng.choice(heads) + body[:place] + include + body[place:]
 
@@ -301,7 +305,21 @@ def _header(rng: Random, content: bytes) -> bytes:
         return flipped(rng, content)
     options: dict[str, tuple[Any, ...]] = {
         "shape": ((), (0,), (-1,), (10**12,), (2**40, 2**40), (3,), (1, 1, 1), "x", None, (1.5,), (10**9,)),
-        "descr": ("<f4", ">f8", "|O", "<U3", "<U999999999", "<c16", "<i8", "|b1", "<f16", "nonsense", [("a", "<f8")], "<M8[s]", ""),
+        "descr": (
+            "<f4",
+            ">f8",
+            "|O",
+            "<U3",
+            "<U999999999",
+            "<c16",
+            "<i8",
+            "|b1",
+            "<f16",
+            "nonsense",
+            [("a", "<f8")],
+            "<M8[s]",
+            "",
+        ),
         "fortran_order": (True, False, 1, None),
     }
     key = rng.choice(list(options))

@@ -22,7 +22,23 @@ from tests.support.pool import OF_EACH_KIND, pool
 
 Array = NDArray[Any]
 SAMPLES = 7
-LEADS: Sequence[tuple[int, ...]] = ((), (), (1,), (2,), (3,), (5,), (17,), (2, 3), (2, 1), (1, 3), (0,), (3, 0), (1, 1, 1), (4,), (70,))
+LEADS: Sequence[tuple[int, ...]] = (
+    (),
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (5,),
+    (17,),
+    (2, 3),
+    (2, 1),
+    (1, 3),
+    (0,),
+    (3, 0),
+    (1, 1, 1),
+    (4,),
+    (70,),
+)
 VALUES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-320, -0.0, 1e9, 1e15, 1e5, 0.0)
 CHEAP = ("inverse_dynamics", "mass_matrix", "potential_energy", "forward_dynamics", "motion", "jacobian", "gravity")
 """Verbs of each way of evaluation and of each number of results: what robots are called with that compile slowly."""
@@ -194,7 +210,9 @@ def call(name: str, path: Path) -> None:
         leads = np.broadcast_shapes(*(x.shape[:-1] for x in exact if x is not None))
     except ValueError:
         leads, is_usual = (), False
-    is_known = None not in exact if not any(isinstance(x, np.ndarray) for x in exact) else all(x is not None for x in exact)
+    is_known = (
+        None not in exact if not any(isinstance(x, np.ndarray) for x in exact) else all(x is not None for x in exact)
+    )
     expected, problem = _plain(robot, verb, exact, leads) if is_known else ((), None)
     options = _places(case["out"], expected, given) if case["out"] and expected else {}
     is_usual &= not options or case["out"] in OUTS_RIGHT
@@ -271,7 +289,9 @@ def _compare(verb: str, found: Any, expected: tuple[Array, ...], exact: list[Arr
         y = np.broadcast_to(y, same.shape).reshape(x.shape)  # noqa: PLW2901
         if x.dtype.itemsize >= 8 and not is_single:
             if not np.array_equal(np.asarray(x).astype(complex), y.astype(complex), equal_nan=True):
-                raise BrokenPropertyError(f"{verb}: {np.abs(x - y).max():g} from plain evaluation, of {np.abs(y).max():g}")
+                raise BrokenPropertyError(
+                    f"{verb}: {np.abs(x - y).max():g} from plain evaluation, of {np.abs(y).max():g}"
+                )
         elif not is_wild:
             size = 1.0 + np.abs(y).max(initial=0.0)
             ensure(np.abs(x - y).max(initial=0.0) <= 1e-2 * size, f"{verb}: single precision is off, of {size:g}")
@@ -279,7 +299,12 @@ def _compare(verb: str, found: Any, expected: tuple[Array, ...], exact: list[Arr
 
 def _target(name: str) -> Target:
     return Target(
-        f"verbs-{name.replace(' ', '-')}", ".json", functools.partial(draw, name), functools.partial(call, name), 2.0, 12
+        f"verbs-{name.replace(' ', '-')}",
+        ".json",
+        functools.partial(draw, name),
+        functools.partial(call, name),
+        2.0,
+        12,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from appell.errors import ModelError
 from appell.model.closure import Closure
 from appell.model.joints import KINDS, Column, Kind
 from appell.spatial.inertia import Inertia
@@ -220,6 +221,8 @@ class Model:
 
     def floating(self) -> Model:
         """Return the model with its base set free: a first joint "root" with all other bodies behind it."""
+        if any(body.joint.name == ROOT for body in self.bodies):
+            raise ModelError(f"robot '{self.name}': a floating base is a joint '{ROOT}', and it has one already")
         root = Body(self.base.name, WORLD, Joint(ROOT, "free"), self.base.inertia)
         bodies = (root, *(replace(body, parent=body.parent + 1) for body in self.bodies))
         frames = (Frame(ROOT, 0, Pose()), *(replace(frame, body=frame.body + 1) for frame in self.frames))

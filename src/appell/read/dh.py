@@ -108,6 +108,8 @@ def from_dh(
     (0.3, 0.0, 0.0)
     """
     place = Place(path="rows")
+    if not isinstance(modified, bool):
+        raise Place(path="modified").error(f"expected True or False, got {shown(modified)}")
     return arm(
         sequence(rows, place),
         place,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from appell.errors import ModelError
 from appell.model.model import Model
 from appell.read.files import extension, write
 from appell.read.write_toml import toml_text
@@ -33,6 +34,9 @@ def save(model: Model, path: str | os.PathLike[str], toml: Callable[[], str] | N
     ...
     appell.errors.InputError: save: unknown extension of 'robot.step'; known: '.urdf', '.toml'
     """
+    for body in model.bodies:
+        if not all(map(str.strip, (model.name, body.name, body.joint.name))):
+            raise ModelError(f"robot '{model.name}': body '{body.name}' or its joint '{body.joint.name}' has no name")
     if extension("save", path, ENDINGS) == ".toml":
         return write(path, toml_text(model) if toml is None else toml())
     return write(path, urdf_text(model))

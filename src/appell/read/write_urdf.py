@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 
@@ -20,6 +21,8 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import IDENTITY, ZERO
 
 _NAMES = {kind: name for name, kind in KINDS_BY_NAME.items()}
+CONTROL = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot hold."""
 _LIMITED = ("revolute", "prismatic")
 """Kinds that a URDF must give limits, whatever they are."""
 
@@ -49,8 +52,11 @@ def urdf_text(model: Model) -> str:
             AppellWarning,
             stacklevel=4,
         )
-    root = etree.Element("robot", name=model.name)
     links, connections = outline(model)
+    for name in (model.name, *(link.name for link in links), *(each.joint.name for each in connections)):
+        if CONTROL.search(name):
+            raise ModelError(f"robot '{model.name}': XML cannot hold the name {name!r}; save as .toml")
+    root = etree.Element("robot", name=model.name)
     for link in links:
         _link(root, link, model.name)
     for connection in connections:

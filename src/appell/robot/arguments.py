@@ -81,6 +81,24 @@ def whole(name: str, argument: Any, low: int = 1) -> int:
     return value
 
 
+def several(what: str, argument: Any) -> list[Any]:
+    """Return the entries of a list or the like; `what` begins the message: "reorder: expected a list of joints"."""
+    try:
+        entries = None if isinstance(argument, str | bytes) else list(argument)
+    except TypeError:
+        entries = None
+    if entries is None:
+        raise InputError(f"{what}, got {shown(argument)}")
+    return entries
+
+
+def truth(name: str, argument: Any) -> bool:
+    """Return an argument that is True or False."""
+    if not isinstance(argument, bool | np.bool_):
+        raise InputError(f"{name}: expected True or False, got {shown(argument)}")
+    return bool(argument)
+
+
 def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
     """Return the error to raise when a kernel refused its arguments."""
     leading = []

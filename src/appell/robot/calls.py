@@ -54,6 +54,13 @@ def _is_single(arguments: tuple[Any, ...]) -> bool:
     return all(isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arguments)
 
 
+def _bare(x: Any) -> Any:
+    """Return an array without what a subclass of NumPy's adds, which would return results as its own: np.matrix."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array")
+    return np.asarray(x) if isinstance(x, np.ndarray) else x
+
+
 def of_program(kind: Kind, key: Key) -> Call:
     """Return the callable of a program."""
     program = compile.program(kind, key)
@@ -65,14 +72,15 @@ def of_program(kind: Kind, key: Key) -> Call:
     def general(*arguments: Any) -> Any:
         out = arguments[count] if len(arguments) > count else None
         try:
+            given = [x if type(x) is np.ndarray else _bare(x) for x in arguments[:count]]
             if is_quiet:
                 with np.errstate(invalid="ignore"):
-                    return compiled(*arguments[:count], out=out)
-            return compiled(*arguments[:count], out=out)
+                    return compiled(*given, out=out)
+            return compiled(*given, out=out)
         except (ValueError, TypeError) as error:
-            given = out[:n_results] if guards and isinstance(out, tuple) else out  # without the places of guards
-            given = given[0] if n_results == 1 and isinstance(given, tuple) else given
-            raise explain(kind.model.name, own, arguments[:count], given, error) from None
+            wanted = out[:n_results] if guards and isinstance(out, tuple) else out  # without the places of guards
+            wanted = wanted[0] if n_results == 1 and isinstance(wanted, tuple) else wanted
+            raise explain(kind.model.name, own, arguments[:count], wanted, error) from None
 
     short: Call = compiled.fast_call(general)
     if not guards:

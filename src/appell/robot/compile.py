@@ -37,7 +37,7 @@ PARAMETERS = "parameters"
 
 def verb_of(kind: Kind, name: str) -> Verb:
     """Return a row of the table, or raise with the names that there are."""
-    if name not in kind.verbs:
+    if not isinstance(name, str) or name not in kind.verbs:
         raise InputError(f"robot '{kind.model.name}' has no verb '{name}'; known: {listed(kind.verbs, 60)}")
     return kind.verbs[name]
 
@@ -45,7 +45,7 @@ def verb_of(kind: Kind, name: str) -> Verb:
 def formulation_of(kind: Kind, verb: str, name: str) -> Formulation:
     """Return a formulation of a verb, or raise with those that define it."""
     known = kind.formulations(verb)
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise InputError(f"{verb}: no formulation '{name}' for robot '{kind.model.name}'; known: {listed(known)}")
     return known[name]
 

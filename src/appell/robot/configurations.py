@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
+from appell.robot.arguments import real_array, several, whole
 from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
 from appell.robot.kind import Kind
@@ -39,7 +40,9 @@ class Configurations(Description):
         >>> appell.load("two-link").random(np.random.default_rng(0), 3).shape
         (3, 2)
         """
-        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        one = isinstance(size, int | np.integer)
+        sizes = [size] if one else several("size: expected a whole number, or several", () if size is None else size)
+        shape = tuple(whole("size", x, 0) for x in sizes)
         return self.kind.random(rng, int(np.prod(shape, dtype=int))).reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
@@ -89,7 +92,7 @@ class Configurations(Description):
         closed = self.kind.project(self._sized("q", q, self.nq))
         if v is None:
             return closed
-        speed = np.asarray(v, dtype=float)
+        speed = real_array("v", v, f" for robot '{self.name}'").astype(float)
         if speed.shape[-1:] == (self.nv,):
             return closed, speed
         tree = self._sized("v", v, self.facts.sizes["t"])
@@ -203,9 +206,9 @@ class Configurations(Description):
         >>> robot.reorder(robot.joint_names[::-1])
         array([1, 0])
         """
-        given = list(names)
+        given = several("reorder: expected the names of joints", names)
         missing = [name for name in self.joint_names if name not in given]
-        if missing or len(set(given)) != len(given):
+        if missing or len(given) != len(self.joint_names):
             problem = f"misses {listed(missing)}" if missing else "names a joint twice"
             raise InputError(f"reorder: the list {problem}; robot '{self.name}' has joints {listed(self.joint_names)}")
         return np.array([given.index(name) for name in self.joint_names], dtype=int)

@@ -204,8 +204,10 @@ class Description:
         if unknown:
             known = listed(sorted(Options.__optional_keys__))
             raise InputError(f"{verb}: unknown option {listed(sorted(unknown))}; known: {known}")
-        parameters, out = options.get("parameters"), options.get("out")
-        name = (verb, about, options.get("formulation"), parameters is not None)
+        parameters, out, formulation = options.get("parameters"), options.get("out"), options.get("formulation")
+        if formulation is not None:
+            formulation_of(self.kind, verb, formulation)
+        name = (verb, about, formulation, parameters is not None)
         call = self._calls.get(name) or self._prepared(name, *name)
         given = arguments if parameters is None else (*arguments, parameters)
         return call(*given) if out is None else call(*given, out)
@@ -228,7 +230,7 @@ class Description:
     def _about(self, verb: str, about: Any, what: str) -> Any:
         """Return what a verb is about, after a look whether it may be."""
         wanted = verb_of(self.kind, verb).about
-        if wanted == "frame" and about not in self.model.frame_index:
+        if wanted == "frame" and not (isinstance(about, str) and about in self.model.frame_index):
             got = f"has no frame '{about}'" if about is not None else f"needs a frame for '{verb}'"
             raise InputError(f"{what}: frame: robot '{self.name}' {got}; it has {listed(self.frame_names, 40)}")
         if not wanted and about is not None:

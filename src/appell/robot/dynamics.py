@@ -7,6 +7,8 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
+from appell.errors import InputError
+from appell.read.values import shown
 from appell.robot.configurations import Configurations
 from appell.robot.description import Options
 from appell.spatial.scalar import Array
@@ -35,7 +37,7 @@ class Dynamics(Configurations):
         >>> robot.inverse_dynamics(robot.neutral(), [0.0] * 6, [0.0] * 6).round(1)  # six legs share the weight
         array([15.2, 15.1, 15.1, 15.1, 15.1, 15.2])
         """
-        if wrenches:
+        if wrenches is not None and not (isinstance(wrenches, Mapping) and not wrenches):
             load = self._load(q, wrenches)
             return self._call("inverse_dynamics_loaded", (q, v, a, load), options)
         return self._call("inverse_dynamics", (q, v, a), options)
@@ -50,13 +52,15 @@ class Dynamics(Configurations):
         **options: Unpack[Options],
     ) -> Array:
         """Return the accelerations a under forces τ (..., nu), and `wrenches` as in :meth:`inverse_dynamics`."""
-        if wrenches:
+        if wrenches is not None and not (isinstance(wrenches, Mapping) and not wrenches):
             load = self._load(q, wrenches)
             return self._call("forward_dynamics_loaded", (q, v, tau, load), options)
         return self._call("forward_dynamics", (q, v, tau), options)
 
     def _load(self, q: ArrayLike, wrenches: Wrenches) -> Array:
         """Return Σ Jᵀw on the independent velocities."""
+        if not isinstance(wrenches, Mapping):
+            raise InputError(f"wrenches: expected a dictionary of frames and wrenches (..., 6), got {shown(wrenches)}")
         abouts = {frame: self._about("wrench_forces", frame, "wrenches") for frame in wrenches}
         first, *others = (self._call("wrench_forces", (q, wrenches[name]), {}, abouts[name]) for name in wrenches)
         return sum(others, first)

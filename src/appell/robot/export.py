@@ -75,7 +75,7 @@ def export(
     """
     file = _checked(to, path, real, libm)
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
-    if name != identifier(name) and (name or prefix is not None):
+    if not isinstance(name, str) or name != identifier(name) and (name or prefix is not None):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
     if not keys:
         raise InputError("export: name at least one verb")
@@ -94,9 +94,9 @@ def export(
 
 def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
     """Return the file to write, if any, after a look at the options that depend on the target."""
-    if to not in TARGETS:
+    if not isinstance(to, str) or to not in TARGETS:
         raise InputError(f"export: no target '{to}'; known: {listed(TARGETS)}")
-    if real not in REALS:
+    if not isinstance(real, str) or real not in REALS:
         raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
     if to in PYTHON and (real != "double" or not libm):
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 import scipy
 
 from appell.model.build import listed
+from appell.model.check import LARGEST
 from appell.model.model import WORLD, Model
 from appell.read.extras import extra
 from appell.spatial.scalar import Array
@@ -132,10 +134,14 @@ class _Loader:
             _note(self._needs_collada, place.name)
             return []
         try:
-            parts = trimesh.load_scene(place).dump() if place.suffix.lower() in KNOWN else []
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy's, of numbers that are not finite
+                parts = trimesh.load_scene(place).dump() if place.suffix.lower() in KNOWN else []
+                found = [_part(part) for part in parts if len(getattr(part, "faces", ()))]
         except Exception:  # trimesh's readers raise whatever a broken file makes them stumble over
-            parts = []
-        found = [_part(part) for part in parts if len(getattr(part, "faces", ()))]
+            found = []
+        if not all(x.ndim == 2 and x.shape[1] == 3 and (np.abs(x) < LARGEST).all() for x, *_ in found):
+            found = []
         if not found:
             _note(self._broken, place.name)
         return found

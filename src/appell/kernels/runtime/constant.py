@@ -28,7 +28,7 @@ class ConstantKernel:
         given = [np.asarray(array) for array in arrays]
         kind = np.float32 if all(array.dtype == np.float32 for array in given) else np.float64
         for array, port in zip(given, self.spec.inputs, strict=True):
-            if array.shape[-len(port.shape) :] != port.shape:
+            if array.dtype.kind not in "fiub" or array.shape[-len(port.shape) :] != port.shape:
                 raise ValueError(f"{port.name} does not fit")
         leading = np.broadcast_shapes(*(array.shape[:-1] for array in given))
         results, start = [], 0

@@ -39,6 +39,7 @@ class Kernel:
         self.spec, self._target = spec, target or host()
         self._tape: Tape | Rolled | None = None
         self._engines: list[Any] = []
+        self._failure: BaseException | None = None
         self._fast_calls: list[fast_call.FastCall] = []
         self._core = [len(port.shape) for port in spec.inputs]
         self._copies = not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
@@ -57,6 +58,13 @@ class Kernel:
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate the program on every sample; NumPy's own errors on arguments that do not fit."""
+        result = self._evaluated(arrays, out)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return result
+
+    def _evaluated(self, arrays: tuple[Any, ...], out: Any) -> Any:
         if self._copies:
             arrays = tuple(np.ascontiguousarray(array) for array in arrays)
         if out is not None:
@@ -115,11 +123,14 @@ class Kernel:
     def _compile_single(self, *arguments: int) -> None:
         """Stand in for the single-precision loop on its first call: compile it, take its place, run it.
 
-        What fails here, ctypes reports as an exception that could not be raised; double precision has compiled before.
+        NumPy calls this through ctypes, which drops exceptions: what fails, or Ctrl-C, is raised after the call.
         """
-        address = self._compile(SINGLE)
-        self._gufunc.replace(0, address)
-        LOOP(address)(*arguments)
+        try:
+            address = self._compile(SINGLE)
+            self._gufunc.replace(0, address)
+            LOOP(address)(*arguments)
+        except BaseException as failure:
+            self._failure = failure
 
 
 def _several(x: Any) -> Sequence[Any]:

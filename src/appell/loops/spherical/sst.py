@@ -80,6 +80,8 @@ class StarTriangle:
         )
 
     def _leg(self, name: str, k: int) -> Leg:
+        if not 0.0 < dot(self.corners[k], self.corners[k]) < math.inf:
+            raise ModelError(f"spherical robot '{name}': corner {k + 1} of its base is no direction: {self.corners[k]}")
         corner, other = normalized(self.corners[k]), normalized(self.corners[(k + 1) % 3])
         edge = cross(corner, other)
         if not dot(edge, edge) > SMALLEST_EDGE**2:

@@ -11,7 +11,9 @@ import numpy as np
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
+from appell.read.values import shown
 from appell.recursion.points import Place
+from appell.robot.arguments import several
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.spatial.vector import ZERO
@@ -53,7 +55,8 @@ def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
         return default_points(robot.model)
     if isinstance(points, str):
         raise InputError(f"points: expected a list of names or appell.simulation.Point, got the text '{points}'")
-    found = [_resolved(robot.model, point) for point in points]
+    entries = several("points: expected a list of names or appell.simulation.Point", points)
+    found = [_resolved(robot.model, point) for point in entries]
     names = [point.name for point in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -62,6 +65,8 @@ def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
 
 
 def _resolved(model: Model, point: str | Point) -> Named:
+    if not isinstance(point, str | Point):
+        raise InputError(f"points: expected names or appell.simulation.Point, got {shown(point)}")
     wanted = Point(point) if isinstance(point, str) else point
     if wanted.frame not in model.frame_index:
         raise InputError(

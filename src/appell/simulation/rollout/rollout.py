@@ -14,7 +14,7 @@ from appell.errors import AppellWarning, InputError
 from appell.model.build import listed
 from appell.results.motions import motions
 from appell.results.style import written
-from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
+from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.robot.robot import Robot
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel, weights
@@ -236,7 +236,7 @@ class _Arguments:
 
     def _row(self, name: str, x: ArrayLike, size: int) -> Array:
         """Return an argument as numbers (..., size), finite ones; a single number stands for all, but not for q."""
-        if np.ndim(x) == 0 and not name.endswith(("q", "q0")):
+        if real_array(name, x).ndim == 0 and not name.endswith(("q", "q0")):
             x = np.full(size, x)
         array = numbers(self._robot.name, name, (size,), x)
         # a sum is finite only if all are, and is the quickest thing to ask
