@@ -30,6 +30,7 @@ from appell.identification.problem import Problem, Triangle
 from appell.identification.solve import stacked
 from appell.model.build import listed
 from appell.model.parameters import PER_BODY
+from appell.read.extras import extra
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
@@ -252,11 +253,9 @@ def _braking(problem: Problem, fastest: float) -> list[Array]:
 
 
 def _cvxpy() -> Any:
-    try:
-        import cvxpy  # noqa: PLC0415  # an extra
-    except ImportError:
-        raise InputError(
-            "identify: physically possible fits need cvxpy; install it with: pip install 'appell[fit]', or choose "
-            "method='qr'"
-        ) from None
-    return cvxpy
+    """Return the cvxpy package; its solver is a package of its own."""
+    extra("clarabel", *_NEED)
+    return extra("cvxpy", *_NEED)
+
+
+_NEED = ("identify: physically possible fits need", "choose method='qr'")

@@ -19,13 +19,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import yaml
+from typing import Any
 
 from appell.errors import ReadError
 from appell.model.build import Connection, Link, build, listed
 from appell.model.closure import KINDS, Closure
 from appell.model.model import Joint, Limits, Model
+from appell.read.extras import extra
 from appell.read.outline import outline
 from appell.read.place import Contents, Place, contents
 from appell.read.toml import read_loops
@@ -96,11 +96,11 @@ def _check(name: str, known: Sequence[str], what: str, place: Place) -> None:
 class _Node:
     """A value of a yaml file with the lines that it and its parts stand on."""
 
-    def __init__(self, node: yaml.Node) -> None:
+    def __init__(self, node: Any) -> None:
         self.line = node.start_mark.line + 1
-        self.items = [_Node(item) for item in node.value] if isinstance(node, yaml.SequenceNode) else []
-        self.text = node.value if isinstance(node, yaml.ScalarNode) else None
-        self.is_list = isinstance(node, yaml.SequenceNode)
+        self.is_list = node.id == "sequence"
+        self.items = [_Node(item) for item in node.value] if self.is_list else []
+        self.text = node.value if node.id == "scalar" else None
 
 
 def _loops(given: Contents) -> Loops:
@@ -120,6 +120,7 @@ def _loops(given: Contents) -> Loops:
 
 
 def _mapping(given: Contents) -> Mapping[str, _Node]:
+    yaml = extra("yaml", ".yaml files need")
     try:
         node = yaml.compose(given.data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import scipy
 
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
-from appell.read.extras import extra
+from appell.read.extras import extra, is_installed
 from appell.spatial.scalar import Array
 from appell.viewer.files import Finder
 from appell.viewer.geometry import disc, matrix
@@ -188,9 +187,9 @@ def _note(names: list[str], name: str) -> None:
 
 
 def _has_collada() -> bool:
-    return find_spec("collada") is not None
+    return is_installed("collada")
 
 
 def import_trimesh() -> Any:
     """Return the trimesh package, an extra."""
-    return extra("trimesh", "view: meshes need", "view")
+    return extra("trimesh", "view: meshes need")

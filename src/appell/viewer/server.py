@@ -20,7 +20,7 @@ OWN = (HOST, "localhost")
 
 def import_viser() -> Any:
     """Return the viser package, an extra."""
-    return extra("viser", "view: the viewer needs", "view")
+    return extra("viser", "view: the viewer needs")
 
 
 def start(port: int, title: str) -> Any:
