@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import appell
+from appell.read.extras import PACKAGES
 
 PACKAGE = Path(appell.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -76,3 +80,39 @@ def test_no_public_function_shadows_a_package(name):
 def test_every_public_name_is_there():
     assert all(hasattr(appell, name) for name in appell.__all__)
     assert len(set(appell.__all__)) == len(appell.__all__)
+
+
+REQUIRED = ("appell", "llvmlite", "lxml", "numpy", "rich", "scipy", "typer")
+"""What may be imported anywhere beside the standard library; all else is loaded by read/extras.py."""
+
+
+def executed_imports(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and package of every import but those of types, which do not run."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.Import):
+        yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield node.lineno, (node.module or "").partition(".")[0]
+    for child in ast.iter_child_nodes(node):
+        yield from executed_imports(child)
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_optional_packages_are_imported_by_their_loader_alone(path):
+    known = (*REQUIRED, *sys.stdlib_module_names)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert [(line, name) for line, name in executed_imports(tree) if name not in known] == []
+
+
+def test_no_package_is_imported_by_name_outside_its_loader():
+    assert (
+        found(r"(?:import_module|__import__|find_spec)\(f?[\"']", outside=("read/extras.py", "papers/__init__.py"))
+        == []
+    )
+
+
+def test_the_loader_knows_what_brings_every_package_that_it_is_asked_for():
+    asked = {name for path in FILES for name in re.findall(r'\bextra\(f?"(\w+)', path.read_text(encoding="utf-8"))}
+    assert asked <= set(PACKAGES)
+    assert len(asked) > 8

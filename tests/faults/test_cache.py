@@ -23,14 +23,14 @@ Q = np.full(2, 0.3)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Return the folder of a cache of this test's own, which does not exist yet."""
     place = tmp_path / "cache"
     monkeypatch.setenv("APPELL_CACHE", str(place))
     return place
 
 
-def gravity(*gravity_vector: float) -> list[float]:
+def gravity(*gravity_vector: float):
     """Return the gravity torques of a robot that was not used before in this process."""
     return appell.load("two-link", gravity=gravity_vector or None).gravity(Q).tolist()
 

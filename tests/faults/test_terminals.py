@@ -1,4 +1,4 @@
-"""Every command on terminals of narrow encodings and on closed, full and abandoned outputs: no traceback, a fit code."""
+"""Every command on terminals of narrow encodings and on closed, full and abandoned outputs: no traceback."""
 
 from __future__ import annotations
 

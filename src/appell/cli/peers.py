@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from appell.errors import InputError
 from appell.model.model import GRAVITY, Model
+from appell.read.extras import extra
 from appell.read.write_urdf import urdf_text
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
@@ -18,10 +20,10 @@ from appell.spatial.scalar import Array
 def pinocchio() -> Any:
     """Return Pinocchio's module, or None where it is not installed."""
     try:
-        import pinocchio  # noqa: PLC0415  # a peer that need not be there
-    except ImportError:
+        found = extra("pinocchio", "the comparison needs")
+    except InputError:
         return None
-    return pinocchio if hasattr(pinocchio, "buildModelFromUrdf") else None
+    return found if hasattr(found, "buildModelFromUrdf") else None
 
 
 def ur5() -> Path | None:

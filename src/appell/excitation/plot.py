@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from appell.identification.basis import Array
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def picture(motion: Excitation) -> Figure:
         axes.set_xlim(0.0, motion.trajectory.duration)
     _search(rows[3], motion)
     if len(names) <= NAMED:
-        from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+        Line2D = matplotlib(".lines").Line2D
 
         lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)]) for k in range(len(names))]
         canvas.legend(lines, list(names), loc="outside right upper", title="joints")

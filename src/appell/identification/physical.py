@@ -269,6 +269,9 @@ def _braking(problem: Problem, fastest: float) -> list[Array]:
 
 
 def _cvxpy() -> Any:
-    """Return the cvxpy package with its solver, extras."""
-    extra("clarabel", "identify: method 'physical' needs", "fit")
-    return extra("cvxpy", "identify: method 'physical' needs", "fit")
+    """Return the cvxpy package; its solver is a package of its own."""
+    extra("clarabel", *_NEED)
+    return extra("cvxpy", *_NEED)
+
+
+_NEED = ("identify: physically possible fits need", "choose method='qr'")

@@ -9,7 +9,7 @@ import numpy as np
 
 from appell.identification.friction import sliding
 from appell.identification.uncertainty import autocorrelation
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, matplotlib
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _cells(count: int, heights: tuple[float, ...]) -> tuple[Figure, list[list[An
 
 
 def _legend(canvas: Figure, lines: dict[str, str], dashed: dict[str, str] | None = None) -> None:
-    from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+    Line2D = matplotlib(".lines").Line2D
 
     dashed = dashed or {}
     handles = [

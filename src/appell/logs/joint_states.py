@@ -278,4 +278,4 @@ def _schema(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mcap(part: str) -> Any:
-    return extra(f"mcap.{part}", ".mcap files need", "logs")
+    return extra(f"mcap.{part}", ".mcap files need")

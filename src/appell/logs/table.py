@@ -146,4 +146,4 @@ def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
 
 
 def _pyarrow() -> tuple[ModuleType, ModuleType]:
-    return extra("pyarrow", ".parquet files need", "logs"), extra("pyarrow.parquet", ".parquet files need", "logs")
+    return extra("pyarrow", ".parquet files need"), extra("pyarrow.parquet", ".parquet files need")

@@ -16,7 +16,7 @@ from appell.reports.verdict import Kind, Verdict
 from appell.results.animation import film
 from appell.results.plots import curves, mark_impacts
 from appell.results.run import Impact, Run
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, matplotlib
 from appell.simulation.contact.points import Points, resolve
 from appell.simulation.simulate import simulate
 from appell.simulation.walls.quadrics import Circle
@@ -272,7 +272,7 @@ def _histories(run: Run, axis: int, is_rate: bool) -> Drawn:
 
 
 def _poses(run: Run) -> Drawn:
-    from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+    Line2D = matplotlib(".lines").Line2D
 
     seen = [(0.0, ()), *((impact.time, impact.points) for impact in run.impacts[:6]), (float(run.t[-1]), ())]
     rows = -(-len(seen) // 4)

@@ -5,7 +5,6 @@ The mujoco package is an extra, so it is imported when the first MJCF file is re
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -15,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.errors import ReadError
+from appell.errors import InputError, ReadError
+from appell.read.extras import extra
 from appell.read.place import Contents
 from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
-
-REMEDY = "pip install 'appell[mjcf]'"
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """The values of mjtJoint."""
@@ -29,9 +27,9 @@ FREE, BALL, SLIDE, HINGE = range(4)
 def import_mujoco(source: str) -> Any:
     """Return the mujoco package; `source` is what the error calls the file where there is none."""
     try:
-        return importlib.import_module("mujoco")
-    except ImportError:
-        raise ReadError(f"MJCF is read by the mujoco package, which is not installed; {REMEDY}", source) from None
+        return extra("mujoco", "MJCF files need")
+    except InputError as error:
+        raise ReadError(str(error), source) from None
 
 
 def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[str]) -> tuple[Any, list[str]]:

@@ -1,29 +1,64 @@
-"""Packages that not every installation has, loaded when something needs them."""
+"""Packages that not every installation has: loaded here and nowhere else, when something needs them."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import shlex
 from typing import Any
 
 from appell.errors import InputError
 
+PACKAGES = {
+    "PIL": "appell[plot]",
+    "casadi": "casadi",
+    "clarabel": "appell[fit]",
+    "collada": "pycollada",
+    "contourpy": "appell[plot]",
+    "cvxpy": "appell[fit]",
+    "jax": "jax",
+    "matplotlib": "appell[plot]",
+    "mcap": "appell[logs]",
+    "mujoco": "appell[mjcf]",
+    "pinocchio": "pin",
+    "pyarrow": "appell[logs]",
+    "trimesh": "appell[view]",
+    "sympy": "appell[symbolic]",
+    "viser": "appell[view]",
+    "websockets": "appell[view]",
+    "yaml": "pyyaml",
+}
+"""What pip installs, by the package that is imported."""
 
-def extra(package: str, what: str, group: str) -> Any:
-    """Return a package, or a module of it; `what` needs it, and the extra `group` of appell brings it.
+
+def extra(package: str, what: str, otherwise: str = "") -> Any:
+    """Return a package, or a module of it, that `what` needs; `otherwise` is another remedy than to install it.
 
     Raises
     ------
     InputError
-        When it is not installed.
+        When it is not installed, or is broken.
 
-    >>> extra("nobody.has_it", "pictures need", "plot")
+    >>> extra("matplotlib.no_such_part", "pictures need")
     Traceback (most recent call last):
     ...
-    appell.errors.InputError: pictures need nobody, which is not installed; pip install 'appell[plot]'
+    appell.errors.InputError: pictures need matplotlib, which cannot be imported (No module named
+    'matplotlib.no_such_part'); pip install 'appell[plot]'
     """
     name = package.partition(".")[0]
     try:
         importlib.import_module(name)
         return importlib.import_module(package)
-    except ImportError:
-        raise InputError(f"{what} {name}, which is not installed; pip install 'appell[{group}]'") from None
+    except ImportError as error:
+        reason = "is not installed" if error.name == name else f"cannot be imported ({' '.join(str(error).split())})"
+        remedy = f"pip install {shlex.quote(PACKAGES[name])}" + (f", or {otherwise}" if otherwise else "")
+        raise InputError(f"{what} {name}, which {reason}; {remedy}") from None
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a package can be imported, without importing it.
+
+    >>> is_installed("no_such_package")
+    False
+    """
+    return importlib.util.find_spec(package) is not None

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from appell.errors import ReadError
+from appell.read.extras import extra
 from appell.read.place import Contents
 from appell.read.regular import MEGABYTE
 from appell.read.values import shown
@@ -38,6 +37,7 @@ def document(given: Contents) -> Node:
     >>> document(Contents(b"type: [6d, 3d]", "robot.yaml", False)).entries["type"].items[1].text
     '3d'
     """
+    yaml = _yaml()
     try:
         events = yaml.parse(given.data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
         next(events), next(events)  # of the stream and of its first document
@@ -59,6 +59,7 @@ def _line(event: Any) -> int:
 
 def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> Node:
     """Return the value that begins with an event, and take its other events."""
+    yaml = _yaml()
     node = Node(_line(event))
     if isinstance(event, yaml.AliasEvent):
         raise ReadError(f"alias '*{event.anchor}': aliases are not read; repeat the value", given.source, node.line)
@@ -80,3 +81,7 @@ def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> Nod
                 raise ReadError(problem, given.source, key.line)
             node.entries[key.text] = _node(events, next(events), given, depth + 1)
     return node
+
+
+def _yaml() -> Any:
+    return extra("yaml", ".yaml files need")

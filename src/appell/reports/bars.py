@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.errors import InputError
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,8 +91,7 @@ def times(title: str, rows: Sequence[Measured], peer: str) -> Figure:
     panels = [[row for row in rows if row.unit == unit] for unit in units]
     bars = [sum(1 if row.peer is None else 2 for row in panel) for panel in panels]
     drawn = figure(8.0, 0.9 + sum(0.6 + _THICK * n for n in bars))
-    from matplotlib.patches import Patch  # noqa: PLC0415  # an extra, loaded when a figure is drawn
-
+    Patch = matplotlib(".patches").Patch
     grid: Any = drawn.subplots(len(units), 1, squeeze=False, height_ratios=[n + 1 for n in bars])
     for axes, unit, panel in zip(grid.ravel(), units, panels, strict=True):
         _panel(axes, unit, panel)

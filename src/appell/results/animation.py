@@ -9,9 +9,10 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.model.build import listed
+from appell.read.extras import extra
 from appell.results.films import gif, mp4
 from appell.results.skeleton import Skeleton, skeleton
-from appell.results.style import COLOURS, figure, styled
+from appell.results.style import COLOURS, figure, matplotlib, styled
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -169,8 +170,7 @@ def wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array
 
 def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = None) -> list[Array]:
     """Return the lines (n, 3) where a wall meets the plane across an axis, in the middle unless told."""
-    from contourpy import contour_generator  # noqa: PLC0415  # Matplotlib brings it
-
+    contour_generator = extra("contourpy", "films need").contour_generator
     first, second = (k for k in range(3) if k != axis)
     x, y = (np.linspace(box[0][k], box[1][k], 61) for k in (first, second))
     p = np.empty((len(y), len(x), 3))
@@ -192,8 +192,7 @@ class _Paper:
     """The figure of a film: what stays is drawn once, what moves anew for every picture."""
 
     def __init__(self, run: Run, bones: Skeleton, look: Scene) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  # an extra, loaded when drawn
-
+        FigureCanvasAgg = matplotlib(".backends.backend_agg").FigureCanvasAgg
         self._run, self._bones, self._look = run, bones, look
         width, height = look.high - look.low
         ratio = float(np.clip(height / width, 0.5, 1.6))
@@ -226,8 +225,7 @@ class _Paper:
 
     def _moving(self) -> tuple[LineCollection, Any, LineCollection, Any]:
         """Return the artists that every picture sets anew; animated ones are left out of the background."""
-        from matplotlib.collections import LineCollection  # noqa: PLC0415  # an extra, loaded when drawn
-
+        LineCollection = matplotlib(".collections").LineCollection
         axes = self._axes
         width = float(np.clip(40.0 / max(len(self._bones.lines), 1), 1.4, 3.0))
         sticks = LineCollection([], colors=COLOURS[0], linewidths=width, capstyle="round", animated=True, zorder=3)
@@ -240,9 +238,7 @@ class _Paper:
 
     def picture(self, frame: Frame) -> Array:
         """Return one picture as (height, width, 3) bytes."""
-        from matplotlib.colors import to_rgba  # noqa: PLC0415  # an extra, loaded when drawn
-        from PIL import Image, ImageDraw  # noqa: PLC0415  # Matplotlib brings it
-
+        to_rgba, Image, ImageDraw = matplotlib(".colors").to_rgba, _pillow("Image"), _pillow("ImageDraw")
         p = self._look.seen(frame.points)
         self._sticks.set_segments([p[list(line)] for line in self._bones.lines])
         self._joints.set_offsets(p[list(self._bones.seen)])
@@ -292,10 +288,11 @@ class _Paper:
 
 def _font(size: int) -> Any:
     """Return the fixed-width font that Matplotlib brings."""
-    from matplotlib.font_manager import findfont  # noqa: PLC0415  # an extra, loaded when drawn
-    from PIL import ImageFont  # noqa: PLC0415  # Matplotlib brings it
+    return _pillow("ImageFont").truetype(matplotlib(".font_manager").findfont("DejaVu Sans Mono"), size)
 
-    return ImageFont.truetype(findfont("DejaVu Sans Mono"), size)
+
+def _pillow(part: str) -> Any:
+    return extra(f"PIL.{part}", "films need")
 
 
 def _draw_triad(axes: Axes, look: Scene) -> None:

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from appell.errors import AppellError
+from appell.read.extras import extra
 from appell.results.style import COLOURS
 from appell.spatial.scalar import Array
 
 
 def gif(shown: Iterator[Array], fps: float) -> bytes:
     """Return pictures as a GIF file that repeats for ever."""
-    from PIL import Image  # noqa: PLC0415  # Matplotlib brings it
-
+    Image = extra("PIL.Image", "films need")
     palette = _palette()
     nearest, flat = _nearest(palette), []
     for picture in shown:

@@ -11,7 +11,7 @@ from appell.errors import InputError
 from appell.model.joints import QUATERNION
 from appell.model.model import Joint
 from appell.results.quantities import SLIDES, TURNS, joint_named, labels, measures
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, matplotlib
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def dash(joint: int) -> Any:
 
 def name_joints(canvas: Figure, names: list[str]) -> None:
     """Give a figure the legend of its joints, beside it."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, loaded when a figure is drawn
+    Line2D = matplotlib(".lines").Line2D
 
     lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)], linestyle=dash(k)) for k in range(len(names))]
     size = 8.0 if len(names) <= 20 else 6.5

@@ -45,10 +45,8 @@ def figure(width: float = 7.0, height: float = 4.5) -> Figure:
     >>> axes = figure().subplots()
     >>> _ = axes.set_xlabel("t [s]")
     """
-    _matplotlib()
-    from matplotlib.figure import Figure  # noqa: PLC0415  # an extra, loaded when a figure is drawn
-
-    return Figure(figsize=(width, height))
+    drawn: Figure = matplotlib(".figure").Figure(figsize=(width, height))
+    return drawn
 
 
 def png(draw: Callable[[], Figure]) -> bytes:
@@ -101,12 +99,17 @@ def styled() -> AbstractContextManager[None]:
     >>> with styled():
     ...     drawn = figure()
     """
-    matplotlib = _matplotlib()
-    style: AbstractContextManager[None] = matplotlib.rc_context(
-        {**STYLE, "axes.prop_cycle": matplotlib.rcsetup.cycler(color=COLOURS)}
+    package = matplotlib()
+    style: AbstractContextManager[None] = package.rc_context(
+        {**STYLE, "axes.prop_cycle": package.rcsetup.cycler(color=COLOURS)}
     )
     return style
 
 
-def _matplotlib() -> Any:
-    return extra("matplotlib", "figures need", "plot")
+def matplotlib(part: str = "") -> Any:
+    """Return Matplotlib, an extra, or a part of it, such as ".lines".
+
+    >>> matplotlib(".lines").__name__
+    'matplotlib.lines'
+    """
+    return extra("matplotlib" + part, "figures need")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import scipy
 from appell.model.build import listed
 from appell.model.check import LARGEST
 from appell.model.model import WORLD, Model
-from appell.read.extras import extra
+from appell.read.extras import extra, is_installed
 from appell.spatial.scalar import Array
 from appell.viewer.files import Finder
 from appell.viewer.geometry import disc, matrix
@@ -201,9 +200,9 @@ def _note(names: list[str], name: str) -> None:
 
 
 def _has_collada() -> bool:
-    return find_spec("collada") is not None
+    return is_installed("collada")
 
 
 def import_trimesh() -> Any:
     """Return the trimesh package, an extra."""
-    return extra("trimesh", "view: meshes need", "view")
+    return extra("trimesh", "view: meshes need")

@@ -31,7 +31,7 @@ _STARTS = threading.Lock()
 
 def import_viser() -> Any:
     """Return the viser package, an extra."""
-    return extra("viser", "view: the viewer needs", "view")
+    return extra("viser", "view: the viewer needs")
 
 
 def start(port: int, title: str) -> Any:
@@ -91,7 +91,7 @@ def _checked_requests(protocol: str) -> Iterator[Callable[[], bool]]:
 
     viser has no hook for requests, so that its call of ``websockets`` is the place. Servers of others are left alone.
     """
-    websockets = extra("websockets.asyncio.server", "view: the viewer needs", "view")
+    websockets = extra("websockets.asyncio.server", "view: the viewer needs")
     serve, checked = websockets.serve, []
 
     def checking_serve(handler: Any, *places: Any, **options: Any) -> Any:

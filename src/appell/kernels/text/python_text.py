@@ -7,13 +7,12 @@ memory is made by running the very text that would be written.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from appell.errors import InputError
 from appell.kernels.text.c99 import Function, Sheet
+from appell.read.extras import extra
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
@@ -52,13 +51,7 @@ def python_text(sheet: Sheet, dialect: Dialect) -> str:
 
 def run_text(text: str, names: Sequence[str], dialect: Dialect) -> tuple[Any, ...]:
     """Return what a module's text defines under the names, in this process."""
-    try:
-        importlib.import_module(dialect.package)
-    except ImportError:
-        raise InputError(
-            f"export: the target '{dialect.package}' in memory needs the package {dialect.package}, which is not "
-            f"installed; pip install {dialect.package}, or give a path to write to"
-        ) from None
+    extra(dialect.package, "export: a function in memory needs the package", "give a path to write to")
     namespace: dict[str, Any] = {"__name__": f"appell_{dialect.package}"}
     exec(compile(text, f"<appell for {dialect.package}>", "exec"), namespace)
     return tuple(namespace[name] for name in names)
