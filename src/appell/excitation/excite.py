@@ -28,6 +28,7 @@ from appell.read.files import extension, write
 from appell.reports.table import Table
 from appell.results.style import written
 from appell.robot.robot import Robot
+from appell.spatial.blas import one_blas_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,6 +130,7 @@ class Excitation:
         )
 
 
+@one_blas_thread()
 def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a choice of the user's
     robot: Robot,
     limits: Mapping[str, Any] | None = None,

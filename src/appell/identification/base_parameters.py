@@ -25,6 +25,7 @@ from appell.planning.checks import frozen
 from appell.reports.table import Table
 from appell.robot.kind import Rank
 from appell.robot.robot import Robot
+from appell.spatial.blas import one_blas_thread
 
 GAP = 1e3
 """The smallest ratio of two singular values that tells what counts from rounding."""
@@ -185,6 +186,7 @@ class BaseParameters:
         return Table(title, ("parameter", "stands for", "value"), valued, (note,))
 
 
+@one_blas_thread()
 def base_parameters(
     robot: Robot, *, rotors: bool = False, seed: int | np.random.Generator = 0, samples: int | None = None
 ) -> BaseParameters:
@@ -223,6 +225,7 @@ def base_parameters(
     return base_of(W, names, order, robot_name=robot.name, rotors=rotors)
 
 
+@one_blas_thread()
 def base_of(
     W: ArrayLike,
     names: Sequence[str],

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.identification.basis import Array
 from appell.reports.table import Table
+from appell.spatial.blas import one_blas_thread
 
 FULL = 1e10
 """The condition number of columns of unit length from which on they count as dependent."""
@@ -69,6 +70,7 @@ class Essential:
         )
 
 
+@one_blas_thread()
 def essential(
     W: ArrayLike,
     tau: ArrayLike,

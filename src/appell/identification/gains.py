@@ -36,6 +36,7 @@ from appell.logs.prepare import Prepared
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.robot import Robot
+from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 WELL, ROUGHLY = 0.02, 0.1
@@ -93,6 +94,7 @@ class DriveGains:
         return Table("drive gains", columns, rows, notes)
 
 
+@one_blas_thread()
 def drive_gains(  # what is known of the load: mass, where, and as much more as there is
     robot: Robot,
     log: AnyLog,

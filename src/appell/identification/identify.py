@@ -23,6 +23,7 @@ from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.model.build import listed
 from appell.robot.robot import Robot
+from appell.spatial.blas import one_blas_thread
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 LOGS = (Log, Prepared, Mapping, str, os.PathLike)
@@ -113,6 +114,7 @@ class Settings:
         return prepare(log, cutoff=self.cutoff, rate=self.rate, moving=rest, gains=gains)
 
 
+@one_blas_thread()
 def identify(
     robot: Robot,
     log: AnyLog | Sequence[AnyLog],
@@ -286,6 +288,7 @@ def _check(problem: Problem, records: list[Record]) -> None:
         )
 
 
+@one_blas_thread()
 def again(fit: Fit, records: Sequence[Record]) -> Fit:
     """Return the fit of other records by the same method and settings: for cross-validation."""
     return _fitted(fit.problem, list(records), fit.method, fit.settings)

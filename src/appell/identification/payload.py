@@ -23,6 +23,7 @@ from appell.identification.uncertainty import inverse
 from appell.model.build import listed
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
+from appell.spatial.blas import one_blas_thread
 from appell.spatial.inertia import Inertia
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Payload:
         return Table(f"payload on '{self.link}'", ("parameter", "value", "standard error"), tuple(pairs))
 
 
+@one_blas_thread()
 def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
     """Return the load that a link, the last one if not said, carries along a log."""
     problem = fit.problem

@@ -21,6 +21,7 @@ from appell.identification.motion import Motion, motion
 from appell.logs.filters import zero_phase
 from appell.logs.prepare import Prepared
 from appell.robot.robot import Robot
+from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 CHUNK = 4096
@@ -162,6 +163,7 @@ class Record:
         result: Array = np.sum(self.friction(load) * self.problem.friction(theta), axis=-1)
         return result
 
+    @one_blas_thread()
     def torque(self, theta: Array) -> Array:
         """Return what the model says of the torques, (n, motors)."""
         load = self.rigid(theta)

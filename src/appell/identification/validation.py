@@ -19,6 +19,7 @@ from appell.identification.prediction import Prediction
 from appell.identification.problem import Record
 from appell.identification.uncertainty import PERIODS, autocorrelation
 from appell.reports.table import Cell, Table
+from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 LEAST = 0.05
@@ -81,6 +82,7 @@ def _percent(values: Array) -> list[float | None]:
     return [None if np.isnan(x) else 100.0 * float(x) for x in values]
 
 
+@one_blas_thread()
 def cross_validate(fit: Fit, folds: int = 5, progress: Callable[[int], object] | None = None) -> CrossValidation:
     """Return how well a fit predicts stretches of its own logs when it has not seen them.
 
@@ -202,6 +204,7 @@ class Residuals:
         return Table(f"{self.source or 'log'}: what is left", columns, rows, notes)
 
 
+@one_blas_thread()
 def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
     """Return what a fit leaves of the torques of another log, or of those it was fitted to, and what that hints at.
 
