@@ -30,6 +30,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -143,8 +144,8 @@ def _child(copy: Path, file: str, mutant: int, order: list[str] | None, limit: f
 class Session:
     """The copy with its mutants, and the tests that reach them."""
 
-    def __init__(self, copy: Path, mutants: list[sites.Mutant], jobs: int) -> None:
-        self.copy, self.jobs = copy, jobs
+    def __init__(self, copy: Path, mutants: list[sites.Mutant], jobs: int, budget: float) -> None:
+        self.copy, self.jobs, self.budget = copy, jobs, budget
         self.rooms = [str(Path("tests", one.file.parts[0])) + os.sep for one in mutants]
         self.records: dict[str, dict[str, dict[str, Any]]] = {}
 
@@ -167,11 +168,15 @@ class Session:
 
     def judge(self, number: int) -> tuple[int, Outcome, float]:
         """Return what the tests do about a mutant, and the seconds it took."""
-        start = time.perf_counter()
+        start, left = time.perf_counter(), self.budget
         outcome = Outcome("survived", "not reached")
-        for file, order in self._plan(number):
-            cost = sum(self.records[file][name]["cpu"] for name in order)
-            outcome = run(self.copy, file, number, order, 20.0 + 5.0 * cost)
+        for file, tests in self._plan(number):
+            costs = list(accumulate(self.records[file][name]["cpu"] for name in tests))
+            order = [name for name, cost in zip(tests, costs, strict=True) if cost < left]
+            if order:
+                cost = costs[len(order) - 1]
+                outcome = run(self.copy, file, number, order, 20.0 + 5.0 * cost)
+                left -= cost
             if outcome.verdict != "survived":
                 break
         return number, outcome, time.perf_counter() - start
@@ -231,7 +236,8 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=200, help="how many mutants to try")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws other mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes run tests")
-    parser.add_argument("--again", action="store_true", help="only the survivors of the last run")
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests after which a mutant has survived")
+    parser.add_argument("--again", action="store_true", help="all but those that the last run caught")
     parser.add_argument("--project", type=Path, default=ROOT, help="folder with src/ and tests/")
     parser.add_argument("--rooms", nargs="+", default=ROOMS, help="folders of the package that are mutated")
     options = parser.parse_args()
@@ -255,15 +261,15 @@ def main() -> None:
         wanted = [k for k in wanted if chosen[k].key not in last]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         sites.write_copy(package, Path(folder), trees, chosen)
-        session = Session(Path(folder), chosen, options.jobs)
+        session = Session(Path(folder), chosen, options.jobs, options.budget)
         session.record(files, report.with_name("reached"))
         for done, (number, outcome, seconds) in enumerate(_spread(session.judge, wanted, options.jobs), 1):
             rows.append({"mutant": chosen[number].key, "verdict": outcome.verdict, "by": outcome.by})
+            report.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
             print(
                 f"{done}/{len(wanted)} {seconds:.0f} s {outcome.verdict}: {chosen[number].key} [{outcome.by}]",
                 flush=True,
             )
-    report.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
     for row in rows:
         if row["verdict"] not in CAUGHT:
             print(f"{row['verdict']}: {row['mutant']} [{row['by']}]")
