@@ -4,9 +4,9 @@
 
 A first pass runs each test file on the copy that holds all mutants (:mod:`tests.mutation.sites`), none of them active,
 and records the mutants that each test reaches and its time. A mutant then runs the tests that reach it until one
-fails: files of the mirror room first, short tests first. Programs are traced once per process, so that the test which
-reaches a recursion may not be the one which checks it: the other tests of the same files follow. Each file runs in a
-process of its own, forked after the imports of other packages, with its own cache of compiled code (tests/conftest.py).
+fails: those of the mirror room first, short ones first. Programs are traced once per process, so that the test which
+reaches a recursion may not be the one which checks it: the other tests of the same files follow. They run in a process
+that is forked after the imports of other packages, with its own cache of compiled code (tests/conftest.py).
 
 A survivor that no test can notice is listed in equivalent.toml with the reason.
 """
@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["spatial", "model", "recursion", "trace", "loops", "simulation", "planning", "control", "identification"]
 ACROSS = ["laws", "oracle", "papers"]
 """Folders of tests that belong to no room."""
-PRELOADED = ("scipy.optimize", "scipy.spatial", "scipy.interpolate", "llvmlite.binding", "pinocchio")
+PRELOADED = ("scipy.optimize", "scipy.spatial", "scipy.interpolate", "llvmlite.binding", "cvxpy", "pinocchio")
 """What most tests import and no mutant changes; plugins of pytest are not among them, it imports them itself."""
 CAUGHT = ("killed", "timeout")
 VERDICTS = (*CAUGHT, "equivalent", "survived")
@@ -85,7 +85,7 @@ class Recorder:
 
 @dataclass
 class Outcome:
-    """What happened to one mutant, or to none, in one or more test files."""
+    """What happened to one mutant, or to none, in some tests."""
 
     verdict: str
     """survived, killed, or timeout."""
@@ -93,13 +93,13 @@ class Outcome:
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def run(copy: Path, file: str, mutant: int, order: list[str] | None, limit: float) -> Outcome:
-    """Run a test file in a forked process on the copy with one active mutant; -1 is none."""
+def run(copy: Path, files: list[str], mutant: int, order: list[str] | None, limit: float) -> Outcome:
+    """Run test files in a forked process on the copy with one active mutant; -1 is none."""
     report = Path(tempfile.mkstemp(dir=copy, suffix=".json")[1])
     child = os.fork()
     if child == 0:
         os.setsid()
-        _child(copy, file, mutant, order, limit, report)
+        _child(copy, files, mutant, order, limit, report)
     _, status = os.waitpid(child, 0)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what the tests started and left
@@ -109,13 +109,13 @@ def run(copy: Path, file: str, mutant: int, order: list[str] | None, limit: floa
     report.with_suffix(".log").unlink()
     if os.WIFSIGNALED(status):
         slow = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
-        return Outcome("timeout" if slow else "killed", f"{file}: signal {os.WTERMSIG(status)}")
+        return Outcome("timeout" if slow else "killed", f"signal {os.WTERMSIG(status)}")
     passed = os.WEXITSTATUS(status) in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    failed = content.get("failed") or [f"{file}: {text[-2000:]}"]
+    failed = content.get("failed") or [text[-2000:]]
     return Outcome("survived" if passed else "killed", "" if passed else failed[0], content.get("tests", {}))
 
 
-def _child(copy: Path, file: str, mutant: int, order: list[str] | None, limit: float, report: Path) -> None:
+def _child(copy: Path, files: list[str], mutant: int, order: list[str] | None, limit: float, report: Path) -> None:
     """Run pytest and leave the process; SIGXCPU and SIGALRM end it at its limits."""
     code = int(pytest.ExitCode.INTERNAL_ERROR)
     try:
@@ -131,7 +131,7 @@ def _child(copy: Path, file: str, mutant: int, order: list[str] | None, limit: f
         sys.path.insert(0, str(copy))
         recorder = Recorder(order)
         options = ["-q", "-n0", "-p", "no:cacheprovider", "--no-header", "--tb=no"]
-        code = int(pytest.main([*options, *(["-x"] if mutant >= 0 else []), file], plugins=[recorder]))
+        code = int(pytest.main([*options, *(["-x"] if mutant >= 0 else []), *files], plugins=[recorder]))
         report.write_text(json.dumps({"tests": recorder.tests, "failed": recorder.failed}))
     except BaseException:
         traceback.print_exc()
@@ -164,35 +164,36 @@ class Session:
         self.records = {file: json.loads(names[file].read_text()) for file in files}
 
     def _unmutated(self, file: str) -> tuple[str, Outcome]:
-        return file, run(self.copy, file, -1, None, 3600.0)
+        return file, run(self.copy, [file], -1, None, 3600.0)
 
     def judge(self, number: int) -> tuple[int, Outcome, float]:
         """Return what the tests do about a mutant, and the seconds it took."""
         start, left = time.perf_counter(), self.budget
         outcome = Outcome("survived", "not reached")
-        for file, tests in self._plan(number):
-            costs = list(accumulate(self.records[file][name]["cpu"] for name in tests))
-            order = [name for name, cost in zip(tests, costs, strict=True) if cost < left]
+        for tests in self._plan(number):
+            costs = list(accumulate(cost for _, cost in tests))
+            order = [name for (name, _), cost in zip(tests, costs, strict=True) if cost < left]
             if order:
                 cost = costs[len(order) - 1]
-                outcome = run(self.copy, file, number, order, 20.0 + 5.0 * cost)
+                files = list(dict.fromkeys(name.partition("::")[0] for name in order))
+                outcome = run(self.copy, files, number, order, 20.0 + 5.0 * cost)
                 left -= cost
             if outcome.verdict != "survived":
                 break
         return number, outcome, time.perf_counter() - start
 
-    def _plan(self, number: int) -> list[tuple[str, list[str]]]:
-        """Return the files and tests to run for a mutant: those that reach it, then the others of the same files."""
-        first, second = [], []
+    def _plan(self, number: int) -> list[list[tuple[str, float]]]:
+        """Return the tests to run for a mutant and their times: of its room, of others, and those that may reach it."""
+        batches: list[list[tuple[float, list[tuple[str, float]]]]] = [[], [], []]
+        near, far, others = batches
         for file, tests in self.records.items():
-            reaching = [name for name, one in tests.items() if number in one["reached"]]
+            costs = sorted((one["cpu"], name, number in one["reached"]) for name, one in tests.items())
+            reaching = [(name, cost) for cost, name, reached in costs if reached]
             if reaching:
-                reaching.sort(key=lambda name: tests[name]["cpu"])
-                others = [name for name in tests if name not in reaching]
-                rank = (not file.startswith(self.rooms[number]), sum(tests[name]["cpu"] for name in reaching))
-                first.append((rank, file, reaching))
-                second.append((rank, file, others))
-        return [(file, order) for _, file, order in [*sorted(first), *sorted(second)] if order]
+                rank = sum(cost for _, cost in reaching)
+                (near if file.startswith(self.rooms[number]) else far).append((rank, reaching))
+                others.append((rank, [(name, cost) for cost, name, reached in costs if not reached]))
+        return [[test for _, tests in sorted(batch) for test in tests] for batch in batches]
 
 
 def _digest(files: list[Path], start: str = "") -> str:
@@ -242,7 +243,7 @@ def main() -> None:
     parser.add_argument("--rooms", nargs="+", default=ROOMS, help="folders of the package that are mutated")
     options = parser.parse_args()
     os.chdir(options.project)
-    for name in PRELOADED:
+    for name in PRELOADED if options.project == ROOT else ():
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     (package,) = (path.parent for path in Path("src").glob("*/__init__.py"))

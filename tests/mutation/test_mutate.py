@@ -23,7 +23,7 @@ SIDE = 2.0
 
 def area(width: float, height: float) -> float:
     """Return an area: 1 + 1 in a docstring is no arithmetic."""
-    if width < 0.0:
+    if not width:
         raise ValueError(f"a width of {width - 1.0}")
     return width * height
 
@@ -34,16 +34,12 @@ def perimeter(width: float, height: float) -> float:
     return SIDE * total
 '''
 TEST = """
-import pytest
-
 from toy.shapes.area import area, perimeter
 
 
 def test_an_area():
     perimeter(2.0, 3.0)
     assert area(2.0, 3.0) == 6.0
-    with pytest.raises(ValueError):
-        area(-1.0, 3.0)
 """
 
 
@@ -71,9 +67,7 @@ def test_mutants_are_of_arithmetic_alone(project):
     assert sorted(changes(project)) == sorted(
         [
             "2.0 → 4.0",
-            "width < 0.0 → width >= 0.0",
-            "width < 0.0 → width <= 0.0",
-            "0.0 → 1.0",
+            "not width → width",
             "width * height → width / height",
             "total += height → total -= height",
             "SIDE * total → SIDE / total",
@@ -98,13 +92,11 @@ def test_a_mutant_that_no_test_checks_is_reported(project):
     rows = json.loads((project / "out" / "mutation" / "report.json").read_text())
     verdicts = {row["mutant"].rpartition(": ")[2]: row["verdict"] for row in rows}
     assert {change for change, verdict in verdicts.items() if verdict == "killed"} == {
-        "width < 0.0 → width >= 0.0",
+        "not width → width",
         "width * height → width / height",
     }
     assert {change for change, verdict in verdicts.items() if verdict == "survived"} == {
         "2.0 → 4.0",  # reached by the import alone
-        "width < 0.0 → width <= 0.0",
-        "0.0 → 1.0",
         "total += height → total -= height",
         "SIDE * total → SIDE / total",
     }
