@@ -145,6 +145,19 @@ def test_homing_finds_the_arm_to_half_a_step_of_its_potentiometers():
     assert (np.abs(run.q[0] - START) <= 0.5 * step + np.abs(PUMA600.resolution)).all()
 
 
+class Counted(SimulatedPlant):
+    """An arm whose encoders have counted before the loop begins."""
+
+    def read(self) -> Reading:
+        reading = super().read()
+        return reading._replace(counts=reading.counts + 5000)
+
+
+def test_counts_before_the_first_period_are_no_motion():
+    runs = [run_loop(plant, law_of(plant), 0.1, RATE) for plant in (SimulatedPlant(q=START), Counted(q=START))]
+    np.testing.assert_allclose(runs[1].v, runs[0].v, atol=1e-9)
+
+
 def test_wrong_masses_and_friction_leave_an_error_on_the_arm_that_integral_action_removes(puma, heavy, tmp_path):
     kp, kd, ki = integral_gains(8.0, 1.0, 6.0)
     runs = []

@@ -127,6 +127,12 @@ def test_a_fit_without_bounds_may_ask_for_bodies_that_cannot_be_and_says_so(arm,
     assert fits["physical"].is_physical
 
 
+def test_a_tight_prior_leaves_the_bodies_of_the_file(arm, motion, torques, noisy):
+    guess = perturbed(arm, 0.8)
+    fit = identify(guess, noisy(motion, torques, 12), friction="coulomb", rotors=False, spread=1e-6)
+    np.testing.assert_allclose(fit.parameters, guess.parameters, rtol=1e-4, atol=1e-6)
+
+
 def test_bounds_of_masses_hold(arm, motion, torques, noisy):
     link = arm.link_names[1]
     fit = identify(arm, noisy(motion, torques, 12), friction="coulomb", masses={link: (5.0, 6.0)})

@@ -66,6 +66,12 @@ def test_loops_that_cannot_be_closed_are_named_with_how_far_they_stay_open(rng):
         assembler.assemble(np.zeros(3), rng)
 
 
+def test_an_open_loop_of_a_robot_of_millimetres_is_named(rng):
+    text = ARM + FRAME.replace("X", "2.5").replace('"frame"', '"point"')
+    with pytest.raises(ModelError, match=r"1 stay open .*\('hand' by 0\.000\d+ m\)"):
+        Assembler(read_toml(text.replace("1.0, 0.0", "1e-3, 0.0").replace("2.5", "2.5e-3"))).assemble(np.zeros(3), rng)
+
+
 def test_an_axis_does_not_close_the_wrong_way_round(rng):
     # the only joint left turns z over: at π the axes are parallel, and not closed
     text = ARM.replace('child = "c"', 'child = "c"\naxis = [1.0, 0.0, 0.0]')

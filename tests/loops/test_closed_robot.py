@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from appell.errors import AppellWarning, InputError, ModelError
 from appell.loops.closed import Closed, close
 from appell.loops.rank import rank_of
 from appell.robot.guards import GUARDS
+from appell.robot.kind import FILE
 from appell.robot.robot import Robot
 from appell.robot.verbs import PIVOTS
 from tests.support.kinds import tree_of
@@ -269,6 +270,21 @@ def test_an_open_configuration_is_said(name, closed, rng):
     q[1] = tree_of(robot).integrate(q[1], 0.05 * rng.normal(size=robot.model.nv))
     with pytest.warns(AppellWarning, match=r"sample \(1,\) is not closed: its loops are open by .*robot\.assemble"):
         robot.gravity(q)
+
+
+@pytest.mark.parametrize("name", ["five-bar", "rssr", "stewart"])
+def test_regularity_is_the_determinant_of_the_dependent_velocities(name, closed, rng):
+    robot = closed(name)
+    loops = cast(Any, robot.kind).embedding(FILE)
+    order, pivots = loops.structure.order, np.array(loops.structure.pivots)
+    for q in robot.random(rng, 3):
+        posture = loops.posture(tuple(q))
+        matrix = np.array([[posture.rows[r].get(c, 0.0) for c in order.columns] for r in order.rows])
+        determinants = [np.linalg.det(matrix[:k, :k]) for k in range(len(pivots) + 1)]
+        assert posture.regularity() == pytest.approx(determinants[-1] / pivots.prod(), rel=1e-9)
+        # the k-th pivot is the ratio of the k-th leading minors
+        ratios = pivots * np.array(determinants[:-1]) / np.array(determinants[1:])
+        assert posture.pivot_growth(1.0, 0.0) == pytest.approx(np.mean(ratios**2), rel=1e-9)
 
 
 def test_the_condition_number_grows_towards_a_singularity(closed):

@@ -87,6 +87,12 @@ def robot_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], appell
 
 
 @pytest.fixture(scope="session")
+def free_text() -> str:
+    """Return the toml of a free body of 2 kg, with places for its name and its inertia."""
+    return FREE
+
+
+@pytest.fixture(scope="session")
 def ball(robot_of: Callable[[str], appell.Robot]) -> appell.Robot:
     """Return a free body of 2 kg whose only point is its mass centre."""
     return robot_of(FREE.format(name="ball", inertia="[0.1, 0.1, 0.1]"))

@@ -85,6 +85,18 @@ def test_symplectic_energy_swings_but_does_not_drift(double_pendulum):
     assert np.abs(error).max() < 1e-2 * swing
 
 
+@pytest.mark.parametrize(("kind", "centre"), [("free", 0.2), ("ball", 0.0), ("planar", 0.2)])
+def test_a_symplectic_step_keeps_momentum_to_rounding(robot_of, free_text, rng, kind, centre):
+    text = free_text.format(name=kind, inertia=f"[0.02, 0.05, 0.06]\ncentre = [{centre}, {centre}, 0.0]")
+    robot = robot_of("gravity = [0.0, 0.0, 0.0]" + text.replace('kind = "free"', f'kind = "{kind}"'))
+    run = appell.simulate(robot, robot.random(rng), rng.normal(size=robot.nv), 0.5, method="symplectic", step=0.05)
+    momentum = robot.momentum(run.q, run.v)
+    mass_centre = (robot.pose(run.q, "body") @ [centre, centre, 0.0, 1.0])[:, :3]
+    momentum[:, 3:] += np.cross(mass_centre, momentum[:, :3])  # about the origin of the world
+    assert np.abs(run.v[-1] - run.v[0]).max() > 0.01  # in the axes of the body it does turn
+    np.testing.assert_allclose(momentum, np.broadcast_to(momentum[0], momentum.shape), atol=1e-12)
+
+
 def test_momentum_of_a_floating_robot_is_kept_without_gravity(robot_of, dummy, rng):
     free = dummy.with_model(replace(dummy.model, gravity=(0.0, 0.0, 0.0)))
     q, v = free.random(rng), rng.normal(size=free.nv)

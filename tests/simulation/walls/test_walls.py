@@ -86,6 +86,35 @@ def test_default_points_are_joint_origins_and_ends_each_once(dummy):
     assert sorted(names) == sorted(["torso", *(f"{x}{k}" for x in ("upper", "lower", "tip") for k in range(4))])
 
 
+CROSS = """
+[[links]]
+name = "cross"
+[[joints]]
+name = "roll"
+kind = "revolute"
+parent = "body"
+child = "cross"
+axis = [1.0, 0.0, 0.0]
+origin = { xyz = [0.0, 0.0, 0.3] }
+[[links]]
+name = "fork"
+mass = 1.0
+inertia = [0.1, 0.1, 0.1]
+[[joints]]
+name = "pitch"
+kind = "revolute"
+parent = "cross"
+child = "fork"
+axis = [0.0, 1.0, 0.0]
+"""
+"""A universal joint whose middle link has no mass."""
+
+
+def test_the_origin_of_a_link_without_mass_is_no_point(robot_of, free_text):
+    robot = robot_of(free_text.format(name="crossed", inertia="[0.1, 0.1, 0.1]") + CROSS)
+    assert [point.name for point in default_points(robot.model)] == ["body", "fork"]
+
+
 def test_a_function_that_is_no_distance_is_named(ball):
     wall = appell.walls.SignedDistance(lambda p: np.full(p.shape[:-1], np.nan), name="fog")
     with pytest.raises(appell.InputError, match="fog: the function gave"):
