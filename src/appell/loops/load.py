@@ -14,7 +14,8 @@ import numpy as np
 from appell.errors import AppellWarning, InputError
 from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
-from appell.loops.spherical.read import is_spherical, read_spherical
+from appell.loops.spherical.mechanism import Mechanism
+from appell.loops.spherical.read import is_spherical, read_legs
 from appell.model.build import listed
 from appell.model.mimic import coupled
 from appell.model.model import Model
@@ -85,7 +86,7 @@ def load(
             if is_set:
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
         text, origin = _text(place)
-        return Robot(Spherical(read_spherical(text, gravity=gravity, source=origin)))
+        return _spherical(read_legs(text, gravity=gravity, source=origin))
     model = source if isinstance(source, Model) else _read(place, gravity)
     if Path(place).suffix.lower() in MJCF:
         warn_of_loose(model, place, mimic=mimic, remedy="load with mimic=True")
@@ -97,6 +98,10 @@ def load(
     model = model if friction else model.without_friction()
     model = model if loops else replace(model, closures=(), actuators=(), home=())
     return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
+
+
+def _spherical(own: Mechanism | Model) -> Robot:
+    return load(own) if isinstance(own, Model) else Robot(Spherical(own))
 
 
 def _read(place: str, gravity: Sequence[float] | None) -> Model:
@@ -121,7 +126,7 @@ def _text(place: str) -> tuple[str | Path, str | None]:
 def read_text(text: str, source: str) -> Robot:
     """Return the robot of the text of a toml file, as ``robot.kind.text()`` gives it."""
     if is_spherical(tables(text, source)[0]):
-        return Robot(Spherical(read_spherical(text, source=source)))
+        return _spherical(read_legs(text, source=source))
     return load(_read_toml(text, source=source))
 
 
