@@ -222,7 +222,7 @@ def operations() -> Table:
         ("formulation", "multiplications", "additions"),
         tuple(rows),
         (
-            "virtual-work is the paper's algorithm, section 6, traced like the others; closed-form sums over chains and "
+            "virtual-work is the paper's algorithm of section 6, traced like the others; closed-form sums chains and "
             "bodies by abedloo2014 (20); the rest are recursions over the tree of the legs.",
             "Divisions and roots count as multiplications; sines and cosines are not counted. The paper has no counts.",
         ),
