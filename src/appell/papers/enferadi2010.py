@@ -175,7 +175,7 @@ def claims() -> Table:
         tuple(rows),
         (
             "The paper prints no torques, only curves; its comparison is with a commercial program.",
-            f"Ours is with chains closed by multipliers at {SAMPLES} instants, which share no formula of the legs.",
+            f"Ours is with chains closed by multipliers at {SAMPLES} instants, which share frames and arcs alone.",
         ),
     )
 
