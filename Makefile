@@ -8,7 +8,7 @@ USER_STAMP = $(VENV)/.installed-user
 STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.installed-docs
 # What the demo uses, and what the tests and benchmarks do besides: a new need adds its name here.
-USER_EXTRAS = plot,view,fit,logs
+USER_EXTRAS = plot,view,fit,logs,symbolic
 EXTRAS = $(USER_EXTRAS),oracle,dev
 # Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
 # an extra cannot say that.

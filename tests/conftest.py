@@ -6,6 +6,7 @@ which hypothesis accepts.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -84,6 +85,13 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("there is no folder 'shared' beside the repository")
     return folder
+
+
+@pytest.fixture(scope="session")
+def references() -> Callable[[str], Any]:
+    """Return a reader of the papers' reference numbers, by the name of their file."""
+    folder = Path(__file__).parent / "papers" / "reference"
+    return lambda name: json.loads((folder / f"{name}.json").read_text())
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

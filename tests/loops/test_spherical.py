@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, cast
 
 import numpy as np
@@ -65,22 +64,22 @@ def columns(rows, *keys):
 
 
 @pytest.mark.parametrize("quantity", WRIST)
-def test_the_agile_wrist_has_the_references_numbers(quantity, shared, agree):
-    rows = json.loads((shared / "papers/reference/abedloo_agile_wrist.json").read_text())["branch_plus"]
+def test_the_agile_wrist_has_the_references_numbers(quantity, references, agree):
+    rows = references("abedloo_agile_wrist")["branch_plus"]
     ours = WRIST[quantity](appell.load("agile-wrist"), *columns(rows, "q", "qd", "qdd"))
     agree(ours, columns(rows, quantity)[0], 1e-12)
 
 
 @pytest.mark.parametrize("trajectory", ["traj1", "traj2"])
 @pytest.mark.parametrize("quantity", STAR)
-def test_the_star_triangle_has_the_references_numbers(quantity, trajectory, shared, agree):
-    rows = json.loads((shared / "papers/reference/enferadi_sst.json").read_text())[trajectory]
+def test_the_star_triangle_has_the_references_numbers(quantity, trajectory, references, agree):
+    rows = references("enferadi_sst")[trajectory]
     ours = STAR[quantity](appell.load("sst"), *columns(rows, "ang", "angd", "angdd"))
     agree(ours, columns(rows, quantity)[0], 1e-12)
 
 
-def test_the_arcs_have_the_references_inertias(shared, agree):
-    links = json.loads((shared / "papers/reference/abedloo_agile_wrist.json").read_text())["params"]
+def test_the_arcs_have_the_references_inertias(references, agree):
+    links = references("abedloo_agile_wrist")["params"]
     parameters = appell.load("agile-wrist").parameters.reshape(7, 10)
     for body, name in ((0, "link1"), (5, "link2")):
         link = links[name]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -15,16 +13,16 @@ def report():
     return reproduce("abedloo2014")
 
 
-def test_the_trajectory_is_the_references(shared, agree):
-    rows = json.loads((shared / "papers/reference/abedloo_agile_wrist.json").read_text())["branch_plus"]
+def test_the_trajectory_is_the_references(references, agree):
+    rows = references("abedloo_agile_wrist")["branch_plus"]
     ours = abedloo2014.trajectory([row["t"] for row in rows])
     for mine, key in zip(ours, ("q", "qd", "qdd"), strict=True):
         agree(mine, np.array([row[key] for row in rows]), 1e-14)
 
 
-def test_the_simulators_torques_are_the_references_too(shared, agree):
+def test_the_simulators_torques_are_the_references_too(references, agree):
     # neither the closed form nor the reference's program is behind the simulator
-    rows = json.loads((shared / "papers/reference/abedloo_agile_wrist.json").read_text())["branch_plus"]
+    rows = references("abedloo_agile_wrist")["branch_plus"]
     made = abedloo2014.study()
     for row in rows:
         k = int(np.argmin(np.abs(made.t - row["t"])))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -17,17 +15,17 @@ def report():
 
 
 @pytest.mark.parametrize("motion", enferadi2010.MOTIONS)
-def test_the_motions_are_the_references(motion, shared, agree):
-    rows = json.loads((shared / "papers/reference/enferadi_sst.json").read_text())[f"traj{motion}"]
+def test_the_motions_are_the_references(motion, references, agree):
+    rows = references("enferadi_sst")[f"traj{motion}"]
     ours = enferadi2010.trajectory(motion, [row["t"] for row in rows])
     for mine, key in zip(ours, ("ang", "angd", "angdd"), strict=True):
         agree(mine, np.array([row[key] for row in rows]), 1e-13)
 
 
 @pytest.mark.parametrize("motion", enferadi2010.MOTIONS)
-def test_torques_by_multipliers_are_the_references_too(motion, shared, agree):
+def test_torques_by_multipliers_are_the_references_too(motion, references, agree):
     # neither the closed form nor the reference's program is behind them
-    rows = json.loads((shared / "papers/reference/enferadi_sst.json").read_text())[f"traj{motion}"]
+    rows = references("enferadi_sst")[f"traj{motion}"]
     made = enferadi2010.study(motion, len(rows))
     agree(made.t, np.array([row["t"] for row in rows]), 1e-14)
     agree(made.simulator.torques, np.array([row["tau"] for row in rows]), 1e-11)

@@ -105,8 +105,8 @@ def test_single_precision_errs_by_the_order_of_the_reference(method, most, mean)
     np.testing.assert_array_less(ours, 4.0 * np.array([most, mean]))
 
 
-def test_the_reference_of_table_5(shared):
-    reference = json.loads((shared / "papers" / "reference" / "mata_ascher_two_link.json").read_text())
+def test_the_reference_of_table_5(references):
+    reference = references("mata_ascher_two_link")
     np.testing.assert_allclose(mata2002.accelerations("ABA", np.float64), reference["qdd_double"], rtol=1e-9)
     for method, errors in reference["float32"].items():
         ours, theirs = _single_precision_errors(method), (errors["max"][0], errors["avg"][0])
@@ -114,8 +114,8 @@ def test_the_reference_of_table_5(shared):
         assert max(ours[1] / theirs[1], theirs[1] / ours[1]) < 4.0
 
 
-def test_the_reference_of_tables_1_to_3(shared):
-    reference = json.loads((shared / "papers" / "reference" / "mata_operation_counts.json").read_text())
+def test_the_reference_of_tables_1_to_3(references):
+    reference = references("mata_operation_counts")
     for verb, key in (("inverse_dynamics", "id_general"), ("bias", "bias_general"), ("mass_matrix", "D")):
         for n, count in mata2002_counts.counted(verb, "gibbs").items():
             assert count.multiplications <= reference[str(n)][key][0]

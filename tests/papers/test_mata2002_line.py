@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 
 import numpy as np
 import pytest
@@ -45,8 +44,8 @@ def test_sampled_torques_are_the_plans_where_they_are_sampled():
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-11)
 
 
-def test_every_simulation_of_the_reference_is_ours(shared):
-    file = json.loads((shared / "papers" / "reference" / "mata_puma_line_simulation.json").read_text())
+def test_every_simulation_of_the_reference_is_ours(references):
+    file = references("mata_puma_line_simulation")
     for name, theirs in file.items():
         speed, rest = name.split(" ", 1)
         label, feed = rest.rsplit(" ", 1)

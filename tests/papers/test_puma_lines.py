@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 
 import numpy as np
 import pytest
@@ -54,8 +53,8 @@ def test_each_branch_follows_the_line_and_stays_the_same_branch(paper, label):
 
 
 @pytest.mark.parametrize(("name", "key"), [("q", "q"), ("v", "qd"), ("a", "qdd"), ("tau", "tau")])
-def test_joints_and_torques_along_valera2003s_line_are_the_references(shared, name, key):
-    file = json.loads((shared / "papers" / "reference" / "valera_puma_line_torques.json").read_text())
+def test_joints_and_torques_along_valera2003s_line_are_the_references(references, name, key):
+    file = references("valera_puma_line_torques")
     for label, rows in file["branches"].items():
         motion = line("valera2003", ast.literal_eval(label))([row["t"] for row in rows])
         ours = PUMA.inverse_dynamics(*motion) if name == "tau" else getattr(motion, name)

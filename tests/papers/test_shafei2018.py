@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -25,8 +24,8 @@ def robot():
 
 
 @pytest.fixture(scope="module")
-def reference(shared):
-    return json.loads((shared / "papers" / "reference" / "shafei_tree_impacts.json").read_text())
+def reference(references):
+    return references("shafei_tree_impacts")
 
 
 # Table 1

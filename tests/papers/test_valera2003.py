@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,8 @@ def test_torques_at_the_start_of_the_line_are_those_of_the_corrected_equations()
     np.testing.assert_allclose(tau, [0.0371, -56.3153, -25.3889, 0.1091, 0.1245, 0.0], atol=5e-5)
 
 
-def test_torques_along_the_line_equal_the_reference(shared):
-    file = shared / "papers" / "reference" / "valera_puma_line_torques.json"
-    for key, samples in json.loads(file.read_text())["branches"].items():
+def test_torques_along_the_line_equal_the_reference(references):
+    for key, samples in references("valera_puma_line_torques")["branches"].items():
         shoulder, elbow, wrist = map(int, key.strip("()").split(","))
         motion = line((shoulder, elbow, wrist))
         for sample in samples:

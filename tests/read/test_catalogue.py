@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 
 import numpy as np
@@ -109,16 +108,16 @@ def test_the_puma_600_has_the_first_torques_of_valeras_line(peer):
     np.testing.assert_allclose(torque, [0.0371, -56.3153, -25.3889, 0.1091, 0.1245, 0.0], atol=5e-5)
 
 
-def test_the_puma_600_has_the_torques_of_valeras_line(shared, peer):
-    reference = json.loads((shared / "papers" / "reference" / "valera_puma_line_torques.json").read_text())
+def test_the_puma_600_has_the_torques_of_valeras_line(references, peer):
+    reference = references("valera_puma_line_torques")
     arm = peer(read("puma600"))
     for sample in (sample for branch in reference["branches"].values() for sample in branch):
         torque = arm.torque(sample["q"], sample["qd"], sample["qdd"])
         np.testing.assert_allclose(torque, sample["tau"], atol=1e-12)
 
 
-def test_the_two_link_arm_has_the_accelerations_of_its_reference(shared, peer):
-    reference = json.loads((shared / "papers" / "reference" / "mata_ascher_two_link.json").read_text())
+def test_the_two_link_arm_has_the_accelerations_of_its_reference(references, peer):
+    reference = references("mata_ascher_two_link")
     arm = peer(read("two-link"))
     for step, expected in enumerate(reference["qdd_double"]):
         q = [0.0, np.radians(2.0 * step)]

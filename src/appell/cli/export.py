@@ -20,7 +20,7 @@ Verbs = Annotated[
     list[str] | None, option("--verb", "VERB", "What to write, such as inverse_dynamics; may be repeated.", VERBS)
 ]
 Out = Annotated[Path, option("--out -o", "FILE", "Where it goes: .c, with the header beside it, or .py.")]
-To = Annotated[str, option("--to", "TARGET", "c, casadi or jax; controllers are C.", TARGETS)]
+To = Annotated[str, option("--to", "TARGET", "c, casadi, jax, sympy or latex; controllers are C.", TARGETS)]
 RealName = Annotated[str, option("--real", "TYPE", "double or float.", ("double", "float"))]
 NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
 FrameName = Annotated[str | None, option("--frame", "NAME", "The frame of verbs such as pose.")]

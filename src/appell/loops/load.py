@@ -15,7 +15,8 @@ from appell.errors import AppellWarning, InputError
 from appell.loops.checks import BOUND_OR_CLOSED
 from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
-from appell.loops.spherical.read import is_spherical, read_spherical
+from appell.loops.spherical.mechanism import Mechanism
+from appell.loops.spherical.read import is_spherical, read_legs
 from appell.model.build import listed
 from appell.model.check import check_numbers
 from appell.model.mimic import coupled
@@ -88,7 +89,7 @@ def load(
             if is_set:
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
         text, origin = _text(place)
-        return Robot(Spherical(read_spherical(text, gravity=gravity, source=origin)))
+        return _spherical(read_legs(text, gravity=gravity, source=origin))
     model = source if isinstance(source, Model) else _read(place, gravity)
     if not isinstance(loops, bool):
         model = with_loops(model, loops)
@@ -109,6 +110,10 @@ def _place(source: object) -> str:
         expected = "expected the path of a robot's file, a name of the catalogue or a model"
         raise InputError(f"load: {expected}, got {type(source).__name__}")
     return str(os.fspath(source))
+
+
+def _spherical(own: Mechanism | Model) -> Robot:
+    return load(own) if isinstance(own, Model) else Robot(Spherical(own))
 
 
 def _read(place: str, gravity: Sequence[float] | None) -> Model:
@@ -134,7 +139,7 @@ def _text(place: str) -> tuple[str | Path, str | None]:
 def read_text(text: str, source: str) -> Robot:
     """Return the robot of the text of a toml file, as ``robot.kind.text()`` gives it."""
     if is_spherical(tables(text, source)[0]):
-        return Robot(Spherical(read_spherical(text, source=source)))
+        return _spherical(read_legs(text, source=source))
     return load(_read_toml(text, source=source))
 
 

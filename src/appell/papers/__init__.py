@@ -1,4 +1,4 @@
-"""One file a paper: its tables, paper against ours, with a verdict on every row, and its figures."""
+"""One file per paper: its tables, paper against ours, with verdicts where the paper has numbers, and its figures."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ CORRECTIONS = (
 
 GIVES = (
     "The equations of motion of a spherical parallel robot in closed form, from its acceleration energy, checked on "
-    "the Agile Wrist against a simulator that shares none of its formulas."
+    "the Agile Wrist against chains closed by multipliers, which share its frames and arcs alone."
 )
 
 _PICKS = (

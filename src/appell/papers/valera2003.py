@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 TITLE = "inverse dynamic control for low cost real-time industrial robot control applications"
 
 CORRECTIONS = (
-    "Before (22), and (22), (24), (25): r from Oⱼ to G, not from Oⱼ₋₁; as printed τ₂ and τ₃ are off by 35 N·m.",
+    "Before (22), and (22), (24), (25): r from Oⱼ to G, not from Oⱼ₋₁. With (25) as printed, torques on the line are "
+    "off by 21 N·m at its start and by up to 37; with (22) and (24) as printed, τ₃ by up to 45 and τ₂ not at all.",
     "(9), (10): the terms z q̇, z q̈ and their cross products belong to revolute joints alone.",
     "(16), (23) hold for revolute joints; for a prismatic one τⱼ = zᵀ(mⱼ r̈ + φⱼ).",
     "The frame's offset is p = [a, D sin α, −D cos α] with negative D; for a prismatic joint D = −q.",

@@ -23,10 +23,12 @@ from appell.robot.descriptions import MACROS, port_descriptions, verb_descriptio
 from appell.robot.kind import Key, Kind
 from appell.robot.verbs import Size
 
-TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py"}
+TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py", "sympy": ".py", "latex": ".tex"}
 """The languages, with the ending of their files."""
 PYTHON = {"casadi": CASADI, "jax": JAX}
 """Those that are Python: their modules can be had without a file."""
+EQUATIONS = ("sympy", "latex")
+"""Those that are written out for people, by :mod:`appell.robot.equations`; they can be had without a file too."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,10 @@ def export(
 
     Without a path, return what the module of Python defines: a function per key, alone where `is_one`.
     """
-    file = _checked(to, path, real, libm)
+    file = checked(to, path, real, libm)
+    if to in EQUATIONS:
+        known = listed(x for x in TARGETS if x not in EQUATIONS)
+        raise InputError(f"export: '{to}' is for verbs of robots; controllers are written to {known}")
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
     if not isinstance(name, str) or name != identifier(name) and (name or prefix is not None):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
@@ -92,18 +97,18 @@ def export(
     return file
 
 
-def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
+def checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
     """Return the file to write, if any, after a look at the options that depend on the target."""
     if not isinstance(to, str) or to not in TARGETS:
         raise InputError(f"export: no target '{to}'; known: {listed(TARGETS)}")
     if not isinstance(real, str) or real not in REALS:
         raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
-    if to in PYTHON and (real != "double" or not libm):
+    if to != "c" and (real != "double" or not libm):
         raise InputError(
             f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision"
         )
     if path is None:
-        if to not in PYTHON:
+        if to == "c":
             raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
         return None
     extension("export", path, (TARGETS[to],))

@@ -8,11 +8,12 @@ from typing import Any, final
 
 from appell.errors import InputError
 from appell.model.build import listed
-from appell.robot import compile, export
+from appell.robot import compile, equations, export
 from appell.robot.arguments import several, truth
 from appell.robot.calls import AnyKernel, kernel
 from appell.robot.compile import verb_of
 from appell.robot.dynamics import Dynamics, Wrenches
+from appell.robot.equations import Equations
 from appell.robot.kind import Program
 from appell.robot.verbs import Verb
 from appell.trace.count import Count
@@ -60,12 +61,14 @@ class Robot(Dynamics):
         parametric: bool = False,
         formulation: str | None = None,
     ) -> Any:
-        """Write a verb, or several, for a controller or an optimiser: C99, CasADi or JAX; return the path.
+        """Write a verb, or several, for a controller, an optimiser or a page: C99, CasADi, JAX, SymPy or LaTeX.
 
         ``to="c"`` writes C99 that needs no allocation, and a header beside it; `real` is "double" or "float",
         ``libm=False`` does without math.h. Where Python would raise, C returns a code. ``to="casadi"`` and ``"jax"``
         write a module that needs that package alone; without a `path` they return what it defines, a
-        ``casadi.Function`` or a pure function, or a tuple of them for a list of verbs.
+        ``casadi.Function`` or a pure function, or a tuple of them for a list of verbs. ``to="sympy"`` and ``"latex"``
+        write the equations of a small open robot, simplified, as a module or a part of a document; without a `path`
+        they return the expressions, or the text.
 
         `frame` names the frame of verbs such as "pose"; `prefix` begins every name, the robot's own in C if not given.
         With ``parametric=True`` the parameters π are the last argument, in the layout of :attr:`parameters`.
@@ -84,9 +87,25 @@ class Robot(Dynamics):
         abouts = {name: self._about(name, frame if name in framed else None, "export") for name in verbs}
         has_parameters = truth("export: parametric", parametric)
         keys = [self._key(name, abouts[name], formulation, has_parameters) for name in verbs]
+        if to in export.EQUATIONS:
+            return equations.export(self.kind, keys, to, export.checked(to, path, real, libm), isinstance(verb, str))
         return export.export(
             export.source(self.kind), keys, to, path, real=real, libm=libm, prefix=prefix, is_one=isinstance(verb, str)
         )
+
+    def equations(self) -> Equations:
+        """Return M, C, G, τ and the Gibbs function of a small open robot as SymPy expressions, simplified.
+
+        Raises
+        ------
+        InputError
+            When SymPy is not installed, or, as an expression is made, when the robot is too large or has loops.
+
+        >>> import appell
+        >>> appell.load("two-link").equations().M[1, 0]
+        Izz_link2 + 0.02*mx_link2*cos(q_joint2)
+        """
+        return equations.equations(self.kind)
 
     # About the computation
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.loops.spherical import programs, search
+from appell.loops.spherical import programs, search, virtual_work
 from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.tree import SphericalTree, tree
 from appell.loops.spherical.write import spherical_text
@@ -36,9 +36,18 @@ from appell.trace.derive import jacobian
 CLOSED_FORM = "closed-form"
 """The sum over chains and bodies of abedloo2014 (20) and (21)."""
 _Q, _V, _A = ("q", "q"), ("v", "v"), ("a", "v")
-_LEGS = ("legs", 3)
+_LEGS, _SQUARE = ("legs", 3), ("legs", "legs")
+_BY_ANGLES = {"a": ("v",), "e": ("v",), "dtau_da": ("u", "v")}
+"""Accelerations and errors are those of the Euler angles, whose number is not that of redundant motors."""
 _OWN_VERBS = {
-    **VERBS,
+    **{
+        verb.name: replace(
+            verb,
+            inputs=tuple((name, _BY_ANGLES.get(name, (size,))[0]) for name, size in verb.inputs),
+            outputs=tuple((name, _BY_ANGLES.get(name, shape)) for name, shape in verb.outputs),
+        )
+        for verb in VERBS.values()
+    },
     **{
         verb.name: verb
         for verb in (
@@ -50,10 +59,19 @@ _OWN_VERBS = {
             Verb(
                 "singularity_measures",
                 (_Q,),
-                (("serial", ("legs",)), ("rows", ("legs", 3)), ("coordinates", ())),
+                (("serial", ("legs",)), ("rows", ("u", 3)), ("coordinates", ())),
                 (REACH,),
             ),
-            Verb("leg_closure", (_Q, ("theta", "u")), (("gap", ("legs",)), ("slope", ("legs", "v"))), ()),
+            Verb(
+                "virtual_work_matrices",
+                (_Q, _V),
+                (
+                    *(("J", _SQUARE), ("K", _LEGS), ("M", _SQUARE), ("N", ("legs",))),
+                    *(("J_a", ("legs", 3, 3)), ("J_ipl", ("legs", 3, 3))),
+                ),
+                (REACH,),
+            ),
+            Verb("leg_closure", (_Q, ("theta", "u")), (("gap", ("u",)), ("slope", ("u", "v"))), ()),
         )
     },
 }
@@ -79,7 +97,6 @@ class Spherical(Kind):
 
     mechanism: Mechanism
     model: Model = field(init=False)
-    verbs = _OWN_VERBS
 
     def __reduce__(self) -> Any:
         return Spherical, (self.mechanism,)
@@ -88,14 +105,20 @@ class Spherical(Kind):
         object.__setattr__(self, "model", tree(self.mechanism))
 
     @cached_property
+    def verbs(self) -> Mapping[str, Verb]:  # type: ignore[override]  # of the robot, not of the class
+        """Return the table of verbs: those of virtual work are of robots like enferadi2010's alone."""
+        absent = () if virtual_work.applies(self.mechanism) else ("virtual_work_matrices",)
+        return {name: verb for name, verb in _OWN_VERBS.items() if name not in absent}
+
+    @cached_property
     def facts(self) -> Facts:
-        """Return names and sizes: Euler angles, a motor per leg, two bodies per leg and the platform."""
+        """Return names and sizes: Euler angles, motors, two bodies per leg and the platform."""
         robot, names = self.mechanism, list(self.mechanism.coordinates)
         n, legs, bodies = len(names), len(robot.legs), len(robot.inertias)
-        actuated, endless = [2 * k for k in range(legs)], np.full(n, np.inf)
+        actuated, endless = [2 * k + joint for k, joint in robot.motors], np.full(n, np.inf)
         motors = [self.model.bodies[k].joint.name for k in actuated]
         return Facts(
-            {"q": n, "v": n, "u": legs, "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
+            {"q": n, "v": n, "u": len(motors), "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
             names,
             [1] * n,
             names,
@@ -130,7 +153,9 @@ class Spherical(Kind):
         others = {} if verb == "regressor" else known(verb)
         if verb == "coriolis_matrix":  # another C with the same forces, which the cost must not choose
             others = {name: formulation._replace(competes=False) for name, formulation in others.items()}
-        return {**_OWN_PROGRAMS.get(verb.removesuffix("_loaded"), {}), **others}
+        plain = verb.removesuffix("_loaded")
+        by_virtual_work = _VIRTUAL_WORK.get(plain, {}) if virtual_work.applies(self.mechanism) else {}
+        return {**_OWN_PROGRAMS.get(plain, {}), **by_virtual_work, **others}
 
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the legs and the platform, moved by the Euler angles."""
@@ -282,3 +307,8 @@ _OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
     "leg_accelerations": {CLOSED_FORM: _form(programs.leg_joint_accelerations)},
     "leg_closure": {CLOSED_FORM: _form(programs.closure)},
 }
+_VIRTUAL_WORK = {
+    "inverse_dynamics": {"virtual-work": _form(virtual_work.inverse_dynamics, competes=False)},
+    "virtual_work_matrices": {"virtual-work": _form(virtual_work.matrices)},
+}
+"""What enferadi2010 defines, on robots of its kind."""

@@ -1,4 +1,4 @@
-"""What a spherical parallel robot is: a platform on three legs of three axes each, all through one point.
+"""What a spherical parallel robot is: a platform on legs of three axes each, all through one point.
 
 Leg i has axes e₁ (the motor's, fixed in the base), e₂ (between its two links) and e₃ (fixed in the platform). With B
 the base frame of the leg, F its frame on the platform, and α₁, α₂ the arcs of its links,
@@ -22,7 +22,8 @@ from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, transpose
 
-LEGS = 3
+MOBILITY = 3
+"""Velocities of the platform, which as many motors or more must drive."""
 Bodies = tuple[Inertia, Inertia, Inertia]
 WEIGHTLESS: Bodies = (Inertia(), Inertia(), Inertia())
 SMALLEST_ARC = 1e-6
@@ -35,7 +36,8 @@ class Leg:
 
     `branch` +1 or −1 says on which side of the plane of e₁ and e₃ the axis e₂ stands: (e₃ × e₂)·e₁ has its sign, which
     is that of the root in abedloo2014 (34). `frames` are the axes in which the links' inertias are given, seen from the
-    frames above; the inertias are about the common centre.
+    frames above; the inertias are about the common centre. `motors` are the joints with a motor: 0 about e₁, 1 about
+    e₂.
     """
 
     base: Matrix
@@ -45,6 +47,7 @@ class Leg:
     branch: int = 1
     inertias: tuple[Inertia, Inertia] = (Inertia(), Inertia())
     frames: tuple[Matrix, Matrix] = (IDENTITY, IDENTITY)
+    motors: tuple[int, ...] = (0,)
 
     @cached_property
     def arcs(self) -> tuple[float, float, float, float]:
@@ -81,8 +84,11 @@ class Mechanism:
     spread: float = 0.5
 
     def __post_init__(self) -> None:
-        if len(self.legs) != LEGS:
-            raise ModelError(f"spherical robot '{self.name}': expected three legs, got {len(self.legs)}")
+        if len(self.motors) < MOBILITY:
+            raise ModelError(
+                f"spherical robot '{self.name}': {len(self.motors)} motors on {len(self.legs)} legs cannot drive three "
+                "rotations; add legs, or motors on the second joints of legs"
+            )
         for i, leg in enumerate(self.legs, 1):
             if leg.branch not in (1, -1):
                 raise ModelError(f"spherical robot '{self.name}': leg {i}: expected branch 1 or -1, got {leg.branch}")
@@ -94,6 +100,11 @@ class Mechanism:
                     )
 
     @cached_property
+    def motors(self) -> tuple[tuple[int, int], ...]:
+        """Return the leg and the joint of every motor, leg by leg."""
+        return tuple((k, joint) for k, leg in enumerate(self.legs) for joint in sorted(set(leg.motors)))
+
+    @cached_property
     def inertias(self) -> tuple[Inertia, ...]:
-        """Return the inertias of all bodies: two links a leg, leg by leg, then the platform."""
+        """Return the inertias of all bodies: two links per leg, leg by leg, then the platform."""
         return (*(inertia for leg in self.legs for inertia in leg.inertias), self.platform)

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from appell.loops.spherical import euler, leg, sums
 from appell.loops.spherical.euler import Spin
 from appell.loops.spherical.leg import Axes, Rates
-from appell.loops.spherical.mechanism import Mechanism
+from appell.loops.spherical.mechanism import MOBILITY, Mechanism
 from appell.loops.spherical.sums import Chain, ChainRates, Motion
 from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
 from appell.robot.programs import Solved
-from appell.spatial.scalar import Matrix, Vector, cos, sin
+from appell.spatial.scalar import Matrix, Vector, cos, sin, sqrt
 from appell.spatial.vector import (
+    IDENTITY,
     ZERO,
     add,
     cross,
@@ -38,18 +39,16 @@ PARENTS = [-1, 0, 1]
 
 
 class Posture(NamedTuple):
-    """Where everything stands: attitude R, gravity in the platform's axes, and per leg its axes and rows of A."""
+    """Where everything stands: attitude R, gravity in the platform's axes, and per leg its axes and rows of A.
+
+    `motors` are the rows of the motors' rates by ω.
+    """
 
     rotation: Matrix
     weight: Vector
     axes: tuple[Axes, ...]
     rows: tuple[tuple[Vector, Vector], ...]
-
-    @property
-    def motors(self) -> Matrix:
-        """Return the rows of the motors' rates by ω."""
-        a, b, c = (rows[0] for rows in self.rows)
-        return (a, b, c)
+    motors: tuple[Vector, ...]
 
 
 def posture(robot: Mechanism, q: Scalars) -> Posture:
@@ -57,7 +56,8 @@ def posture(robot: Mechanism, q: Scalars) -> Posture:
     rotation = euler.rotation(robot.sequence, q)
     axes = tuple(leg.axes(one, rotation) for one in robot.legs)
     rows = tuple((leg.motor_row(one, at), leg.passive_row(at)) for one, at in zip(robot.legs, axes, strict=True))
-    return Posture(rotation, matvec_t(rotation, robot.gravity), axes, rows)
+    motors = tuple(rows[k][joint] for k, joint in robot.motors)
+    return Posture(rotation, matvec_t(rotation, robot.gravity), axes, rows, motors)
 
 
 def leg_rates(robot: Mechanism, at: Posture, spin: Spin) -> list[Rates]:
@@ -86,9 +86,21 @@ def platform_moment(robot: Mechanism, at: Posture, spin: Spin) -> Vector:
     return sums.moment(chains(robot, at, spin.omega, rates), motions(spin, rates))
 
 
-def motor_torques(motors: Matrix, moment: Vector) -> Vector:
-    """Return τ with Σ τᵢ rowᵢ = moment (abedloo2014 (51), enferadi2010 (75)), by the dual basis of the rows."""
-    a, b, c = motors
+def motor_torques(motors: Sequence[Vector], moment: Vector) -> Scalars:
+    """Return τ with Σ τᵢ rowᵢ = moment (abedloo2014 (51), enferadi2010 (75)); of more than three, the least Σ τᵢ².
+
+    Of three rows τ follows by their dual basis. Of more, τᵢ = rowᵢ·x with (Σ rowᵢ rowᵢᵀ) x = moment.
+    """
+    if len(motors) == MOBILITY:
+        return _by_basis((motors[0], motors[1], motors[2]), moment)
+    square = sums.gathered(motors, motors)
+    x = _by_basis(square, moment)
+    return tuple(dot(row, x) for row in motors)
+
+
+def _by_basis(rows: Matrix, moment: Vector) -> Vector:
+    """Return x with Σ xᵢ rowᵢ = moment."""
+    a, b, c = rows
     bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)
     size = 1.0 / dot(a, bc)
     return (size * dot(bc, moment), size * dot(ca, moment), size * dot(ab, moment))
@@ -97,16 +109,16 @@ def motor_torques(motors: Matrix, moment: Vector) -> Vector:
 # Dynamics
 
 
-def inverse_dynamics(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars, load: Scalars = ()) -> Vector:
+def inverse_dynamics(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars, load: Scalars = ()) -> Scalars:
     """Return the motors' torques, under outside forces by the Euler angles if any (enferadi2010 (63))."""
     at, spin = posture(robot, q), euler.spin(robot.sequence, q, v, a)
     moment = platform_moment(robot, at, spin)
-    return motor_torques(at.motors, sub(moment, _outer_moment(robot, q, load)) if load else moment)
+    return motor_torques(at.motors, sub(moment, outer_moment(robot, q, load)) if load else moment)
 
 
-def _outer_moment(robot: Mechanism, q: Scalars, load: Scalars) -> Vector:
+def outer_moment(robot: Mechanism, q: Scalars, load: Scalars) -> Vector:
     """Return the moment on the platform, in its axes, that forces by the Euler angles amount to: Eᵀm = load."""
-    return motor_torques(euler.jacobian(robot.sequence, q), (load[0], load[1], load[2]))
+    return _by_basis(euler.jacobian(robot.sequence, q), (load[0], load[1], load[2]))
 
 
 def generalised_forces(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars) -> Vector:
@@ -150,7 +162,7 @@ def forward_dynamics(robot: Mechanism, q: Scalars, v: Scalars, tau: Scalars, loa
     still = Spin(bias.omega, ZERO)
     rates = leg_rates(robot, at, still)
     legs = chains(robot, at, bias.omega, rates)
-    driving = sums.combined(at.motors, tau, _outer_moment(robot, q, load) if load else ZERO)
+    driving = sums.combined(at.motors, tau, outer_moment(robot, q, load) if load else ZERO)
     right = sub(driving, sums.moment(legs, motions(still, rates)))
     matrix = sums.mass_matrix(legs)
     factors = forward.factorise(matrix, PARENTS)
@@ -244,25 +256,34 @@ def leg_joint_accelerations(robot: Mechanism, q: Scalars, v: Scalars, a: Scalars
 
 
 def singularity_measures(robot: Mechanism, q: Scalars) -> tuple[Any, Any, Any]:
-    """Return |sin ψ| of every leg, the unit rows p₁/|p₁| of the motors, and |det E| up to sign."""
+    """Return |sin ψ| of every leg, the unit rows p₁/|p₁| or p₂/|p₂| of the motors, and |det E| up to sign."""
     at = posture(robot, q)
-    serial, parallel = [], []
-    for one, axes in zip(robot.legs, at.axes, strict=True):
-        _, s1, _, s2 = one.arcs
-        serial.append(float(one.branch) * axes.h / (s1 * s2))
+    serial = [
+        float(one.branch) * axes.h / (one.arcs[1] * one.arcs[3]) for one, axes in zip(robot.legs, at.axes, strict=True)
+    ]
+    parallel = []
+    for k, joint in robot.motors:
+        one, axes = robot.legs[k], at.axes[k]
         # p₁ = e₃ × e₂ has the length of its arc's sine
-        parallel.append(scale(1.0 / s2, cross(axes.platform, leg.middle_axis(one, axes))))
+        first = scale(1.0 / one.arcs[3], cross(axes.platform, leg.middle_axis(one, axes)))
+        parallel.append(first if joint == 0 else scale(sqrt(axes.per_d), axes.normal))
     return serial, parallel, euler.regularity(robot.sequence, q)
 
 
-def closure(robot: Mechanism, q: Scalars, theta: Scalars) -> tuple[Any, Any]:
-    """Return e₂·e₃ − cos α₂ of every leg for motor angles θ and its slopes by q: what forward kinematics solves."""
+def closure(robot: Mechanism, q: Scalars, angles: Scalars) -> tuple[Any, Any]:
+    """Return the residuals that forward kinematics makes zero, one per motor, and their slopes by q.
+
+    With a motor at e₁ it is e₂(θ)·e₃ − cos α₂, with one at e₂ it is e₁·e₃ − (c₁c₂ − s₁s₂ cos ψ).
+    """
     rotation, e = euler.rotation(robot.sequence, q), euler.jacobian(robot.sequence, q)
     gaps, slopes = [], []
-    for one, angle in zip(robot.legs, theta, strict=True):
-        c1, s1, c2, _ = one.arcs
-        sine, cosine = sin(angle), cos(angle)
-        middle = matvec_t(rotation, matvec(one.base, (s1 * sine, -(s1 * cosine), c1)))
-        gaps.append(dot(middle, one.platform_axis) - c2)
-        slopes.append(matvec_t(e, cross(one.platform_axis, middle)))
+    for (k, joint), angle in zip(robot.motors, angles, strict=True):
+        one = robot.legs[k]
+        c1, s1, c2, s2 = one.arcs
+        seen, wanted = (s1 * sin(angle), -(s1 * cos(angle)), c1), c2
+        if joint == 1:
+            seen, wanted = IDENTITY[2], c1 * c2 - s1 * s2 * cos(angle)
+        other = matvec_t(rotation, matvec(one.base, seen))
+        gaps.append(dot(other, one.platform_axis) - wanted)
+        slopes.append(matvec_t(e, cross(one.platform_axis, other)))
     return gaps, slopes

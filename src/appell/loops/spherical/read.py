@@ -41,10 +41,21 @@ or, as :meth:`appell.Robot.save` writes any of them, leg by leg,
     alpha1 = "80 deg"
     alpha2 = "70 deg"
     branch = 1
+    motors = [1]                                                    # optional: joints with a motor, 1 about e₁, 2 e₂
     link1 = { mass = 0.2 }
     link2 = { mass = 0.2 }
     axes1 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]     # optional: the axes of the links' inertias
     axes2 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
+with two legs or more. Legs of another number of links give, instead of alpha1, alpha2, branch, link1 and link2,
+
+    arcs = ["80 deg", "70 deg", "60 deg"]
+    links = [{ mass = 0.2 }, { mass = 0.2 }, { mass = 0.1 }]
+    motors = [1, 2]
+    angles = ["10 deg", "20 deg", "0 deg"]  # optional: of the joints, where closing the loops begins
+
+and then every leg does. Such a robot has no closed form: its loops are closed as those of any mechanism, and q are the
+angles of its joints (:mod:`appell.loops.spherical.chains`).
 
 A body has `mass`, `centre` and `inertia`, the last about the robot's centre, not its own; or ten `parameters`.
 """
@@ -55,11 +66,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from appell.errors import ReadError
 from appell.loops.spherical.agile_wrist import AgileWrist, arc
+from appell.loops.spherical.chains import ChainLeg, chains
 from appell.loops.spherical.mechanism import Bodies, Leg, Mechanism
 from appell.loops.spherical.sst import StarTriangle
 from appell.model.build import listed
-from appell.model.model import GRAVITY
+from appell.model.model import GRAVITY, Model
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
 from appell.read.values import (
@@ -82,6 +95,8 @@ from appell.spatial.vector import IDENTITY, ZERO, cross, dot, scale
 TOP_KEYS = ("name", "gravity", "source", "notes", "spherical")
 COMMON = ("kind", "branches", "platform", "home", "spread")
 WRIST_ANGLES = ("lambda", "eta", "gamma", "beta", "alpha1", "alpha2")
+CHAIN_KEYS = ("base", "platform", "arcs", "links", "motors", "angles")
+LEG_KEYS = ("base", "platform", "alpha1", "alpha2", "branch", "motors", "link1", "link2", "axes1", "axes2")
 ARC_KEYS = ("radius", "density")
 Three = tuple[float, float, float]
 
@@ -94,7 +109,7 @@ def is_spherical(top: Mapping[str, object]) -> bool:
 def read_spherical(
     path_or_text: str | os.PathLike[str], *, gravity: Sequence[float] | None = None, source: str | None = None
 ) -> Mechanism:
-    """Return the spherical robot of a toml file, or of its text.
+    """Return the spherical robot of a toml file, or of its text, whose legs have two links each.
 
     Raises
     ------
@@ -108,6 +123,16 @@ def read_spherical(
     ... ''').name
     'sst'
     """
+    found = read_legs(path_or_text, gravity=gravity, source=source)
+    if isinstance(found, Model):
+        raise ReadError(f"spherical robot '{found.name}' has no closed form: a leg has other than two links")
+    return found
+
+
+def read_legs(
+    path_or_text: str | os.PathLike[str], *, gravity: Sequence[float] | None = None, source: str | None = None
+) -> Mechanism | Model:
+    """Return the spherical robot of a toml file, or of its text: a model of chains where it has no closed form."""
     top, place = tables(path_or_text, source)
     check_keys(top, TOP_KEYS, place)
     for key in ("source", "notes"):
@@ -159,9 +184,13 @@ def _star_triangle(name: str, gravity: Vector, entries: Mapping[str, object], pl
     return robot.mechanism(name, gravity, **_whereabouts(entries, place))
 
 
-def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism:
+def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism | Model:
     check_keys(entries, (*COMMON, "sequence", "coordinates", "joints", "legs"), place)
     legs = sequence(entries.get("legs", []), place.at("legs"))
+    if any("arcs" in table(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)):
+        check_keys(entries, ("kind", "platform", "legs"), place)
+        made = [_chain_leg(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)]
+        return chains(name, made, _body(entries.get("platform", {}), place.at("platform"), None), gravity)
     turns = text(entries.get("sequence", "zyx"), place.at("sequence"))
     if len(turns) != 3 or not set(turns) <= set("xyz") or turns[1] in (turns[0], turns[2]):
         raise place.at("sequence").error(f"expected three axes such as 'zyx' or 'zyz', got '{turns}'")
@@ -186,7 +215,7 @@ def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Plac
 
 def _leg(value: object, place: Place) -> Leg:
     entries = table(value, place)
-    check_keys(entries, ("base", "platform", "alpha1", "alpha2", "branch", "link1", "link2", "axes1", "axes2"), place)
+    check_keys(entries, LEG_KEYS, place)
     for key in ("base", "platform", "alpha1", "alpha2"):
         if key not in entries:
             raise place.error(f"there is no '{key}'; add it")
@@ -200,7 +229,35 @@ def _leg(value: object, place: Place) -> Leg:
         branch=1 if number(entries.get("branch", 1), place.at("branch")) > 0.0 else -1,
         inertias=(first, second),
         frames=(axes1, axes2),
+        motors=_motors(entries.get("motors", [1]), place.at("motors")),
     )
+
+
+def _chain_leg(value: object, place: Place) -> ChainLeg:
+    entries = table(value, place)
+    check_keys(entries, CHAIN_KEYS, place)
+    for key in ("base", "platform", "arcs", "links"):
+        if key not in entries:
+            raise place.error(f"there is no '{key}'; add it")
+    arcs, links, angles = (sequence(entries.get(key, []), place.at(key)) for key in ("arcs", "links", "angles"))
+    if len(links) != len(arcs):
+        raise place.at("links").error(f"expected {len(arcs)} links, one per arc, got {len(links)}")
+    return ChainLeg(
+        _axes(entries["base"], place.at("base")),
+        _axes(entries["platform"], place.at("platform")),
+        tuple(angle(x, place.at("arcs").at(i)) for i, x in enumerate(arcs)),
+        tuple(_body(x, place.at("links").at(i), None) for i, x in enumerate(links)),
+        _motors(entries.get("motors", [1]), place.at("motors"), len(arcs) + 1),
+        tuple(angle(x, place.at("angles").at(i)) for i, x in enumerate(angles)),
+    )
+
+
+def _motors(value: object, place: Place, most: int = 2) -> tuple[int, ...]:
+    """Return the joints of a leg that have a motor, counted from 0."""
+    given = sequence(value, place)
+    if any(isinstance(x, bool) or x not in range(1, most + 1) for x in given) or len(set(given)) != len(given):
+        raise place.error(f"expected numbers of joints from 1 to {most}, those with a motor, got {shown(given)}")
+    return tuple(int(number(x, place)) - 1 for x in given)
 
 
 def _axes(value: object, place: Place) -> Matrix:
@@ -215,7 +272,7 @@ def _axes(value: object, place: Place) -> Matrix:
     return (a, b, c)
 
 
-_KINDS: dict[str, Callable[..., Mechanism]] = {"agile-wrist": _wrist, "sst": _star_triangle, "legs": _legs}
+_KINDS: dict[str, Callable[..., Mechanism | Model]] = {"agile-wrist": _wrist, "sst": _star_triangle, "legs": _legs}
 
 
 def _angles(value: object, place: Place) -> Three:

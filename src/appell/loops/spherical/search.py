@@ -56,7 +56,7 @@ def forward_kinematics(robot: Spherical, theta: Array, guess: Array) -> Array:
     leg on its other branch, whose motor angles would not be these, start again at random around the guess and home.
     """
     leading = np.broadcast_shapes(theta.shape[:-1], guess.shape[:-1])
-    target = np.broadcast_to(theta, (*leading, 3)).reshape(-1, 3)
+    target = np.broadcast_to(theta, (*leading, theta.shape[-1])).reshape(-1, theta.shape[-1])
     near = np.broadcast_to(guess, (*leading, 3)).reshape(-1, 3)
     q = np.array(near)
     rng = np.random.default_rng(0)

@@ -70,7 +70,7 @@ def mass_matrix(chains: Sequence[Chain]) -> Matrix:
     for chain in chains:
         inertia = joint_inertia(chain)
         half = [combined(chain.rows, row) for row in inertia]  # rows of (Σ SᵀIS) A
-        total = madd(total, _gathered(chain.rows, half))
+        total = madd(total, gathered(chain.rows, half))
     return total
 
 
@@ -86,7 +86,7 @@ def joint_inertia(chain: Chain) -> list[list[Scalar]]:
     return total
 
 
-def _gathered(rows: Sequence[Vector], half: Sequence[Vector]) -> Matrix:
+def gathered(rows: Sequence[Vector], half: Sequence[Vector]) -> Matrix:
     """Return Aᵀ·half, of A's rows and as many rows of half."""
     columns = transpose_rows(rows)
     a, b, c = (combined(half, column) for column in columns)
@@ -163,7 +163,7 @@ def coriolis(chains: Sequence[Chain], changes: Sequence[ChainRates], omega: Vect
                     inner[i][j] = inner[i][j] + dot(body.columns[i], load)
         half = [combined(chain.rows, row) for row in inner]
         half = [combined(change.rows, row, h) for row, h in zip(joint_inertia(chain), half, strict=True)]
-        total = madd(total, _gathered(chain.rows, half))
+        total = madd(total, gathered(chain.rows, half))
     return total
 
 

@@ -77,7 +77,7 @@ class SphericalPosture(Posture):
 
     def __init__(self, robot: Mechanism, model: Model, angles: Scalars) -> None:
         self.robot, self.model, self.own = robot, model, angles
-        self.n, self.n_actuators = len(angles), len(robot.legs)
+        self.n, self.n_actuators = len(angles), len(robot.motors)
         self.posture = programs.posture(robot, angles)
         self._euler = euler.jacobian(robot.sequence, angles)
 
@@ -130,5 +130,5 @@ class SphericalPosture(Posture):
 
     def actuated(self, total: Forces, shares: Sequence[Forces]) -> tuple[Forces, Scalars]:
         """Return the motors' torques, Jᵀτ = total."""
-        a, b, c = (matvec_t(self._euler, row) for row in self.posture.motors)
-        return motor_torques((a, b, c), (total[0], total[1], total[2])), ()
+        rows = [matvec_t(self._euler, row) for row in self.posture.motors]
+        return motor_torques(rows, (total[0], total[1], total[2])), ()
