@@ -66,7 +66,7 @@ def of_program(kind: Kind, key: Key) -> Call:
         out = arguments[count] if len(arguments) > count else None
         try:
             if is_quiet:
-                with np.errstate(invalid="ignore"):
+                with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                     return compiled(*arguments[:count], out=out)
             return compiled(*arguments[:count], out=out)
         except (ValueError, TypeError) as error:

@@ -160,9 +160,7 @@ def forward_dynamics(mass: MassMatrix, tree: InverseDynamics) -> Program:
     return program
 
 
-def moved(
-    at: Posture, mass: MassMatrix, tree: InverseDynamics, v: Scalars, tau: Scalars, load: Scalars = ()
-) -> Solved:
+def moved(at: Posture, mass: MassMatrix, tree: InverseDynamics, v: Scalars, tau: Scalars, load: Scalars = ()) -> Solved:
     """Return the independent accelerations under actuator forces."""
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, tree, v), strict=True)]
     if load:
