@@ -74,7 +74,7 @@ def of_program(kind: Kind, key: Key) -> Call:
         try:
             given = [x if type(x) is np.ndarray else _bare(x) for x in arguments[:count]]
             if is_quiet:
-                with np.errstate(invalid="ignore"):
+                with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                     return compiled(*given, out=out)
             return compiled(*given, out=out)
         except (ValueError, TypeError) as error:

@@ -149,8 +149,8 @@ def traced(
         alone, together = _massless(kind)
         raise ModelError(
             f"{key.verb}: singular mass matrix of robot '{kind.model.name}': the joints {listed(alone or together)} "
-            f"{'move nothing with an inertia' if alone else 'can move together and move nothing with an inertia'}; give "
-            "their links mass or the joints rotor inertia (armature)"
+            f"{'move' if alone else 'can move together and move'} nothing with an inertia; give their links mass or "
+            "the joints rotor inertia (armature)"
         ) from None
 
 

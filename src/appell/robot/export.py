@@ -84,7 +84,7 @@ def export(
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
     if not keys:
         raise InputError("export: name at least one verb")
-    unique = list(dict.fromkeys(keys))
+    unique = list(dict.fromkeys(key._replace(is_single=real == "float") for key in keys))
     functions = tuple(_function(source, key, to, name) for key in unique)
     verbs = [key.verb for key in unique]
     if to in PYTHON:

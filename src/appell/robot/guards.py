@@ -77,6 +77,7 @@ GUARDS = {
             "the mass matrix is singular, or nearly so for the precision; do not use the results",
             single=((PROBED * REGULAR_SINGLE) ** 2,),
         ),
+        is_quiet=True,
         high_single=(PROBED * REGULAR_SINGLE) ** 2,
     ),
     UNIT: Guard(

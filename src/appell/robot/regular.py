@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.model.joints import KINDS, Column
-from appell.model.model import WORLD, Joint, Model
+from appell.model.model import WORLD, Body, Joint, Model
 from appell.recursion.sweep import inward
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -41,34 +41,42 @@ def condition_bound(model: Model) -> float:
     """Return what 1 / (least eigenvalue of M, scaled) does not exceed; infinity where that cannot be known.
 
     >>> from appell.read.catalogue import read
-    >>> condition_bound(read("two-link")) < 1e3
+    >>> condition_bound(read("puma560")) < 1e3
     True
     """
-    inertias = [_matrix(body.inertia) for body in model.bodies]
-    parts = np.zeros(len(inertias))
+    parts = np.zeros(len(model.bodies))
     for i, (body, reach) in enumerate(zip(model.bodies, _reaches(model), strict=True)):
-        columns = np.array([(*c.linear, *c.angular) for c in body.joint.columns]).T
+        columns, inertia = _columns(body), _matrix(body.inertia)
         most = (columns[:3] ** 2).sum(axis=0) * reach.mass + (columns[3:] ** 2).sum(axis=0) * reach.second
-        own = columns.T @ inertias[i] @ columns
-        values = np.linalg.eigvalsh(inertias[i])
+        own, values = columns.T @ inertia @ columns, np.linalg.eigvalsh(inertia)
         if values[0] < -ROUNDING * values[-1] or not _is_positive(own):  # no body that can be, or one that adds nothing
             return math.inf
         inverse = np.linalg.inv(own)
         is_on_world = body.parent == WORLD
         parts[i] += (1.0 if is_on_world else 2.0) * (most * np.diagonal(inverse)).sum()
         if not is_on_world:
-            pushes = inertias[i] @ columns @ inverse  # the rows of v by V
+            pushes = inertia @ columns @ inverse  # the rows of v by V
             parts[body.parent] += 2.0 * (most * _moved(model, i, pushes)).sum()
     return float(parts.max(initial=1.0))
+
+
+def _columns(body: Body) -> Array:
+    """Return S of a body's joint (6, nv), linear first."""
+    return np.array([(*c.linear, *c.angular) for c in body.joint.columns]).T
 
 
 def _moved(model: Model, i: int, pushes: Array) -> Array:
     """Return eᵀ X I_p⁻¹ Xᵀ e at most, for wrenches e on a body and the inertia of the body before it."""
     joint, parent = model.bodies[i].joint, model.bodies[model.bodies[i].parent]
-    here = _matrix(parent.inertia.moved(Pose(IDENTITY, negate(joint.placement.position))))
-    if not _is_positive(here):
+    p = joint.placement.position
+    here = _matrix(parent.inertia.moved(Pose(IDENTITY, negate(p))))
+    moves = _columns(parent) if parent.parent == WORLD else np.eye(6)  # what the body before can do
+    if parent.parent == WORLD:
+        moves = np.vstack([moves[:3] + np.cross(moves[3:].T, p).T, moves[3:]])
+    own = moves.T @ here @ moves
+    if not _is_positive(own):
         return np.full(pushes.shape[1], math.inf)
-    inverse = np.linalg.inv(here)
+    inverse = moves @ np.linalg.inv(own) @ moves.T
     force, moment = np.linalg.norm(pushes[:3], axis=0), np.linalg.norm(pushes[3:], axis=0)
     linear, angular = (np.linalg.eigvalsh(inverse[k, k])[-1] for k in (slice(0, 3), slice(3, 6)))
     return np.asarray(2.0 * (force**2 * linear + (moment + _slide(joint) * force) ** 2 * angular))

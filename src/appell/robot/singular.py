@@ -8,7 +8,9 @@ its least eigenvalue is about the relative error of what is divided by M.
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +55,8 @@ def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
     bad = np.flatnonzero(finite & ~(norms <= limit))
     given, norms, results = [x[bad].astype(float) for x in flat], norms[bad], call.results
     if is_single and len(bad):
-        found = call.program(*given)
+        with np.errstate(all="ignore"):
+            found = call.program(*given)
         outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
         for output, value in zip(outputs, found, strict=False):  # after the results come values of guards
             output[bad] = value
@@ -63,11 +66,11 @@ def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
     if left.any():
         parameters = (given[-1][left],) if key.is_parametric else ()
         samples = Samples(given[0][left], parameters, norms[left], bad[left], shape)
-        warn(kind, key.verb, samples, stacklevel=6)
+        warn(kind, samples)
     return results
 
 
-def warn(kind: Kind, verb: str, samples: Samples, *, is_single: bool = False, stacklevel: int = 3) -> None:
+def warn(kind: Kind, samples: Samples, *, is_single: bool = False) -> None:
     """Warn of the worst of some samples, if its mass matrix is singular or nearly so."""
     names = kind.facts.independent
     order = np.argsort(-np.nan_to_num(samples.norms, nan=np.inf))[: max(1, LOOKED_AT // len(names))]
@@ -80,23 +83,31 @@ def warn(kind: Kind, verb: str, samples: Samples, *, is_single: bool = False, st
     least = np.zeros(len(order))
     least[is_finite] = np.linalg.eigvalsh(unit[is_finite])[:, 0]
     error = rounding / np.maximum(np.abs(least), 1e-300)
-    worst = int(np.argmax(error))
-    if error[worst] < (ACCURACY_SINGLE if is_single else ACCURACY):
+    worst, count = int(np.argmax(error)), np.count_nonzero(error >= (ACCURACY_SINGLE if is_single else ACCURACY))
+    if not count:
         return
     place = tuple(map(int, np.unravel_index(samples.places[order[worst]], samples.shape))) if samples.shape else ()
     where = f" at sample {place}" if place else ""
-    if len(samples.q) > 1:
-        where = f" at {len(samples.q)} samples, the worst of them {place}"
+    if count > 1:
+        where = f" at {'at least ' if len(order) < len(samples.q) else ''}{count} samples, the worst of them {place}"
     warnings.warn(
-        f"robot '{kind.model.name}': {_sentence(verb, names, mass[worst], error[worst], where)}; give their links mass, "
+        f"robot '{kind.model.name}': {_sentence(names, mass[worst], error[worst], where)}; give their links mass or "
         f"the joints rotor inertia (armature){', or fix the base' if names[0].startswith('root[') else ''}"
         f"{', or use float64' if is_single else ''}",
         AppellWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=_depth(),
     )
 
 
-def _sentence(verb: str, names: list[str], mass: Array, error: float, where: str) -> str:
+def _depth() -> int:
+    """Return the stack level, for the function that asks, of the first caller outside of appell and SciPy."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("appell.", "scipy.")):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def _sentence(names: Sequence[str], mass: Array, error: float, where: str) -> str:
     if not np.isfinite(mass).all():
         return f"mass matrix that is not finite{where}, of joints {listed(names)}"
     least = np.abs(np.linalg.eigvalsh(scaled(mass))).min() if np.diagonal(mass).all() else 0.0
@@ -104,10 +115,13 @@ def _sentence(verb: str, names: list[str], mass: Array, error: float, where: str
     joints = listed(alone or together)
     how = "move nothing with an inertia" if alone else "can move together and move next to nothing with an inertia"
     if error >= LOST:
-        return f"singular mass matrix{where}: the joints {joints} {how}, and {verb} means nothing there"
+        return f"singular mass matrix{where}: the joints {joints} {how}, and accelerations mean nothing"
     # a power of ten, so that a simulation does not warn at every step
     size = 10.0 ** np.ceil(np.log10(error))
-    return f"nearly singular mass matrix{where}: {verb} has a relative error of up to {size:.0e}; the joints {joints} {how}"
+    return (
+        f"nearly singular mass matrix{where}: accelerations have a relative error of about {size:.0e}, since the "
+        f"joints {joints} {how}"
+    )
 
 
 @functools.lru_cache(maxsize=64)

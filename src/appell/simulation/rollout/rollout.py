@@ -15,7 +15,10 @@ from appell.model.build import listed
 from appell.results.motions import motions
 from appell.results.style import written
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
+from appell.robot.kind import Key
 from appell.robot.robot import Robot
+from appell.robot.singular import Samples, warn
+from appell.robot.verbs import MASS
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel, weights
 from appell.simulation.rollout.stepwise import stepwise
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+ROBOTS_LOOKED_AT = 8
+"""Of so many robots the mass matrix is looked at."""
 NEAR = 1e-3
 """Determinant, about 1 at usual configurations, below which a state is at a singularity."""
 
@@ -139,6 +144,8 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
         (q, v, *_), lasted = kernel(*arrays, weights(method, dt), kept)
     report_singular(robot, q)
+    if not robot.kind.is_looped:  # whose steps are calls of verbs, which warn
+        report_singular_mass(robot, q, given.parameters)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
     q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
@@ -179,6 +186,20 @@ def report_singular(robot: Robot, q: Array) -> None:
             AppellWarning,
             stacklevel=3,
         )
+
+
+def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> None:
+    """Warn where the mass matrix of robots (n, steps, nq) is singular: of some of them, at the start and at the end."""
+    key = Key("motion", is_parametric=parameters is not None, is_single=q.dtype == np.float32)
+    if not robot.kind.guards(key)[MASS]:
+        return
+    some = np.unique(np.linspace(0, len(q) - 1, ROBOTS_LOOKED_AT).astype(int))
+    rows = np.concatenate([some, some])
+    states = np.concatenate([q[some, 0], q[some, -1]]).astype(float)
+    rows, states = rows[is_good := np.isfinite(states).all(axis=-1)], states[is_good]
+    own = () if parameters is None else (np.broadcast_to(parameters, (len(q), parameters.shape[-1]))[rows],)
+    samples = Samples(states, own, np.ones(len(rows)), rows, (len(q),))
+    warn(robot.kind, samples, is_single=key.is_single)
 
 
 class _Arguments:
