@@ -7,6 +7,15 @@ type that leaves the package is a bug of appell's.
 from __future__ import annotations
 
 
+LONGEST = 2000
+"""Characters of a message about a file; beyond, its middle is left out, since a damaged file may hold any name."""
+
+
+def _cut(message: str) -> str:
+    half = LONGEST // 2
+    return message if len(message) <= LONGEST else f"{message[:half]} … {message[-half:]}"
+
+
 class AppellError(Exception):
     """The parent of every error that appell raises on purpose."""
 
@@ -20,7 +29,7 @@ class ReadError(ModelError):
 
     def __init__(self, message: str, source: str = "", line: int | None = None) -> None:
         where = f"{source}:{line}: " if source and line else f"{source}: " if source else ""
-        super().__init__(where + message)
+        super().__init__(where + _cut(message))
         self.source, self.line = source, line
 
 

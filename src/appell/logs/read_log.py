@@ -214,6 +214,5 @@ def _former(table: Table, name: str) -> list[Repair]:
     """Return the repairs that a file of appell's remembers; their lines are of the file that was read first."""
     origin = table.about.get("source", "")
     suffix = f" of {origin}" if origin and origin != name else ""
-    entries = table.about.get("repairs", [])
-    repairs = [Repair(str(x[0]), str(x[1]), int(x[2])) for x in entries if isinstance(x, list) and len(x) == 3]
+    repairs = [Repair(*entry) for entry in table.about.get("repairs", [])]
     return [x if " of " in x.where else replace(x, where=x.where + suffix) for x in repairs]

@@ -24,8 +24,8 @@ ABOUT = "about"
 """The name under which files of appell's keep source, joints and repairs, as JSON."""
 NUMBER = 8
 """Bytes of a number in memory."""
-LARGEST_LOG = 1024 * MEGABYTE
-"""The largest file of text or messages read [bytes]."""
+LARGEST_LOG = 512 * MEGABYTE
+"""The largest file of text read [bytes]."""
 SPLIT = "split the log into parts"
 
 
@@ -82,12 +82,20 @@ def labels(name: str, array: Array) -> list[str]:
 
 
 def parsed(about: str) -> dict[str, Any]:
-    """Return what a file of appell's says of itself, nothing where that is no JSON object."""
+    """Return the source, joints and repairs that a file of appell's keeps; those that are of another type are not."""
     try:
         value = json.loads(about or "{}")
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    joints, repairs = (value.get(key) if isinstance(value.get(key), list) else [] for key in ("joints", "repairs"))
+    is_named = all(isinstance(name, str) for name in joints)
+    return {
+        "source": value["source"] if isinstance(value.get("source"), str) else "",
+        "joints": joints if is_named else [],
+        "repairs": [x for x in repairs if isinstance(x, list) and [type(y) for y in x] == [str, str, int]],
+    }
 
 
 def read_npz(path: Path) -> Table:

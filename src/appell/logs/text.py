@@ -16,13 +16,18 @@ from appell.read.regular import file_bytes, shortened
 from appell.spatial.scalar import Array
 
 COMMENT = "#"
+PEEK = 4096
+"""How many bytes tell text from a binary file; a recorder that was cut off may leave NUL bytes further down."""
 MARK = f"{COMMENT} appell {ABOUT} "
 
 
 def read_text(path: Path) -> Table:
     """Return the table of a text file; rows with a wrong number of fields are among its faults."""
     source = shortened(path)
-    content = file_bytes(path, LARGEST_LOG, SPLIT).decode("utf-8-sig", errors="replace")
+    data = file_bytes(path, LARGEST_LOG, SPLIT)
+    if b"\0" in data[:PEEK]:
+        raise ReadError("has NUL bytes, as binary files and UTF-16 have; expected text in UTF-8", source)
+    content = data.decode("utf-8-sig", errors="replace")
     numbered = [(k, line.strip(" \r")) for k, line in enumerate(content.split("\n"), 1)]
     numbered = [(k, line) for k, line in numbered if line]
     comments = [line for _, line in numbered if line.startswith(COMMENT)]

@@ -51,6 +51,8 @@ from appell.spatial.rotation import from_quaternion
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import ZERO, sub
 
+NOWHERE: Matrix = ((math.nan,) * 3,) * 3
+"""The rotation of a quaternion that has none; the model's check names the link or the joint that has it."""
 UNNAMED = "MuJoCo Model"
 """What MuJoCo calls a model without a name."""
 
@@ -280,6 +282,8 @@ def _rotation(quaternion: Any) -> Matrix:
     """Return the rotation of a quaternion w x y z, exact where it is one of quarter turns but for rounding."""
     values = quaternion.tolist()
     size = math.hypot(*values)
+    if not 0.0 < size < math.inf:
+        return NOWHERE
     w, x, y, z = (value / size for value in values)
     a, b, c = from_quaternion(x, y, z, w)
     return (_exact(a), _exact(b), _exact(c))

@@ -32,8 +32,9 @@ def as_path(given: object, what: str) -> Path:
     appell.errors.InputError: load: expected the path of a file, got NoneType
     """
     path = os.fspath(given) if isinstance(given, str | os.PathLike) else given
-    if not isinstance(path, str):
-        raise InputError(f"{what}: expected the path of a file, got {type(given).__name__}")
+    if not isinstance(path, str) or not path:
+        got = "an empty text" if path == "" else type(given).__name__
+        raise InputError(f"{what}: expected the path of a file, got {got}")
     return Path(path)
 
 

@@ -9,6 +9,7 @@ Places where the format leaves room:
 - A `<limit>` with neither `lower` nor `upper` leaves the position free; with one of them, the other is 0 as the format
   says. A continuous, planar or floating joint has no position limits, whatever its `<limit>` holds. A bound of 1e300 or
   more is none: readers that want a finite number have no other word for it.
+- URDF+ adds `<loop>` and `<coupling>` to `<robot>`. They are not read, which a warning says with their lines.
 - A planar joint moves in the plane at right angles to its `<axis>`. A fixed joint with a `<mimic>` is fixed.
 """
 
@@ -16,10 +17,11 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from appell.errors import ReadError
+from appell.errors import AppellWarning, ReadError
 from appell.model.build import Connection, Link, build, listed
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.place import Contents, Place, contents
@@ -53,6 +55,9 @@ KINDS_BY_NAME = {
 
 ENDLESS = ("continuous", "planar", "free")
 """Kinds without limits of position in URDF."""
+
+REMEDIES = {"loop": "close loops with a file for loops=", "coupling": "couple joints with <mimic> and mimic=True"}
+"""What does the same as the elements that URDF+ adds."""
 
 UNBOUNDED = 1e300
 """A bound from here on is none."""
@@ -98,7 +103,22 @@ def read_urdf(
     if not links:
         raise ReadError("there is no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
     name = (root.get("name") or "").strip() or "robot"
+    _warn_of_constraints(root, given.source)
     return build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
+
+
+def _warn_of_constraints(root: Element, source: str) -> None:
+    """Warn of the elements by which URDF+ closes loops and couples joints."""
+    found = sorted((element for key in REMEDIES for element in children(root, key)), key=line_of)
+    if found:
+        named = ", ".join(f"<{tag(e)}> '{e.get('name', '')}' in line {line_of(e)}" for e in found)
+        remedies = "; ".join(REMEDIES[key] for key in dict.fromkeys(tag(e) for e in found))
+        warnings.warn(
+            f"{source}:{line_of(found[0])}: constraints of URDF+ are not read, and the robot moves without them: "
+            f"{named}; {remedies}",
+            AppellWarning,
+            stacklevel=4,
+        )
 
 
 def _robot(given: Contents) -> Element:

@@ -206,7 +206,7 @@ def _path(given: dict[str, Array], sizes: Mapping[str, int], place: Place) -> di
     for name, array in (("starts", starts), ("ends", ends), ("coefficients", coefficients)):
         if len(array) != len(starts) or not np.isfinite(array).all():
             raise places[name].error(f"expected {len(starts)} finite entries, one per step")
-    if (ends < starts).any() or (np.diff(starts) < 0.0).any() or (np.diff(ends) < 0.0).any():
+    if (ends <= starts).any() or (np.diff(starts) < 0.0).any() or (np.diff(ends) < 0.0).any():
         raise places["starts"].error("expected steps one after the other, each from its start to its end")
     if quaternions.dtype.kind != "i" or quaternions.ndim != 1:
         raise places["quaternions"].error(f"expected integers, got {quaternions.dtype} of shape {quaternions.shape}")

@@ -66,6 +66,9 @@ class StarTriangle:
         if abs(math.remainder(sum(self.star) - 2.0 * math.pi, 2.0 * math.pi)) > 1e-9:
             shown = ", ".join(f"{angle:g}" for angle in self.star)
             raise ModelError(f"spherical robot '{name}': the star's angles {shown} rad do not make a full turn")
+        for k, corner in enumerate(self.corners):
+            if not math.hypot(*corner) > SMALLEST_EDGE:
+                raise ModelError(f"spherical robot '{name}': corner {k + 1} of its base has no direction")
         first, second, third = (self._leg(name, k) for k in range(3))
         return Mechanism(
             name,
