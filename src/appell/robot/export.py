@@ -75,7 +75,7 @@ def export(
     """
     file = _checked(to, path, real, libm)
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
-    if not isinstance(name, str) or name != identifier(name) and (name or prefix is not None):
+    if not isinstance(name, str) or (name != identifier(name) and (name or prefix is not None)):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
     if not keys:
         raise InputError("export: name at least one verb")
