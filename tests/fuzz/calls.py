@@ -230,6 +230,6 @@ def _check_python(text: str) -> None:
 
 
 CALLS = [
-    Target("functions", ".json", draw, call, 2.0, 40),
-    Target("export", ".json", draw_export, export, 0.5, 10),
+    Target("functions", ".json", draw, call, 1.5, 40),
+    Target("export", ".json", draw_export, export, 0.3, 10),
 ]

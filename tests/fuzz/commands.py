@@ -130,4 +130,4 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-COMMANDS = [Target("command", ".json", draw, call, 1.5, 25)]
+COMMANDS = [Target("command", ".json", draw, call, 0.3, 25)]

@@ -158,7 +158,7 @@ def program(verb: str, formulation: str | None = None) -> Callable[..., Any]:
     """Return a formulation of a verb, the first if none is named, as a function of a tree's model and scalars."""
     found = known(verb)
     chosen = found[formulation] if formulation else next(iter(found.values()))
-    return lambda model, *scalars: chosen.program(posture.Tree(model.tree, model), *scalars)
+    return lambda model, *scalars: chosen.program(posture.Tree(model.tree, model, model), *scalars)
 
 
 def reference(robot: Robot, verb: str, *arguments: Array) -> Array:

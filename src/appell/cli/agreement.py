@@ -19,6 +19,7 @@ from appell.errors import AppellError, AppellWarning
 from appell.loops.load import load
 from appell.model.build import listed
 from appell.robot.massless import massless
+from appell.robot.programs import Solved
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
@@ -78,7 +79,8 @@ def on_arrays(robot: Robot, verb: str, arguments: list[Array], frame: str | None
     competitors = robot.kind.competitors(verb)
     name, variant = next((one for one in competitors if one.formulation == "composite"), competitors[0])
     program, about = robot.kind.formulations(verb)[name].program, () if frame is None else (frame,)
-    results = list(flatten(program(robot.kind.embedding(variant), *(tuple(x.T) for x in arguments), *about)))
+    made = program(robot.kind.embedding(variant), *(tuple(x.T) for x in arguments), *about)
+    results = list(flatten(made.results if isinstance(made, Solved) else made))
     (port,) = robot.verbs[verb].ports(robot.kind.facts.sizes)[1]
     count = len(arguments[0])
     columns = [np.broadcast_to(np.asarray(x, dtype=float), (count,)) for x in results]

@@ -26,6 +26,7 @@ class Verdict(NamedTuple):
     repeats: Array
 
 
+@np.errstate(over="ignore")  # of times that are no times, whose rows are then out of reach
 def verdict(t: Array, q: Array, others: Array) -> Verdict:
     """Return which rows fit together: the longest chain in which time goes on and no joint outruns its speed.
 

@@ -61,7 +61,7 @@ def checked_frame(robot: Robot, frame: str | None) -> str:
     names = checked_robot(robot).frame_names
     if not names:
         raise InputError(f"frame: robot '{robot.name}' has no frames to place")
-    if frame is not None and frame not in robot.model.frame_index:
+    if frame is not None and not (isinstance(frame, str) and frame in robot.model.frame_index):
         raise InputError(f"frame: robot '{robot.name}' has no frame '{frame}'; it has {listed(names, 40)}")
     return names[-1] if frame is None else frame
 

@@ -21,8 +21,8 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import IDENTITY, ZERO
 
 _NAMES = {kind: name for name, kind in KINDS_BY_NAME.items()}
-CONTROL = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot hold."""
+UNFIT = re.compile(r"[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\$\{|\$\(")
+"""What a name in XML cannot hold: control characters, and what reads as an expression of xacro."""
 _LIMITED = ("revolute", "prismatic")
 """Kinds that a URDF must give limits, whatever they are."""
 
@@ -54,8 +54,8 @@ def urdf_text(model: Model) -> str:
         )
     links, connections = outline(model)
     for name in (model.name, *(link.name for link in links), *(each.joint.name for each in connections)):
-        if CONTROL.search(name):
-            raise ModelError(f"robot '{model.name}': XML cannot hold the name {name!r}; save as .toml")
+        if name != name.strip() or UNFIT.search(name):
+            raise ModelError(f"robot '{model.name}': URDF cannot hold the name {name!r}; save as .toml")
     root = etree.Element("robot", name=model.name)
     for link in links:
         _link(root, link, model.name)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
+from appell.read.values import shown
 from appell.robot.arguments import real_array, several, whole
 from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
@@ -207,8 +208,10 @@ class Configurations(Description):
         array([1, 0])
         """
         given = several("reorder: expected the names of joints", names)
+        if not all(isinstance(name, str) for name in given):
+            raise InputError(f"reorder: expected the names of joints, got {shown(names)}")
         missing = [name for name in self.joint_names if name not in given]
-        if missing or len(given) != len(self.joint_names):
+        if missing or len(set(given)) != len(given):
             problem = f"misses {listed(missing)}" if missing else "names a joint twice"
             raise InputError(f"reorder: the list {problem}; robot '{self.name}' has joints {listed(self.joint_names)}")
         return np.array([given.index(name) for name in self.joint_names], dtype=int)

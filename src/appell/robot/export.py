@@ -80,7 +80,7 @@ def export(
         known = listed(x for x in TARGETS if x not in EQUATIONS)
         raise InputError(f"export: '{to}' is for verbs of robots; controllers are written to {known}")
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
-    if not isinstance(name, str) or name != identifier(name) and (name or prefix is not None):
+    if not isinstance(name, str) or (name != identifier(name) and (name or prefix is not None)):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
     if not keys:
         raise InputError("export: name at least one verb")

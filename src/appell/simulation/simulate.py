@@ -171,7 +171,8 @@ def _bounds(
     seconds = math.inf if timeout is None else _positive("timeout", timeout)
     if max_steps is not None:
         return Limits(whole("simulate: max_steps", max_steps), seconds)
-    asked = duration * sum((10_000.0, rate or 0.0, 1.0 / step if step else 0.0))
+    steps = 0.0 if step is None else 1.0 / _positive("step", step)
+    asked = duration * sum((10_000.0, rate or 0.0, steps))
     return Limits(20_000 + int(min(asked, 1e18)), seconds)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.robot.arguments import numbers
+from appell.model.check import LARGEST
+from appell.robot.arguments import numbers, real_array
 from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
@@ -40,11 +42,12 @@ def fully_actuated(law: str, robot: Any) -> Robot:
     return found
 
 
-def per_force(robot: Robot, name: str, value: ArrayLike) -> Array:
+def per_force(robot: Robot, name: str, value: ArrayLike, high: float = LARGEST) -> Array:
     """Return numbers of 0 or more, (..., nu), from one number or from one per force."""
-    wanted = np.full(robot.nu, value) if np.ndim(value) == 0 else value
+    given = real_array(name, value, f" for robot '{robot.name}'")
+    wanted = np.full(robot.nu, given) if given.ndim == 0 else given
     array = numbers(robot.name, name, (robot.nu,), wanted).astype(float)
-    if not (array >= 0.0).all():
+    if not ((array >= 0.0) & (array <= high)).all():
         raise InputError(f"{name}: expected numbers of 0 or more for robot '{robot.name}', got {value!r}")
     return array
 
@@ -75,7 +78,7 @@ def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
         if limit != "file":
             raise InputError(f"limit: expected forces, None or 'file', got '{limit}'")
         return effort_limits(robot)
-    return per_force(robot, "limit", limit)
+    return per_force(robot, "limit", limit, math.inf)
 
 
 def within(tau: Array, limit: Array) -> Array:
