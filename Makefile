@@ -14,7 +14,7 @@ EXTRAS = $(USER_EXTRAS),oracle,dev
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
 
-.PHONY: help install demo test test-full lint bench docs clean
+.PHONY: help install demo test test-full soak lint bench docs clean
 
 ## help     this list
 help:
@@ -34,6 +34,10 @@ test: $(STAMP)
 ## test-full run the slow tests too
 test-full: $(STAMP)
 	$(BIN)/python -m pytest -m "slow or not slow"
+
+## soak     ten minutes of loads, calls, compiles, simulations and exports; fails where memory or mappings grow
+soak: $(STAMP)
+	$(BIN)/python tests/soak.py
 
 ## lint     ruff, mypy and import-linter
 lint: $(STAMP)
