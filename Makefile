@@ -15,6 +15,7 @@ EXTRAS = $(USER_EXTRAS),oracle,dev
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
 
 .PHONY: help install demo test test-full mutate lint bench docs clean
+.PHONY: help install demo test test-full soak lint bench docs clean
 
 ## help     this list
 help:
@@ -38,6 +39,9 @@ test-full: $(STAMP)
 ## mutate   change the arithmetic in 200 places, one at a time, and list the changes that no test notices; about an hour
 mutate: $(STAMP)
 	$(BIN)/python -m tests.mutation.mutate
+## soak     ten minutes of loads, calls, compiles, simulations and exports; fails where memory or mappings grow
+soak: $(STAMP)
+	$(BIN)/python tests/soak.py
 
 ## lint     ruff, mypy and import-linter
 lint: $(STAMP)

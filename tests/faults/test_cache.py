@@ -118,9 +118,9 @@ def test_entries_of_an_older_version_are_not_executed_and_stay(folder, monkeypat
 
 USE = """
 import appell, numpy as np
-for name in ("two-link", "puma560"):
-    robot = appell.load(name)
-    print(robot.gravity(np.full(robot.nq, 0.3)).tolist())
+robot = appell.load("two-link")
+for verb in (robot.gravity, robot.mass_matrix):
+    print(verb(np.full(2, 0.3)).tolist())
 """
 
 
@@ -153,43 +153,23 @@ def torque(victim):
     return robot.gravity(np.full(2, 0.3)).tolist()
 
 if __name__ == "__main__":
-    for context in ("fork", "spawn"):
-        with ProcessPoolExecutor(2, get_context(context)) as pool:
-            try:
-                pool.submit(torque, True).result()
-                sys.exit("the worker was not killed")
-            except BrokenProcessPool:
-                pass
-        with ProcessPoolExecutor(2, get_context(context)) as pool:
-            assert list(pool.map(torque, [False] * 4)) == [torque(False)] * 4
-        for entry in Path(os.environ["APPELL_CACHE"]).glob("*.appell"):
-            entry.unlink()
+    with ProcessPoolExecutor(2, get_context("fork")) as pool:
+        try:
+            pool.submit(torque, True).result()
+            sys.exit("the worker was not killed")
+        except BrokenProcessPool:
+            pass
+    assert not list(Path(os.environ["APPELL_CACHE"]).glob("*.appell"))
+    with ProcessPoolExecutor(2, get_context("fork")) as pool:
+        assert list(pool.map(torque, [False] * 4)) == [torque(False)] * 4
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
-def test_after_a_worker_is_killed_in_the_middle_of_an_entry_others_go_on(tmp_path):
+def test_after_a_worker_is_killed_in_the_middle_of_an_entry_others_go_on(folder, tmp_path):
     script = tmp_path / "pool.py"
     script.write_text(POOL)
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-
-
-KILLED = """
-import os, signal
-from pathlib import Path
-import numpy as np, appell
-Path.replace = lambda draft, place: os.kill(os.getpid(), signal.SIGKILL)
-appell.load("two-link").gravity(np.full(2, 0.3))
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
-def test_a_process_killed_in_the_middle_of_an_entry_leaves_a_cache_that_works(folder):
-    done = subprocess.run([sys.executable, "-c", KILLED], check=False, timeout=120)
-    assert done.returncode == -signal.SIGKILL
-    assert entries(folder) == {}
-    assert len(list(folder.glob(f"*{DRAFT}"))) == 1
-    right = gravity()
-    assert len(entries(folder)) == 2
-    assert gravity() == right
+    assert len(list(folder.glob(f"*{DRAFT}"))) == 1  # of the victim
+    assert gravity() == gravity()

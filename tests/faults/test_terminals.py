@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,7 +98,7 @@ for arguments in commands:
     except SystemExit:
         pass
     sys.stdout, sys.stderr = own
-    for fault in FAULTS:
+    for fault in ("none", "ascii", "full") if "--help" in arguments[1:] else FAULTS:
         code = run(arguments, fault)
         out = (folder / "out").read_bytes().decode(FAULTS[fault][2], "replace")
         results.append((" ".join(arguments), fault, code, out, (folder / "err").read_text("utf-8", "replace")))
@@ -126,7 +125,7 @@ def of(results, *faults):
 
 
 def test_no_command_ends_in_a_traceback(results):
-    assert len(results) > 150
+    assert len(results) > 120
     assert [(command, fault, err) for command, fault, code, _, err in results if "Traceback" in err or code > 141] == []
 
 
@@ -160,15 +159,7 @@ def test_a_reader_that_is_gone_ends_a_command_in_silence(results):
             assert not [line for line in err.splitlines() if not line.startswith("written:")], command
 
 
-@pytest.mark.parametrize(
-    ("shell", "code", "lines"),
-    [
-        ("{} info two-link >&-", 2, 1),
-        ("{} info two-link > /dev/full", 2, 1),
-        ("PYTHONIOENCODING=cp1252 {} info two-link > /dev/null", 0, 0),
-    ],
-)
-def test_a_shell_sees_the_same(shell, code, lines):
-    appell = f"{sys.executable} -c 'from appell.cli import main; main()'"
-    done = subprocess.run(shell.format(appell), shell=True, capture_output=True, text=True, check=False, env=os.environ)
-    assert (done.returncode, len(done.stderr.splitlines())) == (code, lines), done.stderr
+def test_a_shell_sees_the_same():
+    shell = f"{sys.executable} -c 'from appell.cli import main; main()' info two-link >&-"
+    done = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr

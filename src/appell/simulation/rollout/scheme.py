@@ -60,7 +60,7 @@ class Driver(NamedTuple):
         return cls(law.robot, law.equation, law.ki is not None)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=8)  # it keeps the robots too
 def rollout_kernel(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> RolloutKernel:
     """Return the compiled rollout of a robot: by a method, under a law.
 
