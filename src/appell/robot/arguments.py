@@ -70,14 +70,15 @@ def choice(what: str, argument: Any, known: Iterable[str]) -> str:
     return argument
 
 
-def whole(name: str, argument: Any, low: int = 1) -> int:
-    """Return a whole number of at least a bound."""
+def whole(name: str, argument: Any, low: int = 1, high: int = 1 << 48) -> int:
+    """Return a whole number between two bounds."""
     try:
         value = int(operator.index(argument))
     except TypeError:
         value = low - 1
-    if isinstance(argument, bool) or value < low:
-        raise InputError(f"{name}: expected a whole number of at least {low}, got {shown(argument)}")
+    if isinstance(argument, bool) or not low <= value <= high:
+        most = f", at most {high}" if value > high else ""
+        raise InputError(f"{name}: expected a whole number of at least {low}{most}, got {shown(argument)}")
     return value
 
 

@@ -18,6 +18,7 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.save import save
+from appell.read.values import shown
 from appell.recursion.momentum import total_mass
 from appell.robot.arguments import numbers
 from appell.robot.calls import prepared
@@ -231,7 +232,7 @@ class Description:
         """Return what a verb is about, after a look whether it may be."""
         wanted = verb_of(self.kind, verb).about
         if wanted == "frame" and not (isinstance(about, str) and about in self.model.frame_index):
-            got = f"has no frame '{about}'" if about is not None else f"needs a frame for '{verb}'"
+            got = f"has no frame {shown(about)}" if about is not None else f"needs a frame for '{verb}'"
             raise InputError(f"{what}: frame: robot '{self.name}' {got}; it has {listed(self.frame_names, 40)}")
         if not wanted and about is not None:
             raise InputError(f"{what}: '{verb}' is about the whole robot; leave frame out")

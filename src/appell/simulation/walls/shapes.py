@@ -208,7 +208,8 @@ class Polyline(Wall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.corners, Sequence | np.ndarray) or len(self.corners) < 2:
+        is_list = isinstance(self.corners, Sequence) or (isinstance(self.corners, np.ndarray) and self.corners.ndim > 0)
+        if not is_list or len(self.corners) < 2:
             raise InputError(f"{self.label}: expected a list of at least two corners, got {shown(self.corners)}")
         truth(self.label, "closed", self.closed)
         _ = self.parts
