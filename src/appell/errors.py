@@ -6,7 +6,6 @@ type that leaves the package is a bug of appell's.
 
 from __future__ import annotations
 
-
 LONGEST = 2000
 """Characters of a message about a file; beyond, its middle is left out, since a damaged file may hold any name."""
 
