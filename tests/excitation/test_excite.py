@@ -208,7 +208,7 @@ def test_a_picture_is_written(motion, tmp_path):
         ({"limits": {"lower": 1.0, "upper": 0.5}}, "has no room between lower 1 and upper 0.5"),
         ({"harmonics": 1}, "harmonics: expected a whole number of 2 or more, got 1"),
         ({"objective": "beauty"}, "objective: expected 'condition' or 'd-optimal'"),
-        ({"starts": 0}, "starts: expected 1 or more, got 0"),
+        ({"starts": 0}, "starts: expected a whole number of 1 or more, got 0"),
         ({"duration": 0.0}, "duration: expected a positive number"),
         ({"rate": 0.5}, "samples in a period do not show"),
         ({"workspace": [("hand", [0, 0, 0], [1, 1, 1])]}, "has no frame 'hand'"),

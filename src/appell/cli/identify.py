@@ -108,9 +108,11 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     start = time.perf_counter()
     steps = _Steps(2 + len(validate or ()) + (payload is not None) + (folds > 0))
     steps.next(f"fitting {opened.name} to {', '.join(file.name for file in logs)}")
-    fit = identify(
-        opened, logs, method, _friction(friction), columns=columns, gains=torque, cutoff=cutoff, rotors=not no_rotors
-    )  # fmt: skip
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AppellWarning)
+        terms, rotors = _friction(friction), not no_rotors
+        fit = identify(opened, logs, method, terms, columns=columns, gains=torque, cutoff=cutoff, rotors=rotors)
+    remarks = [*remarks, *(str(one.message) for one in caught if issubclass(one.category, AppellWarning))]
     others = []
     for file in validate or ():
         steps.next(f"predicting {file.name}")

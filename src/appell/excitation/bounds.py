@@ -22,6 +22,8 @@ from appell.planning.goal import checked_frame, triple
 from appell.simulation.laws.checks import effort_limits
 
 KEYS = ("lower", "upper", "velocity", "acceleration", "torque")
+SMALLEST, WIDEST = 1e-9, 1e6
+"""Limits of velocities, accelerations and torques are not smaller, ranges of positions neither smaller nor wider."""
 AXES = "xyz"
 Workspace = Sequence[tuple[str, ArrayLike, ArrayLike]]
 
@@ -161,6 +163,8 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
     InputError
         When a limit is not known, has not one number or one per coordinate, or leaves no room.
     """
+    if limits is not None and not isinstance(limits, Mapping):
+        raise InputError(f"limits: expected a mapping such as {{'velocity': 1.0}}, got {limits!r:.100}")
     given = dict(limits or {})
     unknown = [key for key in given if key not in KEYS]
     if unknown:
@@ -168,17 +172,20 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
     file = _of_file(path)
     values = {key: _numbers(key, given.get(key), file[key], len(path.names)) for key in KEYS}
     for key in ("velocity", "acceleration", "torque"):
-        if not (values[key] > 0.0).all():
-            raise InputError(f"limits: {key}: expected positive limits, got {values[key].tolist()}")
+        if not (values[key] >= SMALLEST).all():
+            raise InputError(
+                f"limits: {key}: expected positive limits of {SMALLEST:g} or more, got {values[key].tolist()}"
+            )
     for name, low, high in zip(path.names, values["lower"], values["upper"], strict=True):
         if not (math.isfinite(low) and math.isfinite(high)):
             raise InputError(
                 f"limits: '{name}' of robot '{path.robot.name}' has no limits of position; give 'lower' and "
                 "'upper', around where the robot stands at home"
             )
-        if not low < high:
-            raise InputError(f"limits: joint '{name}' has no room between lower {low:g} and upper {high:g}")
-    return Bounds(**values, zones=tuple(_zone(path, *entry) for entry in workspace or ()))
+        if not SMALLEST <= high - low <= WIDEST:
+            room = "too much" if high > low + WIDEST else "no"
+            raise InputError(f"limits: joint '{name}' has {room} room between lower {low:g} and upper {high:g}")
+    return Bounds(**values, zones=_zones(path, workspace))
 
 
 def _of_file(path: ActuatedPath) -> dict[str, Array]:
@@ -210,6 +217,16 @@ def _numbers(key: str, given: Any, file: Array, n: int) -> Array:
     return np.array(np.broadcast_to(array, (n,)))
 
 
+def _zones(path: ActuatedPath, workspace: Workspace | None) -> tuple[Zone, ...]:
+    try:
+        entries = [(frame, lower, upper) for frame, lower, upper in workspace or ()]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"workspace: expected a list of (frame, lower, upper) with three numbers each, got {workspace!r:.100}"
+        ) from None
+    return tuple(_zone(path, *entry) for entry in entries)
+
+
 def _zone(path: ActuatedPath, frame: str, lower: ArrayLike, upper: ArrayLike) -> Zone:
     checked_frame(path.robot, frame)
     low, high = (_side(name, x) for name, x in (("lower", lower), ("upper", upper)))
@@ -219,7 +236,10 @@ def _zone(path: ActuatedPath, frame: str, lower: ArrayLike, upper: ArrayLike) ->
 
 
 def _side(name: str, x: ArrayLike) -> Array:
-    array = np.asarray(x, dtype=float)
+    try:
+        array = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"workspace: {name}: expected three numbers, got {x!r:.100}") from None
     finite = triple(f"workspace: {name}", np.where(np.isinf(array), 0.0, array))
     return np.where(np.isinf(array), array, finite)
 

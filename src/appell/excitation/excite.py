@@ -21,6 +21,7 @@ from appell.excitation.series import Series
 from appell.identification.actuated_path import ActuatedPath, actuated_path
 from appell.identification.base_parameters import BaseParameters, base_parameters
 from appell.identification.basis import Array, State, parameter_names
+from appell.identification.essential import FULL
 from appell.model.build import listed
 from appell.planning.checks import moments, positive
 from appell.planning.trajectory.curves import Fourier
@@ -33,6 +34,8 @@ from appell.spatial.blas import one_blas_thread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SHORTEST, LONGEST = 1e-3, 1e6
+"""Of a period [s]."""
 SAMPLES = 24
 """Samples in a period of the fastest harmonic, unless a rate is given."""
 DENSER = 4
@@ -195,10 +198,11 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
     (True, True)
     """
     series = _series(harmonics, duration)
-    if objective not in MEASURES:
+    if objective not in tuple(MEASURES):
         raise InputError(f"objective: expected {' or '.join(map(repr, MEASURES))}, got {objective!r}")
-    if starts < 1:
-        raise InputError(f"starts: expected 1 or more, got {starts}")
+    if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
+        raise InputError(f"starts: expected a whole number of 1 or more, got {starts!r}")
+    rng = _generator(seed)
     moved = actuated_path(robot)
     whole = bounds(moved, limits, workspace)
     known = base_parameters(robot, rotors=friction) if base is None else _checked(base, robot)
@@ -209,10 +213,15 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
         raise InputError(f"rate: {samples} samples in a period do not show {len(information.names)} columns; raise it")
     problem = Problem(moved, information, inner, series, samples)
     dense = problem.denser(DENSER, whole)
-    found = _searched(problem, dense, starts, np.random.default_rng(seed))
+    found = _searched(problem, dense, starts, rng)
     best = found[int(np.argmin([one.measure for one in found]))]
     if best.x is None:
         raise _infeasible(dense, min(found, key=lambda one: dense.worst(one.descent.x)).descent.x)
+    if not best.condition < FULL:
+        raise InputError(
+            f"excite: within the limits no motion of robot '{robot.name}' shows all {len(information.names)} columns "
+            f"(condition number {best.condition:.2g}); widen the limits, or change the duration"
+        )
     return Excitation(
         robot=robot,
         trajectory=series.trajectory(best.x),
@@ -269,10 +278,22 @@ def _series(harmonics: int, duration: float) -> Series:
         raise InputError(
             f"harmonics: expected a whole number of 2 or more, got {harmonics!r}; one cannot begin at rest"
         )
-    return Series(int(harmonics), positive("duration", duration))
+    seconds = positive("duration", duration)
+    if not SHORTEST <= seconds <= LONGEST:
+        raise InputError(f"duration: expected {SHORTEST:g} to {LONGEST:g} s, got {duration!r}")
+    return Series(int(harmonics), seconds)
+
+
+def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"seed: expected a whole number of 0 or more, or a generator, got {seed!r}") from None
 
 
 def _checked(base: BaseParameters, robot: Robot) -> BaseParameters:
+    if not isinstance(base, BaseParameters):
+        raise InputError(f"base: expected base parameters, made by base_parameters(robot), got {base!r:.100}")
     if base.names != parameter_names(robot, rotors=base.rotors):
         raise InputError(
             f"base: has {len(base.names)} parameters of '{base.robot_name}', which are not those of robot "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
@@ -10,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import InputError
+from appell.errors import AppellWarning, InputError
 from appell.identification.basis import Array
 from appell.identification.fit import Fit
 from appell.identification.friction import friction_terms
@@ -22,11 +23,11 @@ from appell.logs.log import PER_VELOCITY, Log
 from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.model.build import listed
+from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
-LOGS = (Log, Prepared, Mapping, str, os.PathLike)
 PASSES = 12
 """Repetitions at most of load, weights and solution."""
 SETTLED = 1e-2
@@ -34,6 +35,10 @@ SETTLED = 1e-2
 FINEST = 1e-4
 """Part of a motor's torque that no sensor resolves: residuals below it get no more weight in a physical fit, whose
 solver else fails on rows that are 1e5 times as large as those of the prior."""
+FAR = 10.0
+"""Speeds and torques this many times beyond the limits of the robot's file are of other units …"""
+FASTEST = 100.0
+"""… and so are speeds [rad/s, m/s] beyond this."""
 HUBER = 1.345
 """Residuals beyond this many deviations count less in a robust fit: 95 % as good as least squares without outliers."""
 
@@ -102,6 +107,8 @@ class Settings:
         if isinstance(log, Mapping):
             _check_names(log)
             return Log.from_arrays(**log)
+        if not isinstance(log, str | os.PathLike):
+            raise InputError(f"log: expected a file, a Log or a mapping of arrays, got {type(log).__name__}")
         return read_log(log, self.columns, gains=self.gains, robot=problem.robot)
 
     def prepared(self, log: AnyLog, problem: Problem) -> Prepared:
@@ -178,6 +185,7 @@ def identify(
     if not records:
         raise InputError("identify: expected a log or more, got none")
     _check(problem, records)
+    _check_units(problem, records)
     return _fitted(problem, records, method, settings)
 
 
@@ -191,13 +199,7 @@ def _check_names(log: Mapping[str, ArrayLike]) -> None:
 
 
 def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
-    given = [log] if isinstance(log, LOGS) or not isinstance(log, Sequence) else log
-    for one in given:
-        if not isinstance(one, LOGS):
-            raise InputError(
-                f"identify: expected a log: a file, a Log or a mapping of arrays, or a list of them, got {one!r:.100}"
-            )
-    return given
+    return log if isinstance(log, Sequence) and not isinstance(log, str) else [log]
 
 
 def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
@@ -289,6 +291,24 @@ def _check(problem: Problem, records: list[Record]) -> None:
 
 
 @one_blas_thread()
+def _check_units(problem: Problem, records: list[Record]) -> None:
+    """Warn of speeds and torques far above what the robot can do: a log in degrees, or in other units of torque."""
+    limits, at = joint_limits(problem.robot.model), list(problem.robot.facts.actuated)
+    for what, words, allowed in (
+        ("speed", "speeds [rad/s, m/s]", np.minimum(FASTEST, FAR * limits.velocity[at])),
+        ("tau", "torques [N·m, N]", FAR * limits.effort[at]),
+    ):
+        reached = np.max([np.abs(getattr(record.moved, what)).max(axis=0) for record in records], axis=0)
+        beyond = [f"'{m}' {x:.3g}" for m, x, y in zip(problem.robot.actuators, reached, allowed, strict=True) if x > y]
+        if beyond:
+            warnings.warn(
+                f"identify: {words} in the log that the robot cannot reach: {', '.join(beyond)}; check the units of "
+                "its columns (degrees, currents, motor side of gears)",
+                AppellWarning,
+                stacklevel=4,
+            )
+
+
 def again(fit: Fit, records: Sequence[Record]) -> Fit:
     """Return the fit of other records by the same method and settings: for cross-validation."""
     return _fitted(fit.problem, list(records), fit.method, fit.settings)

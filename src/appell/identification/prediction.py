@@ -58,19 +58,20 @@ class Prediction:
 
     @cached_property
     def relative(self) -> Array:
-        """Return ‖error‖/‖torque‖ per motor over the rows that count; NaN for a motor that has none.
-
-        It is 0 where both are zero.
-        """
+        """Return ‖error‖/‖torque‖ per motor over the rows that count; NaN for a motor without such rows or torque."""
         error, torque = ((np.sum((x * self.scored) ** 2, axis=0)) for x in (self.tau - self.measured, self.measured))
         with np.errstate(invalid="ignore", divide="ignore"):
-            result: Array = np.sqrt(np.where((error == 0.0) & self.scored.any(axis=0), 0.0, error / torque))
+            result: Array = np.sqrt(np.where(torque > 0.0, error / torque, np.nan))
         return result
 
     @property
     def score(self) -> float:
-        """Return the mean of `relative` over the motors that move; of all in a static log."""
-        return float(np.nanmean(self.relative))
+        """Return the mean of `relative` over the motors that move, over all in a static log.
+
+        Where no motor has a torque, it is 0 for a prediction without error and infinite for others.
+        """
+        known = self.relative[~np.isnan(self.relative)]
+        return float(known.mean()) if len(known) else np.inf if self.rms.any() else 0.0
 
     @cached_property
     def rms(self) -> Array:

@@ -119,6 +119,8 @@ def prepare(
     >>> bool(np.abs(ready.a - ready.tau).max() < 1e-4)
     True
     """
+    if not isinstance(log, Log):
+        raise InputError(f"prepare: expected a Log, got {type(log).__name__}; appell.read_log reads one")
     log = log if gains is None else with_gains(log, gains)
     native = _check(log, cutoff, order, rate, moving)
     log, repairs = _straightened(log)
@@ -182,7 +184,7 @@ def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: floa
         raise InputError(f"prepare: {name} has {len(log)} samples; expected a recording")
     checked = Log.from_arrays(log.t, log.q, log.v, tau=log.tau)  # a Log may be made without
     for what, signal in (("q", checked.q), ("v", checked.v), ("tau", checked.tau)):
-        if signal is not None and np.abs(signal).max() > LARGEST:
+        if signal is not None and np.abs(signal).max(initial=0.0) > LARGEST:
             raise InputError(f"prepare: {name}: {what} of {np.abs(signal).max():.2g} is of no robot; check the units")
     if not (isinstance(order, int) and 1 <= order <= 12):
         raise InputError(f"order: expected an integer from 1 to 12, got {order!r}")
