@@ -84,16 +84,10 @@ def nonzero(x: Scalar) -> Scalar:
 
 @dataclass(frozen=True)
 class Angle:
-    """An angle known by its cosine and sine, such as one that a closed form gives; angles add."""
+    """An angle known by its cosine and sine, such as one that a closed form gives."""
 
     cosine: Scalar
     sine: Scalar
-
-    def __add__(self, other: Scalar) -> Angle:
-        c, s = cos(other), sin(other)
-        return Angle(self.cosine * c - self.sine * s, self.sine * c + self.cosine * s)
-
-    __radd__ = __add__
 
 
 for _kind, _functions in ((complex, cmath), (np.ndarray, np), (np.generic, np)):

@@ -187,7 +187,7 @@ def _modes(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Arra
 def _polished(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> Solution | None:
     """Return the solution with every contact kept in its mode, to rounding; None if the modes contradict it."""
     modes = _modes(A, b, mu, laws, forces)
-    x = np.where(np.array([mode == OPEN for mode in modes])[:, None], 0.0, forces).ravel()
+    x = forces.ravel()
     for _ in range(25):
         u = A @ x + b
         error, slope = np.array(x), np.eye(len(x))
