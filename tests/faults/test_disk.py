@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def disk(tmp_path) -> Iterator[Callable[[str], Path]]:
     place = tmp_path / "disk"
     place.mkdir()
 
-    def mount(options: str) -> Path:
+    def mount(options: str) -> Any:
         command = ["mount", "-t", "tmpfs", "-o", options, "none", str(place)]
         if (
             sys.platform != "linux"

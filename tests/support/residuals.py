@@ -93,7 +93,7 @@ def main(folders: dict[str, Path]) -> int:
         rows.append([name, len(paths), *(counts[what] for what in OUTCOMES), f"{worst:.0e}"])
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     for row in (["package", "files", *OUTCOMES, "worst"], ["---"] * 8, *rows):
-        print("| " + " | ".join(map(str, row)) + " |")
+        print("| " + " | ".join(str(x) for x in row) + " |")
     for reason, count in refused.most_common():
         print(f"{count:4d} refused: {reason}")
     return wrong

@@ -89,7 +89,7 @@ def parsed(about: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         return {}
-    joints, repairs = (value.get(key) if isinstance(value.get(key), list) else [] for key in ("joints", "repairs"))
+    joints, repairs = (x if isinstance(x := value.get(key), list) else list[Any]() for key in ("joints", "repairs"))
     is_named = all(isinstance(name, str) for name in joints)
     return {
         "source": value["source"] if isinstance(value.get("source"), str) else "",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
-from appell.read.values import LARGEST
+from appell.model.check import LARGEST
 from appell.robot.arguments import number, real_array
 
 Array = NDArray[np.float64]

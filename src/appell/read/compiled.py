@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.errors import ReadError
+from appell.errors import InputError, ReadError
 from appell.read.extras import extra
 from appell.read.mjcf_costs import check_costs
 from appell.read.place import Contents

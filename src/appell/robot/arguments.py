@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
-from appell.read.values import LARGEST, shown
+from appell.model.check import LARGEST
+from appell.read.values import shown
 from appell.spatial.scalar import Array
 
 ABOVE_ZERO = 5e-324

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import AppellWarning, InputError
-from appell.read.values import LARGEST, shown
+from appell.model.check import LARGEST
+from appell.read.values import shown
 from appell.results.path import Path
 from appell.results.run import Run
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
+from appell.model.check import LARGEST
 from appell.planning.checks import Array, positive
 from appell.planning.goal import checked_robot
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.read.values import LARGEST
 from appell.robot.arguments import real_array, whole
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import effort_limits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.read.values import LARGEST, shown
+from appell.model.check import LARGEST
+from appell.read.values import shown
 from appell.robot.arguments import number, numbers, real_array
 from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot
