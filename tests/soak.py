@@ -155,7 +155,7 @@ def table(rows: Sequence[Sizes], grown: Sizes) -> Table:
     """Return rows and growth as a table."""
     made = Table("round", "resident [MiB]", "mappings", "descriptors", title="What the process holds")
     step = max(-(-len(rows) // SHOWN), 1)
-    for k, row in list(enumerate(rows, 1))[::step]:
+    for k, row in list(enumerate(rows, 1))[::-step][::-1]:  # the last one among them
         made.add_row(str(k), f"{row.resident:.1f}", str(row.mappings), str(row.descriptors))
     made.add_section()
     made.add_row("growth", f"{100.0 * grown.resident:+.2f} %", f"{grown.mappings:+d}", f"{grown.descriptors:+d}")

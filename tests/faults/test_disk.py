@@ -25,7 +25,7 @@ NAMES = ("run.npz", "run.csv", "run.png", "arm.toml", "arm.c", "arm.h", "log.mca
 @pytest.fixture
 def disk(tmp_path) -> Iterator[Callable[[str], Path]]:
     """Return a function that mounts a small disk, in memory, with options of mount; tests need the right to do so."""
-    place = tmp_path / "disk"
+    place = Path(tmp_path, "disk")
     place.mkdir()
 
     def mount(options: str) -> Any:
