@@ -10,12 +10,16 @@ DOCS_STAMP = $(VENV)/.installed-docs
 # What the demo uses, and what the tests and benchmarks do besides: a new need adds its name here.
 USER_EXTRAS = plot,view,fit,logs,symbolic
 EXTRAS = $(USER_EXTRAS),oracle,dev
+# How much make fuzz tries.
+INPUTS = 20000
+MINUTES = 30
 # Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
 
 .PHONY: help install demo test test-full mutate lint bench docs clean
 .PHONY: help install demo test test-full soak lint bench docs clean
+.PHONY: help install demo test test-full fuzz lint bench docs clean
 
 ## help     this list
 help:
@@ -42,6 +46,9 @@ mutate: $(STAMP)
 ## soak     ten minutes of loads, calls, compiles, simulations and exports; fails where memory or mappings grow
 soak: $(STAMP)
 	$(BIN)/python tests/soak.py
+## fuzz     try mutated files, arrays and command lines: make fuzz INPUTS=200000 MINUTES=60; table, failures in out/fuzz
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz.run --inputs $(INPUTS) --minutes $(MINUTES)
 
 ## lint     ruff, mypy and import-linter
 lint: $(STAMP)

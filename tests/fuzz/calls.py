@@ -22,19 +22,40 @@ from appell.robot.robot import Robot
 from tests.fuzz.engine import BrokenPropertyError, Input, Target, ensure
 from tests.fuzz.mutators import WORDS
 
+
+def _nested() -> Any:
+    """Return a list in a list, a hundred times."""
+    found: Any = [1.0, 2.0]
+    for _ in range(100):
+        found = [found]
+    return found
+
+
 OBJECTS: Mapping[str, Callable[[], Any]] = {
-    "none": lambda: None, "true": lambda: True, "nan": lambda: math.nan, "inf": lambda: math.inf, "-1": lambda: -1, "0": lambda: 0,
-    "1e300": lambda: 1e300, "1e-300": lambda: 1e-300, "1e4": lambda: 1e4, "2**70": lambda: 2**70, "text": lambda: "text", "": lambda: "",
-    "bytes": lambda: b"\xff", "list": list, "dict": dict, "nans": lambda: [math.nan] * 2, "infs": lambda: np.full(2, np.inf),
-    "big": lambda: [1e308, -1e308], "one": lambda: [1.0], "three": lambda: [1.0, 2.0, 3.0], "strings": lambda: ["a", "b"],
-    "nones": lambda: [None], "ragged": lambda: [[1.0], [1.0, 2.0]], "object": object, "class": lambda: int, "lambda": lambda: lambda *_: "x",
+    "none": lambda: None, "true": lambda: True, "nan": lambda: math.nan, "inf": lambda: math.inf, "-1": lambda: -1,
+    "0": lambda: 0,
+    "1e300": lambda: 1e300, "1e-300": lambda: 1e-300, "1e4": lambda: 1e4, "2**70": lambda: 2**70,
+    "text": lambda: "text", "": lambda: "",
+    "bytes": lambda: b"\xff", "list": list, "dict": dict, "nans": lambda: [math.nan] * 2,
+    "infs": lambda: np.full(2, np.inf),
+    "big": lambda: [1e308, -1e308], "one": lambda: [1.0], "three": lambda: [1.0, 2.0, 3.0],
+    "strings": lambda: ["a", "b"],
+    "nones": lambda: [None], "ragged": lambda: [[1.0], [1.0, 2.0]], "object": object, "class": lambda: int,
+    "lambda": lambda: _text,
     "generator": lambda: (x for x in (1.0, 2.0)), "empty": lambda: np.zeros((0, 2)), "complex": lambda: [1j, 0],
-    "masked": lambda: np.ma.masked_array([1.0, 2.0], mask=[True, False]), "batch": lambda: np.zeros((3, 2)), "ints": lambda: [1, 2],
+    "masked": lambda: np.ma.masked_array([1.0, 2.0], mask=[True, False]), "batch": lambda: np.zeros((3, 2)),
+    "ints": lambda: [1, 2],
     "robot": lambda: appell.load("two-link"), "pose": lambda: np.eye(4), "date": lambda: np.datetime64("2020-01-01"),
-    "path": lambda: Path("/dev/null"), "folder": lambda: Path(), "long": lambda: "a" * 5000, "null": lambda: "a\x00b", "float32": lambda: np.zeros(2, np.float32),
-    "nested": lambda: functools.reduce(lambda x, _: [x], range(100), [1.0, 2.0]), "raises": lambda: _raises, "slow": lambda: 1e-9,
+    "path": lambda: Path("/dev/null"), "folder": lambda: Path(), "long": lambda: "a" * 5000, "null": lambda: "a\x00b",
+    "float32": lambda: np.zeros(2, np.float32),
+    "nested": _nested, "raises": lambda: _raises,
+    "slow": lambda: 1e-9,
 }  # fmt: skip
 """What replaces an argument, by name."""
+
+
+def _text(*_: Any) -> Any:
+    return "x"
 
 
 def _raises(*_: Any) -> Any:
@@ -47,13 +68,28 @@ def arm() -> Robot:
     return appell.load("two-link")
 
 
+@functools.cache
+def _closed() -> Robot:
+    return appell.load("four-bar")
+
+
 def _law(t: Any, q: Any, v: Any) -> Any:
     return -3.0 * np.asarray(v)
 
 
+def _threads(n: Any) -> None:
+    try:
+        appell.threads(n)
+    finally:
+        appell.threads(1)
+
+
 _ZEROS = [0.0, 0.0]
 FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "load": (appell.load, {"source": "two-link", "floating": False, "friction": True, "mimic": False, "gravity": None, "loops": True}),
+    "load": (
+        appell.load,
+        {"source": "two-link", "floating": False, "friction": True, "mimic": False, "gravity": None, "loops": True},
+    ),
     "read_log": (appell.read_log, {"path": "no.csv", "columns": None, "gains": None, "robot": None}),
     "Run.load": (appell.Run.load, {"path": "no.npz"}),
     "from_dh": (appell.from_dh, {"rows": [[0.0, 0.0, 0.0, 0.0]], "modified": True, "name": "robot", "gravity": None}),
@@ -65,47 +101,79 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "assemble closed": (lambda **k: _closed().assemble(**k), {"guess": None}),
     "project closed": (lambda **k: _closed().project(_closed().neutral(), **k), {"v": [0.1]}),
     "pose": (lambda **k: arm().pose(**k), {"q": _ZEROS, "frame": "link2"}),
-    "export": (lambda **k: arm().export(**k), {"verb": "gravity", "to": "c", "path": "folder/x.c", "frame": None, "real": "double",
-                                                "libm": True, "prefix": None, "parametric": False, "formulation": None}),
+    "export": (
+        lambda **k: arm().export(**k),
+        {
+            "verb": "gravity",
+            "to": "c",
+            "path": "folder/x.c",
+            "frame": None,
+            "real": "double",
+            "libm": True,
+            "prefix": None,
+            "parametric": False,
+            "formulation": None,
+        },
+    ),
     "operations": (lambda **k: arm().operations(**k), {"verb": "gravity", "formulation": None}),
     "using": (lambda **k: arm().using(**k), {"formulation": "vector"}),
     "reorder": (lambda **k: arm().reorder(**k), {"names": ["joint1", "joint2"]}),
     "save": (lambda **k: arm().save(**k), {"path": "folder/x.toml"}),
     "wrenches": (lambda **k: arm().inverse_dynamics(_ZEROS, _ZEROS, _ZEROS, **k), {"wrenches": {"link2": [0.0] * 6}}),
     "parameters": (lambda **k: arm().gravity(_ZEROS, **k), {"parameters": None, "formulation": None, "out": None}),
-    "simulate": (lambda **k: appell.simulate(arm(), **k), {
-        "q0": _ZEROS, "v0": _ZEROS, "duration": 0.01, "control": _law, "walls": [appell.walls.Circle(9.0)], "restitution": 1.0,
-        "friction": 0.0, "tie_window": 1e-4, "impact_law": "newton", "points": None, "limits": False, "events": (), "method": "dop853",
-        "step": None, "rtol": 1e-6, "atol": 1e-9, "rest_speed": 1e-6, "rate": None}),
-    "rollout": (lambda **k: appell.rollout(arm(), **k), {
-        "q0": _ZEROS, "v0": _ZEROS, "tau": np.zeros((4, 2)), "dt": 1e-3, "steps": None, "control": None, "save_every": 1}),
+    "simulate": (
+        lambda **k: appell.simulate(arm(), **k),
+        {
+            "q0": _ZEROS,
+            "v0": _ZEROS,
+            "duration": 0.01,
+            "control": _law,
+            "walls": [appell.walls.Circle(9.0)],
+            "restitution": 1.0,
+            "friction": 0.0,
+            "tie_window": 1e-4,
+            "impact_law": "newton",
+            "points": None,
+            "limits": False,
+            "events": (),
+            "method": "dop853",
+            "step": None,
+            "rtol": 1e-6,
+            "atol": 1e-9,
+            "rest_speed": 1e-6,
+            "rate": None,
+        },
+    ),
+    "rollout": (
+        lambda **k: appell.rollout(arm(), **k),
+        {
+            "q0": _ZEROS,
+            "v0": _ZEROS,
+            "tau": np.zeros((4, 2)),
+            "dt": 1e-3,
+            "steps": None,
+            "control": None,
+            "save_every": 1,
+        },
+    ),
     "inverse_kinematics": (lambda **k: appell.inverse_kinematics(arm(), **k), {"goal": np.eye(4), "frame": "link2"}),
     "circle": (lambda **k: _struck(appell.walls.Circle(**k)), {"radius": 9.0}),
     "plane": (lambda **k: _struck(appell.walls.Plane(**k)), {"point": (0.0, -9.0, 0.0), "normal": (0.0, 1.0, 0.0)}),
     "sphere": (lambda **k: _struck(appell.walls.Sphere(**k)), {"radius": 9.0}),
-    "pd": (lambda **k: appell.control.PointToPoint(arm(), **k)(0.0, np.zeros(2), np.zeros(2)), {"goal": _ZEROS, "kp": 1.0, "kd": 1.0}),
-    "spline": (lambda **k: appell.trajectory.Spline(**k), {"times": [0.0, 1.0], "points": [_ZEROS, [1.0, 1.0]]}),
+    "pd": (
+        lambda **k: appell.control.PointToPoint(arm(), **k)(0.0, np.zeros(2), np.zeros(2)),
+        {"goal": _ZEROS, "kp": 1.0, "kd": 1.0},
+    ),
+    "spline": (appell.trajectory.Spline, {"times": [0.0, 1.0], "points": [_ZEROS, [1.0, 1.0]]}),
     "random_chain": (lambda **k: appell.random_chain(rng=np.random.default_rng(1), **k), {"n": 2, "vertical": False}),
-    "threads": (lambda **k: _threads(**k), {"n": 1}),
-}  # fmt: skip
+    "threads": (_threads, {"n": 1}),
+}
 """Public functions with arguments that are good."""
-
-
-@functools.cache
-def _closed() -> Robot:
-    return appell.load("four-bar")
 
 
 def _struck(wall: Any) -> Any:
     """Return a short run with a wall."""
     return appell.simulate(arm(), _ZEROS, _ZEROS, 0.01, walls=[wall])
-
-
-def _threads(n: Any) -> None:
-    try:
-        appell.threads(n)
-    finally:
-        appell.threads(1)
 
 
 def draw(rng: Random) -> Input:
@@ -133,9 +201,12 @@ def call(path: Path) -> None:
 MARK = "intruder"
 """The name that must not become code."""
 NAMES = (
-    *filter(str.strip, WORDS), f"*/ int {MARK}; /*", f'"""\nimport {MARK}\n"""', f"x\n{MARK} = 1", f"\\\n{MARK}", "??/", f"a; int {MARK}", f"'''{MARK}'''",
-    f"\"); {MARK}(", f"\r{MARK}()", f"\u2028{MARK}()", f"\x0c{MARK} = 1", f"%s {MARK}", f"</robot><{MARK}/>", f'"\n{MARK} = 1', "int", "for",
-    "double", "lambda", "1x", "a b", "_", "__", "q", "tau", "a.b", "A", "a", f"// {MARK} \\", "{0.__class__}", f"]]\n[[{MARK}]]",
+    *filter(str.strip, WORDS), f"*/ int {MARK}; /*", f'"""\nimport {MARK}\n"""', f"x\n{MARK} = 1", f"\\\n{MARK}",
+    "??/", f"a; int {MARK}", f"'''{MARK}'''",
+    f"\"); {MARK}(", f"\r{MARK}()", f"\u2028{MARK}()", f"\x0c{MARK} = 1", f"%s {MARK}", f"</robot><{MARK}/>",
+    f'"\n{MARK} = 1', "int", "for",
+    "double", "lambda", "1x", "a b", "_", "__", "q", "tau", "a.b", "A", "a", f"// {MARK} \\", "{0.__class__}",
+    f"]]\n[[{MARK}]]",
 )  # fmt: skip
 """Names of robots, links and joints, and prefixes."""
 VERBS = ("gravity", "pose", "mass_matrix", "inverse_dynamics")

@@ -18,35 +18,42 @@ from appell.logs import table
 from appell.read.catalogue import file_text
 from tests.fuzz import structures as form
 from tests.fuzz.engine import Input, Target, ensure
-from tests.fuzz.examples import LOOPS_YAML, MJCF, SCENARIOS, URDF, text_logs
+from tests.fuzz.examples import text_logs, valid
 from tests.fuzz.files import ABOUT, columns
 from tests.fuzz.mutators import NUMBERS, OF_BYTES, OF_TEXT, WORDS, mutated
 
 LINES = (
-    "info two-link", "info two-link --json", "info FILE.urdf --floating", "info FILE.urdf --mimic --json", "info FILE.xml",
+    "info two-link", "info two-link --json", "info FILE.urdf --floating", "info FILE.urdf --mimic --json",
+    "info FILE.xml",
     "info FILE.toml --gravity 0,0,-1", "info legs.urdf --loops FILE.yaml", "id two-link -q 0,0 -v 1,1 -a 0,0",
-    "id two-link -q 0.1,0.2 --json", "fd two-link -q 0,0 --tau 1,2", "id two-link --in FILE.csv", "id two-link --in FILE.npz --out out.csv",
-    "fd two-link --in FILE.csv --out out.npz", "simulate FILE.scenario.toml --out out.npz", "simulate FILE.scenario.toml --json",
-    "simulate FILE.scenario.toml --out out.csv --speed 2", "export two-link --verb gravity --out out.c", "ops two-link", "ops puma560 --verb mass_matrix",
-    "export two-link --verb gravity --to casadi --out out.py --prefix p", "export two-link --controller tracking --frequency 10 --out out.c",
-    "export FILE.urdf --verb pose --frame tool --out out.c --real float --no-libm", "identify two-link FILE.csv --out out.toml",
-    "identify two-link FILE.csv --map t=0,q=1:3,v=3:5,tau=5:7 --method ols --folds 2", "identify two-link FILE.npz --gains 1,2 --friction none",
-    "view FILE.broken", "compare FILE.urdf --samples 2", "compare two-link --samples 1 --out out.md", "cache", "reproduce nobody", "bench nothing", "",
+    "id two-link -q 0.1,0.2 --json", "fd two-link -q 0,0 --tau 1,2", "id two-link --in FILE.csv",
+    "id two-link --in FILE.npz --out out.csv",
+    "fd two-link --in FILE.csv --out out.npz", "simulate FILE.scenario.toml --out out.npz",
+    "simulate FILE.scenario.toml --json",
+    "simulate FILE.scenario.toml --out out.csv --speed 2", "export two-link --verb gravity --out out.c",
+    "ops two-link", "ops puma560 --verb mass_matrix",
+    "export two-link --verb gravity --to casadi --out out.py --prefix p",
+    "export two-link --controller tracking --frequency 10 --out out.c",
+    "export FILE.urdf --verb pose --frame tool --out out.c --real float --no-libm",
+    "identify two-link FILE.csv --out out.toml",
+    "identify two-link FILE.csv --map t=0,q=1:3,v=3:5,tau=5:7 --method ols --folds 2",
+    "identify two-link FILE.npz --gains 1,2 --friction none",
+    "view FILE.broken", "compare FILE.urdf --samples 2", "compare two-link --samples 1 --out out.md", "cache",
+    "reproduce nobody", "bench nothing", "",
 )  # fmt: skip
 """Command lines; FILE is a damaged file, whatever is named out.* is written."""
 OPTIONS = (
-    "--json", "--floating", "--mimic", "--gravity", "0,0,nan", "--no-friction", "--loops", "--in", "--out", "-q", "-v", "--help", "--version", "--x",
-    "out.npz", "folder/out.csv", "/dev/null", "/proc/x", "--verb", "gravity", "--method", "ols", "--folds", "-3", "99", "--cutoff", "--frame", "--",
+    "--json", "--floating", "--mimic", "--gravity", "0,0,nan", "--no-friction", "--loops", "--in", "--out", "-q", "-v",
+    "--help", "--version", "--x",
+    "out.npz", "folder/out.csv", "/dev/null", "/proc/x", "--verb", "gravity", "--method", "ols", "--folds", "-3", "99",
+    "--cutoff", "--frame", "--",
 )  # fmt: skip
 
 
 def _files() -> dict[str, list[bytes]]:
     return {
-        ".urdf": [x.encode() for x in URDF.values()],
-        ".xml": [x.encode() for x in MJCF],
+        **{ending: list(valid(ending).values()) for ending in (".urdf", ".xml", ".scenario.toml", ".yaml")},
         ".toml": [file_text("two-link").encode(), file_text("agile-wrist").encode()],
-        ".scenario.toml": [x.encode() for x in SCENARIOS],
-        ".yaml": [LOOPS_YAML.encode()],
         ".csv": text_logs(columns()),
         ".npz": [table.npz(columns(), ABOUT)],
         ".broken": [b"", b"x"],
@@ -54,7 +61,7 @@ def _files() -> dict[str, list[bytes]]:
 
 
 def draw(rng: Random) -> Input:
-    """Return a command line with its file as JSON: arguments dropped, doubled, exchanged or replaced, the file mutated."""
+    """Return a command line with its file as JSON: arguments dropped, doubled or replaced, the file mutated."""
     words = rng.choice(LINES).split()
     faults, name, data = 0, "", b""
     for k, word in enumerate(words):
@@ -87,10 +94,10 @@ def draw(rng: Random) -> Input:
 
 
 def call(path: Path) -> None:
-    """Run a command line: exit codes 0, 1 and 2, no traceback, no output where the exit code is 2, none half-written."""
+    """Run a command line: exit codes 0, 1 and 2, no traceback, no draft left, no output where the code is 2."""
     case = json.loads(path.read_text(encoding="utf-8"))
     words = [str(word) for word in case["words"]]
-    path.with_name("legs.urdf").write_text(URDF["legs"], encoding="utf-8")
+    path.with_name("legs.urdf").write_bytes(valid(".urdf")["legs"])
     if case["name"]:
         path.with_name(case["name"]).write_bytes(case["data"].encode("latin-1"))
     given = {x.name for x in path.parent.iterdir()}

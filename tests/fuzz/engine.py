@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import resource
 import signal
@@ -53,7 +54,7 @@ class Target:
 
     `make` draws an input; `call` reads it from a file with the ending `suffix`, in a folder of its own, checks what it
     accepts (:func:`ensure`), and raises an AppellError where it refuses. `share` is the target's part of all inputs,
-    `short` the number of its inputs in ``make test``.
+    `short` the number of its inputs in ``make test``, of those that `is_quick` chooses.
     """
 
     name: str
@@ -61,11 +62,17 @@ class Target:
     make: Callable[[Random], Input]
     call: Callable[[Path], object]
     share: float = 1.0
-    short: int = 20
+    short: int = 15
+    is_quick: Callable[[bytes], bool] = lambda data: True
 
     def input(self, seed: int, index: int) -> Input:
         """Return one of the target's inputs, the same in every process."""
         return self.make(Random(f"{seed}/{self.name}/{index}"))
+
+    def quick(self, seed: int) -> list[bytes]:
+        """Return the inputs of a short run."""
+        drawn = (self.input(seed, index).data for index in itertools.count())
+        return list(itertools.islice(filter(self.is_quick, drawn), self.short))
 
     def findings(self) -> list[Path]:
         """Return the files that once failed."""
@@ -130,7 +137,7 @@ def _peak() -> int:
 
 @contextlib.contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise a HangError after so many seconds, where Python code runs by then; else whoever watches this process acts."""
+    """Raise a HangError after so many seconds, if Python code runs by then; else the parent process ends this one."""
 
     def late(*_: object) -> None:
         raise HangError(f"still at work after {seconds:g} s")

@@ -24,7 +24,7 @@ from appell.simulation.scenario import read_scenario
 from appell.viewer.drawable import drawable
 from tests.fuzz import structures as form
 from tests.fuzz.engine import BrokenPropertyError, Input, Target, ensure
-from tests.fuzz.examples import LOOPS_TOML, LOOPS_YAML, MESHES, MJCF, SCENARIOS, URDF, text_logs
+from tests.fuzz.examples import text_logs, valid
 from tests.fuzz.mutators import OF_BYTES, OF_TEXT, Mutator, mutated
 from tests.support.pool import pool
 
@@ -33,9 +33,9 @@ HUGE = 1e60
 Seeds = Callable[[], Sequence[bytes]]
 
 
-def maker(seeds: Seeds, *groups: Sequence[Mutator]) -> Callable[[Random], Input]:
+def maker(start: Seeds, *groups: Sequence[Mutator]) -> Callable[[Random], Input]:
     """Return a function that draws a mutated seed; each group of mutators is as likely as the others."""
-    return lambda rng: Input(*mutated(rng, rng.choice(seeds()), rng.choice(groups)))
+    return lambda rng: Input(*mutated(rng, rng.choice(start()), rng.choice(groups)))
 
 
 def options(path: Path, choices: Sequence[Any]) -> Any:
@@ -51,7 +51,7 @@ LOADED: Sequence[dict[str, Any]] = (
 
 
 def check_robot(robot: appell.Robot, path: Path) -> None:
-    """Check a robot that was accepted: finite numbers, sizes that fit, inverse dynamics at the neutral configuration."""
+    """Check a robot that was accepted: finite numbers, sizes that fit, inverse dynamics at neutral()."""
     model = robot.model
     numbers = np.concatenate(
         [robot.parameters, model.gravity, *(body.joint.placement.position for body in model.bodies)]
@@ -114,7 +114,7 @@ def _legs() -> Any:
     """Return the tree of a five-bar linkage, open."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "legs.urdf")
-        file.write_text(URDF["legs"], encoding="utf-8")
+        file.write_bytes(valid(".urdf")["legs"])
         return appell.load(file).model
 
 
@@ -271,7 +271,7 @@ def load_dh(path: Path) -> None:
         case = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raise AppellError("not JSON") from None
-    rows = case.get("rows") if isinstance(case, dict) else case
+    rows: Any = case.get("rows") if isinstance(case, dict) else case
     named = {key: case[key] for key in ("modified", "name", "gravity") if isinstance(case, dict) and key in case}
     check_robot(appell.from_dh(rows, **named), path)
 
@@ -292,7 +292,7 @@ DH: list[bytes] = [
 def load_mesh(path: Path) -> None:
     """Draw a robot whose link has a mesh in this file."""
     robot_file = path.with_suffix(".urdf")
-    robot_file.write_text(URDF["mesh"].replace("MESH", path.name), encoding="utf-8")
+    robot_file.write_bytes(valid(".urdf")["mesh"].replace(b"MESH", path.name.encode()))
     try:
         drawn = drawable(pool("screws") if robot_file.suffix == path.suffix else appell.load(robot_file), robot_file)
     finally:
@@ -311,32 +311,32 @@ YAML = (form.yaml_tree, form.yaml_tree, form.yaml_alias)
 TOML = (OF_TEXT, (form.toml_tree,), OF_BYTES)
 
 
-def texts(*seeds: str) -> Seeds:
-    """Return texts as seeds."""
-    return lambda: [seed.encode() for seed in seeds]
+def seeds(ending: str) -> Seeds:
+    """Return the valid files of an ending as seeds."""
+    return lambda: list(valid(ending).values())
 
 
 def _mesh(kind: str) -> Target:
-    return Target(f"mesh-{kind}", f".{kind}", maker(lambda: [MESHES[kind]], OF_TEXT, OF_BYTES), load_mesh, 0.2, 4)
+    return Target(f"mesh-{kind}", f".{kind}", maker(seeds(f"mesh.{kind}"), OF_TEXT, OF_BYTES), load_mesh, 0.2, 4)
 
 
 TREES = catalogue("two-link", "stanford", "puma560", "shafei-tree")
 CLOSED = catalogue("four-bar", "five-bar", "mobile-arm")
 FILES = [
-    Target("urdf", ".urdf", maker(texts(*URDF.values()), OF_TEXT, XML, XML, OF_BYTES), load_robot, 6.0),
-    Target("mjcf", ".xml", maker(texts(*MJCF), OF_TEXT, XML, XML, OF_BYTES), load_robot, 1.0),
+    Target("urdf", ".urdf", maker(seeds(".urdf"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 6.0),
+    Target("mjcf", ".xml", maker(seeds(".xml"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 1.0),
     Target("toml", ".toml", maker(TREES, *TOML), load_robot, 4.0),
     Target("toml-closed", ".toml", maker(CLOSED, *TOML), load_robot, 0.2, 8),
     Target("toml-spherical", ".toml", maker(catalogue("agile-wrist", "sst"), *TOML), load_robot, 3.0),
-    Target("loops-yaml", ".yaml", maker(texts(LOOPS_YAML), OF_TEXT, YAML, OF_BYTES), load_loops, 1.0),
-    Target("loops-toml", ".toml", maker(texts(LOOPS_TOML), *TOML), load_loops, 0.2, 8),
-    Target("scenario", ".toml", maker(texts(*SCENARIOS), *TOML), load_scenario, 4.0),
+    Target("loops-yaml", ".yaml", maker(seeds(".yaml"), OF_TEXT, YAML, OF_BYTES), load_loops, 1.0),
+    Target("loops-toml", ".toml", maker(seeds("loops.toml"), *TOML), load_loops, 0.2, 8),
+    Target("scenario", ".toml", maker(seeds(".scenario.toml"), *TOML), load_scenario, 4.0),
     Target("run", ".npz", maker(runs, NPZ, NPZ, OF_BYTES), load_run, 2.0),
     Target("log-text", ".csv", maker(lambda: text_logs(columns()), OF_TEXT, OF_BYTES), load_log, 1.5),
     Target("log-npz", ".npz", maker(lambda: [table.npz(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
     Target("log-parquet", ".parquet", maker(parquets, OF_BYTES), load_log, 2.0),
     Target("log-mcap", ".mcap", mcaps, load_log),
     Target("dh", ".json", maker(lambda: DH, (form.json_tree,)), load_dh, 4.0),
-    *map(_mesh, MESHES),
+    *map(_mesh, ("stl", "obj", "ply", "off", "gltf", "dae")),
 ]
 """Readers, with seeds, groups of mutators and shares of the inputs: those that take longer have smaller ones."""

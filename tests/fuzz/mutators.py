@@ -9,13 +9,16 @@ from random import Random
 Mutator = Callable[[Random, bytes], bytes]
 
 NUMBERS = (
-    "nan", "NaN", "inf", "-inf", "1e308", "-1e308", "1e309", "-0", "0", "1e-320", "-1", "1e9", "1e-9", "1e20", "0x10", "1_000",
+    "nan", "NaN", "inf", "-inf", "1e308", "-1e308", "1e309", "-0", "0", "1e-320", "-1", "1e9", "1e-9", "1e20", "0x10",
+    "1_000",
     "9223372036854775808", "1" + 400 * "0", "--1", "1.2.3", "1,5", "", " ", "٣", "1e", "true", "deg",
 )  # fmt: skip
 """What replaces a number in a text."""
 WORDS = (
-    "", " ", "é", "日本", "\u202e", "\x00", "\x1b[2J", "%s%n", "{0}", "../../etc/passwd", "a" * 5000, "'", '"', "<", "]]>", "\\", "\n",
-    "world", "root", "nan", "None", "__class__", "*/", '"""', "${x}", "-", "--", "/dev/zero", "//", "C:\\con", "\ufeff", "🤖",
+    "", " ", "é", "日本", "\u202e", "\x00", "\x1b[2J", "%s%n", "{0}", "../../etc/passwd", "a" * 5000, "'", '"', "<",
+    "]]>", "\\", "\n",
+    "world", "root", "nan", "None", "__class__", "*/", '"""', "${x}", "-", "--", "/dev/zero", "//", "C:\\con",
+    "\ufeff", "🤖",
 )  # fmt: skip
 """What replaces a name in a text."""
 BYTES = (

@@ -47,8 +47,9 @@ class Row:
         """Count an input."""
         self.counts[found.kind] += 1
         self.faults += faults
-        if found.kind == "failed":
-            self.failures.setdefault(_signature(found.reason), index)
+        if found.kind == "failed" and _signature(found.reason) not in self.failures:
+            self.failures[_signature(found.reason)] = index
+            sys.stderr.write(f"input {index}: {found.reason}\n")
 
 
 def _signature(reason: str) -> str:
@@ -197,7 +198,7 @@ def _watch(worker: Worker, rows: dict[str, Row], pending: list[tuple[str, list[i
 def table(rows: dict[str, Row]) -> str:
     """Return the table of a run."""
     heads = ("target", "inputs", "accepted", "refused", "faults injected", "failures", "ms per input")
-    lines = [heads]
+    lines: list[tuple[str, ...]] = [heads]
     for name, row in rows.items():
         tried = sum(row.counts.values())
         figures = (tried, row.counts["accepted"], row.counts["refused"], row.faults, row.counts["failed"])

@@ -21,8 +21,10 @@ from lxml import etree
 from tests.fuzz.mutators import NUMBERS, WORDS, flipped, inserted, mutated, renumbered, swapped, truncated
 
 VALUES: tuple[Any, ...] = (
-    math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, -0.0, 0, 0.0, -1, 1, 2, 1e9, 2**63, 2**64, 10**400, True, False, "", "nan",
-    "é", "\x00", "a" * 5000, "90 deg", "nan deg", [], {}, [[]], [0.0, 0.0, 0.0], [math.nan] * 3, [1e308] * 3, [1, 2], [0.0] * 9, [""],
+    math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, -0.0, 0, 0.0, -1, 1, 2, 1e9, 2**63, 2**64, 10**400, True,
+    False, "", "nan",
+    "é", "\x00", "a" * 5000, "90 deg", "nan deg", [], {}, [[]], [0.0, 0.0, 0.0], [math.nan] * 3, [1e308] * 3, [1, 2],
+    [0.0] * 9, [""],
 )  # fmt: skip
 """What replaces a value in a tree of values."""
 
@@ -185,7 +187,7 @@ def xml_document(rng: Random, data: bytes) -> bytes:
         b'<?xml version="1.0" encoding="utf-16"?>',
         b'<?xml version="1.0" encoding="nonsense"?>',
         b'<?xml version="1.1"?>',
-        b'<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;">]>',
+        b'<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;">]>',
         b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
         b"<a>" * rng.choice((1, 300, 5000)),
         b"<!-- ",
@@ -243,7 +245,7 @@ def npz_member(rng: Random, data: bytes) -> bytes:
 
 
 def npz_bomb(rng: Random, data: bytes) -> bytes:
-    """Return an .npz file one of whose members expands to more than a gigabyte of zeros; seldom, since it takes long."""
+    """Return an .npz file with a member that expands to more than a gigabyte of zeros; seldom, since it is slow."""
     members = _members(data)
     if not members or rng.random() < 0.995:
         return npz_member(rng, data)
@@ -286,9 +288,12 @@ def _npy(array: Any) -> bytes:
 
 
 _ARRAYS: tuple[Any, ...] = (
-    np.zeros(()), np.zeros(0), np.zeros((0, 3)), np.zeros((3, 0)), np.full(3, np.nan), np.array("text"), np.array(["a", "b"]),
-    np.array([1 + 2j]), np.array([1], dtype=">i8"), np.array([True]), np.array([{"a": 1}], dtype=object), np.zeros((2, 2, 2)),
-    np.array(["2020-01-01"], dtype="datetime64[s]"), np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), np.arange(5),
+    np.zeros(()), np.zeros(0), np.zeros((0, 3)), np.zeros((3, 0)), np.full(3, np.nan), np.array("text"),
+    np.array(["a", "b"]),
+    np.array([1 + 2j]), np.array([1], dtype=">i8"), np.array([True]), np.array([{"a": 1}], dtype=object),
+    np.zeros((2, 2, 2)),
+    np.array(["2020-01-01"], dtype="datetime64[s]"), np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
+    np.arange(5),
     np.array(b"\xff\xfe"), np.full((4, 2), 1e308), np.array([-1, 2**62]), np.zeros(1000), np.array([1.0, np.inf]),
     np.array("{}"), np.array("[]"), np.array("null"), np.array("[" * 5000), np.array("NaN"), np.array('"x"'),
 )  # fmt: skip

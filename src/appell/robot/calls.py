@@ -56,7 +56,7 @@ def _is_single(arguments: tuple[Any, ...]) -> bool:
 
 def _bare(x: Any) -> Any:
     """Return an array without what a subclass of NumPy's adds, which would return results as its own: np.matrix."""
-    if isinstance(x, np.ma.MaskedArray):
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise TypeError("a masked array")
     return np.asarray(x) if isinstance(x, np.ndarray) else x
 
