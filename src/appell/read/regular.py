@@ -11,7 +11,7 @@ from appell.errors import InputError, ReadError
 
 MEGABYTE = 2**20
 DESCRIPTION = 16 * MEGABYTE
-"""The largest file that describes a robot, a scenario or loops [bytes]; ten thousand links fit."""
+"""The largest file that describes a robot [bytes]; ten thousand links fit."""
 EXPANSION = 256 * MEGABYTE
 """How many bytes a compressed file may expand to …"""
 RATIO = 16
