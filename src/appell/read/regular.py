@@ -78,7 +78,7 @@ def opened(path: Path, most: int | None = None, remedy: str = "") -> BinaryIO:
             raise ReadError("a pipe or a device, not a regular file; save it to a file first", name)
         if most is not None and status.st_size > most:
             size, limit = status.st_size / MEGABYTE, most / MEGABYTE
-            raise ReadError(f"{size:.0f} MB are more than the {limit:.0f} MB that are read; {remedy}", name)
+            raise ReadError(f"{size:.4g} MB are more than the {limit:g} MB that are read; {remedy}", name)
         return path.open("rb")
     except (FileNotFoundError, NotADirectoryError):
         raise ReadError("no such file; check the path", name) from None
