@@ -259,3 +259,20 @@ def test_rods_join_their_ends() -> None:
     ends = drawn.stick_figure.points(poses)[drawn.stick_figure.rods[:, 1]]
     assert np.allclose(start + length[:, None] * turned[:, :, 2], ends, atol=1e-12)
     assert math.isfinite(drawn.stick_figure.radius)
+
+
+def test_an_mjcf_file_with_meshes_outside_of_its_folder_is_drawn_without_shapes(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    (tmp_path / "robot" / "assets").mkdir(parents=True)
+    file, out = tmp_path / "robot" / "arm.xml", tmp_path / "out.stl"
+    for place in (out, tmp_path / "robot" / "assets" / "in.stl"):
+        trimesh.creation.box((0.1, 0.2, 0.3)).export(place)
+    for name, is_read in (("in.stl", True), ("../../out.stl", False)):
+        file.write_text(
+            f'<mujoco><compiler meshdir="assets"/><asset><mesh name="m" file="{name}"/></asset><worldbody>'
+            '<body name="a"><joint name="j"/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+        )
+        drawn = drawable(appell.load(file))
+        assert (drawn.stick_figure is None) == is_read
+        assert [str(out) in remark and "--packages" in remark for remark in drawn.remarks] == [True] * (not is_read)
+    assert drawable(appell.load(file), packages=[tmp_path]).stick_figure is None

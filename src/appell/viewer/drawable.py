@@ -87,6 +87,7 @@ def _outfit(model: Model, source: str | os.PathLike[str] | None, packages: Itera
         raise InputError(f"view: source: there is no file '{file}'; name the robot's URDF or MJCF file")
     if file.suffix.lower() not in XML or not file.is_file():
         return Outfit([], set(), [])
+    finder = Finder(file, folders)
     if outermost(file) == "mujoco":
-        return mjcf_outfit(model, file)
-    return outfit(model, urdf_looks(file), Finder(file, folders))
+        return mjcf_outfit(model, file, finder)
+    return outfit(model, urdf_looks(file), finder)

@@ -105,10 +105,7 @@ class _Loader:
                 "(--packages)"
             )
         if self._outside:
-            told.append(
-                f"meshes not read: {listed(self._outside)}; outside the folder of the robot: name their folder with "
-                "packages (--packages) if you trust the file"
-            )
+            told.append(outside_remark(self._outside))
         if self._needs_collada:
             told.append(
                 f"meshes not read: {listed(self._needs_collada)}; .dae files need pycollada: pip install pycollada"
@@ -144,6 +141,14 @@ class _Loader:
         if not found:
             _note(self._broken, place.name)
         return found
+
+
+def outside_remark(files: list[str]) -> str:
+    """Return the remark on files that are not read, since they are outside of all folders."""
+    return (
+        f"meshes not read: {listed(files)}; outside the folder of the robot: name their folder with packages "
+        "(--packages) if you trust the file"
+    )
 
 
 def _part(mesh: Any) -> tuple[Array, Array, Colour | None]:

@@ -14,19 +14,25 @@ from appell.read.compiled import compile_mjcf, import_mujoco, names_of
 from appell.read.place import contents
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import from_quaternion
+from appell.viewer.files import Finder
 from appell.viewer.geometry import matrix
-from appell.viewer.meshes import Outfit, Piece, solid
+from appell.viewer.meshes import Outfit, Piece, outside_remark, solid
 from appell.viewer.visuals import Colour, Visual
 
 SHOWN = 3
 """Geoms of groups below this are seen; those from here on, by custom, only collide."""
 
 
-def mjcf_outfit(model: Model, path: Path) -> Outfit:
-    """Return the pieces of an MJCF file's geoms: primitives and meshes, planes and height fields left out."""
+def mjcf_outfit(model: Model, path: Path, finder: Finder) -> Outfit:
+    """Return the pieces of an MJCF file's geoms: primitives and meshes, planes and height fields left out.
+
+    There are none where the file names files outside of the finder's folders: mujoco would read them.
+    """
     given = contents(path)
     try:
         mujoco = import_mujoco(given.source)
+        if outside := _outside(mujoco, path, finder):
+            return Outfit([], set(), [outside_remark(outside)])
         compiled, _ = compile_mjcf(mujoco, given, path)
     except ReadError as error:
         return Outfit([], set(), [f"{error}; the robot is drawn without its shapes"])
@@ -42,6 +48,18 @@ def mjcf_outfit(model: Model, path: Path) -> Outfit:
         for vertices, faces in _shapes(mujoco, compiled, g):
             pieces.append(Piece(frame.body, vertices @ pose[:3, :3].T + pose[:3, 3], faces, _colour(compiled, g)))
     return Outfit(pieces, set(), [])
+
+
+def _outside(mujoco: Any, path: Path, finder: Finder) -> list[str]:
+    """Return the files of meshes, height fields and textures that are outside of the folders."""
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+    except ValueError:  # the compiler gives the error with its line
+        return []
+    named = [(spec.meshdir, asset.file) for asset in (*spec.meshes, *spec.hfields)]
+    named += [(spec.texturedir, asset.file) for asset in spec.textures]
+    places = (finder.outside(str(Path(folder, file))) for folder, file in named if file)
+    return [str(place) for place in places if place is not None]
 
 
 def _shapes(mujoco: Any, compiled: Any, g: int) -> Iterator[tuple[Any, Any]]:
