@@ -10,6 +10,7 @@ from appell.identification.friction import TERMS, bristles, friction_terms
 from appell.identification.identify import identify
 from appell.identification.physical import from_pseudo, is_possible, pseudo_inertia
 from appell.identification.problem import Triangle, merged
+from appell.identification.solve import METHODS
 from appell.model.parameters import PER_BODY
 
 COULOMB, VISCOUS = np.array([0.6, 1.1, 0.8]), np.array([0.9, 0.4, 1.5])
@@ -53,6 +54,20 @@ def test_every_method_recovers_the_base_parameters_without_noise(method, arm, mo
     expected = truth(fit, arm)
     assert np.abs(fit.values - expected).max() < 0.02 * np.abs(expected).max()
     assert fit.training.score < 0.01
+
+
+def test_ridge_has_the_least_error_of_generalised_cross_validation(rng):
+    W, start = rng.normal(size=(30, 8)) * np.logspace(0.0, -2.0, 8), rng.normal(size=8)
+    y = W @ rng.normal(size=8) + 0.3 * rng.normal(size=30)
+    step = METHODS["ridge"](W, y + W @ start, start) - start
+
+    def error(weight):
+        hat = W @ np.linalg.solve(W.T @ W + weight * np.eye(8), W.T)
+        return np.sum((y - hat @ y) ** 2) / (30.0 - np.trace(hat)) ** 2
+
+    weight = step @ W.T @ (y - W @ step) / (step @ step)  # (WᵀW + λ)·step = Wᵀy
+    least = min(error(x) for x in np.logspace(-6.0, 2.0, 161))
+    assert error(weight) == pytest.approx(least, rel=1e-3)
 
 
 def test_a_physical_fit_begun_from_wrong_masses_predicts_another_motion_to_the_noise(

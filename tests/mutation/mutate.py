@@ -111,7 +111,7 @@ def run(copy: Path, files: list[str], mutant: int, order: list[str] | None, limi
         slow = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
         return Outcome("timeout" if slow else "killed", f"signal {os.WTERMSIG(status)}")
     passed = os.WEXITSTATUS(status) in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    failed = content.get("failed") or [text[-2000:]]
+    failed = content.get("failed") or [" ".join(text[-2000:].split()) or "no output"]
     return Outcome("survived" if passed else "killed", "" if passed else failed[0], content.get("tests", {}))
 
 

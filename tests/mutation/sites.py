@@ -112,8 +112,15 @@ def _changes(node: ast.AST, *, is_index: bool) -> Iterator[Change]:
             yield _with(value=value + 1 if is_index else type(value)(1 - value if value in (0, 1) else 2 * value))
 
 
+def _is_setting(target: ast.expr, value: ast.expr) -> bool:
+    """Return whether an assignment gives a number a name in capitals: a threshold, a count, a default."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return all(map(_is_setting, target.elts, value.elts))
+    return isinstance(target, ast.Name) and target.id.isupper() and isinstance(value, ast.Constant)
+
+
 def _skipped(node: ast.AST) -> list[ast.AST]:
-    """Return the children of a node that hold no arithmetic: annotations, messages, patterns."""
+    """Return the children of a node that hold no arithmetic: annotations, messages, patterns, settings."""
     match node:
         case ast.Raise() | ast.JoinedStr():
             return list(ast.iter_child_nodes(node))
@@ -125,6 +132,8 @@ def _skipped(node: ast.AST) -> list[ast.AST]:
             return [annotation]
         case ast.AnnAssign(annotation=annotation):
             return [annotation]
+        case ast.Assign(targets=[target], value=value) if _is_setting(target, value):
+            return [value]
         case ast.match_case(pattern=pattern):
             return [pattern]
     return []

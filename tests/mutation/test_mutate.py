@@ -18,7 +18,8 @@ SOURCE = '''
 
 from __future__ import annotations
 
-SIDE = 2.0
+LIMIT = 7.0
+SIDES = [2.0]
 
 
 def area(width: float, height: float) -> float:
@@ -31,7 +32,7 @@ def area(width: float, height: float) -> float:
 def perimeter(width: float, height: float) -> float:
     total = width
     total += height
-    return SIDE * total
+    return SIDES[0] * total
 '''
 TEST = """
 from toy.shapes.area import area, perimeter
@@ -67,10 +68,11 @@ def test_mutants_are_of_arithmetic_alone(project):
     assert sorted(changes(project)) == sorted(
         [
             "2.0 → 4.0",
+            "0 → 1",
             "not width → width",
             "width * height → width / height",
             "total += height → total -= height",
-            "SIDE * total → SIDE / total",
+            "SIDES[0] * total → SIDES[0] / total",
         ]
     )
 
@@ -94,10 +96,11 @@ def test_a_mutant_that_no_test_checks_is_reported(project):
     assert {change for change, verdict in verdicts.items() if verdict == "killed"} == {
         "not width → width",
         "width * height → width / height",
+        "0 → 1",
     }
     assert {change for change, verdict in verdicts.items() if verdict == "survived"} == {
         "2.0 → 4.0",  # reached by the import alone
         "total += height → total -= height",
-        "SIDE * total → SIDE / total",
+        "SIDES[0] * total → SIDES[0] / total",
     }
     assert "survived: shapes/area.py: perimeter: total += height" in done.stdout
