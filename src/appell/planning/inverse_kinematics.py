@@ -106,10 +106,8 @@ def inverse_kinematics(
     robot = _placed(robot)
     goals = _goals(goal)
     rows, axes = (6, 2) if goals.shape[-1] == 4 else (3, 1)
-    near = (
-        None if guess is None else numbers(robot.name, "guess", (robot.nq,), real("guess", guess, "joint coordinates"))
-    )
-    start = robot.assemble(near)
+    near = None if guess is None else real("guess", guess, "joint coordinates")
+    start = robot.assemble(None if near is None else numbers(robot.name, "guess", (robot.nq,), near))
     try:
         leading = np.broadcast_shapes(goals.shape[:-axes], start.shape[:-1])
     except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -101,6 +102,34 @@ def truth(name: str, argument: Any) -> bool:
     return bool(argument)
 
 
+def takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:
+    """Return whether `out` can receive the results: plain float arrays of the right shapes, apart from one another."""
+    places = out if isinstance(out, tuple) else (out,)
+    if len(places) != len(recipe.outputs):
+        return False
+    axes = {np.shape(x)[: np.ndim(x) - len(port.shape)] for x, port in zip(arguments, recipe.inputs, strict=True)}
+    axes.discard(())
+    try:
+        shape = np.broadcast_shapes(*axes) if len(axes) > 1 else axes.pop() if axes else ()
+    except ValueError:
+        return False
+    for port, place in zip(recipe.outputs, places, strict=True):
+        if place is not None and not (
+            isinstance(place, np.ndarray)
+            and place.shape == shape + port.shape
+            and place.dtype.kind == "f"
+            and place.flags.writeable
+            and not isinstance(place, np.ma.MaskedArray)
+        ):
+            return False
+    return _are_apart(places)
+
+
+def _are_apart(places: tuple[Any, ...]) -> bool:
+    given = [place for place in places if place is not None]
+    return len(given) < 2 or not any(np.may_share_memory(a, b) for a, b in itertools.combinations(given, 2))
+
+
 def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
     """Return the error to raise when a kernel refused its arguments."""
     leading = []
@@ -120,9 +149,16 @@ def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: An
         got = f"{len(places)} of them" if isinstance(out, tuple) else type(out).__name__
         return InputError(f"out: expected a tuple of {len(recipe.outputs)} arrays, got {got} for robot '{robot}'")
     for port, place in zip(recipe.outputs, places, strict=False):
-        if place is not None and getattr(place, "shape", None) != shape + port.shape:
-            got = getattr(place, "shape", type(place).__name__)
+        if place is None:
+            continue
+        is_plain = isinstance(place, np.ndarray) and not isinstance(place, np.ma.MaskedArray)
+        if not is_plain or place.shape != shape + port.shape:
+            got = place.shape if is_plain else type(place).__name__
             return InputError(f"out: expected an array of shape {shape + port.shape}, got {got} for robot '{robot}'")
-        if place is not None and place.dtype.kind != "f":
+        if place.dtype.kind != "f":
             return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
+        if not place.flags.writeable:
+            return InputError(f"out: the array is read-only; give one that can be written, for robot '{robot}'")
+    if not _are_apart(places):
+        return InputError(f"out: two of the arrays share memory; give one for each result, for robot '{robot}'")
     return InputError(f"{recipe.name} of robot '{robot}': {error}")
