@@ -8,7 +8,7 @@ from appell.control import perturbed
 from appell.errors import InputError
 from appell.identification.friction import TERMS, bristles, friction_terms
 from appell.identification.identify import identify
-from appell.identification.physical import from_pseudo, is_possible, pseudo_inertia
+from appell.identification.physical import _map, from_pseudo, is_possible, pseudo_inertia
 from appell.identification.problem import Triangle, merged
 from appell.identification.solve import METHODS
 from appell.model.parameters import PER_BODY
@@ -146,6 +146,10 @@ def test_a_tight_prior_leaves_the_bodies_of_the_file(arm, motion, torques, noisy
     guess = perturbed(arm, 0.8)
     fit = identify(guess, noisy(motion, torques, 12), friction="coulomb", rotors=False, spread=1e-6)
     np.testing.assert_allclose(fit.parameters, guess.parameters, rtol=1e-4, atol=1e-6)
+
+
+def test_an_unknown_that_no_row_holds_keeps_its_unit():
+    np.testing.assert_array_equal(_map([], 2, np.array([[0.0, 2.0]])), np.diag([1.0, 0.5]))
 
 
 def test_bounds_of_masses_hold(arm, motion, torques, noisy):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from appell.errors import ModelError
-from appell.loops.assembly import Assembler
+from appell.loops.assembly import Assembler, _logarithm
 from appell.loops.closed import close
 from appell.read import read_toml
 
@@ -78,6 +79,14 @@ def test_an_axis_does_not_close_the_wrong_way_round(rng):
     model = read_toml(text + FRAME.replace("X", "0.8").replace('"frame"', '"revolute"').replace("3.0]", "0.3]"))
     q = Assembler(model).assemble(np.array([0.2, 0.3, 3.0]), rng)
     assert np.cos(q[2]) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("angle", [1e-10, 1e-3, 1.0, 2.5, 2.8, np.pi - 1e-3, np.pi - 1e-9])
+def test_the_angle_vector_of_a_rotation_is_scipys(angle, rng):
+    axes = rng.normal(size=(5, 3))
+    vectors = angle * axes / np.linalg.norm(axes, axis=-1, keepdims=True)
+    rotations = Rotation.from_rotvec(vectors).as_matrix()
+    np.testing.assert_allclose(_logarithm(rotations), vectors, atol=1e-12, rtol=1e-7)
 
 
 def test_many_guesses_are_closed_side_by_side(closed, rng):

@@ -39,6 +39,13 @@ def test_slope_is_at_most_one_so_a_gap_is_never_more_than_the_way_to_the_wall(wa
     assert (np.linalg.norm(wall.gradient(near), axis=-1) <= 1.1).all()
 
 
+@pytest.mark.parametrize("wall", WALLS, ids=lambda wall: type(wall).__name__)
+def test_an_endless_wall_covers_every_point(wall, rng):
+    covered = wall.covers(rng.normal(size=(4, 50, 3)))
+    assert covered.shape == (4, 50)
+    assert covered.all() == wall.is_endless
+
+
 def test_outlines_lie_on_their_walls():
     for wall in WALLS:
         line = wall.outline()
