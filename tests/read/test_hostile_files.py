@@ -1,4 +1,4 @@
-"""Files and arguments that no robot comes from: one error within a moment, never a hang, a traceback or a full memory."""
+"""Files and arguments that no robot comes from: one error at once, never a hang, a traceback or a full memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,16 @@ def file(tmp_path):
 # What is no file
 
 NO_PATHS = [None, b"puma560", 3, 1.5, [], {}, ""]
-NAMES = ["a" * 5000, "a" * 5000 + ".urdf", "a\0b", "a\0b.toml", "\ud800.urdf", "\udcff.toml", "x/" * 3000 + "a.xml", "."]
+NAMES = [
+    "a" * 5000,
+    "a" * 5000 + ".urdf",
+    "a\0b",
+    "a\0b.toml",
+    "\ud800.urdf",
+    "\udcff.toml",
+    "x/" * 3000 + "a.xml",
+    ".",
+]
 
 
 @pytest.mark.parametrize("given", [*NO_PATHS, *NAMES], ids=lambda x: repr(x)[:20])
@@ -83,7 +92,7 @@ def test_a_gigabyte_is_refused_by_its_size(tmp_path, suffix):
     path = tmp_path / f"big{suffix}"
     with path.open("wb") as sparse:
         sparse.truncate(2**30)
-    with pytest.raises(ReadError, match="1024 MB are more than the [0-9.]+ MB that are read"):
+    with pytest.raises(ReadError, match=r"1024 MB are more than the [0-9.]+ MB that are read"):
         READERS[suffix](path)
 
 

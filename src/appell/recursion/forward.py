@@ -49,7 +49,7 @@ def probe(n: int) -> list[float]:
     """Return numbers of about ±1 that no plain motion is orthogonal to, such as two joints turning against each other.
 
     >>> [round(x, 2) for x in probe(3)]
-    [1.3, -1.22, 1.02]
+    [1.3, -0.76, 0.72]
     """
     return [(1.0 + 0.3 * math.cos(2.4 * k * k + 0.1 * k)) * (-1.0 if (k * k + k) % 3 else 1.0) for k in range(n)]
 

@@ -20,7 +20,7 @@ from appell.model.build import listed
 from appell.robot.calls import Call, prepared
 from appell.robot.guards import ACCURACY, ACCURACY_SINGLE, GUARDS
 from appell.robot.kind import Failure, Key, Kind
-from appell.robot.massless import massless, scaled
+from appell.robot.massless import SINGULAR, massless, scaled
 from appell.robot.verbs import MASS
 from appell.spatial.scalar import Array
 
@@ -111,7 +111,7 @@ def _sentence(names: Sequence[str], mass: Array, error: float, where: str) -> st
     if not np.isfinite(mass).all():
         return f"mass matrix that is not finite{where}, of joints {listed(names)}"
     least = np.abs(np.linalg.eigvalsh(scaled(mass))).min() if np.diagonal(mass).all() else 0.0
-    alone, together = massless(names, mass, 2.0 * least)
+    alone, together = massless(names, mass, max(SINGULAR, 2.0 * least))
     joints = listed(alone or together)
     how = "move nothing with an inertia" if alone else "can move together and move next to nothing with an inertia"
     if error >= LOST:
