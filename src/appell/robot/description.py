@@ -20,7 +20,7 @@ from appell.model.model import Model
 from appell.read.save import save
 from appell.read.values import shown
 from appell.recursion.momentum import total_mass
-from appell.robot.arguments import numbers
+from appell.robot.arguments import choice, numbers
 from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
@@ -104,7 +104,7 @@ class Description:
         {'joint1': [0], 'joint2': [1]}
         """
         found: dict[str, list[int]] = {}
-        if letter == "q":
+        if choice("places: no array", letter, ("q", "v", "tau")) == "q":
             names = [name for name, n in zip(self.joint_names, self.facts.joint_sizes, strict=True) for _ in range(n)]
         else:
             names = [name.partition("[")[0] for name in (self.independent if letter == "v" else self.facts.forces)]
@@ -206,7 +206,10 @@ class Description:
             known = listed(sorted(Options.__optional_keys__))
             raise InputError(f"{verb}: unknown option {listed(sorted(unknown))}; known: {known}")
         parameters, out = options.get("parameters"), options.get("out")
-        name = (verb, about, options.get("formulation"), parameters is not None)
+        formulation = options.get("formulation")
+        if formulation is not None:
+            formulation_of(self.kind, verb, formulation)
+        name = (verb, about, formulation, parameters is not None)
         call = self._calls.get(name) or self._prepared(name, *name)
         given = arguments if parameters is None else (*arguments, parameters)
         return call(*given) if out is None else call(*given, out)
