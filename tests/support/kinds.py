@@ -15,9 +15,9 @@ from appell.loops.spherical.kind import Spherical
 from appell.model.model import Joint, Model
 from appell.recursion.points import Place
 from appell.robot import posture
-from appell.robot.programs import Solved
 from appell.robot.derivatives import known
 from appell.robot.kind import FILE
+from appell.robot.programs import Solved
 from appell.robot.robot import Robot
 from tests.support.evaluation import evaluate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,20 @@ def choice(what: str, argument: Any, known: Iterable[str]) -> str:
     return argument
 
 
+def truth(name: str, argument: Any) -> bool:
+    """Return True or False."""
+    if not isinstance(argument, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {shown(argument)}")
+    return bool(argument)
+
+
+def words(name: str, argument: Any) -> list[str]:
+    """Return a list of texts."""
+    if not isinstance(argument, list | tuple | KeysView) or not all(isinstance(word, str) for word in argument):
+        raise InputError(f"{name}: expected a list of names, got {shown(argument)}")
+    return list(argument)
+
+
 def whole(name: str, argument: Any, low: int = 1, high: int = 1 << 48) -> int:
     """Return a whole number between two bounds."""
     try:
@@ -93,13 +107,6 @@ def several(what: str, argument: Any) -> list[Any]:
     if entries is None:
         raise InputError(f"{what}, got {shown(argument)}")
     return entries
-
-
-def truth(name: str, argument: Any) -> bool:
-    """Return an argument that is True or False."""
-    if not isinstance(argument, bool | np.bool_):
-        raise InputError(f"{name}: expected True or False, got {shown(argument)}")
-    return bool(argument)
 
 
 def takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:

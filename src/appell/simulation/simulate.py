@@ -96,7 +96,7 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
         Speed [m/s] below which an impact has no restitution; the point then rests on the wall until it is pulled off.
     max_steps, timeout
         Bounds of the work: steps, where an event counts as one, and seconds of wall time, looked at whenever the motion
-        is evaluated; compiling the robot's native code is not counted. Without `max_steps` a run may take 20,000
+        is evaluated, from the first step on. Without `max_steps` a run may take 20,000
         steps, 10,000 more per second of `duration`, and those that `step` and `rate` ask for. Without `timeout` it may
         take any time.
     progress
