@@ -134,9 +134,15 @@ def controllers() -> dict[str, Subject]:
         ),
         "PD, called": Subject(control.PD(arm, Q, 1.0, 1.0), state, may_overflow=True),
         "Tracking, called": Subject(
-            lambda **given: control.Tracking(arm, still, 1.0, 1.0, 1.0)(**given), state, may_overflow=True
+            lambda **given: control.Tracking(arm, still, 1.0, 1.0, 1.0)(**given),  # noqa: PLW0108  # one per call: it has memory
+            state,
+            may_overflow=True,
         ),
-        "Adaptive, called": Subject(lambda **given: control.Adaptive(**adaptive)(**given), state, may_overflow=True),
+        "Adaptive, called": Subject(
+            lambda **given: control.Adaptive(**adaptive)(**given),  # noqa: PLW0108  # one per call: it has memory
+            state,
+            may_overflow=True,
+        ),
         "OperationalSpace, called": Subject(
             control.OperationalSpace(**frame, kp=1.0, kd=1.0), {"t": 0.0, "q": six, "v": zero}, may_overflow=True
         ),

@@ -7,6 +7,7 @@ import json
 import struct
 import tracemalloc
 import zipfile
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ GOOD = [message(k) for k in range(20)]
 def read(tmp_path):
     pytest.importorskip("mcap")
 
-    def read(body: bytes) -> appell.Log:
+    def read(body: bytes) -> Any:
         path = tmp_path / "log.mcap"
         end = record(0xF, struct.pack("<I", 0)) + record(2, struct.pack("<QQI", 0, 0, 0))
         path.write_bytes(MAGIC + record(1, text(b"") + text(b"")) + body + end + MAGIC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ URDF = """<robot name="cart"><link name="base"/><link name="slider"/><link name=
 <joint name="slide" type="prismatic"><parent link="base"/><child link="slider"/><axis xyz="1 0 0"/></joint>
 <joint name="hinge" type="continuous"><parent link="slider"/><child link="pole"/><axis xyz="0 1 0"/></joint></robot>"""
 TOML = 'name = "a"\n[[links]]\nname = "b"\n'
-READERS = {
+READERS: dict[str, Any] = {
     ".urdf": appell.load,
     ".xml": appell.load,
     ".mjcf": appell.load,
@@ -38,7 +38,7 @@ READERS = {
 
 @pytest.fixture
 def file(tmp_path):
-    def write(name: str, content: str | bytes) -> Path:
+    def write(name: str, content: str | bytes) -> Any:
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
@@ -48,7 +48,7 @@ def file(tmp_path):
 
 # What is no file
 
-NO_PATHS = [None, b"puma560", 3, 1.5, [], {}, ""]
+NO_PATHS: list[Any] = [None, b"puma560", 3, 1.5, [], {}, ""]
 NAMES = [
     "a" * 5000,
     "a" * 5000 + ".urdf",

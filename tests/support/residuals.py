@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,8 @@ def main(folders: dict[str, Path]) -> int:
         wrong += counts["silent"]
         rows.append([name, len(paths), *(counts[what] for what in OUTCOMES), f"{worst:.0e}"])
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    for row in (["package", "files", *OUTCOMES, "worst"], ["---"] * 9, *rows):
+    lines: list[list[Any]] = [["package", "files", *OUTCOMES, "worst"], ["---"] * 9, *rows]
+    for row in lines:
         print("| " + " | ".join(str(x) for x in row) + " |")
     for reason, count in refused.most_common():
         print(f"{count:4d} × {reason}")

@@ -282,8 +282,8 @@ def light_arm(mass: float, *, is_floating: bool = False) -> Model:
     """
     links, connections = [Link("base", Inertia())], []
     for k, (m, x, at) in enumerate([(1.0, 0.4, 0.0), (mass, 0.0, 0.5), (1.0, 0.4, 0.0)], start=1):
-        tensor = tuple(tuple(0.01 * m * y for y in row) for row in IDENTITY)
-        links.append(Link(f"link{k}", Inertia.from_centre(m, (x, 0.0, 0.0), tensor)))
+        a, b, c = (vector(0.01 * m * np.array(row)) for row in IDENTITY)
+        links.append(Link(f"link{k}", Inertia.from_centre(m, (x, 0.0, 0.0), (a, b, c))))
         joint = Joint(f"joint{k}", "revolute", placement=Pose(rotation((0.0, 0.0, 0.3)), (at, 0.0, 0.0)))
         connections.append(Connection(joint, links[-2].name, links[-1].name))
     model = build("light", links, connections)
