@@ -16,7 +16,8 @@ PAGE = r"""\documentclass{article}
 \begin{document}
 \section*{The double pendulum}
 Two rods swing about parallel axes; the angle of the second is relative to the first. Per rod, $m$ is its mass, $mz$ its
-first moment and $Ixx$ its moment of inertia about its joint. The motion follows $M a + C v + G = \tau = \partial S / \partial a$:
+first moment and $Ixx$ its moment of inertia about its joint. The motion follows
+$M a + C v + G = \tau = \partial S / \partial a$:
 
 %s
 \end{document}

@@ -82,7 +82,7 @@ def test_every_public_name_is_there():
     assert len(set(appell.__all__)) == len(appell.__all__)
 
 
-REQUIRED = ("appell", "llvmlite", "lxml", "numpy", "rich", "scipy", "typer")
+REQUIRED = ("appell", "llvmlite", "lxml", "numpy", "rich", "scipy", "threadpoolctl", "typer")
 """What may be imported anywhere beside the standard library; all else is loaded by read/extras.py."""
 
 

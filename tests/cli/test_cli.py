@@ -223,7 +223,7 @@ def test_a_wrong_csv_is_told_with_its_line(tmp_path, text, expected):
 def test_a_csv_that_is_no_text_is_told(tmp_path):
     file = tmp_path / "log.csv"
     file.write_bytes(b"q1,q2\n\xff\xfe\x00,1\n")
-    assert ":2: column 'q1': expected a finite number" in told("id", "two-link", "--in", file)
+    assert "log.csv: has NUL bytes" in told("id", "two-link", "--in", file)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_wrong_npz_is_told(tmp_path, arrays, expected):
 def test_an_npz_that_is_none_is_told(tmp_path):
     file = tmp_path / "log.npz"
     file.write_bytes(b"not a zip file")
-    assert "is no .npz file" in told("fd", "two-link", "--in", file)
+    assert "is no whole .npz file" in told("fd", "two-link", "--in", file)
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path):

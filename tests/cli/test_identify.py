@@ -127,7 +127,10 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
             ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.xml"),
             "--out: unknown extension of 'model.xml'; known:",
         ),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "--report", "page.pdf"), "--report: page.pdf: expected a file"),
+        (
+            ("two-link", "{log}", "--map", MAP, *QUICK, "--report", "page.pdf"),
+            "--report: unknown extension",
+        ),
         (("no-robot", "{log}", "--map", MAP), "no-robot"),
         (("two-link",), "LOG"),
     ],

@@ -381,7 +381,7 @@ def test_energy_of_adaptation_falls_by_the_damped_power(puma, motion):
     ("make", "said"),
     [
         (lambda r: PointToPoint(r, [0.0] * 5, 1.0, 1.0), "goal: expected"),
-        (lambda r: PointToPoint(r, [0.0] * 6, -1.0, 1.0), "kp: expected numbers of 0 or more"),
+        (lambda r: PointToPoint(r, [0.0] * 6, -1.0, 1.0), "kp: expected finite numbers of 0 or more"),
         (lambda r: PointToPoint(r, [0.0] * 6, 1.0, 1.0, limit="robot"), "limit: expected forces"),
         (lambda r: PDGravity(cast(Any, "five-bar"), [0.0] * 4, 1.0, 1.0), "PDGravity: expected a robot, got str"),
         (lambda r: OperationalSpace(appell.load("five-bar"), "free1", still, 1.0, 1.0), "expected an open robot"),

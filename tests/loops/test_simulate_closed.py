@@ -107,6 +107,7 @@ def test_joints_of_a_loop_stop_at_their_limits(joint, five_bar):
     assert np.abs(robot.closure_error(run.q)).max() < 1e-13
 
 
+@pytest.mark.filterwarnings("ignore:robot 'agile-wrist'. nearly singular")  # at the edge of the workspace
 def test_a_closed_form_keeps_its_energy_and_says_when_it_leaves_the_workspace():
     robot = appell.load("agile-wrist")
     run = appell.simulate(robot, [0.1, 0.2, -0.1], [0.5, -0.4, 0.3], 0.05)

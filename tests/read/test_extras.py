@@ -56,6 +56,7 @@ USES = {
     "mcap": [lambda run, folder: log(run).save(folder / "a.mcap")],
     "mujoco": [lambda run, folder: compiled(folder)],
     "pyarrow": [lambda run, folder: log(run).save(folder / "a.parquet")],
+    "sympy": [lambda run, folder: run.robot.equations().M],
     "trimesh": [lambda run, folder: import_trimesh()],
     "viser": [lambda run, folder: appell.view(run, browser=False, block=False)],
     "yaml": [lambda run, folder: looped(folder)],
@@ -77,7 +78,10 @@ def test_every_package_has_a_use_here_or_is_reported_by_a_command():
     assert set(PACKAGES) - set(USES) == {
         "collada",  # a remark of the viewer's
         "contourpy",  # for walls in space, after PIL
+        "lz4",  # of compressed logs, which mcap brings
         "pinocchio",  # a line of compare's
+        "websockets",  # which viser brings
+        "zstandard",  # of compressed logs, which mcap brings
     }
 
 

@@ -165,7 +165,7 @@ ODD_SINGLES: dict[str, Callable[..., Any]] = {
     "reversed": lambda x: x[::-1].copy()[::-1],
     "not writeable": lambda x: np.frombuffer(x.tobytes()),
     "of the other byte order": lambda x: x.astype(x.dtype.newbyteorder()),
-    "a subclass": np.ma.masked_array,
+    "a subclass": lambda x: x.view(np.recarray),
     "a matrix row": lambda x: x[None][0],
     "single": lambda x: x.astype(np.float32).astype(np.float64),
     "with one leading axis": lambda x: x[None],

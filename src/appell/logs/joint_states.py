@@ -199,12 +199,12 @@ def _unpacked(chunk: Any) -> bytes:
 
 
 def _zstd(data: bytes, most: int) -> bytes:
-    zstandard = extra("zstandard", ".mcap files need", "logs")
+    zstandard = extra("zstandard", ".mcap files need")
     return bytes(zstandard.ZstdDecompressor().stream_reader(data).read(most))
 
 
 def _lz4(data: bytes, most: int) -> bytes:
-    return bytes(extra("lz4.frame", ".mcap files need", "logs").LZ4FrameDecompressor().decompress(data, most))
+    return bytes(extra("lz4.frame", ".mcap files need").LZ4FrameDecompressor().decompress(data, most))
 
 
 UNPACKERS: Mapping[str, Callable[[bytes, int], bytes]] = {"zstd": _zstd, "lz4": _lz4}

@@ -17,6 +17,7 @@ PACKAGES = {
     "contourpy": "appell[plot]",
     "cvxpy": "appell[fit]",
     "jax": "jax",
+    "lz4": "appell[logs]",
     "matplotlib": "appell[plot]",
     "mcap": "appell[logs]",
     "mujoco": "appell[mjcf]",
@@ -27,6 +28,7 @@ PACKAGES = {
     "viser": "appell[view]",
     "websockets": "appell[view]",
     "yaml": "pyyaml",
+    "zstandard": "appell[logs]",
 }
 """What pip installs, by the package that is imported."""
 
