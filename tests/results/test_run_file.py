@@ -7,6 +7,8 @@ import io
 import json
 import struct
 import zipfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ def array_bytes(array: object) -> bytes:
     return stream.getvalue()
 
 
-def array_of(data: bytes) -> np.ndarray:
+def array_of(data: bytes) -> Any:
     return np.load(io.BytesIO(data))
 
 
@@ -58,7 +60,7 @@ def header(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def with_about(parts: dict[str, bytes], change: object) -> dict[str, bytes]:
+def with_about(parts: dict[str, bytes], change: Callable[[Any], object]) -> dict[str, bytes]:
     about = json.loads(str(array_of(parts["about.npy"])))
     change(about)
     return {**parts, "about.npy": array_bytes(json.dumps(about))}
@@ -118,7 +120,7 @@ def at(*keys: str | int):
     """Return a change of one entry of what a run keeps as JSON."""
 
     def change(value: object):
-        def apply(about: dict) -> None:
+        def apply(about: Any) -> None:
             for key in keys[:-1]:
                 about = about[key]
             about[keys[-1]] = value

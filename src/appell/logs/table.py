@@ -89,11 +89,11 @@ def parsed(about: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         return {}
-    joints, repairs = (value.get(key) if isinstance(value.get(key), list) else [] for key in ("joints", "repairs"))
-    is_named = all(isinstance(name, str) for name in joints)
+    lists: dict[str, list[Any]] = {key: x for key, x in value.items() if isinstance(x, list)}
+    joints, repairs = lists.get("joints", []), lists.get("repairs", [])
     return {
         "source": value["source"] if isinstance(value.get("source"), str) else "",
-        "joints": joints if is_named else [],
+        "joints": joints if all(isinstance(name, str) for name in joints) else [],
         "repairs": [x for x in repairs if isinstance(x, list) and [type(y) for y in x] == [str, str, int]],
     }
 

@@ -61,7 +61,7 @@ def _check_counts(element: Element, source: str) -> None:
     if copies > COPIES:
         raise ReadError(f"<replicate> makes {copies:g} copies, more than {COPIES}", source, line_of(element))
     names = [key for key in element.keys() if key != "memory"] if tag(element) == "size" else []  # noqa: SIM118
-    products = [(key,) for key in names] or [ALLOCATED.get(tag(element), ())]
+    products: list[tuple[str, ...]] = [(key,) for key in names] or [ALLOCATED.get(tag(element), ())]
     for keys in products:
         entries = math.prod(_count(element, key) for key in keys)
         if entries > ENTRIES:
