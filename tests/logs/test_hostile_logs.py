@@ -7,13 +7,13 @@ import json
 import struct
 import tracemalloc
 import zipfile
-from typing import Any
 
 import numpy as np
 import pytest
 
 import appell
 from appell.errors import ReadError
+from appell.logs.log import Log
 
 T = np.linspace(0.0, 1.0, 21)
 Q = np.column_stack([np.sin(T), np.cos(T)])
@@ -138,7 +138,7 @@ GOOD = [message(k) for k in range(20)]
 def read(tmp_path):
     pytest.importorskip("mcap")
 
-    def read(body: bytes) -> Any:
+    def read(body: bytes) -> Log:
         path = tmp_path / "log.mcap"
         end = record(0xF, struct.pack("<I", 0)) + record(2, struct.pack("<QQI", 0, 0, 0))
         path.write_bytes(MAGIC + record(1, text(b"") + text(b"")) + body + end + MAGIC)

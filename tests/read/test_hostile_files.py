@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +25,7 @@ URDF = """<robot name="cart"><link name="base"/><link name="slider"/><link name=
 <joint name="slide" type="prismatic"><parent link="base"/><child link="slider"/><axis xyz="1 0 0"/></joint>
 <joint name="hinge" type="continuous"><parent link="slider"/><child link="pole"/><axis xyz="0 1 0"/></joint></robot>"""
 TOML = 'name = "a"\n[[links]]\nname = "b"\n'
-READERS: dict[str, Any] = {
+READERS: dict[str, Callable[..., Any]] = {
     ".urdf": appell.load,
     ".xml": appell.load,
     ".mjcf": appell.load,
@@ -38,8 +41,8 @@ READERS: dict[str, Any] = {
 
 @pytest.fixture
 def file(tmp_path):
-    def write(name: str, content: str | bytes) -> Any:
-        path = tmp_path / name
+    def write(name: str, content: str | bytes) -> Path:
+        path = Path(tmp_path, name)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
@@ -370,3 +373,27 @@ def test_what_would_keep_mujoco_from_ending_is_refused(file, tmp_path, head, bod
     file("other.xml", '<mujoco><worldbody><replicate count="99999"><site/></replicate></worldbody></mujoco>')
     with pytest.raises(ReadError, match=message):
         appell.load(file("a.xml", ROOT.format(head, body)))
+
+
+SEEDS = Path(__file__).parents[1] / "fuzz" / "seeds"
+OF_SEEDS: dict[str, Callable[[Path], Any]] = {
+    "log-mcap": appell.read_log,
+    "log-npz": appell.read_log,
+    "loops-yaml": lambda path: appell.load("two-link", loops=path),
+    "mjcf": appell.load,
+    "run": appell.Run.load,
+    "toml": appell.load,
+    "toml-closed": appell.load,
+    "toml-spherical": appell.load,
+    "urdf": appell.load,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", OF_SEEDS)
+def test_findings_of_mutation_runs_are_read_or_refused(kind):
+    files = sorted((SEEDS / kind).glob("[a-z]*"))
+    assert files
+    for path in files:
+        with contextlib.suppress(AppellError):
+            OF_SEEDS[kind](path)

@@ -89,11 +89,11 @@ def parsed(about: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         return {}
-    joints, repairs = (x if isinstance(x := value.get(key), list) else list[Any]() for key in ("joints", "repairs"))
-    is_named = all(isinstance(name, str) for name in joints)
+    lists: dict[str, list[Any]] = {key: x for key, x in value.items() if isinstance(x, list)}
+    joints, repairs = lists.get("joints", []), lists.get("repairs", [])
     return {
         "source": value["source"] if isinstance(value.get("source"), str) else "",
-        "joints": joints if is_named else [],
+        "joints": joints if all(isinstance(name, str) for name in joints) else [],
         "repairs": [x for x in repairs if isinstance(x, list) and [type(y) for y in x] == [str, str, int]],
     }
 
@@ -154,4 +154,4 @@ def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
 
 
 def _pyarrow() -> tuple[ModuleType, ModuleType]:
-    return extra("pyarrow", ".parquet files need"), extra("pyarrow.parquet", ".parquet files need")
+    return extra("pyarrow", ".parquet files need", "logs"), extra("pyarrow.parquet", ".parquet files need", "logs")

@@ -159,6 +159,11 @@ def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Ord
         pattern = (block > NOTHING * scale).any(axis=0)
         tallest = np.maximum(block.max(axis=1, keepdims=True), 1e-300)
         quality = (block / tallest).min(axis=0) * (block.min(axis=0) > 1e-7 * scale)
+        if not quality.any() and not block[0].any():
+            raise ModelError(
+                f"the loops hold {count} velocities near the home configuration and {len(rows)} in it: it is singular; "
+                "give another home, and check the closures' frames and radii"
+            )
         if not quality.any():  # no entry is alive in all samples; the best of the first will have to do
             quality = block[0] / block[0].max()
         fill = np.outer(pattern.sum(axis=1) - 1, pattern.sum(axis=0) - 1)
