@@ -17,9 +17,7 @@ MINUTES = 30
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
 
-.PHONY: help install demo test test-full mutate lint bench docs clean
-.PHONY: help install demo test test-full soak lint bench docs clean
-.PHONY: help install demo test test-full fuzz lint bench docs clean
+.PHONY: help install demo test test-full fuzz soak mutate lint bench docs clean
 
 ## help     this list
 help:
@@ -43,9 +41,11 @@ test-full: $(STAMP)
 ## mutate   change the arithmetic in 200 places, one at a time, and list the changes that no test notices; about an hour
 mutate: $(STAMP)
 	$(BIN)/python -m tests.mutation.mutate
+
 ## soak     ten minutes of loads, calls, compiles, simulations and exports; fails where memory or mappings grow
 soak: $(STAMP)
 	$(BIN)/python tests/soak.py
+
 ## fuzz     try mutated files, arrays and command lines: make fuzz INPUTS=200000 MINUTES=60; table, failures in out/fuzz
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.run --inputs $(INPUTS) --minutes $(MINUTES)

@@ -145,7 +145,7 @@ def test_float32_samples_near_a_singular_mass_matrix_are_computed_in_float64() -
 def test_rollouts_warn(floating: Robot) -> None:
     q, v, tau = states(floating)
     with pytest.warns(AppellWarning) as caught:  # also that states do not stay finite
-        appell.rollout(floating, q, v, tau, 1e-3, steps=2)
+        appell.rollout(floating, q, v, tau[:, None], 1e-3, steps=2)
     assert any(re.search(f"{SINGULAR} at 4 samples", str(warning.message)) for warning in caught)
 
 
@@ -156,9 +156,9 @@ def single(x: Array) -> Array:
 def test_rollouts_in_float32_warn_of_what_float64_can_do() -> None:
     robot = appell.load(light_arm(1e-6))
     q, v, tau = states(robot)
-    appell.rollout(robot, q, 0 * v, 1e-9 * tau, 1e-6, steps=2)
+    appell.rollout(robot, q, 0 * v, 1e-9 * tau[:, None], 1e-6, steps=2)
     with pytest.warns(AppellWarning, match=f"{SINGULAR}.*or use float64"):
-        appell.rollout(robot, single(q), single(0 * v), single(1e-9 * tau), 1e-6, steps=2)
+        appell.rollout(robot, single(q), single(0 * v), single(1e-9 * tau[:, None]), 1e-6, steps=2)
 
 
 @pytest.mark.parametrize("name", ["puma560", "rx90", "stanford"])

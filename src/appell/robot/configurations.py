@@ -13,7 +13,7 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.values import shown
-from appell.robot.arguments import real_array, several, whole
+from appell.robot.arguments import real_array, several, whole, words
 from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
 from appell.robot.kind import Kind
@@ -41,6 +41,8 @@ class Configurations(Description):
         >>> appell.load("two-link").random(np.random.default_rng(0), 3).shape
         (3, 2)
         """
+        if not isinstance(rng, np.random.Generator):
+            raise InputError(f"rng: expected a generator such as numpy.random.default_rng(0), got {shown(rng)}")
         one = isinstance(size, int | np.integer)
         sizes = [size] if one else several("size: expected a whole number, or several", () if size is None else size)
         shape = tuple(whole("size", x, 0) for x in sizes)
@@ -129,7 +131,8 @@ class Configurations(Description):
         (['mot1', 'free1'], ['mot1', 'mot2'])
         """
         at = None if near is None else self._sized("near", near, self.nq)
-        return self._with(self.kind.with_independent(names, at))
+        wanted = None if names is None else words("with_independent", names)
+        return self._with(self.kind.with_independent(wanted, at))
 
     def coordinates_near(self, q: ArrayLike) -> Self:
         """Return the robot in coordinates that are good at q: itself unless it is near a singularity of its own.

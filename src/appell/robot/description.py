@@ -103,6 +103,8 @@ class Description:
         >>> appell.load("two-link").places("v")
         {'joint1': [0], 'joint2': [1]}
         """
+        if not isinstance(letter, str) or letter not in ("q", "v", "tau"):
+            raise InputError(f"places: expected 'q', 'v' or 'tau', got {shown(letter)}")
         found: dict[str, list[int]] = {}
         if letter == "q":
             names = [name for name, n in zip(self.joint_names, self.facts.joint_sizes, strict=True) for _ in range(n)]

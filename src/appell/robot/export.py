@@ -18,6 +18,7 @@ from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
 from appell.read.files import extension, write, write_together
+from appell.read.values import shown
 from appell.robot import compile
 from appell.robot.descriptions import MACROS, port_descriptions, verb_description
 from appell.robot.kind import Key, Kind
@@ -81,7 +82,7 @@ def export(
         raise InputError(f"export: '{to}' is for verbs of robots; controllers are written to {known}")
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
     if not isinstance(name, str) or (name != identifier(name) and (name or prefix is not None)):
-        raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
+        raise InputError(f"export: prefix: expected letters, digits and single underscores, got {shown(prefix)}")
     if not keys:
         raise InputError("export: name at least one verb")
     unique = list(dict.fromkeys(key._replace(is_single=real == "float") for key in keys))
@@ -100,9 +101,9 @@ def export(
 def checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
     """Return the file to write, if any, after a look at the options that depend on the target."""
     if not isinstance(to, str) or to not in TARGETS:
-        raise InputError(f"export: no target '{to}'; known: {listed(TARGETS)}")
+        raise InputError(f"export: no target {shown(to)}; known: {listed(TARGETS)}")
     if not isinstance(real, str) or real not in REALS:
-        raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
+        raise InputError(f"export: real: expected {listed(REALS)}, got {shown(real)}")
     if to != "c" and (real != "double" or not libm):
         raise InputError(
             f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision"

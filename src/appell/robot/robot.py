@@ -8,6 +8,7 @@ from typing import Any, final
 
 from appell.errors import InputError
 from appell.model.build import listed
+from appell.read.values import shown
 from appell.robot import compile, equations, export
 from appell.robot.arguments import several, truth
 from appell.robot.calls import AnyKernel, kernel
@@ -87,7 +88,7 @@ class Robot(Dynamics):
         abouts = {name: self._about(name, frame if name in framed else None, "export") for name in verbs}
         has_parameters = truth("export: parametric", parametric)
         keys = [self._key(name, abouts[name], formulation, has_parameters) for name in verbs]
-        if to in export.EQUATIONS:
+        if isinstance(to, str) and to in export.EQUATIONS:
             return equations.export(self.kind, keys, to, export.checked(to, path, real, libm), isinstance(verb, str))
         return export.export(
             export.source(self.kind), keys, to, path, real=real, libm=libm, prefix=prefix, is_one=isinstance(verb, str)
@@ -136,7 +137,9 @@ class Robot(Dynamics):
         """
         known = dict.fromkeys(name for verb in self.verbs for name in self.kind.formulations(verb))
         if not isinstance(formulation, str) or formulation not in known:
-            raise InputError(f"using: no formulation '{formulation}' for robot '{self.name}'; known: {listed(known)}")
+            raise InputError(
+                f"using: no formulation {shown(formulation)} for robot '{self.name}'; known: {listed(known)}"
+            )
         return Robot(self.kind, formulation)
 
     def operations(self, verb: str, formulation: str | None = None) -> Count:
