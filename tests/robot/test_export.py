@@ -13,6 +13,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.robot.descriptions import verb_description
+from tests.support.robots import light_arm
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def check(robot, verbs, frame, c):
     rng = np.random.default_rng(1)
     for verb in verbs:
         about = frame if robot.verbs[verb].about else None
-        tape, hidden = robot.tape(verb, about), {"quaternion_error", "reach"}
+        tape, hidden = robot.tape(verb, about), {"inverse_mass_norm", "quaternion_error", "reach"}
         given = [robot.random(rng), *(rng.normal(size=port.shape) for port in tape.inputs[1:])]
         every = {port.name: np.full(port.shape, np.nan) for port in tape.outputs}
         found = [x for name, x in every.items() if name not in hidden]
@@ -197,3 +198,15 @@ def test_a_mistake_is_told(options, told, tmp_path, monkeypatch):
         appell.load("two-link").export(**{"verb": "gravity", "path": "arm.c", **options})
     assert told in str(error.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("real", "good", "bad"), [("double", 1e-6, 1e-9), ("float", 1e-2, 1e-6)])
+def test_a_singular_mass_matrix_is_told_by_a_code(library, tmp_path, real, good, bad):
+    """The middle link is so light that the precision does not tell it from none; a heavier one needs no code."""
+    number, path = {"double": np.float64, "float": np.float32}[real], tmp_path / "arm.c"
+    appell.load(light_arm(good)).export("forward_dynamics", path=path, prefix="arm", real=real)
+    assert "void arm_forward_dynamics" in path.with_suffix(".h").read_text()
+    file = appell.load(light_arm(bad)).export("forward_dynamics", path=path, prefix="arm", real=real)
+    assert "#define ARM_SINGULAR_MASS_MATRIX 8" in path.with_suffix(".h").read_text()
+    given = [np.array(x, number) for x in ([0.3, 0.5, 0.7], [0, 0, 0], [1, 2, 3], [0, 0, 0])]
+    assert library(file).arm_forward_dynamics(*(x.ctypes.data_as(ctypes.c_void_p) for x in given)) == 8

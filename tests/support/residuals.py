@@ -31,11 +31,11 @@ PACKAGES = {
     "rtb-data": PURE / "rtbdata",
     "icub-models": PURE / "share" / "iCub",
 }
-OUTCOMES = ("right", "warned", "no joint", "refused", "silent")
+OUTCOMES = ("right", "warned", "error", "no joint", "not loaded", "silent")
 
 
 class Outcome(NamedTuple):
-    """What became of a file: one of the outcomes, the relative residual, and the reason of a refusal or a warning."""
+    """What became of a file: one of the outcomes, the relative residual, and the error or the warning."""
 
     name: str
     residual: float = 0.0
@@ -55,14 +55,17 @@ def outcome(path: Path, *, floating: bool, samples: int = SAMPLES) -> Outcome:
         warnings.simplefilter("always")
         try:
             robot = appell.load(path, floating=floating)
-            caught.clear()  # of what is odd in the file
-            if not robot.nv:
-                return Outcome("no joint")
+        except appell.AppellError as error:
+            return Outcome("not loaded", reason=str(error))
+        caught.clear()  # of what is odd in the file
+        if not robot.nv:
+            return Outcome("no joint")
+        try:
             q, v = robot.random(rng, samples), rng.normal(size=(samples, robot.nv))
             a = rng.normal(size=(samples, robot.nu))
             again = robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a))[:, : robot.nu]
         except appell.AppellError as error:
-            return Outcome("refused", reason=str(error))
+            return Outcome("error", reason=str(error))
     residual = float(np.max(np.abs(again - a)) / np.max(np.abs(a)))
     told = [str(w.message) for w in caught if issubclass(w.category, appell.AppellWarning)]
     if told:
@@ -78,7 +81,7 @@ def outcomes(paths: Iterable[Path]) -> Iterator[tuple[Path, bool, Outcome]]:
 
 
 def main(folders: dict[str, Path]) -> int:
-    """Print a table of folders, then what was refused and what is wrong; return how many are wrong."""
+    """Print a table of folders, then the errors; return how many are wrong."""
     rows, refused, wrong = [], Counter[str](), 0
     for name, folder in folders.items():
         paths, counts, worst, start = files(folder), Counter[str](), 0.0, time.perf_counter()
@@ -87,15 +90,15 @@ def main(folders: dict[str, Path]) -> int:
             worst = max(worst, residual if what == "right" else 0.0)
             line = f"{path.relative_to(folder)}{' floating' if floating else ''}: {what} {residual:.1e} {reason}"
             print(line, file=sys.stderr, flush=True)
-            if what == "refused":
+            if what in {"not loaded", "error"}:
                 refused[re.sub(r"'[^']*'|[-+\w./]*/[-+\w./]*|\d+", "…", reason)[:110]] += 1
         wrong += counts["silent"]
         rows.append([name, len(paths), *(counts[what] for what in OUTCOMES), f"{worst:.0e}"])
         print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    for row in (["package", "files", *OUTCOMES, "worst"], ["---"] * 8, *rows):
+    for row in (["package", "files", *OUTCOMES, "worst"], ["---"] * 9, *rows):
         print("| " + " | ".join(map(str, row)) + " |")
     for reason, count in refused.most_common():
-        print(f"{count:4d} refused: {reason}")
+        print(f"{count:4d} × {reason}")
     return wrong
 
 

@@ -272,3 +272,19 @@ def random_state(model: Any, size: int | None = None) -> tuple[Array, Array, Arr
     leading = () if size is None else (size,)
     q = manifold.random(model, rng, leading) if isinstance(model, Model) else model.random(rng, leading)
     return q, 2.0 * rng.normal(size=(*leading, model.nv)), 3.0 * rng.normal(size=(*leading, model.nv))
+
+
+def light_arm(mass: float, *, is_floating: bool = False) -> Model:
+    """Return an arm of three parallel axes, the last two in one line, whose middle link has some mass.
+
+    Without it the last two joints can turn against each other and move nothing. The frames are turned about their
+    axes, so that rounding does not cancel.
+    """
+    links, connections = [Link("base", Inertia())], []
+    for k, (m, x, at) in enumerate([(1.0, 0.4, 0.0), (mass, 0.0, 0.5), (1.0, 0.4, 0.0)], start=1):
+        tensor = tuple(tuple(0.01 * m * y for y in row) for row in IDENTITY)
+        links.append(Link(f"link{k}", Inertia.from_centre(m, (x, 0.0, 0.0), tensor)))
+        joint = Joint(f"joint{k}", "revolute", placement=Pose(rotation((0.0, 0.0, 0.3)), (at, 0.0, 0.0)))
+        connections.append(Connection(joint, links[-2].name, links[-1].name))
+    model = build("light", links, connections)
+    return model.floating() if is_floating else model
