@@ -151,8 +151,9 @@ def test_rollouts_in_float32_warn_of_what_float64_can_do() -> None:
     robot = appell.load(light_arm(1e-6))
     q, v, tau = states(robot)
     appell.rollout(robot, q, 0 * v, 1e-9 * tau[:, None], 1e-6, steps=2)
+    q, v, tau = (x.astype(np.float32) for x in (q, 0 * v, 1e-9 * tau[:, None]))
     with pytest.warns(AppellWarning, match=f"{SINGULAR}.*or use float64"):
-        appell.rollout(robot, *(x.astype(np.float32) for x in (q, 0 * v, 1e-9 * tau[:, None])), 1e-6, steps=2)
+        appell.rollout(robot, q, v, tau, 1e-6, steps=2)
 
 
 @pytest.mark.parametrize("name", ["puma560", "rx90", "stanford"])

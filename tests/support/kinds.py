@@ -17,6 +17,7 @@ from appell.recursion.points import Place
 from appell.robot import posture
 from appell.robot.derivatives import known
 from appell.robot.kind import FILE
+from appell.robot.programs import Solved
 from appell.robot.robot import Robot
 from tests.support.evaluation import evaluate
 
@@ -158,7 +159,12 @@ def program(verb: str, formulation: str | None = None) -> Callable[..., Any]:
     """Return a formulation of a verb, the first if none is named, as a function of a tree's model and scalars."""
     found = known(verb)
     chosen = found[formulation] if formulation else next(iter(found.values()))
-    return lambda model, *scalars: chosen.program(posture.Tree(model.tree, model), *scalars)
+    return lambda model, *scalars: results(chosen.program(posture.Tree(model.tree, model, model.tree), *scalars))
+
+
+def results(found: Any) -> Any:
+    """Return what a program gives, without what its guard of M is computed of."""
+    return found.results if isinstance(found, Solved) else found
 
 
 def reference(robot: Robot, verb: str, *arguments: Array) -> Array:
@@ -174,7 +180,7 @@ def reference(robot: Robot, verb: str, *arguments: Array) -> Array:
             return _sample_by_sample(lambda *x: np.reshape(tape.run(*x)[: n * n], (n, n)), *arguments)
         own: Any = robot.kind  # of either kind
         embedding = own.embedding(FILE) if is_spherical else Loops(robot.model, robot.model, own.structure)
-        return _sample_by_sample(lambda *x: formulation.program(embedding, *x), *arguments)
+        return _sample_by_sample(lambda *x: results(formulation.program(embedding, *x)), *arguments)
     if not robot.model.is_coupled or verb == "forward_dynamics":
         return evaluate(program(verb), robot.model, *arguments)
     q, *others = arguments

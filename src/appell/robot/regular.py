@@ -1,10 +1,10 @@
 """Whether a tree's mass matrix can come near a singular one: a bound that holds in every configuration.
 
 What rounding does to accelerations is bounded by the largest eigenvalues of M⁻¹ and of S⁻¹, for M scaled to a unit
-diagonal. These are C if Σ w_k v_k² ≤ C·vᵀMv for all v, with w_k = 1 and w_k = M_kk. The velocity of a joint follows from
-those of its body and the body before, V_i = X V_p + S v, as v = (SᵀIS)⁻¹SᵀI (V_i − X V_p), and vᵀMv is the sum of
-V_iᵀ I_i V_i. So C is the largest of what each body's part must be multiplied by. Where that is small enough for the
-precision, no program needs to look at how close to singular M is.
+diagonal. These are at most C if Σ w_k v_k² ≤ C·vᵀMv for all v, with w_k = 1 and w_k = M_kk. The velocity of a joint
+follows from those of its body and the body before, V_i = X V_p + S v, as v = (SᵀIS)⁻¹SᵀI (V_i − X V_p), and vᵀMv is the
+sum of V_iᵀ I_i V_i. So C is the largest of what each body's part must be multiplied by. Where that is small enough for
+the precision, no program needs to look at how close to singular M is.
 """
 
 from __future__ import annotations
