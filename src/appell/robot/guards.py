@@ -28,7 +28,7 @@ They seldom have ten times the error that is expected.
 REGULAR, REGULAR_SINGLE = ACCURACY / float(np.finfo(np.float64).eps), ACCURACY_SINGLE / float(np.finfo(np.float32).eps)
 """The same as a multiple of rounding."""
 PROBED = 0.1
-"""What of that a probe sees at least."""
+"""What of that a probe sees at least; in single precision, whose samples are computed anew, it is taken as it is."""
 OPEN = 1e-4
 """How far open loops are where that alone counts as such a growth: in lengths of the robot, or radians."""
 
@@ -75,10 +75,10 @@ GUARDS = {
             ((PROBED * REGULAR) ** 2,),
             "SINGULAR_MASS_MATRIX",
             "the mass matrix is singular, or nearly so for the precision; do not use the results",
-            single=((PROBED * REGULAR_SINGLE) ** 2,),
+            single=(REGULAR_SINGLE**2,),
         ),
         is_quiet=True,
-        high_single=(PROBED * REGULAR_SINGLE) ** 2,
+        high_single=REGULAR_SINGLE**2,
     ),
     UNIT: Guard(
         UNIT,
