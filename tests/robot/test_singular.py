@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import replace
 
@@ -17,10 +16,9 @@ from appell.model.model import Mimic, Model
 from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.robot.long.kind import LongTree
 from appell.robot.massless import scaled
-from appell.robot.regular import condition_bound
+from appell.robot.regular import inverse_norm_bound
 from appell.robot.robot import Robot
 from appell.robot.verbs import MASS, VERBS
-from appell.spatial.scalar import Array
 from appell.spatial.vector import IDENTITY
 from tests.support.evaluation import evaluate
 from tests.support.residuals import WITHIN
@@ -125,7 +123,7 @@ def test_residuals_are_small_or_warned_of(formulation: str) -> None:
             tau = robot.inverse_dynamics(q, v, a, parameters=pi)
             again = robot.forward_dynamics(q, v, tau, parameters=pi, formulation=formulation)
         assert caught or np.abs(again - a).max() <= WITHIN
-        assert bool(caught) == (mass < 1e-7), mass
+        assert bool(caught) == (mass < 3e-7), mass
 
 
 def test_float32_samples_near_a_singular_mass_matrix_are_computed_in_float64() -> None:
@@ -146,19 +144,16 @@ def test_rollouts_warn(floating: Robot) -> None:
     q, v, tau = states(floating)
     with pytest.warns(AppellWarning) as caught:  # also that states do not stay finite
         appell.rollout(floating, q, v, tau[:, None], 1e-3, steps=2)
-    assert any(re.search(f"{SINGULAR} at 4 samples", str(warning.message)) for warning in caught)
-
-
-def single(x: Array) -> Array:
-    return x.astype(np.float32)
+    assert f"{SINGULAR} at 4 samples" in str(caught[0].message)
 
 
 def test_rollouts_in_float32_warn_of_what_float64_can_do() -> None:
     robot = appell.load(light_arm(1e-6))
     q, v, tau = states(robot)
     appell.rollout(robot, q, 0 * v, 1e-9 * tau[:, None], 1e-6, steps=2)
+    q, v, tau = (x.astype(np.float32) for x in (q, 0 * v, 1e-9 * tau[:, None]))
     with pytest.warns(AppellWarning, match=f"{SINGULAR}.*or use float64"):
-        appell.rollout(robot, single(q), single(0 * v), single(1e-9 * tau[:, None]), 1e-6, steps=2)
+        appell.rollout(robot, q, v, tau, 1e-6, steps=2)
 
 
 @pytest.mark.parametrize("name", ["puma560", "rx90", "stanford"])
@@ -170,8 +165,10 @@ def test_robots_whose_bodies_all_have_inertia_need_no_guard(name: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(models())
-def test_the_bound_of_the_condition_holds(model: Model) -> None:
-    bound = condition_bound(model)
-    q, _, _ = random_state(model, 5)
-    mass = evaluate(mass_matrix_composite, model, q) if model.nv and bound < np.inf else np.eye(1)[None]
-    assert (np.linalg.eigvalsh(scaled(mass))[:, 0] >= (1.0 - 1e-6) / bound).all()
+def test_the_bound_of_the_inverse_holds(model: Model) -> None:
+    bound = inverse_norm_bound(model)
+    if not model.nv or bound == np.inf:
+        return
+    mass = evaluate(mass_matrix_composite, model, random_state(model, 5)[0])
+    least = np.linalg.eigvalsh(mass)[:, 0] * np.linalg.eigvalsh(scaled(mass))[:, 0]
+    assert (np.sqrt(np.trace(mass, axis1=-2, axis2=-1) / least) <= bound * (1.0 + 1e-6)).all()

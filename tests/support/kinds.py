@@ -159,12 +159,12 @@ def program(verb: str, formulation: str | None = None) -> Callable[..., Any]:
     """Return a formulation of a verb, the first if none is named, as a function of a tree's model and scalars."""
     found = known(verb)
     chosen = found[formulation] if formulation else next(iter(found.values()))
-    return lambda model, *scalars: results(chosen.program(posture.Tree(model.tree, model, model), *scalars))
+    return lambda model, *scalars: results(chosen.program(posture.Tree(model.tree, model, model.tree), *scalars))
 
 
-def results(made: Any) -> Any:
-    """Return the results of a program, without what its guard would need."""
-    return made.results if isinstance(made, Solved) else made
+def results(found: Any) -> Any:
+    """Return what a program gives, without the values of its guard."""
+    return found.results if isinstance(found, Solved) else found
 
 
 def reference(robot: Robot, verb: str, *arguments: Array) -> Array:

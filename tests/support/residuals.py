@@ -1,20 +1,12 @@
-"""Residuals of forward after inverse dynamics on robots that nobody here wrote.
-
-``python -m tests.support.residuals`` prints the table of docs/robustness.md for the packages that are installed;
-``python -m tests.support.residuals folder …`` that of other folders.
-"""
+"""Residuals of forward after inverse dynamics on robots that nobody here wrote; benchmarks/residuals.py prints them."""
 
 from __future__ import annotations
 
-import re
-import sys
 import sysconfig
-import time
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,31 +70,3 @@ def outcomes(paths: Iterable[Path]) -> Iterator[tuple[Path, bool, Outcome]]:
     for path in paths:
         for floating in (False, True):
             yield path, floating, outcome(path, floating=floating)
-
-
-def main(folders: dict[str, Path]) -> int:
-    """Print a table of folders, then the errors; return how many are wrong."""
-    rows, refused, wrong = [], Counter[str](), 0
-    for name, folder in folders.items():
-        paths, counts, worst, start = files(folder), Counter[str](), 0.0, time.perf_counter()
-        for path, floating, (what, residual, reason) in outcomes(paths):
-            counts[what] += 1
-            worst = max(worst, residual if what == "right" else 0.0)
-            line = f"{path.relative_to(folder)}{' floating' if floating else ''}: {what} {residual:.1e} {reason}"
-            print(line, file=sys.stderr, flush=True)
-            if what in {"not loaded", "error"}:
-                refused[re.sub(r"'[^']*'|[-+\w./]*/[-+\w./]*|\d+", "…", reason)[:110]] += 1
-        wrong += counts["silent"]
-        rows.append([name, len(paths), *(counts[what] for what in OUTCOMES), f"{worst:.0e}"])
-        print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    lines: list[list[Any]] = [["package", "files", *OUTCOMES, "worst"], ["---"] * 9, *rows]
-    for row in lines:
-        print("| " + " | ".join(str(x) for x in row) + " |")
-    for reason, count in refused.most_common():
-        print(f"{count:4d} × {reason}")
-    return wrong
-
-
-if __name__ == "__main__":
-    given = {Path(folder).name: Path(folder) for folder in sys.argv[1:]}
-    sys.exit(main(given or {name: folder for name, folder in PACKAGES.items() if folder.is_dir()}) > 0)

@@ -25,7 +25,7 @@ from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
 from appell.spatial.scalar import Matrix, Vector
-from appell.spatial.vector import IDENTITY, ZERO, cross, matvec
+from appell.spatial.vector import IDENTITY, ZERO, cross, matvec, mscale
 
 Array = NDArray[Any]
 Shape = Sequence[tuple[str, int]]
@@ -282,8 +282,7 @@ def light_arm(mass: float, *, is_floating: bool = False) -> Model:
     """
     links, connections = [Link("base", Inertia())], []
     for k, (m, x, at) in enumerate([(1.0, 0.4, 0.0), (mass, 0.0, 0.5), (1.0, 0.4, 0.0)], start=1):
-        a, b, c = (vector(0.01 * m * np.array(row)) for row in IDENTITY)
-        links.append(Link(f"link{k}", Inertia.from_centre(m, (x, 0.0, 0.0), (a, b, c))))
+        links.append(Link(f"link{k}", Inertia.from_centre(m, (x, 0.0, 0.0), mscale(0.01 * m, IDENTITY))))
         joint = Joint(f"joint{k}", "revolute", placement=Pose(rotation((0.0, 0.0, 0.3)), (at, 0.0, 0.0)))
         connections.append(Connection(joint, links[-2].name, links[-1].name))
     model = build("light", links, connections)

@@ -144,19 +144,19 @@ def extents(model: Model) -> list[Extent]:
 
 
 def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
-    """Return about (1 / least eigenvalue of M, scaled)², as :func:`appell.recursion.forward.inverse_norm`.
+    """Return how much of rounding accelerations have, squared, as :func:`appell.recursion.forward.inverse_norm`.
 
     The diagonal of M is that of the extents, by the model with the inertias of the file.
     """
-    still = replace(model, gravity=ZERO)
     size: list[Scalar] = []
     sides: list[float] = []
     for i, (extent, z) in enumerate(zip(extents(filed), probe(len(filed.bodies)), strict=True)):
         columns, own = filed.bodies[i].joint.columns, [filed.joint_parameters[k] for k in filed.velocities(i)]
         size += [sqrt(extent.seen_by(c, joint.armature)) for c, joint in zip(columns, own, strict=True)]
         sides += [z * y for y in probe(len(columns))]
-    x = forward_dynamics(still, q, (0.0,) * model.nv, tuple(z * m for z, m in zip(sides, size, strict=True)))
-    return sum_of_squares(y * m for y, m in zip(x, size, strict=True))
+    push = tuple(z * m for z, m in zip(sides, size, strict=True))
+    x = forward_dynamics(replace(model, gravity=ZERO), q, (0.0,) * model.nv, push)
+    return sum_of_squares(x) * sum_of_squares(size)
 
 
 def eliminated(

@@ -55,13 +55,14 @@ def probe(n: int) -> list[float]:
 
 
 def inverse_norm(matrix: Rows, factors: tuple[list[dict[int, Scalar]], list[Scalar]], parents: list[int]) -> Scalar:
-    """Return |S⁻¹z|² for M scaled to a unit diagonal, S, and a probe z: about (1 / least eigenvalue of S)².
+    """Return |M⁻¹ D^½ z|² tr M for a probe z, D the diagonal of M: how much of rounding accelerations have, squared.
 
-    The rounding of a number times its root is about the relative error of what is solved for.
+    Rounding of the forces is a small part of (D^½)_k |D^½ a|, whatever the units, and |D^½ a|² is tr M at most for
+    accelerations of about 1.
     """
     size = [sqrt(row[k]) for k, row in enumerate(matrix)]
     x = solve_factorised(*factors, parents, tuple(z * m for z, m in zip(probe(len(size)), size, strict=True)))
-    return sum_of_squares(y * m for y, m in zip(x, size, strict=True))
+    return sum_of_squares(x) * sum_of_squares(size)
 
 
 def sum_of_squares(values: Iterable[Scalar]) -> Scalar:

@@ -123,7 +123,7 @@ _PORTS = {
     "D": "discriminants, one per leg",
     "det": "determinant",
     "open": "how far each row is open [m] or [rad]",
-    "inverse_mass_norm": "about the square of 1 over the least eigenvalue of the mass matrix of unit diagonal",
+    "inverse_mass_norm": "square of how much of rounding accelerations have, about; large near a singular mass matrix",
     "pivot_growth": "about 1; the mean square of usual pivot over pivot, plus what open loops add",
 }
 _OF_A_VERB = {

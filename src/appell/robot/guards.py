@@ -21,14 +21,14 @@ QUATERNION_TOLERANCE = 1e-6
 PIVOT_GROWTH = 1e6
 """Pivot growth beyond which a sample is looked at: the mean square of (usual pivot / pivot), three digits lost."""
 ACCURACY, ACCURACY_SINGLE = 1e-7, 5e-3
-"""Rounding over the least eigenvalue of the scaled mass matrix up to which it counts as regular, by precision.
+"""Relative error of accelerations, as rounding lets expect it, up to which M counts as regular, by precision.
 
-What is divided by M has a relative error of some ten times this at most.
+They seldom have ten times the error that is expected.
 """
 REGULAR, REGULAR_SINGLE = ACCURACY / float(np.finfo(np.float64).eps), ACCURACY_SINGLE / float(np.finfo(np.float32).eps)
-"""The same as 1 over that eigenvalue."""
+"""The same as a multiple of rounding."""
 PROBED = 0.1
-"""What of 1 over that eigenvalue a probe sees at least."""
+"""What of that a probe sees at least; in single precision, whose samples are computed anew, it is taken as it is."""
 OPEN = 1e-4
 """How far open loops are where that alone counts as such a growth: in lengths of the robot, or radians."""
 
@@ -75,10 +75,10 @@ GUARDS = {
             ((PROBED * REGULAR) ** 2,),
             "SINGULAR_MASS_MATRIX",
             "the mass matrix is singular, or nearly so for the precision; do not use the results",
-            single=((PROBED * REGULAR_SINGLE) ** 2,),
+            single=(REGULAR_SINGLE**2,),
         ),
         is_quiet=True,
-        high_single=(PROBED * REGULAR_SINGLE) ** 2,
+        high_single=REGULAR_SINGLE**2,
     ),
     UNIT: Guard(
         UNIT,

@@ -50,4 +50,4 @@ def scaled(mass: Array) -> Array:
 
 
 def _named(joints: Sequence[str], which: Array) -> list[str]:
-    return list(dict.fromkeys(joints[int(k)] for k in np.flatnonzero(which)))
+    return list(dict.fromkeys(name for name, is_in in zip(joints, which, strict=True) if is_in))

@@ -1,9 +1,10 @@
 """Whether a tree's mass matrix can come near a singular one: a bound that holds in every configuration.
 
-Let M be scaled to a unit diagonal. Its least eigenvalue is at least 1/C if Σ M_kk v_k² ≤ C·vᵀMv for all v. The velocity
-of a joint follows from those of its body and the body before, V_i = X V_p + S v, as v = (SᵀIS)⁻¹SᵀI (V_i − X V_p), and
-vᵀMv is the sum of V_iᵀ I_i V_i. So C is the largest of what each body's part must be multiplied by. Where C is small
-enough for the precision, no program needs to look at how close to singular M is.
+What rounding does to accelerations is bounded by the largest eigenvalues of M⁻¹ and of S⁻¹, for M scaled to a unit
+diagonal. These are at most C if Σ w_k v_k² ≤ C·vᵀMv for all v, with w_k = 1 and w_k = M_kk. The velocity of a joint
+follows from those of its body and the body before, V_i = X V_p + S v, as v = (SᵀIS)⁻¹SᵀI (V_i − X V_p), and vᵀMv is the
+sum of V_iᵀ I_i V_i. So C is the largest of what each body's part must be multiplied by. Where that is small enough for
+the precision, no program needs to look at how close to singular M is.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 from appell.spatial.vector import IDENTITY, add, cross, dot, matvec, negate, scale, trace
 
-SLIDE = 1e2
-"""Farther than sliding joints go [m]."""
+SLIDE, BEYOND = 10.0, 10.0
+"""How far joints slide that have no limits [m], and how far beyond its limits one may be."""
 ROUNDING = 1e-14
 """Part of the largest moment that rounding makes of zero."""
 MOTIONS = KINDS["free"].columns(Joint("", "free"))
@@ -37,27 +38,30 @@ class Reach(NamedTuple):
     second: float
 
 
-def condition_bound(model: Model) -> float:
-    """Return what 1 / (least eigenvalue of M, scaled) does not exceed; infinity where that cannot be known.
+def inverse_norm_bound(model: Model) -> float:
+    """Return what √(largest eigenvalues of M⁻¹ and S⁻¹ · tr M) does not exceed; infinity where that cannot be known.
 
     >>> from appell.read.catalogue import read
-    >>> condition_bound(read("puma560")) < 1e3
+    >>> inverse_norm_bound(read("puma560")) < 1e4
     True
     """
-    parts = np.zeros(len(model.bodies))
+    parts = np.zeros((len(model.bodies), 2))
+    trace_of_mass = 0.0
     for i, (body, reach) in enumerate(zip(model.bodies, _reaches(model), strict=True)):
         columns, inertia = _columns(body), _matrix(body.inertia)
         most = (columns[:3] ** 2).sum(axis=0) * reach.mass + (columns[3:] ** 2).sum(axis=0) * reach.second
+        weights = np.stack([np.ones_like(most), most], axis=-1)
+        trace_of_mass += most.sum()
         own, values = columns.T @ inertia @ columns, np.linalg.eigvalsh(inertia)
         if values[0] < -ROUNDING * values[-1] or not _is_positive(own):  # no body that can be, or one that adds nothing
             return math.inf
         inverse = np.linalg.inv(own)
         is_on_world = body.parent == WORLD
-        parts[i] += (1.0 if is_on_world else 2.0) * (most * np.diagonal(inverse)).sum()
+        parts[i] += (1.0 if is_on_world else 2.0) * (np.diagonal(inverse) @ weights)
         if not is_on_world:
             pushes = inertia @ columns @ inverse  # the rows of v by V
-            parts[body.parent] += 2.0 * (most * _moved(model, i, pushes)).sum()
-    return float(parts.max(initial=1.0))
+            parts[body.parent] += 2.0 * (_moved(model, i, pushes) @ weights)
+    return float(np.sqrt(np.prod(parts.max(axis=0, initial=0.0)) * trace_of_mass)) if len(parts) else 1.0
 
 
 def _columns(body: Body) -> Array:
@@ -96,7 +100,11 @@ def _reaches(model: Model) -> list[Reach]:
 
 
 def _slide(joint: Joint) -> float:
-    return SLIDE if any(any(column.linear) for column in joint.columns) else 0.0
+    """Return how far a joint may move its body [m]."""
+    if not any(any(column.linear) for column in joint.columns):
+        return 0.0
+    most = max(abs(joint.limits.lower), abs(joint.limits.upper))
+    return BEYOND * most if joint.kind == "prismatic" and math.isfinite(most) else SLIDE
 
 
 def _is_positive(matrix: Array) -> bool:

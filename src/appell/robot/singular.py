@@ -1,8 +1,7 @@
 """Singular mass matrices: samples near one are computed anew in double precision, or warned of.
 
-The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: what M answers to one push on all joints. Whether M is as
-close to singular as that suggests is then decided on M itself, scaled to a unit diagonal: the rounding of a number over
-its least eigenvalue is about the relative error of what is divided by M.
+The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: what M answers to one push on all joints. What error
+accelerations have is then computed of M itself: with D its diagonal, that of rounding times |row of M⁻¹ D^½| √(tr M).
 """
 
 from __future__ import annotations
@@ -78,11 +77,7 @@ def warn(kind: Kind, samples: Samples, *, is_single: bool = False) -> None:
     if not len(order):
         return
     mass = _mass_matrix(kind, bool(samples.parameters))(samples.q[order], *(x[order] for x in samples.parameters))
-    unit, rounding = scaled(mass), np.finfo(np.float32 if is_single else np.float64).eps
-    is_finite = np.isfinite(unit).all(axis=(-2, -1))
-    least = np.zeros(len(order))
-    least[is_finite] = np.linalg.eigvalsh(unit[is_finite])[:, 0]
-    error = rounding / np.maximum(np.abs(least), 1e-300)
+    error = float(np.finfo(np.float32 if is_single else np.float64).eps) * _norms(mass)
     worst, count = int(np.argmax(error)), np.count_nonzero(error >= (ACCURACY_SINGLE if is_single else ACCURACY))
     if not count:
         return
@@ -97,6 +92,19 @@ def warn(kind: Kind, samples: Samples, *, is_single: bool = False) -> None:
         AppellWarning,
         stacklevel=_depth(),
     )
+
+
+def _norms(mass: Array) -> Array:
+    """Return the largest |row of M⁻¹ D^½| √(tr M) of mass matrices (n, nv, nv); infinity of singular ones."""
+    size, unit = np.sqrt(np.abs(np.diagonal(mass, axis1=-2, axis2=-1))), scaled(mass)
+    result = np.full(len(mass), np.inf)
+    for k in np.flatnonzero(np.isfinite(unit).all(axis=(-2, -1))):
+        try:
+            rows = np.linalg.norm(np.linalg.inv(unit[k]), axis=-1) / size[k]
+        except np.linalg.LinAlgError:
+            continue
+        result[k] = rows.max() * np.linalg.norm(size[k])
+    return result
 
 
 def _depth() -> int:

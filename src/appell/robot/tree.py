@@ -31,7 +31,7 @@ from appell.robot.guards import REGULAR, REGULAR_SINGLE
 from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import ARTICULATED, Formulation, motion
-from appell.robot.regular import condition_bound
+from appell.robot.regular import inverse_norm_bound
 from appell.robot.verbs import MASS, UNIT
 from appell.spatial.scalar import Array
 
@@ -71,14 +71,14 @@ class Tree(Kind):
     # Programs
 
     @cached_property
-    def _condition_bound(self) -> float:
-        return math.inf if self.model.is_coupled else condition_bound(self.model)
+    def _inverse_norm_bound(self) -> float:
+        return math.inf if self.model.is_coupled else inverse_norm_bound(self.model)
 
     def guards(self, key: Key) -> Mapping[str, int]:
         """Return the guards of a program, without that of M where the inertias of all bodies make M regular."""
         if key.is_parametric or MASS not in self.verbs[key.verb].guards:
             return self.facts.guards
-        is_regular = self._condition_bound <= (REGULAR_SINGLE if key.is_single else REGULAR)
+        is_regular = self._inverse_norm_bound <= (REGULAR_SINGLE if key.is_single else REGULAR)
         return {**self.facts.guards, MASS: int(not is_regular)}
 
     def fingerprint(self, *, is_parametric: bool) -> Any:

@@ -7,6 +7,7 @@ and by which of their constants are 0 or ±1, so that the steps of alike bodies 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -95,10 +96,8 @@ class _Assembly:
         needs_rotation = parametric or verb == "regressor"
         kinds = [model.bodies[i].joint.kind for i in self.bodies]
         used = dict.fromkeys(name for one in self.plan.passes for names in one.fields for name in names)
-        n = len(filed.bodies)
         # zeros, which fold, where nothing is probed
-        probed = [(*extent, z) for extent, z in zip(extents(filed), probe(n), strict=True)] if "probe" in used else ()
-        probes = probed or [(0.0, 0.0, 0.0)] * n
+        probes = _probes(filed) if "probe" in used else [(0.0, 0.0, 0.0)] * len(filed.bodies)
         constants = [
             body_constants(self.model.bodies[i], file_rotations[i] if needs_rotation else IDENTITY, probes[i])
             for i in self.bodies
@@ -216,6 +215,19 @@ class _Assembly:
             else:
                 shares.append((name, Share(k, KINDS[kind].nq, Q) if name == "q" else Share(k, KINDS[kind].nv, V)))
         return shares
+
+
+def _probes(filed: Model) -> list[tuple[float, ...]]:
+    """Return the extent of every body and the factor of its pushes: that of a probe, times √(tr M)."""
+    around = extents(filed)
+    size = math.sqrt(
+        sum(
+            around[i].seen_by(column, filed.joint_parameters[k].armature)
+            for i, body in enumerate(filed.bodies)
+            for k, column in zip(filed.velocities(i), body.joint.columns, strict=True)
+        )
+    )
+    return [(*extent, z * size) for extent, z in zip(around, probe(len(around)), strict=True)]
 
 
 def _keys(kinds: list[str], constants: list[tuple[float, ...]]) -> list[Key]:

@@ -55,7 +55,7 @@ def frame_constants(frame: Frame, file_rotations: list[Matrix]) -> tuple[float, 
 def body_constants(body: Body, file_rotation: Matrix, probe: tuple[float, ...]) -> tuple[float, ...]:
     """Return a body's numbers: placement 12, moments 10, offset, pitch, damping, friction, armature, rotation 9, probe.
 
-    The probe has three numbers: the extent of the body with all that it carries, and a number of about ±1.
+    The probe has three numbers: the extent of the body with all that it carries, and a factor of the pushes.
     """
     joint, (m, h, s) = body.joint, body.inertia
     moments = (m, *h, *upper(s))

@@ -161,7 +161,7 @@ def _push(x: Context) -> Any:
 def _answer(x: Context) -> Any:
     pivots = [pivot._replace(rest=rest) for pivot, rest in zip(_pivots(x), x.own["probe"], strict=False)]
     moving, rates = articulated.advanced(x.link, pair(x.parent["answer"]), Pair(ZERO, ZERO), pivots)
-    return moving, sum_of_squares(rate * size for rate, size in zip(rates, _sizes(x), strict=True))
+    return moving, sum_of_squares(rates)
 
 
 def total(x: Context) -> Any:
