@@ -242,7 +242,7 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
     sources = {"armature": model.armature, "damping": model.damping, "friction": friction}
     for what, values in sources.items():
         here = np.asarray(values)[at]
-        if np.ptp(here):
+        if (here[1:] != here[0]).any():
             raise InputError(
                 f"from_pinocchio: joint '{model.names[i]}' has another {what} per velocity, {here.tolist()}; joints "
                 "here have one: make them equal, or zero"

@@ -215,6 +215,9 @@ def _table(times: Sequence[float], messages: Sequence[Message | None], source: s
     first = next((x for x in messages if x is not None), None)
     if first is None:
         raise ReadError("none of the messages can be decoded as a JointState", source)
+    repeated = sorted({name for name in first.names if first.names.count(name) > 1})
+    if repeated:
+        raise ReadError(f"the messages name joint '{repeated[0]}' twice; give each joint a name of its own", source)
     fields = [key for key, value in first.fields.items() if len(value) == len(first.names)]
     size = NUMBER * len(messages) * len(first.names) * len(fields)
     check_expansion(size, packed, source, SPLIT)

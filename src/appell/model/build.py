@@ -183,11 +183,14 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
             source,
             roots[1].line,
         )
+    below: dict[str, list[str]] = {}
+    for connection in connections:
+        below.setdefault(connection.parent, []).append(connection.child)
     reached, pending = set(), [r.name for r in roots]
     while pending:
         reached.add(pending[-1])
         here = pending.pop()
-        pending.extend(c.child for c in connections if c.parent == here)
+        pending.extend(below.get(here, ()))
     astray = [c for c in connections if c.child not in reached]
     if astray:
         raise ReadError(

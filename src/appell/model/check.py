@@ -27,6 +27,8 @@ def unusable(part: Any, path: str = "") -> Iterator[str]:
     >>> next(unusable(Joint("hinge", "revolute", damping=math.inf)))
     'damping is inf; expected a finite number below 1e+50 in size'
     """
+    if _is_sound(part):
+        return
     if isinstance(part, tuple):
         names = getattr(part, "_fields", None)
         for k, entry in enumerate(part):
@@ -41,8 +43,19 @@ def unusable(part: Any, path: str = "") -> Iterator[str]:
     elif is_dataclass(part):
         for field in fields(part):
             yield from unusable(getattr(part, field.name), _joined(path, field.name))
-    elif isinstance(part, float) and not abs(part) <= LARGEST:
+    else:
         yield f"{path} is {part:g}; expected a finite number below {LARGEST:g} in size"
+
+
+def _is_sound(part: Any) -> bool:
+    """Return whether nothing is wrong with a part: the common case, without a word about where."""
+    if isinstance(part, float):
+        return -LARGEST <= part <= LARGEST
+    if isinstance(part, tuple):
+        return all(map(_is_sound, part)) and not (isinstance(part, Pose) and _skew(part) > SKEWED)
+    if isinstance(part, Limits):
+        return part.lower <= part.upper and part.velocity == part.velocity and part.effort == part.effort
+    return not is_dataclass(part) or all(map(_is_sound, vars(part).values()))
 
 
 def check_numbers(model: Model) -> None:
@@ -72,5 +85,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _skew(pose: Pose) -> float:
+    if pose.rotation == IDENTITY:
+        return 0.0
     square = matmul(transpose(pose.rotation), pose.rotation)
     return float(max(abs(square[i][j] - IDENTITY[i][j]) for i in range(3) for j in range(3)))

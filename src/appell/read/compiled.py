@@ -10,12 +10,14 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import ReadError
+from appell.read.mjcf_costs import check_costs
 from appell.read.place import Contents
 from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
@@ -36,6 +38,7 @@ def import_mujoco(source: str) -> Any:
 
 def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[str]) -> tuple[Any, list[str]]:
     """Return the compiled model and what mujoco remarked on the way, which it would else write to a file."""
+    check_costs(given.data, given.source, Path() if given.is_text else Path(path_or_text).parent)
     remarks: list[str] = []
     listener = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(remarks.append)
@@ -43,8 +46,8 @@ def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[s
         if given.is_text:
             return mujoco.MjModel.from_xml_string(given.data.decode("utf-8", "replace").lstrip("\ufeff")), remarks
         return mujoco.MjModel.from_xml_path(os.fspath(path_or_text)), remarks
-    except ValueError as error:
-        said = " ".join(str(error).split())
+    except Exception as error:  # mujoco's own, and what its C++ throws where memory does not suffice
+        said = " ".join(str(error).split()) or type(error).__name__
         line = re.search(r"\bline (?:number=)?(\d+)", said, re.IGNORECASE)
         # In a file with includes mujoco does not say which of them the line is in.
         is_here = line is not None and b"<include" not in given.data

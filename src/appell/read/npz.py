@@ -70,6 +70,8 @@ def _array(member: IO[bytes], size: int) -> Array:
     if version not in HEADERS:
         raise ValueError(f"an array of version {version}; known are {', '.join(map(str, HEADERS))}")
     shape, is_fortran, dtype = HEADERS[version](member)
+    if dtype.itemsize == 0:
+        raise ValueError(f"has entries of no size ({dtype})")
     if dtype.hasobject:
         raise ValueError("holds Python objects, which are not read; save numbers")
     if any(isinstance(n, bool) or n < 0 for n in shape):

@@ -11,7 +11,7 @@ from appell.errors import InputError, ReadError
 
 MEGABYTE = 2**20
 DESCRIPTION = 16 * MEGABYTE
-"""The largest file that describes a robot, a scenario or loops [bytes]; ten thousand links fit."""
+"""The largest file that describes a robot [bytes]; ten thousand links fit."""
 EXPANSION = 256 * MEGABYTE
 """How many bytes a compressed file may expand to …"""
 RATIO = 16
@@ -78,7 +78,7 @@ def opened(path: Path, most: int | None = None, remedy: str = "") -> BinaryIO:
             raise ReadError("a pipe or a device, not a regular file; save it to a file first", name)
         if most is not None and status.st_size > most:
             size, limit = status.st_size / MEGABYTE, most / MEGABYTE
-            raise ReadError(f"{size:.0f} MB are more than the {limit:.0f} MB that are read; {remedy}", name)
+            raise ReadError(f"{size:.4g} MB are more than the {limit:g} MB that are read; {remedy}", name)
         return path.open("rb")
     except (FileNotFoundError, NotADirectoryError):
         raise ReadError("no such file; check the path", name) from None

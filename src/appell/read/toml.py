@@ -80,6 +80,7 @@ from appell.model.mimic import coupled
 from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm
 from appell.read.place import Contents, Place, check_keys, contents
+from appell.read.regular import MEGABYTE
 from appell.read.values import (
     INERTIA_KEYS,
     angle,
@@ -106,6 +107,11 @@ TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", *LO
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
+LARGEST_FILE = 2 * MEGABYTE
+"""The largest file read [bytes]; five thousand links fit."""
+DEEPEST = 8
+DOTTED = re.compile(rb"(?:^|[\[{,])[ \t]*(?:[\w\"'-]+[ \t]*\.[ \t]*){%d}" % DEEPEST, re.MULTILINE)
+"""A key of more parts than any has, such as a.a.a.…: tomllib's time grows with the square of their number."""
 OWN_KEYS = {"helical": "pitch", "universal": "axis2"}
 """The key that one kind of joint has and needs."""
 
@@ -154,7 +160,7 @@ def read_toml(
 
 def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
     """Return a model with the loops of a toml file that holds nothing else: closures, actuators and home."""
-    given = contents(path)
+    given = contents(path, most=LARGEST_FILE)
     top, place = _tables(given), Place(given.source)
     check_keys(top, ("source", "notes", *LOOP_KEYS), place)
     if "closures" not in top:
@@ -164,11 +170,15 @@ def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
 
 def tables(path_or_text: str | os.PathLike[str], source: str | None = None) -> tuple[Mapping[str, object], Place]:
     """Return the tables of a TOML file, or of its text, and the place of the whole."""
-    given = contents(path_or_text, lambda given_text: "\n" in given_text, source)
+    given = contents(path_or_text, lambda given_text: "\n" in given_text, source, LARGEST_FILE)
     return _tables(given), Place(given.source)
 
 
 def _tables(given: Contents) -> Mapping[str, object]:
+    dotted = DOTTED.search(given.data)
+    if dotted:
+        line = given.data[: dotted.end()].count(b"\n") + 1
+        raise ReadError(f"a key has more than {DEEPEST} parts; tables are not that deep", given.source, line)
     try:
         return tomllib.loads(given.data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

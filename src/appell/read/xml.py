@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -48,6 +49,17 @@ def outermost(path: Path) -> str:
         return next((tag(element) for _, element in starts), "")
     except (ValueError, etree.XMLSyntaxError):
         return ""
+
+
+def elements(data: bytes) -> Iterator[Element]:
+    """Yield the elements of a document as far as it can be read; faults are its reader's to name."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except (ValueError, etree.XMLSyntaxError):
+        return
+    if root is not None:
+        yield from root.iter(etree.Element)
 
 
 def _parse(given: Contents) -> Element:

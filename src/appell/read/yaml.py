@@ -15,8 +15,8 @@ from appell.read.values import shown
 
 DEEPEST = 16
 """How many lists and mappings may be inside each other."""
-LARGEST_FILE = MEGABYTE
-"""The largest file read [bytes]; the loops of a robot take a few thousand."""
+LARGEST_FILE = MEGABYTE // 4
+"""The largest file read [bytes], in about a second; the loops of a robot take a few thousand."""
 
 
 @dataclass

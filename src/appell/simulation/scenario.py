@@ -65,6 +65,7 @@ from appell.loops.load import load
 from appell.model.build import listed
 from appell.read.catalogue import names
 from appell.read.place import Place, check_keys
+from appell.read.regular import is_file
 from appell.read.toml import tables
 from appell.read.values import angle, number, sequence, shown, table, text, vector
 from appell.results.run import Run
@@ -159,7 +160,7 @@ def _robot(value: object, place: Place) -> Robot:
     at = place.at("source") if not isinstance(value, str) else place
     source = text(entries["source"], at)
     beside = Path(place.source).parent / source
-    if source not in names() and place.source != "<text>" and (beside.suffix or beside.exists()):
+    if source not in names() and place.source != "<text>" and (beside.suffix or is_file(beside)):
         source = str(beside)
     options: dict[str, Any] = {
         key: truth(entries[key], place.at(key)) for key in ("floating", "friction", "mimic") if key in entries
