@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def check_whole(run, tmp_path=None):
         assert appell.Run.load(tmp_path / "run.npz").ended_early == run.ended_early
 
 
-METHODS = {
+METHODS: dict[str, dict[str, Any]] = {
     "dop853": {},
     "rk4": {"method": "rk4", "step": 0.005},
     "symplectic": {"method": "symplectic", "step": 0.005},
@@ -123,11 +124,11 @@ def test_events_and_walls_that_fail_keep_the_run(arm):
     robot = arm
 
     def event(t, q, v):
-        return 1.0 if t < 0.1 else {}["missing"]
+        return 1.0 if t < 0.1 else q[9]
 
     run = ended(robot, events=[event])
     assert "event 'event 0' at t = 0.1" in run.ended_early
-    assert "KeyError: 'missing'" in run.ended_early
+    assert "raised IndexError: " in run.ended_early
     check_whole(run)
     with pytest.raises(appell.InputError, match="event 'event 0' at t = 0 s raised ZeroDivisionError"):
         appell.simulate(robot, [0, 0], [0, 0], 0.1, events=[lambda t, q, v: 1 / 0])

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.model.parameters import PER_BODY, PER_VELOCITY
-from appell.robot.arguments import numbers
+from appell.robot.arguments import finite_array
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import (
     Clock,
@@ -28,6 +28,7 @@ from appell.simulation.laws.checks import (
     fully_actuated,
     per_force,
     sample,
+    state,
     within,
 )
 from appell.spatial.scalar import Array
@@ -87,15 +88,21 @@ class Adaptive:
             raise InputError(f"Adaptive: every joint must have one coordinate of its own; of '{robot.name}' {what}")
         self.trajectory = followed(trajectory)
         self.bandwidth, self.kd = per_force(robot, "bandwidth", bandwidth), per_force(robot, "kd", kd)
-        count = robot.parameters.size
-        self.rate = np.broadcast_to(np.asarray(rate, dtype=float), (count,)) if np.ndim(rate) == 0 else np.asarray(rate)
-        self.rate = numbers(robot.name, "rate", (count,), self.rate).astype(float)
+        self.rate = self._per_parameter("rate", rate)
         if not (self.rate >= 0.0).all():
             raise InputError(f"rate: expected numbers of 0 or more for robot '{robot.name}'")
-        self.start = numbers(robot.name, "start", (count,), robot.parameters if start is None else start).astype(float)
+        self.start = np.array(robot.parameters) if start is None else self._per_parameter("start", start)
         self.limit = force_limits(robot, limit)
         self._clock = Clock("Adaptive")
         self.reset()
+
+    def _per_parameter(self, name: str, value: ArrayLike) -> Array:
+        given, count = finite_array(name, value, f" for robot '{self.robot.name}'"), self.robot.parameters.size
+        if name == "rate" and given.ndim == 0:
+            return np.full(count, given)
+        if given.shape != (count,):
+            raise InputError(f"{name}: expected {count} numbers, got shape {given.shape} for robot '{self.robot.name}'")
+        return given
 
     def reset(self) -> None:
         """Forget what was learnt: the next call is the first."""
@@ -113,8 +120,8 @@ class Adaptive:
 
     def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the forces at a time and a state, (nv,), and learn from the state."""
+        t, q, v = state(self.robot, t, q, v)
         goal_q, goal_v, goal_a = self.reference(t)
-        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
         w = goal_v + self.bandwidth * (goal_q - q)
         s = w - v
         Y = mixed_regressor(self.robot, q, v, w, goal_a + self.bandwidth * (goal_v - v))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
+from appell.read.values import shown
+from appell.robot.arguments import finite_array
 from appell.spatial.scalar import Array
 
 
@@ -72,7 +74,8 @@ def integral_gains(frequency: ArrayLike, damping: ArrayLike = 1.0, integral: Arr
 
 
 def _positive(name: str, value: ArrayLike, *, may_vanish: bool = False) -> Array:
-    array = np.asarray(value, dtype=float)
-    if not (np.isfinite(array).all() and (array >= 0.0 if may_vanish else array > 0.0).all()):
-        raise InputError(f"{name}: expected {'numbers of 0 or more' if may_vanish else 'numbers > 0'}, got {value!r}")
+    array = finite_array(name, value)
+    if not (array >= 0.0 if may_vanish else array > 0.0).all():
+        what = "numbers of 0 or more" if may_vanish else "numbers > 0"
+        raise InputError(f"{name}: expected {what}, got {shown(value)}")
     return array

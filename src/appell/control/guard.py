@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
 from appell.control.hardware import Hardware
 from appell.control.plant import Reading
+from appell.robot.arguments import number
 from appell.spatial.scalar import Array
 
 
@@ -45,6 +46,10 @@ class Safety:
     stall: float = 0.1
     stall_share: float = 0.9
     late: float = 0.5
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            number(f"Safety: {field.name} must be a number of 0 or more", getattr(self, field.name), 0.0)
 
 
 class Guard:

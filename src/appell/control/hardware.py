@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
+from appell.robot.arguments import finite_array, number, numbers, whole
 from appell.spatial.scalar import Array
 
 POTENTIOMETER = 5.0
@@ -58,10 +59,10 @@ class Hardware:
 
     def __post_init__(self) -> None:
         names = ("counts", "gear", "torque", "lower", "upper", "speed")
-        rows = {name: np.atleast_1d(np.asarray(getattr(self, name), dtype=float)) for name in names}
+        rows = {name: np.atleast_1d(finite_array(f"hardware: {name}", getattr(self, name))) for name in names}
         size = rows["counts"].size
         for name, row in rows.items():
-            if row.shape != (size,) or not np.isfinite(row).all():
+            if row.shape != (size,) or not size:
                 raise InputError(f"hardware: {name} must be {size} finite numbers, one per joint, got {row.tolist()}")
             object.__setattr__(self, name, row)
         positive = {"counts": rows["counts"], "torque": rows["torque"], "speed": rows["speed"]}
@@ -69,8 +70,11 @@ class Hardware:
         for name, row in positive.items():
             if not (row > 0.0).all():
                 raise InputError(f"hardware: {name} must be above zero, got {row.tolist()}")
-        if not (self.volts > 0.0 and self.bits >= 1):
-            raise InputError(f"hardware: expected volts > 0 and bits ≥ 1, got {self.volts} V and {self.bits} bits")
+        turn = np.abs(rows["counts"] * rows["gear"])
+        if not ((turn >= 1e-3) & (turn <= 1e12)).all():
+            raise InputError(f"hardware: counts × gear must be from 1e-3 to 1e12 per turn, got {turn.tolist()}")
+        number("hardware: volts must be a number > 0", self.volts, 1e-9)
+        whole("hardware: bits", self.bits, 1, 64)
 
     @property
     def n(self) -> int:
@@ -89,26 +93,26 @@ class Hardware:
 
     def encode(self, angle: ArrayLike) -> NDArray[np.int64]:
         """Return the whole counts at joint angles."""
-        return np.floor(np.asarray(angle) / self.resolution).astype(np.int64)
+        return np.floor(self._row("angle", angle) / self.resolution).astype(np.int64)
 
     def angles(self, counts: ArrayLike) -> Array:
         """Return the joint angles of counts, each in the middle of what it may be."""
-        return np.asarray((np.asarray(counts) + 0.5) * self.resolution)
+        return np.asarray((self._row("counts", counts) + 0.5) * self.resolution)
 
     def potentiometer(self, angle: ArrayLike) -> Array:
         """Return what the potentiometers give at joint angles [V], in steps of the converter; no more than 0 to 5."""
-        share = (np.asarray(angle) - self.lower) / (np.asarray(self.upper) - self.lower)
+        share = (self._row("angle", angle) - np.asarray(self.lower)) / (np.asarray(self.upper) - self.lower)
         steps = 2**self.bits - 1
         return np.asarray(POTENTIOMETER * np.round(np.clip(share, 0.0, 1.0) * steps) / steps)
 
     def absolute(self, volts: ArrayLike) -> Array:
         """Return the joint angles at the potentiometers' volts."""
         span = np.asarray(self.upper) - self.lower
-        return np.asarray(self.lower + span * np.asarray(volts) / POTENTIOMETER)
+        return np.asarray(np.asarray(self.lower) + span * self._row("volts", volts) / POTENTIOMETER)
 
     def command(self, tau: ArrayLike) -> Array:
         """Return the volts that ask for forces; what is beyond the range, the converter cuts."""
-        return np.asarray(np.asarray(tau, dtype=float) / np.asarray(self.torque))
+        return np.asarray(self._row("tau", tau) / np.asarray(self.torque))
 
     def convert(self, volts: ArrayLike) -> Array:
         """Return the volts that a converter gives out: within its range, in its steps.
@@ -118,7 +122,10 @@ class Hardware:
         """
         step = 2.0 * self.volts / 2**self.bits
         half = 2 ** (self.bits - 1)
-        return np.asarray(step * np.clip(np.round(np.asarray(volts) / step), -half, half - 1))
+        return np.asarray(step * np.clip(np.round(self._row("volts", volts) / step), -half, half - 1))
+
+    def _row(self, name: str, x: ArrayLike) -> Array:
+        return numbers("hardware", name, (self.n,), x).astype(float)
 
 
 PUMA600 = Hardware(

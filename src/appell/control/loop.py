@@ -23,6 +23,8 @@ from appell.control.guard import Guard, Safety, Stop
 from appell.control.metrics import LoopRun
 from appell.control.plant import Plant, Reading
 from appell.errors import InputError
+from appell.read.values import shown
+from appell.robot.arguments import ABOVE_ZERO, finite_array, number, whole
 from appell.spatial.scalar import Array
 
 Controller = Callable[[float, Array, Array], ArrayLike]
@@ -75,10 +77,18 @@ def run_loop(
     >>> print(run.stopped, bool(abs(run.q[-1] - goal).max() < 0.01), plant.is_braked)
     None True True
     """
-    wide = rate / 6.0 if bandwidth is None else bandwidth
-    for name, value in (("duration", duration), ("rate", rate), ("homing", homing), ("bandwidth", wide)):
-        if not (np.isfinite(value) and value > 0):
-            raise InputError(f"run_loop: {name} must be a number > 0, got {value!r}")
+    duration = _positive("duration", duration)
+    rate = number("run_loop: rate must be a number > 0, of 1e-3 Hz or more", rate, 1e-3)
+    wide = rate / 6.0 if bandwidth is None else _positive("bandwidth", bandwidth)
+    homing = whole("run_loop: homing", homing)
+    if not all(callable(getattr(plant, method, None)) for method in ("now", "wait", "read", "write")):
+        raise InputError(f"run_loop: expected a plant with now, wait, read and write, got {type(plant).__name__}")
+    if not callable(controller) or not (tools is None or callable(tools)):
+        raise InputError(
+            f"run_loop: expected functions for the law and the tools, got {shown(controller)}, {shown(tools)}"
+        )
+    if not (safety is None or isinstance(safety, Safety)):
+        raise InputError(f"run_loop: expected a Safety, got {type(safety).__name__}")
     reset = getattr(controller, "reset", None)
     if callable(reset):
         reset()
@@ -99,9 +109,13 @@ def run_loop(
             if stopped:
                 break
             q, v = observer.update(home + reading.counts * hardware.resolution)
-            tau = np.asarray(controller(due, q, v), dtype=float)
-            if tau.shape != (hardware.n,) or not np.isfinite(tau).all():
-                words = f"at t = {due:.4g} s the law gave no {hardware.n} finite forces but {tau.tolist()}"
+            answer = controller(due, q, v)
+            try:
+                tau = finite_array("law", answer)
+            except InputError:
+                tau = np.empty(0)
+            if tau.shape != (hardware.n,):
+                words = f"at t = {due:.4g} s the law gave no {hardware.n} finite forces but {shown(answer)}"
                 stopped = Stop(due, "forces", None, words)
                 break
             asked = hardware.command(tau)
@@ -113,6 +127,10 @@ def run_loop(
     finally:
         plant.write(off, tools(rows.t[-1]) if tools and rows.t else (False, False), True)
     return rows.run(period, stopped)
+
+
+def _positive(name: str, x: float) -> float:
+    return number(f"run_loop: {name} must be a number > 0", x, ABOVE_ZERO)
 
 
 def _home(plant: Plant, period: float, count: int) -> tuple[Array, Reading]:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.robot.arguments import numbers
+from appell.read.values import shown
+from appell.robot.arguments import finite_array, numbers
 from appell.robot.robot import Robot
-from appell.simulation.laws.checks import configuration, force_limits, fully_actuated, normalised, per_force, within
+from appell.simulation.laws.checks import configuration, force_limits, fully_actuated, per_force, state, within
 from appell.spatial.scalar import Array
 
 Path = Callable[[float], Sequence[ArrayLike]]
@@ -79,22 +80,24 @@ class OperationalSpace:
         robot.pose(robot.neutral(), frame)  # or raise
         self.frame = frame
         if not callable(path):
-            raise InputError(f"path: expected a function t -> (pose, velocity, acceleration), got {path!r}")
+            raise InputError(f"path: expected a function t -> (pose, velocity, acceleration), got {shown(path)}")
         self.path = path
-        self.kp, self.kd = (np.broadcast_to(np.asarray(x, dtype=float), (6,)) for x in (kp, kd))
-        self.axes = list(axes)
-        if not self.axes or len(set(self.axes)) != len(self.axes) or not set(self.axes) <= set(range(6)):
-            raise InputError(f"axes: expected some of 0 to 5, each once, got {list(axes)}")
+        self.kp, self.kd = _gains("kp", kp), _gains("kd", kd)
+        self.axes = list(axes) if isinstance(axes, Sequence) else []
+        known = [k for k in self.axes if isinstance(k, int) and not isinstance(k, bool) and k in range(6)]
+        if not self.axes or known != self.axes or len(set(known)) != len(known):
+            raise InputError(f"axes: expected some of 0 to 5, each once, got {shown(axes)}")
         self.posture = None if posture is None else configuration(robot, "posture", posture)
-        names = ("posture kp", "posture kd")
-        stiff, damp = (per_force(robot, name, x) for name, x in zip(names, posture_gains, strict=True))
-        self._stiff, self._damp = stiff, damp
+        if not isinstance(posture_gains, Sequence) or len(posture_gains) != 2:
+            raise InputError(f"posture_gains: expected kp and kd, got {shown(posture_gains)}")
+        stiff, damp = posture_gains
+        self._stiff, self._damp = per_force(robot, "posture kp", stiff), per_force(robot, "posture kd", damp)
         self.limit = force_limits(robot, limit)
 
     def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the forces at a time and a state, (..., nv)."""
         robot, axes = self.robot, self.axes
-        q, v = normalised(robot, q), np.asarray(v, dtype=float)
+        t, q, v = state(robot, t, q, v)
         J = robot.jacobian(q, self.frame)[..., axes, :]
         wanted = self._wanted(t, q, v)[..., axes, None]
         carried = np.linalg.solve(robot.mass_matrix(q), np.swapaxes(J, -1, -2))  # M⁻¹Jᵀ
@@ -112,15 +115,25 @@ class OperationalSpace:
         try:
             pose, velocity, acceleration = parts
         except (TypeError, ValueError):
-            raise InputError(f"path: expected (pose, velocity, acceleration) at t = {t:.6g} s, got {parts!r}") from None
-        goal = numbers(robot.name, "path pose", (4, 4), pose)
+            raise InputError(
+                f"path: expected (pose, velocity, acceleration) at t = {t:.6g} s, got {shown(parts)}"
+            ) from None
+        goal = numbers(robot.name, "path pose", (4, 4), finite_array("path pose", pose))
         speed, rate = (
-            numbers(robot.name, f"path {name}", (6,), x)
+            numbers(robot.name, f"path {name}", (6,), finite_array(f"path {name}", x))
             for name, x in (("velocity", velocity), ("acceleration", acceleration))
         )
         error = pose_error(robot.pose(q, self.frame), goal)
         bias = robot.acceleration(q, v, np.zeros_like(v), self.frame)
         return np.asarray(rate + self.kd * (speed - robot.velocity(q, v, self.frame)) + self.kp * error - bias)
+
+
+def _gains(name: str, value: ArrayLike) -> Array:
+    """Return a gain per axis, (6,)."""
+    given = finite_array(name, value)
+    if given.shape not in ((), (6,)) or not (given >= 0.0).all():
+        raise InputError(f"{name}: expected one number of 0 or more, or six, got {shown(value)}")
+    return np.broadcast_to(given, (6,))
 
 
 def pose_error(pose: ArrayLike, goal: ArrayLike) -> Array:

@@ -11,8 +11,9 @@ hold stands still, to the last digit. The method is of first order in h. A brake
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,8 @@ from appell.control.hardware import PUMA600, Hardware
 from appell.control.plant import Reading
 from appell.errors import InputError
 from appell.loops.load import load
-from appell.robot.arguments import numbers
+from appell.read.values import shown
+from appell.robot.arguments import finite_array, number, whole
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import fully_actuated, per_force
 from appell.spatial.inertia import Inertia
@@ -30,6 +32,8 @@ from appell.spatial.scalar import Array
 BRAKE = 1e4
 """Force of a brake [N·m]: beyond any motor's and any weight's."""
 SWEEPS, SETTLED = 200, 1e-12
+SHORTEST, LONGEST = 1e-6, 60.0
+"""The shortest step and the longest delay [s] that are simulated."""
 
 
 def perturbed(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None = None) -> Robot:
@@ -56,11 +60,15 @@ def perturbed(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None 
     """
     fully_actuated("perturbed", robot)
     bodies = robot.model.bodies
-    factors = np.full(len(bodies), masses) if np.ndim(masses) == 0 else np.asarray(masses, dtype=float)
-    factors = numbers(robot.name, "masses", (len(bodies),), factors)
+    given = finite_array("masses", masses, f" for robot '{robot.name}'")
+    factors = np.full(len(bodies), given) if given.ndim == 0 else given
+    if factors.shape != (len(bodies),) or not (factors > 0.0).all():
+        raise InputError(f"masses: expected a factor > 0, or {len(bodies)} of them, got {shown(masses)}")
     if any(body.joint.type.nv != 1 for body in bodies):
         raise InputError(f"perturbed: every joint of '{robot.name}' must have one velocity")
     held = coulomb(robot) if friction is None else per_force(robot, "friction", friction)
+    if held.ndim != 1:
+        raise InputError(f"friction: expected one number, or {robot.nv}, got shape {held.shape}")
     changed = tuple(
         replace(
             body,
@@ -126,21 +134,26 @@ class SimulatedPlant:
         robot = fully_actuated("SimulatedPlant", load("puma600") if robot is None else robot)
         if any(body.joint.type.nq != 1 for body in robot.model.bodies) or robot.model.is_coupled:
             raise InputError(f"SimulatedPlant: every joint of '{robot.name}' must have one coordinate of its own")
+        if not isinstance(hardware, Hardware):
+            raise InputError(f"SimulatedPlant: expected a Hardware, got {type(hardware).__name__}")
         if hardware.n != robot.nv:
             raise InputError(
                 f"SimulatedPlant: the hardware has {hardware.n} joints, robot '{robot.name}' has {robot.nv}"
             )
-        if not step > 0.0:
-            raise InputError(f"SimulatedPlant: step must be above zero [s], got {step!r}")
-        self.robot, self._hardware, self._step = robot, hardware, float(step)
+        self.robot, self._hardware = robot, hardware
+        self._step = number(f"SimulatedPlant: step must be {SHORTEST:g} s or more", step, SHORTEST)
         self._friction = coulomb(robot)
         joints = (replace(body.joint, friction=0.0) for body in robot.model.bodies)
         bodies = tuple(replace(body, joint=joint) for body, joint in zip(robot.model.bodies, joints, strict=True))
         self._bare = robot.with_model(replace(robot.model, bodies=bodies))
-        self.q = np.array(numbers(robot.name, "q", (robot.nq,), robot.neutral() if q is None else q), dtype=float)
+        self.q = robot.neutral() if q is None else finite_array("q", q, f" for robot '{robot.name}'")
+        if self.q.shape != (robot.nq,):
+            raise InputError(f"q: expected {robot.nq} numbers, got shape {self.q.shape} for robot '{robot.name}'")
         self.v = np.zeros(robot.nv)
-        self._delay = delay if callable(delay) else _always(float(delay))
-        self._hot, self._lost, self._jumps = (dict(faults or {}) for faults in (hot, lost, jumps))
+        self._delay = delay if callable(delay) else lambda _: delay
+        _ = self._delayed(0)
+        named = (("hot", hot), ("lost", lost), ("jumps", jumps))
+        self._hot, self._lost, self._jumps = (_faults(name, x, robot.nv) for name, x in named)
         self._zero = hardware.encode(self.q)  # an incremental encoder starts at zero, wherever it stands
         self._frozen: dict[int, int] = {}
         self._volts, self._impulses = np.zeros(robot.nv), np.zeros(robot.nv)
@@ -184,9 +197,13 @@ class SimulatedPlant:
 
     def write(self, volts: Array, tools: tuple[bool, bool], brake: bool) -> None:
         """Let the time to compute pass, then give volts, switch the tools, and put the brakes on or off."""
-        self.wait(self._time + self._delay(self._writes))
+        self.wait(self._time + self._delayed(self._writes))
         self._writes += 1
         self._volts, self.tools, self._braked = self._hardware.convert(volts), tools, brake
+
+    def _delayed(self, writes: int) -> float:
+        what = f"SimulatedPlant: delay must be from 0 to {LONGEST:g} s"
+        return number(what, self._delay(writes), 0.0, LONGEST)
 
     def _move(self, h: float) -> None:
         """Take one step, Eq. (1)."""
@@ -220,7 +237,12 @@ def _held(free: Array, mobility: Array, most: Array, guess: Array) -> tuple[Arra
     return np.where(still, 0.0, v), np.array(impulses)
 
 
-def _always(seconds: float) -> Callable[[int], float]:
-    if not seconds >= 0.0:
-        raise InputError(f"SimulatedPlant: delay must be 0 or more [s], got {seconds!r}")
-    return lambda _: seconds
+def _faults(name: str, faults: Any, joints: int) -> dict[int, float]:
+    """Return faults to come: times by joint number."""
+    if faults is not None and not isinstance(faults, Mapping):
+        raise InputError(f"SimulatedPlant: {name} must be times by joint number, got {shown(faults)}")
+    what = f"SimulatedPlant: {name}"
+    return {
+        whole(what, joint, 0, joints - 1): number(f"{what} must be a time in seconds", time)
+        for joint, time in (faults or {}).items()
+    }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
+from appell.read.values import LARGEST
+from appell.robot.arguments import number, real_array
 
 Array = NDArray[np.float64]
 
@@ -21,9 +22,7 @@ def moments(name: str, t: ArrayLike) -> Array:
 
 def positive(name: str, x: float) -> float:
     """Return a positive finite number; raise if it is none."""
-    if not (isinstance(x, Real) and math.isfinite(x) and x > 0.0):
-        raise InputError(f"{name}: expected a positive number, got {x!r}")
-    return float(x)
+    return number(f"{name}: expected a positive number", x, 1.0 / LARGEST)
 
 
 def vector(name: str, x: ArrayLike, size: int | None = None) -> Array:
@@ -38,15 +37,21 @@ def vector(name: str, x: ArrayLike, size: int | None = None) -> Array:
 def real(name: str, x: ArrayLike, expected: str) -> Array:
     """Return an array of finite real numbers; raise what is wrong if it is none."""
     try:
-        array = np.asarray(x)
-    except ValueError:
-        raise InputError(f"{name}: expected {expected}, got a ragged list") from None
-    if array.dtype.kind not in "fiu":
+        array = real_array(name, x)
+    except InputError as error:
+        got = str(error).rpartition("got ")[2]
+        raise InputError(f"{name}: expected {expected}, got {got}") from None
+    if array.dtype.kind == "b":
         raise InputError(f"{name}: expected {expected}, got {array.dtype}")
-    if not np.isfinite(array).all():
-        raise InputError(f"{name}: expected {expected}, got one that is not finite")
     result: Array = array.astype(float)
+    if not (np.abs(result) <= LARGEST).all():
+        raise InputError(f"{name}: expected {expected}, got one that is not finite, or above {LARGEST:g}")
     return result
+
+
+def span(name: str, x: float) -> float:
+    """Return a duration [s], which may be infinite."""
+    return number(f"{name}: expected a positive number", x, 1.0 / LARGEST, math.inf)
 
 
 def frozen(x: Any) -> Array:

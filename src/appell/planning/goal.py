@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.planning.checks import Array, real
+from appell.read.values import shown
 from appell.robot.robot import Robot
 
 _ORTHOGONAL = 1e-6
@@ -62,7 +63,7 @@ def checked_frame(robot: Robot, frame: str | None) -> str:
     if not names:
         raise InputError(f"frame: robot '{robot.name}' has no frames to place")
     if frame is not None and not (isinstance(frame, str) and frame in robot.model.frame_index):
-        raise InputError(f"frame: robot '{robot.name}' has no frame '{frame}'; it has {listed(names, 40)}")
+        raise InputError(f"frame: robot '{robot.name}' has no frame {shown(frame)}; it has {listed(names, 40)}")
     return names[-1] if frame is None else frame
 
 

@@ -18,7 +18,7 @@ from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
 from appell.planning.goal import checked_frame, checked_poses, misfit
-from appell.robot.arguments import numbers
+from appell.robot.arguments import numbers, whole
 from appell.robot.robot import Robot
 
 _CAP = 0.5
@@ -106,7 +106,8 @@ def inverse_kinematics(
     robot = _placed(robot)
     goals = _goals(goal)
     rows, axes = (6, 2) if goals.shape[-1] == 4 else (3, 1)
-    start = robot.assemble(None if guess is None else numbers(robot.name, "guess", (robot.nq,), guess).astype(float))
+    near = None if guess is None else real("guess", guess, "joint coordinates")
+    start = robot.assemble(None if near is None else numbers(robot.name, "guess", (robot.nq,), near))
     try:
         leading = np.broadcast_shapes(goals.shape[:-axes], start.shape[:-1])
     except ValueError:
@@ -118,7 +119,8 @@ def inverse_kinematics(
     task = _Task(robot, name, weights, positive("tolerance", tolerance), *_limits(robot))
     flat = np.broadcast_to(goals, leading + goals.shape[-axes:]).reshape(-1, *goals.shape[-axes:])
     q = np.broadcast_to(start, (*leading, robot.nq)).reshape(-1, robot.nq)
-    q = _search(task, flat, q, restarts, np.random.default_rng(seed))
+    rng = np.random.default_rng(whole("seed", seed, 0))
+    q = _search(task, flat, q, whole("restarts", restarts, 0), rng)
     left = misfit(robot.pose(q, name), flat)
     position, attitude = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
     return IKSolution(

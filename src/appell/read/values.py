@@ -260,13 +260,13 @@ def gravity_vector(override: Sequence[float] | None, default: Vector = GRAVITY) 
 
 
 def shown(value: object) -> str:
-    """Return a value for an error message, cut where it is long.
+    """Return a value for an error message, on one line, cut where it is long.
 
     >>> shown("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
     """
     try:
-        literal = repr(value)
+        literal = " ".join(repr(value).split())
     except ValueError:  # an integer of more digits than Python prints
         return f"a very large {type(value).__name__}"
     return literal if len(literal) <= 40 else literal[:38] + "…"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 import numpy as np
@@ -70,33 +71,58 @@ def choice(what: str, argument: Any, known: Iterable[str]) -> str:
     return argument
 
 
-def whole(name: str, argument: Any, low: int = 1) -> int:
-    """Return a whole number of at least a bound."""
+def truth(name: str, argument: Any) -> bool:
+    """Return True or False."""
+    if not isinstance(argument, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {shown(argument)}")
+    return bool(argument)
+
+
+def words(name: str, argument: Any) -> list[str]:
+    """Return a list of texts."""
+    if not isinstance(argument, list | tuple | KeysView) or not all(isinstance(word, str) for word in argument):
+        raise InputError(f"{name}: expected a list of names, got {shown(argument)}")
+    return list(argument)
+
+
+def whole(name: str, argument: Any, low: int = 1, high: int = 1 << 48) -> int:
+    """Return a whole number between two bounds."""
     try:
         value = int(operator.index(argument))
     except TypeError:
         value = low - 1
-    if isinstance(argument, bool) or value < low:
-        raise InputError(f"{name}: expected a whole number of at least {low}, got {shown(argument)}")
+    if isinstance(argument, bool) or not low <= value <= high:
+        most = f", at most {high}" if value > high else ""
+        raise InputError(f"{name}: expected a whole number of at least {low}{most}, got {shown(argument)}")
     return value
 
 
-def several(what: str, argument: Any) -> list[Any]:
-    """Return the entries of a list or the like; `what` begins the message: "reorder: expected a list of joints"."""
+def takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:
+    """Return whether `out` can receive the results: plain float arrays of the right shapes, apart from one another."""
+    places = out if isinstance(out, tuple) else (out,)
+    if len(places) != len(recipe.outputs):
+        return False
+    axes = {np.shape(x)[: np.ndim(x) - len(port.shape)] for x, port in zip(arguments, recipe.inputs, strict=True)}
+    axes.discard(())
     try:
-        entries = None if isinstance(argument, str | bytes) else list(argument)
-    except TypeError:
-        entries = None
-    if entries is None:
-        raise InputError(f"{what}, got {shown(argument)}")
-    return entries
+        shape = np.broadcast_shapes(*axes) if len(axes) > 1 else axes.pop() if axes else ()
+    except ValueError:
+        return False
+    for port, place in zip(recipe.outputs, places, strict=True):
+        if place is not None and not (
+            isinstance(place, np.ndarray)
+            and place.shape == shape + port.shape
+            and place.dtype.kind == "f"
+            and place.flags.writeable
+            and not isinstance(place, np.ma.MaskedArray)
+        ):
+            return False
+    return _are_apart(places)
 
 
-def truth(name: str, argument: Any) -> bool:
-    """Return an argument that is True or False."""
-    if not isinstance(argument, bool | np.bool_):
-        raise InputError(f"{name}: expected True or False, got {shown(argument)}")
-    return bool(argument)
+def _are_apart(places: tuple[Any, ...]) -> bool:
+    given = [place for place in places if place is not None]
+    return len(given) < 2 or not any(np.may_share_memory(a, b) for a, b in itertools.combinations(given, 2))
 
 
 def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
@@ -118,9 +144,16 @@ def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: An
         got = f"{len(places)} of them" if isinstance(out, tuple) else type(out).__name__
         return InputError(f"out: expected a tuple of {len(recipe.outputs)} arrays, got {got} for robot '{robot}'")
     for port, place in zip(recipe.outputs, places, strict=False):
-        if place is not None and getattr(place, "shape", None) != shape + port.shape:
-            got = getattr(place, "shape", type(place).__name__)
+        if place is None:
+            continue
+        is_plain = isinstance(place, np.ndarray) and not isinstance(place, np.ma.MaskedArray)
+        if not is_plain or place.shape != shape + port.shape:
+            got = place.shape if is_plain else type(place).__name__
             return InputError(f"out: expected an array of shape {shape + port.shape}, got {got} for robot '{robot}'")
-        if place is not None and place.dtype.kind != "f":
+        if place.dtype.kind != "f":
             return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
+        if not place.flags.writeable:
+            return InputError(f"out: the array is read-only; give one that can be written, for robot '{robot}'")
+    if not _are_apart(places):
+        return InputError(f"out: two of the arrays share memory; give one for each result, for robot '{robot}'")
     return InputError(f"{recipe.name} of robot '{robot}': {error}")

@@ -17,7 +17,7 @@ from appell.kernels.runtime.constant import ConstantKernel
 from appell.kernels.runtime.kernel import Kernel, overlap
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.robot import compile
-from appell.robot.arguments import explain
+from appell.robot.arguments import explain, numbers, takes
 from appell.robot.kind import Failure, Key, Kind
 
 Call = Callable[..., Any]
@@ -69,18 +69,29 @@ def of_program(kind: Kind, key: Key) -> Call:
     own = ProgramSpec(key.verb, program.spec.inputs, program.spec.outputs[:n_results], "", program.spec.make)
     is_quiet = any(guard.is_quiet for guard in guards)
 
+    def check_out(arguments: tuple[Any, ...], out: Any) -> None:
+        try:
+            is_good = takes(own, arguments, out)
+        except (ValueError, TypeError, OverflowError):  # an argument is no array
+            is_good = False
+        if not is_good:
+            raise explain(kind.model.name, own, arguments, out, ValueError("out does not fit"))
+
     def general(*arguments: Any) -> Any:
         out = arguments[count] if len(arguments) > count else None
+        for port, argument in zip(program.spec.inputs, arguments, strict=False):
+            if isinstance(argument, np.ma.MaskedArray):  # NumPy would use the numbers under the mask
+                numbers(kind.model.name, port.name, port.shape, argument)
+        if out is not None and not guards:
+            check_out(arguments[:count], out)
         try:
             given = [x if type(x) is np.ndarray else _bare(x) for x in arguments[:count]]
             if is_quiet:
                 with np.errstate(invalid="ignore"):
-                    return compiled(*given, out=out)
-            return compiled(*given, out=out)
-        except (ValueError, TypeError) as error:
-            wanted = out[:n_results] if guards and isinstance(out, tuple) else out  # without the places of guards
-            wanted = wanted[0] if n_results == 1 and isinstance(wanted, tuple) else wanted
-            raise explain(kind.model.name, own, arguments[:count], wanted, error) from None
+                    return compiled(*arguments[:count], out=out)
+            return compiled(*arguments[:count], out=out)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise explain(kind.model.name, own, arguments[:count], None, error) from None
 
     short: Call = compiled.fast_call(general)
     if not guards:
@@ -96,19 +107,15 @@ def of_program(kind: Kind, key: Key) -> Call:
 
     def into(arguments: tuple[Any, ...], out: Any) -> Any:
         """Write results into `out`: once they are good, where it is also an argument or bad samples are an error."""
+        check_out(arguments, out)
         places = out if isinstance(out, tuple) else (out,)
-        if len(places) != n_results:
-            raise explain(kind.model.name, own, arguments, out, ValueError("out"))
         if is_quiet or any(overlap(x, place) for x in arguments for place in places):
             results = judged(arguments, short(*arguments))
         else:
             results = judged(arguments, short(*arguments, (*places, *(None for _ in guards))))
             if all(result is place for result, place in zip(results, places, strict=False)):
                 return out
-        try:
-            return write_out(results, out)
-        except (ValueError, TypeError) as error:
-            raise explain(kind.model.name, own, arguments, out, error) from None
+        return write_out(results, out)
 
     if len(guards) == 1 and n_results == 1:  # most calls: as few steps as can be
         passes = guards[0].passes

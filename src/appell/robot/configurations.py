@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -13,7 +14,7 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.values import shown
-from appell.robot.arguments import real_array, several, whole
+from appell.robot.arguments import finite_array, real_array, whole, words
 from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
 from appell.robot.kind import Kind
@@ -41,9 +42,11 @@ class Configurations(Description):
         >>> appell.load("two-link").random(np.random.default_rng(0), 3).shape
         (3, 2)
         """
-        one = isinstance(size, int | np.integer)
-        sizes = [size] if one else several("size: expected a whole number, or several", () if size is None else size)
-        shape = tuple(whole("size", x, 0) for x in sizes)
+        if not isinstance(rng, np.random.Generator):
+            raise InputError(f"random: expected a generator such as numpy.random.default_rng(0), got {shown(rng)}")
+        axes = () if size is None else size if isinstance(size, tuple | list) else (size,)
+        shape = tuple(whole("random: size", n, 0) for n in axes)
+        whole("random: size", math.prod(shape), 0, 1 << 32)
         return self.kind.random(rng, int(np.prod(shape, dtype=int))).reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
@@ -129,7 +132,8 @@ class Configurations(Description):
         (['mot1', 'free1'], ['mot1', 'mot2'])
         """
         at = None if near is None else self._sized("near", near, self.nq)
-        return self._with(self.kind.with_independent(names, at))
+        given = None if names is None else words("with_independent", names)
+        return self._with(self.kind.with_independent(given, at))
 
     def coordinates_near(self, q: ArrayLike) -> Self:
         """Return the robot in coordinates that are good at q: itself unless it is near a singularity of its own.
@@ -195,7 +199,8 @@ class Configurations(Description):
         array([ 0.1, -0.2,  0.3])
         """
         start = self.neutral() if guess is None else self.configuration("guess", guess)
-        return self.kind.from_actuators(self._sized("positions", positions, self.nu), start)
+        wanted = finite_array("positions", positions, f" for robot '{self.name}'")
+        return self.kind.from_actuators(self._sized("positions", wanted, self.nu), start)
 
     def reorder(self, names: Sequence[str]) -> Array:
         """Return the indices that bring an array in the order of `names` into this robot's order.
@@ -207,9 +212,7 @@ class Configurations(Description):
         >>> robot.reorder(robot.joint_names[::-1])
         array([1, 0])
         """
-        given = several("reorder: expected the names of joints", names)
-        if not all(isinstance(name, str) for name in given):
-            raise InputError(f"reorder: expected the names of joints, got {shown(names)}")
+        given = words("reorder", names)
         missing = [name for name in self.joint_names if name not in given]
         if missing or len(set(given)) != len(given):
             problem = f"misses {listed(missing)}" if missing else "names a joint twice"

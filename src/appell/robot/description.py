@@ -18,8 +18,9 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.save import save
+from appell.read.values import shown
 from appell.recursion.momentum import total_mass
-from appell.robot.arguments import numbers
+from appell.robot.arguments import choice, numbers
 from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
@@ -103,7 +104,7 @@ class Description:
         {'joint1': [0], 'joint2': [1]}
         """
         found: dict[str, list[int]] = {}
-        if letter == "q":
+        if choice("places: no array", letter, ("q", "v", "tau")) == "q":
             names = [name for name, n in zip(self.joint_names, self.facts.joint_sizes, strict=True) for _ in range(n)]
         else:
             names = [name.partition("[")[0] for name in (self.independent if letter == "v" else self.facts.forces)]
@@ -204,7 +205,8 @@ class Description:
         if unknown:
             known = listed(sorted(Options.__optional_keys__))
             raise InputError(f"{verb}: unknown option {listed(sorted(unknown))}; known: {known}")
-        parameters, out, formulation = options.get("parameters"), options.get("out"), options.get("formulation")
+        parameters, out = options.get("parameters"), options.get("out")
+        formulation = options.get("formulation")
         if formulation is not None:
             formulation_of(self.kind, verb, formulation)
         name = (verb, about, formulation, parameters is not None)
@@ -231,7 +233,7 @@ class Description:
         """Return what a verb is about, after a look whether it may be."""
         wanted = verb_of(self.kind, verb).about
         if wanted == "frame" and not (isinstance(about, str) and about in self.model.frame_index):
-            got = f"has no frame '{about}'" if about is not None else f"needs a frame for '{verb}'"
+            got = f"has no frame {shown(about)}" if about is not None else f"needs a frame for '{verb}'"
             raise InputError(f"{what}: frame: robot '{self.name}' {got}; it has {listed(self.frame_names, 40)}")
         if not wanted and about is not None:
             raise InputError(f"{what}: '{verb}' is about the whole robot; leave frame out")

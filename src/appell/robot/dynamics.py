@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Unpack
+from typing import TypeGuard, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -37,7 +37,7 @@ class Dynamics(Configurations):
         >>> robot.inverse_dynamics(robot.neutral(), [0.0] * 6, [0.0] * 6).round(1)  # six legs share the weight
         array([15.2, 15.1, 15.1, 15.1, 15.1, 15.2])
         """
-        if wrenches is not None and not (isinstance(wrenches, Mapping) and not wrenches):
+        if self._is_loaded(wrenches):
             load = self._load(q, wrenches)
             return self._call("inverse_dynamics_loaded", (q, v, a, load), options)
         return self._call("inverse_dynamics", (q, v, a), options)
@@ -52,10 +52,16 @@ class Dynamics(Configurations):
         **options: Unpack[Options],
     ) -> Array:
         """Return the accelerations a under forces τ (..., nu), and `wrenches` as in :meth:`inverse_dynamics`."""
-        if wrenches is not None and not (isinstance(wrenches, Mapping) and not wrenches):
+        if self._is_loaded(wrenches):
             load = self._load(q, wrenches)
             return self._call("forward_dynamics_loaded", (q, v, tau, load), options)
         return self._call("forward_dynamics", (q, v, tau), options)
+
+    @staticmethod
+    def _is_loaded(wrenches: Wrenches | None) -> TypeGuard[Wrenches]:
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise InputError(f"wrenches: expected forces and moments by frame, got {shown(wrenches)}")
+        return bool(wrenches)
 
     def _load(self, q: ArrayLike, wrenches: Wrenches) -> Array:
         """Return Σ Jᵀw on the independent velocities."""

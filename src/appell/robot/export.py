@@ -17,8 +17,10 @@ from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
-from appell.read.files import extension, write, write_together
+from appell.read.files import write
+from appell.read.values import shown
 from appell.robot import compile
+from appell.robot.arguments import choice, truth
 from appell.robot.descriptions import MACROS, port_descriptions, verb_description
 from appell.robot.kind import Key, Kind
 from appell.robot.verbs import Size
@@ -74,6 +76,8 @@ def export(
     Without a path, return what the module of Python defines: a function per key, alone where `is_one`.
     """
     file = _checked(to, path, real, libm)
+    if prefix is not None and not isinstance(prefix, str):
+        raise InputError(f"export: prefix: expected text, got {shown(prefix)}")
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
     if not isinstance(name, str) or (name != identifier(name) and (name or prefix is not None)):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got '{prefix}'")
@@ -94,10 +98,10 @@ def export(
 
 def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
     """Return the file to write, if any, after a look at the options that depend on the target."""
-    if not isinstance(to, str) or to not in TARGETS:
-        raise InputError(f"export: no target '{to}'; known: {listed(TARGETS)}")
+    choice("export: no target", to, TARGETS)
     if not isinstance(real, str) or real not in REALS:
-        raise InputError(f"export: real: expected {listed(REALS)}, got '{real}'")
+        raise InputError(f"export: real: expected {listed(REALS)}, got {shown(real)}")
+    truth("export: libm", libm)
     if to in PYTHON and (real != "double" or not libm):
         raise InputError(
             f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision"
@@ -106,10 +110,12 @@ def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool
         if to not in PYTHON:
             raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
         return None
-    extension("export", path, (TARGETS[to],))
-    if to not in PYTHON and not Path(path).suffix:
-        raise InputError(f"export: '{to}' is a pair of files; name a file '{TARGETS[to]}' instead of {path}")
-    return Path(path)
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"export: expected a path, got {type(path).__name__}")
+    file = Path(path)
+    if file.suffix != TARGETS[to]:
+        raise InputError(f"export: expected a file named '{TARGETS[to]}', got '{file.name}'")
+    return file
 
 
 def _python(

@@ -9,7 +9,7 @@ from typing import Any, final
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.robot import compile, export
-from appell.robot.arguments import several, truth
+from appell.robot.arguments import choice, truth, words
 from appell.robot.calls import AnyKernel, kernel
 from appell.robot.compile import verb_of
 from appell.robot.dynamics import Dynamics, Wrenches
@@ -76,14 +76,13 @@ class Robot(Dynamics):
         ...     print(file.with_suffix(".h").read_text().splitlines()[-7])
         void two_link_gravity(const double q[TWO_LINK_NQ], double tau[TWO_LINK_NV]);
         """
-        verbs = [verb] if isinstance(verb, str) else several("export: expected a verb, or several", verb)
-        truth("export: libm", libm)
+        verbs = [verb] if isinstance(verb, str) else words("export: verb", verb)
         framed = [name for name in verbs if verb_of(self.kind, name).about]
         if frame is not None and verbs and not framed:
             raise InputError(f"export: {listed(verbs)} are about the whole robot; leave frame out")
         abouts = {name: self._about(name, frame if name in framed else None, "export") for name in verbs}
-        has_parameters = truth("export: parametric", parametric)
-        keys = [self._key(name, abouts[name], formulation, has_parameters) for name in verbs]
+        truth("export: parametric", parametric)
+        keys = [self._key(name, abouts[name], formulation, parametric) for name in verbs]
         return export.export(
             export.source(self.kind), keys, to, path, real=real, libm=libm, prefix=prefix, is_one=isinstance(verb, str)
         )
@@ -116,8 +115,7 @@ class Robot(Dynamics):
         'newton-euler'
         """
         known = dict.fromkeys(name for verb in self.verbs for name in self.kind.formulations(verb))
-        if not isinstance(formulation, str) or formulation not in known:
-            raise InputError(f"using: no formulation '{formulation}' for robot '{self.name}'; known: {listed(known)}")
+        choice(f"using: robot '{self.name}' has no formulation", formulation, known)
         return Robot(self.kind, formulation)
 
     def operations(self, verb: str, formulation: str | None = None) -> Count:

@@ -139,8 +139,8 @@ class Engine:
             self.drive.sample(t, q, v)
             self._note(t, y, again=True)
             is_started = True
-            self._deadline = time.monotonic() + self._limits.seconds  # native code has been compiled by now
             y = self._begin(t, y)
+            self._deadline = time.monotonic() + self._limits.seconds  # most native code has been compiled by now
             while t < duration:
                 t, y, is_over = self._advance(t, y, min(duration, self.drive.next_sample(t)))
                 progress(t)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import AppellWarning, InputError
-from appell.read.values import shown
+from appell.read.values import LARGEST, shown
 from appell.results.path import Path
 from appell.results.run import Run
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
@@ -95,7 +95,7 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
         Speed [m/s] below which an impact has no restitution; the point then rests on the wall until it is pulled off.
     max_steps, timeout
         Bounds of the work: steps, where an event counts as one, and seconds of wall time, looked at whenever the motion
-        is evaluated; compiling the robot's native code is not counted. Without `max_steps` a run may take 20,000
+        is evaluated, from the first step on. Without `max_steps` a run may take 20,000
         steps, 10,000 more per second of `duration`, and those that `step` and `rate` ask for. Without `timeout` it may
         take any time.
     progress
@@ -116,6 +116,8 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     >>> print(run.impacts[0].points, round(run.impacts[0].time, 6))
     ('link1', 'O5') 0.385192
     """
+    if not isinstance(robot, Robot):
+        raise InputError(f"simulate: expected a robot, got {type(robot).__name__}; load one with appell.load")
     q, v = _state(robot, q0, v0)
     duration, rtol = (_positive(name, x) for name, x in (("duration", duration), ("rtol", rtol)))
     tie_window, atol, rest_speed = (
@@ -139,7 +141,7 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     integrator = partial(_integrator, method=method, step=step, rtol=rtol, atol=atol)
     bounds = _bounds(duration, step, rate, max_steps, timeout)
     engine = Engine(robot, gaps, drive, integrator, ImpactLaw(impact_law, tie_window, rest_speed), wanted, bounds)
-    with _bar(progress, duration) as report:
+    with _bar(progress is True, duration) as report:
         reason = engine.run(q, v, duration, report)
     if engine.plant.is_smoothed:
         engine.record.notes.append(f"Coulomb friction of joints is smoothed below {CREEP:g} rad/s (m/s): tanh(v/v0)")
@@ -182,9 +184,11 @@ def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:
         array = np.array(numbers(robot.name, name, (size,), value), dtype=float)
         if array.ndim != 1:
             raise InputError(f"{name}: expected one state, ({size},), got {array.shape}; appell.rollout takes batches")
-        if not np.isfinite(array).all():
-            k = int(np.flatnonzero(~np.isfinite(array))[0])
-            raise InputError(f"{name}: entry {k} is {array[k]}; expected finite numbers for robot '{robot.name}'")
+        if not (np.abs(array) <= LARGEST).all():
+            k = int(np.flatnonzero(~(np.abs(array) <= LARGEST))[0])
+            raise InputError(
+                f"{name}: entry {k} is {array[k]}; expected finite numbers below {LARGEST:g} for robot '{robot.name}'"
+            )
         state.append(array)
     robot.configuration("q0", state[0])
     return state[0], state[1]

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from appell.errors import InputError
+from appell.read.values import shown
 
 
 class _Pool:
@@ -57,7 +58,7 @@ def threads(count: int | None = None) -> int:
     """
     if count is not None:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"threads: expected a whole number of at least 1, got {count!r}")
+            raise InputError(f"threads: expected a whole number of at least 1, got {shown(count)}")
         pool.resize(count)
     return pool.count
 

@@ -12,9 +12,11 @@ import scipy
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.planning.checks import Array, frozen, positive, real, vector
+from appell.planning.checks import Array, frozen, positive, real, span, vector
 from appell.planning.trajectory.timing import Timing, timing_of
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
+from appell.read.values import shown
+from appell.robot.arguments import number
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,8 @@ class Ramp(Trajectory):
         start = frozen(vector("start", self.start))
         object.__setattr__(self, "start", start)
         object.__setattr__(self, "end", frozen(vector("end", self.end, start.size)))
-        if not 0.0 <= self.begin < self.finish <= self.duration:
+        begin, finish = (number(f"Ramp: {x} must be a time [s]", getattr(self, x)) for x in ("begin", "finish"))
+        if not 0.0 <= begin < finish <= span("Ramp: duration", self.duration):
             raise InputError(
                 f"Ramp: expected 0 ≤ begin < finish ≤ duration, got begin {self.begin}, finish {self.finish}, "
                 f"duration {self.duration}"
@@ -117,8 +120,8 @@ class Spline(Trajectory):
             )
         if times[0] != 0.0 or (np.diff(times) <= 0.0).any():
             raise InputError(f"times: expected times that begin at 0 and increase, got {times}")
-        if self.degree not in (3, 5):
-            raise InputError(f"degree: expected 3 or 5, got {self.degree}")
+        if not isinstance(self.degree, int) or self.degree not in (3, 5):
+            raise InputError(f"degree: expected 3 or 5, got {shown(self.degree)}")
         for name, value in (("times", times), ("points", points)):
             object.__setattr__(self, name, frozen(value))
         for name, given in (("v0", self.v0), ("v1", self.v1)):
@@ -175,8 +178,7 @@ class Fourier(Trajectory):
             object.__setattr__(self, name, frozen(table))
         object.__setattr__(self, "centre", centre)
         positive("frequency", self.frequency)
-        if not self.duration > 0.0:
-            raise InputError(f"duration: expected a positive number, got {self.duration}")
+        span("duration", self.duration)
 
     def at(self, t: Array) -> TrajectoryState:
         """Return the series and its derivatives."""

@@ -16,7 +16,10 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.planning.checks import Array, positive
+from appell.planning.goal import checked_robot
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
+from appell.read.values import LARGEST
+from appell.robot.arguments import real_array, whole
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import effort_limits
 
@@ -39,6 +42,7 @@ class ScaledTrajectory(Trajectory):
     factor: float
 
     def __post_init__(self) -> None:
+        _trajectory(self.trajectory)
         positive("factor", self.factor)
 
     @property
@@ -102,12 +106,15 @@ def time_scaling(
     >>> best.limit, best.factor < 1.0, float(abs(best.trajectory(best.t).v).max().round(9))
     ('velocity', True, 1.0)
     """
-    if not math.isfinite(trajectory.duration):
+    checked_robot(robot)
+    if not math.isfinite(_trajectory(trajectory).duration):
         raise InputError("trajectory: expected one with an end, got one that goes on for ever; give it a duration")
-    if samples < 2:
-        raise InputError(f"samples: expected 2 or more, got {samples}")
+    samples = whole("samples", samples, 2, 10_000_000)
     if robot.nu != robot.nv:
         raise InputError(f"robot: the forces of '{robot.name}', {robot.nu}, do not determine its {robot.nv} velocities")
+    joints = trajectory(0.0).q.size
+    if joints != robot.nq:
+        raise InputError(f"trajectory: expected one of {robot.nq} joints, those of '{robot.name}', got {joints}")
     limits = _limits(robot, velocity, acceleration, torque)
     times = np.linspace(0.0, trajectory.duration, samples)
     bounds = _bounds(robot, trajectory, limits, times)
@@ -137,6 +144,12 @@ def time_scaling(
     return TimeScaling(
         ScaledTrajectory(trajectory, factor), factor, _Limits._fields[kind], name, float(factor * times[at])
     )
+
+
+def _trajectory(trajectory: Trajectory) -> Trajectory:
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(f"trajectory: expected one of appell.trajectory, got {type(trajectory).__name__}")
+    return trajectory
 
 
 def _bounds(robot: Robot, trajectory: Trajectory, limits: _Limits, times: Array) -> Array:
@@ -192,11 +205,11 @@ def _limits(
     found = []
     given = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
     for name, value in given.items():
-        array = np.asarray(file[name] if value is None else value, dtype=float)
+        array = real_array(name, file[name] if value is None else value).astype(float)
         if array.shape not in ((), (robot.nv,)) or not (array > 0.0).all():
             raise InputError(
                 f"{name}: expected positive limits, one or one per joint ({robot.nv} of robot '{robot.name}'), got "
                 f"{array.tolist()}"
             )
-        found.append(np.broadcast_to(array, (robot.nv,)))
+        found.append(np.broadcast_to(np.where(array > LARGEST, math.inf, array), (robot.nv,)))
     return _Limits(*found)

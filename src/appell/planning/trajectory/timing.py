@@ -11,6 +11,7 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.planning.checks import Array, positive
+from appell.read.values import shown
 
 
 class Progress(NamedTuple):
@@ -127,7 +128,7 @@ class Quintic:
 def timing_of(timing: float | Timing) -> Timing:
     """Return a timing law; a number is a duration at constant speed."""
     if isinstance(timing, (float, Real)):  # mypy does not know that a float is a Real
-        return ConstantSpeed(float(timing))
-    if not hasattr(timing, "at") or not hasattr(timing, "duration"):
-        raise InputError(f"timing: expected a duration in seconds or a timing law such as Quintic, got {timing!r}")
+        return ConstantSpeed(positive("timing", timing))
+    if not callable(getattr(timing, "at", None)) or not hasattr(timing, "duration"):
+        raise InputError(f"timing: expected a duration in seconds or a timing law such as Quintic, got {shown(timing)}")
     return timing

@@ -13,7 +13,7 @@ from appell.model.build import listed
 from appell.model.model import WORLD, Model
 from appell.read.values import shown
 from appell.recursion.points import Place
-from appell.robot.arguments import several
+from appell.robot.arguments import finite_array
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.spatial.vector import ZERO
@@ -35,6 +35,13 @@ class Point:
     position: Sequence[float] = (0.0, 0.0, 0.0)
     name: str = ""
 
+    def __post_init__(self) -> None:
+        for name, value in (("frame", self.frame), ("name", self.name)):
+            if not isinstance(value, str):
+                raise InputError(f"Point: {name} must be text, got {shown(value)}")
+        if finite_array("Point: position", self.position).shape != (3,):
+            raise InputError(f"Point: position must be three finite numbers, got {shown(self.position)}")
+
     @property
     def label(self) -> str:
         """Return the point's name, or the frame's with the position in it."""
@@ -53,10 +60,13 @@ def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
     """Return the points asked for, or every joint's origin and every end point."""
     if points is None:
         return default_points(robot.model)
-    if isinstance(points, str):
-        raise InputError(f"points: expected a list of names or appell.simulation.Point, got the text '{points}'")
-    entries = several("points: expected a list of names or appell.simulation.Point", points)
-    found = [_resolved(robot.model, point) for point in entries]
+    try:
+        given = [] if isinstance(points, str) else list(points)
+    except TypeError:
+        given = []
+    if not given or not all(isinstance(point, str | Point) for point in given):
+        raise InputError(f"points: expected a list of names or appell.simulation.Point, got {shown(points)}")
+    found = [_resolved(robot.model, point) for point in given]
     names = [point.name for point in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -72,8 +82,6 @@ def _resolved(model: Model, point: str | Point) -> Named:
         raise InputError(
             f"points: robot '{model.name}' has no frame '{wanted.frame}'; known: {listed(model.frame_index)}"
         )
-    if len(wanted.position) != 3 or not np.isfinite(wanted.position).all():
-        raise InputError(f"points: '{wanted.label}' needs three finite numbers, got {wanted.position!r}")
     frame = model.frame_index[wanted.frame]
     x, y, z = frame.placement.apply((float(wanted.position[0]), float(wanted.position[1]), float(wanted.position[2])))
     return Named(wanted.label, Place(frame.body, (float(x), float(y), float(z))))

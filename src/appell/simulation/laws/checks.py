@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.model.check import LARGEST
-from appell.robot.arguments import numbers, real_array
+from appell.read.values import LARGEST, shown
+from appell.robot.arguments import number, numbers, real_array
 from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
@@ -38,12 +38,13 @@ def fully_actuated(law: str, robot: Any) -> Robot:
 
 
 def per_force(robot: Robot, name: str, value: ArrayLike, high: float = LARGEST) -> Array:
-    """Return numbers of 0 or more, (..., nu), from one number or from one per force."""
+    """Return numbers from 0 to a bound, (..., nu), from one number or from one per force."""
     given = real_array(name, value, f" for robot '{robot.name}'")
     wanted = np.full(robot.nu, given) if given.ndim == 0 else given
     array = numbers(robot.name, name, (robot.nu,), wanted).astype(float)
     if not ((array >= 0.0) & (array <= high)).all():
-        raise InputError(f"{name}: expected numbers of 0 or more for robot '{robot.name}', got {value!r}")
+        finite = "finite " if high < np.inf else ""
+        raise InputError(f"{name}: expected {finite}numbers of 0 or more for robot '{robot.name}', got {shown(value)}")
     return array
 
 
@@ -62,7 +63,7 @@ def effort_limits(robot: Robot) -> Array:
     >>> effort_limits(appell.load("two-link"))
     array([inf, inf])
     """
-    return joint_limits(robot.model).effort[list(robot.facts.actuated)]
+    return joint_limits(a_robot("effort_limits", robot).model).effort[list(robot.facts.actuated)]
 
 
 def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
@@ -71,9 +72,9 @@ def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
         return np.full(robot.nu, np.inf)
     if isinstance(limit, str):
         if limit != "file":
-            raise InputError(f"limit: expected forces, None or 'file', got '{limit}'")
+            raise InputError(f"limit: expected forces, None or 'file', got {shown(limit)}")
         return effort_limits(robot)
-    return per_force(robot, "limit", limit, math.inf)
+    return per_force(robot, "limit", limit, np.inf)
 
 
 def within(tau: Array, limit: Array) -> Array:
@@ -81,9 +82,15 @@ def within(tau: Array, limit: Array) -> Array:
     return np.asarray(np.clip(tau, -limit, limit))
 
 
+def state(robot: Robot, t: float, q: ArrayLike, v: ArrayLike) -> tuple[float, Array, Array]:
+    """Return the arguments of a law: a time, q (..., nq) with unit quaternions, and v (..., nv)."""
+    time = number("t: expected a time in seconds", t)
+    return time, normalised(robot, q), numbers(robot.name, "v", (robot.nv,), v).astype(float, copy=False)
+
+
 def normalised(robot: Robot, q: ArrayLike) -> Array:
     """Return q with quaternions of unit length: within a step of an integrator they have it but nearly."""
-    array = np.asarray(q, dtype=float)
+    array = numbers(robot.name, "q", (robot.nq,), q).astype(float, copy=False)
     if robot.facts.quaternions:
         array = array.copy()
         for k in robot.facts.quaternions:
@@ -108,6 +115,8 @@ def sample(robot: Robot, trajectory: Trajectory, t: float) -> tuple[Array, Array
         raise InputError(f"trajectory: expected (q, v, a) at t = {t:.6g} s, got {type(parts).__name__}") from None
     sizes = (("q", q, robot.nq), ("v", v, robot.nv), ("a", a, robot.nv))
     q, v, a = (numbers(robot.name, f"trajectory {name}", (n,), x).astype(float, copy=False) for name, x, n in sizes)
+    if not all(np.isfinite(x).all() for x in (q, v, a)):
+        raise InputError(f"trajectory: expected finite numbers at t = {t:.6g} s for robot '{robot.name}'")
     return q, v, a
 
 

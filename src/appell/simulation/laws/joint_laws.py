@@ -34,9 +34,9 @@ from appell.simulation.laws.checks import (
     configuration,
     followed,
     force_limits,
-    normalised,
     per_force,
     sample,
+    state,
     within,
 )
 from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, Model, forces
@@ -101,11 +101,11 @@ class JointLaw(ABC):
 
     def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the forces at a time and a state, (..., nu)."""
-        state = normalised(self.robot, q), np.asarray(v, dtype=float)
+        t, q, v = state(self.robot, t, q, v)
         if self.ki is None:
-            return self.forces(*state, self.reference(t))[0]
+            return self.forces(q, v, self.reference(t))[0]
         elapsed = self._clock.advance(t)
-        tau, self._memory = self.forces(*state, self.reference(t), memory=self._memory, elapsed=elapsed or 0.0)
+        tau, self._memory = self.forces(q, v, self.reference(t), memory=self._memory, elapsed=elapsed or 0.0)
         return tau
 
     def forces(

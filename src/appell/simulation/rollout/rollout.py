@@ -131,6 +131,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         raise InputError(
             f"save_every: {save_every} does not divide {given.steps} steps; the last state would not be kept"
         )
+    _check_memory(given, len(kept))
     arrays = given.states, given.fixed, given.drives
     if robot.kind.is_looped:
         (q, v), lasted = stepwise(robot, method, control, *arrays, dt, kept, given.parameters)
@@ -143,6 +144,17 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
     _report(robot, diverged)
     q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
     return Rollout(np.arange(kept.start, kept.stop, kept.step) * dt, q, v, diverged)
+
+
+def _check_memory(given: _Arguments, kept: int) -> None:
+    """Raise unless the states that are kept can be allocated."""
+    shape = (math.prod(given.leading), kept, sum(state.shape[-1] for state in given.states))
+    try:
+        np.empty(shape)
+    except (MemoryError, ValueError):
+        raise InputError(
+            f"rollout: {8e-9 * math.prod(shape):.3g} GB of states do not fit into memory; keep fewer with save_every"
+        ) from None
 
 
 def _report(robot: Robot, diverged: Array) -> None:
@@ -214,7 +226,7 @@ class _Arguments:
             drives["elapsed"][0] = 0.0  # the integral begins with the first sample
         drives = {name: x if x.ndim > 1 else x[None] for name, x in drives.items()}
         self.leading = self._broadcast(states | fixed, drives)
-        typed = [np.asarray(x) for x in (q0, v0, tau) if np.ndim(x)]
+        typed = [x for x in map(np.asarray, (q0, v0, tau)) if x.ndim]
         self._kind = np.float32 if all(x.dtype == np.float32 for x in typed) else np.float64
         self.states = [self._flat(x) for x in states.values()]
         self.fixed = [self._flat(x) for x in fixed.values()]
@@ -236,9 +248,10 @@ class _Arguments:
 
     def _row(self, name: str, x: ArrayLike, size: int) -> Array:
         """Return an argument as numbers (..., size), finite ones; a single number stands for all, but not for q."""
-        if real_array(name, x).ndim == 0 and not name.endswith(("q", "q0")):
-            x = np.full(size, x)
-        array = numbers(self._robot.name, name, (size,), x)
+        array = real_array(name, x, f" for robot '{self._robot.name}'")
+        if array.ndim == 0 and not name.endswith(("q", "q0")):
+            array = np.full(size, array)
+        array = numbers(self._robot.name, name, (size,), array)
         # a sum is finite only if all are, and is the quickest thing to ask
         with np.errstate(over="ignore", invalid="ignore"):
             suspect = not np.isfinite(array.sum())

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from appell.errors import InputError
-from appell.robot.arguments import number
-from appell.simulation.walls.shapes import OVERLAP, Wall, positive, truth, unit, vector
+from appell.robot.arguments import number, truth
+from appell.simulation.walls.shapes import OVERLAP, Wall, positive, unit, vector
 from appell.spatial.scalar import Array
 
 
@@ -26,7 +26,7 @@ class _Quadric(Wall):
         super().__post_init__()
         for name in self.lengths:
             positive(self.label, name, getattr(self, name))
-        truth(self.label, "inside", self.inside)
+        truth(f"{self.label}: inside", self.inside)
         _ = self._form
 
     @cached_property
@@ -152,7 +152,7 @@ class Ellipse(_Quadric):
     lengths = ("a", "b")
 
     def __post_init__(self) -> None:
-        number(f"{self.name or 'ellipse'}: angle must be a number [rad]", self.angle)
+        number("ellipse: angle must be a number [rad]", self.angle)
         super().__post_init__()
 
     @cached_property

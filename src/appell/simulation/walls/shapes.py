@@ -18,7 +18,7 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.read.values import shown
-from appell.robot.arguments import finite_array, number, real_array
+from appell.robot.arguments import finite_array, number, real_array, truth
 from appell.simulation.callbacks import raised
 from appell.spatial.scalar import Array
 
@@ -208,9 +208,10 @@ class Polyline(Wall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.corners, Sequence | np.ndarray) or len(self.corners) < 2:
+        is_list = isinstance(self.corners, Sequence) or (isinstance(self.corners, np.ndarray) and self.corners.ndim > 0)
+        if not is_list or len(self.corners) < 2:
             raise InputError(f"{self.label}: expected a list of at least two corners, got {shown(self.corners)}")
-        truth(self.label, "closed", self.closed)
+        truth(f"{self.label}: closed", self.closed)
         _ = self.parts
 
     @cached_property
@@ -323,12 +324,6 @@ def positive(label: str, name: str, value: float) -> None:
     """Raise unless a number is a length at which positions are resolved to a nanometre."""
     what = f"{label}: {name} must be a positive length from {SMALLEST:g} to {LARGEST:g} m"
     number(what, value, SMALLEST, LARGEST)
-
-
-def truth(label: str, name: str, value: bool) -> None:
-    """Raise unless a value is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{label}: {name} must be True or False, got {shown(value)}")
 
 
 def check_range(what: str, value: PerPoint | None, upper: float) -> None:
