@@ -56,8 +56,6 @@ def _is_single(arguments: tuple[Any, ...]) -> bool:
 
 def _bare(x: Any) -> Any:
     """Return an array without what a subclass of NumPy's adds, which would return results as its own: np.matrix."""
-    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
-        raise TypeError("a masked array")
     return np.asarray(x) if isinstance(x, np.ndarray) else x
 
 
@@ -88,8 +86,8 @@ def of_program(kind: Kind, key: Key) -> Call:
             given = [x if type(x) is np.ndarray else _bare(x) for x in arguments[:count]]
             if is_quiet:
                 with np.errstate(invalid="ignore"):
-                    return compiled(*arguments[:count], out=out)
-            return compiled(*arguments[:count], out=out)
+                    return compiled(*given, out=out)
+            return compiled(*given, out=out)
         except (ValueError, TypeError, OverflowError) as error:
             raise explain(kind.model.name, own, arguments[:count], None, error) from None
 

@@ -17,7 +17,7 @@ from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
-from appell.read.files import write
+from appell.read.files import write, write_together
 from appell.read.values import shown
 from appell.robot import compile
 from appell.robot.arguments import choice, truth
