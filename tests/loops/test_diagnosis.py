@@ -216,3 +216,16 @@ def test_a_motion_to_where_loops_do_not_close_is_refused(closed):
     robot = closed("five-bar")
     with pytest.raises(InputError, match=r"integrate: .* loops stay open by .*give a shorter motion"):
         robot.integrate(robot.neutral(), [10.0, 0.0])
+
+
+def test_rounding_is_that_of_the_largest_force(closed, rng):
+    # at such speeds forces of inertia are millions of times the actuators', and rounding is relative to them
+    robot = closed("five-bar")
+    q = robot.random(rng, 400)
+    q = q[np.argsort(robot.condition(q))[-5:]]
+    v, tau = 1e4 * rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+    a = robot.forward_dynamics(q, v, tau)
+    forces = np.abs(robot.mass_matrix(q)) @ np.abs(a)[..., None]
+    error = np.abs(robot.inverse_dynamics(q, v, a) - tau).max(axis=-1)
+    assert (forces.max(axis=(1, 2)) > 1e6).all()
+    assert (error < 1e-14 * forces.max(axis=(1, 2))).all()
