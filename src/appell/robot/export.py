@@ -17,7 +17,7 @@ from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import listed
-from appell.read.files import write, write_together
+from appell.read.files import extension, write, write_together
 from appell.read.values import shown
 from appell.robot import compile
 from appell.robot.arguments import choice, truth
@@ -112,10 +112,10 @@ def _checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool
         return None
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"export: expected a path, got {type(path).__name__}")
-    file = Path(path)
-    if file.suffix != TARGETS[to]:
-        raise InputError(f"export: expected a file named '{TARGETS[to]}', got '{file.name}'")
-    return file
+    extension("export", path, (TARGETS[to],))
+    if to not in PYTHON and not Path(path).suffix:
+        raise InputError(f"export: '{to}' is a pair of files; name a file '{TARGETS[to]}' instead of {path}")
+    return Path(path)
 
 
 def _python(
