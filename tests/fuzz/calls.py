@@ -46,7 +46,7 @@ OBJECTS: Mapping[str, Callable[[], Any]] = {
     "masked": lambda: np.ma.masked_array([1.0, 2.0], mask=[True, False]), "batch": lambda: np.zeros((3, 2)),
     "ints": lambda: [1, 2],
     "robot": lambda: appell.load("two-link"), "pose": lambda: np.eye(4), "date": lambda: np.datetime64("2020-01-01"),
-    "path": lambda: Path("/dev/null"), "folder": lambda: Path(), "long": lambda: "a" * 5000, "null": lambda: "a\x00b",
+    "path": lambda: Path("/dev/null"), "folder": Path, "long": lambda: "a" * 5000, "null": lambda: "a\x00b",
     "float32": lambda: np.zeros(2, np.float32),
     "nested": _nested, "raises": lambda: _raises,
     "slow": lambda: 1e-9,
