@@ -39,6 +39,7 @@ START = 300.0
 class Row:
     """What came of a target's inputs so far."""
 
+    name: str
     counts: Counter[str] = field(default_factory=Counter)
     faults: int = 0
     seconds: float = 0.0
@@ -51,7 +52,7 @@ class Row:
         self.faults += faults
         if found.kind == "failed" and _signature(found.reason) not in self.failures:
             self.failures[_signature(found.reason)] = index
-            sys.stderr.write(f"input {index}: {found.reason}\n")
+            sys.stderr.write(f"{self.name}, input {index}: {found.reason}\n")
 
 
 def _signature(reason: str) -> str:
@@ -120,7 +121,7 @@ class Worker:
 
 def fuzz(names: list[str], plan: dict[str, int], seed: int, jobs: int, minutes: float) -> dict[str, Row]:
     """Return what came of so many inputs of each target, or of those for which there was time."""
-    rows = {name: Row() for name in names}
+    rows = {name: Row(name) for name in names}
     start, shown = time.monotonic(), 0.0
     deadline = start + 60.0 * minutes
     queue = _chunks(plan)
