@@ -87,7 +87,8 @@ def draw(rng: Random) -> Input:
             words[place] = rng.choice(WORDS if change == 3 else NUMBERS)
         if not words:
             break
-    if words and words[0] in ("view", "bench", "reproduce"):  # of a good robot, these start a server or take minutes
+    # these start a server or take minutes: of a good robot, or of all that are installed
+    if words and (words[0] in ("view", "bench", "reproduce") or (words[0] == "compare" and name not in words)):
         words[1:2] = ["no.robot"]
     case = {"words": words, "name": name, "data": data.decode("latin-1")}
     return Input(json.dumps(case).encode(), faults)

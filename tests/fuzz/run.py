@@ -29,6 +29,8 @@ LIFE = 20
 """Chunks after which a worker is replaced by a fresh one: compiled code is never unloaded."""
 SILENCE = 6.0 * LONGEST
 """Seconds after which a worker that gives no sign is killed: it waits, or is stuck outside of Python."""
+MINUTE = 60.0
+"""Seconds between lines of progress."""
 START = 300.0
 """Seconds that a worker may take to start, or to make an input: seeds and native code are made at first use."""
 
@@ -37,6 +39,7 @@ START = 300.0
 class Row:
     """What came of a target's inputs so far."""
 
+    name: str
     counts: Counter[str] = field(default_factory=Counter)
     faults: int = 0
     seconds: float = 0.0
@@ -49,7 +52,7 @@ class Row:
         self.faults += faults
         if found.kind == "failed" and _signature(found.reason) not in self.failures:
             self.failures[_signature(found.reason)] = index
-            sys.stderr.write(f"input {index}: {found.reason}\n")
+            sys.stderr.write(f"{self.name}, input {index}: {found.reason}\n")
 
 
 def _signature(reason: str) -> str:
@@ -118,8 +121,9 @@ class Worker:
 
 def fuzz(names: list[str], plan: dict[str, int], seed: int, jobs: int, minutes: float) -> dict[str, Row]:
     """Return what came of so many inputs of each target, or of those for which there was time."""
-    rows = {name: Row() for name in names}
-    deadline = time.monotonic() + 60.0 * minutes
+    rows = {name: Row(name) for name in names}
+    start, shown = time.monotonic(), 0.0
+    deadline = start + 60.0 * minutes
     queue = _chunks(plan)
     workers: list[Worker] = []
     with tempfile.TemporaryDirectory(prefix="appell-fuzz-") as folder:
@@ -147,7 +151,14 @@ def fuzz(names: list[str], plan: dict[str, int], seed: int, jobs: int, minutes: 
                     else:
                         worker.end()
                         workers.remove(worker)
-                wait([worker.pipe for worker in workers], timeout=0.5) if workers else None
+                if workers:
+                    wait([worker.pipe for worker in workers], timeout=0.5)
+                if time.monotonic() - start - shown > MINUTE:
+                    shown = time.monotonic() - start
+                    tried = sum(row.counts.total() for row in rows.values())
+                    sys.stderr.write(f"{shown:.0f} s: {tried:,} of {sum(plan.values()):,} inputs\n")
+        except KeyboardInterrupt:
+            return rows
         finally:
             for worker in workers:
                 worker.end()

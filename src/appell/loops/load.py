@@ -29,6 +29,7 @@ from appell.read.regular import is_file, shortened
 from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
 from appell.read.values import gravity_vector
+from appell.robot.arguments import truth
 from appell.robot.long.kind import LongTree, is_long
 from appell.robot.robot import Robot
 from appell.robot.tree import Tree
@@ -83,6 +84,8 @@ def load(
     >>> appell.load("five-bar")
     <Robot 'five-bar': 4 bodies, 1 closure, nq 4, nv 2>
     """
+    for option, is_set in (("floating", floating), ("friction", friction), ("mimic", mimic)):
+        truth(f"load: {option}", is_set)
     place = "" if isinstance(source, Model) else _place(source)
     if is_spherical(_toml(place)):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
@@ -172,7 +175,7 @@ def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) ->
     >>> appell.random_chain(4, np.random.default_rng(0)).nv
     4
     """
-    return load(_catalogue.random_chain(n, rng, vertical=vertical))
+    return load(_catalogue.random_chain(n, rng, vertical=truth("random_chain: vertical", vertical)))
 
 
 def catalogue() -> list[str]:

@@ -323,13 +323,15 @@ def _check_independent(
 
 
 def condition(assembler: Assembler, structure: Structure, q: Array) -> Array:
-    """Return the condition number of the dependent block of the closures' Jacobian, in pure numbers."""
+    """Return the condition number of the dependent block of the closures' Jacobian; infinity where q is not finite."""
     if not structure.order.rows:
         return np.ones(np.shape(q)[:-1])
     _, matrix = assembler.gap(q)
     block = matrix[..., list(structure.dependent)]
-    values = np.linalg.svd(block, compute_uv=False)[..., : len(structure.dependent)]
-    return np.asarray(values[..., 0] / np.maximum(values[..., -1], 1e-300))
+    is_finite = np.asarray(np.isfinite(block).all(axis=(-2, -1)))
+    block = np.where(is_finite[..., None, None], block, 0.0)
+    values: Array = np.linalg.svd(block, compute_uv=False)[..., : len(structure.dependent)]
+    return np.where(is_finite, values[..., 0] / np.maximum(values[..., -1], 1e-300), np.inf)
 
 
 def singular_loops(assembler: Assembler, structure: Structure, q: Array) -> list[str]:

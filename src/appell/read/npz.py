@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -69,7 +70,9 @@ def _array(member: IO[bytes], size: int) -> Array:
     version = np.lib.format.read_magic(member)
     if version not in HEADERS:
         raise ValueError(f"an array of version {version}; known are {', '.join(map(str, HEADERS))}")
-    shape, is_fortran, dtype = HEADERS[version](member)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers that Python 2 wrote, or that are damaged
+        shape, is_fortran, dtype = HEADERS[version](member)
     if dtype.itemsize == 0:
         raise ValueError(f"has entries of no size ({dtype})")
     if dtype.hasobject:

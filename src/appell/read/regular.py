@@ -33,7 +33,7 @@ def as_path(given: object, what: str) -> Path:
     """
     path = os.fspath(given) if isinstance(given, str | os.PathLike) else given
     if not isinstance(path, str) or not path:
-        got = "an empty text" if path == "" else type(given).__name__
+        got = "an empty text" if isinstance(path, str) else type(given).__name__
         raise InputError(f"{what}: expected the path of a file, got {got}")
     return Path(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -46,7 +47,8 @@ class Configurations(Description):
         one = isinstance(size, int | np.integer)
         sizes = [size] if one else several("size: expected a whole number, or several", () if size is None else size)
         shape = tuple(whole("size", x, 0) for x in sizes)
-        return self.kind.random(rng, int(np.prod(shape, dtype=int))).reshape(*shape, self.nq)
+        count = whole("size", math.prod(shape), 0, 1 << 32)
+        return self.kind.random(rng, count).reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
         """Return the configuration reached from q by the motion dv (velocity times time): quaternions normalised.

@@ -112,6 +112,8 @@ def checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool)
         if to == "c":
             raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
         return None
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"export: expected a path, got {shown(path)}")
     extension("export", path, (TARGETS[to],))
     if to not in PYTHON and not Path(path).suffix:
         raise InputError(f"export: '{to}' is a pair of files; name a file '{TARGETS[to]}' instead of {path}")
