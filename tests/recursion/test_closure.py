@@ -73,6 +73,16 @@ def test_rows_are_the_rates_of_the_residuals_of_closed_loops(kind, grounded, tre
     agree(rows(model, q), by_step, within=1e-12)
 
 
+@pytest.mark.parametrize("kind", FIT)
+def test_openness_is_the_sum_of_squares_of_the_rows(kind, tree, rng):
+    model, q = closed_tree(tree, rng, kind, grounded=False)
+    step, size = 1e-6 * rng.normal(size=model.nv), 0.7
+    (tie,) = closure.ties(model)
+    scale = [1.0 / size if row in "xyz" else 1.0 for row in KINDS[kind]]
+    expected = np.sum((scale * (rows(model, q) @ step)) ** 2)
+    assert closure.openness(links(model, tuple(q + step)), tie, size) == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.parametrize("axes", closure.AXES)
 @pytest.mark.parametrize("kind", FIT)
 def test_drifts_are_the_second_rates_of_the_residuals(kind, axes, tree, rng, agree):

@@ -46,6 +46,13 @@ TRAJECTORIES = {
 CORNERS = {0.5, 0.6, 1.25, 1.5, 1.9}
 
 
+@pytest.mark.parametrize("duration", [1e-3, 1.0, 1e4])
+def test_an_end_missed_by_rounding_is_not_over(duration):
+    line = JointLine([0.0], [1.0], duration)
+    assert line(duration * (1.0 + 4e-16)).v[0] == pytest.approx(1.0 / duration)
+    assert line(duration * (1.0 + 1e-9)).v[0] == 0.0
+
+
 @pytest.mark.parametrize("name", TRAJECTORIES)
 def test_velocity_and_acceleration_are_the_derivatives(name, rng):
     trajectory, h = TRAJECTORIES[name], 1e-5
