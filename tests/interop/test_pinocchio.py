@@ -118,8 +118,16 @@ def composite():
     return joint
 
 
+def continuous():
+    """Return a continuous joint about an oblique axis: a class of Pinocchio's that has no attribute axis."""
+    links, ends = '<link name="a"/><link name="b"/>', '<parent link="a"/><child link="b"/><axis xyz="0 0.6 0.8"/>'
+    text = f'<robot name="r">{links}<joint name="j" type="continuous">{ends}</joint></robot>'
+    return pin.buildModelFromXML(text).joints[1]
+
+
 AXIS = np.array([0.0, 0.6, 0.8])
 JOINTS = {
+    "continuous": continuous,
     **{f"{way}{axis}": getattr(pin, f"JointModel{way}{axis}") for way in ("R", "P", "RUB") for axis in "XYZ"},
     **{f"H{axis}": (lambda axis=axis: getattr(pin, f"JointModelH{axis}")(0.3)) for axis in "XYZ"},
     "revolute": lambda: pin.JointModelRevoluteUnaligned(AXIS),

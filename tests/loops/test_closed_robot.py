@@ -205,6 +205,15 @@ def test_other_coordinates_pass_through_a_singularity_of_the_motors(closed, agre
     agree(a, near, within=1e-3)
 
 
+@pytest.mark.parametrize("verb", ["inverse_dynamics", "inverse_dynamics_derivatives"])
+def test_motor_torques_at_an_actuation_singularity_are_warned_of(closed, verb):
+    robot = closed("five-bar").with_independent(["mot1", "free1"])
+    q = np.stack([robot.neutral(), stretched(robot, 0.0)])
+    with pytest.warns(AppellWarning, match=r"sample \(1,\) is near an actuation singularity.* 'mot1', 'mot2' do not"):
+        getattr(robot, verb)(q, np.zeros((2, 2)), np.ones((2, 2)))
+    robot.forward_dynamics(q, np.zeros((2, 2)), np.ones((2, 2)))  # needs no motor torques
+
+
 def test_the_best_coordinates_near_a_singularity_of_the_motors_are_found(closed, agree):
     robot = closed("five-bar")
     q = stretched(robot, 0.0)

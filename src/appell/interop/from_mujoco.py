@@ -85,7 +85,7 @@ def mujoco(robot: Robot, model: Any = None) -> Convention:
     if model is not None:
         package = import_mujoco("mujoco")
         _check(package, model)
-        names = names_of(package, model).joints
+        names = names_of(package, model, "mujoco").joints
     return convention("mujoco", tree, names, MUJOCO)
 
 

@@ -174,9 +174,11 @@ def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[Par
     sort = joint.shortname()
     if sort == "JointModelMimic":
         yield _of_motion(model, i)
+    elif sort in ABOUT and not hasattr(joint, "axis") and model is not None:
+        yield _of_motion(model, i)._replace(kind=ABOUT[sort])
     elif sort in WHOLE:
         yield Part(WHOLE[sort])
-    elif sort in ABOUT:
+    elif sort in ABOUT and hasattr(joint, "axis"):
         yield Part(ABOUT[sort], _vector(joint.axis), float(getattr(joint, "pitch", 0.0)))
     elif sort in ROWS:
         yield from (Part(kind, axis) for kind, axis in ROWS[sort])
@@ -198,15 +200,16 @@ def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[Par
 
 
 def _of_motion(model: Any, i: int) -> Part:
-    """Return what a mimic joint is by how it moves, since Pinocchio does not tell: a screw's twist is constant."""
+    """Return kind and axis of a joint by its motion, where Pinocchio has no attribute: a screw's twist is constant."""
     pin = importlib.import_module(type(model).__module__.partition(".")[0])
-    scaling, angle, data = model.joints[i].extract().scaling, 0.5, model.createData()
+    is_mimic = model.joints[i].shortname() == "JointModelMimic"
+    scaling, angle, data = model.joints[i].extract().scaling if is_mimic else 1.0, 0.5, model.createData()
     if not scaling:
         raise InputError(
             f"from_pinocchio: joint '{model.names[i]}' follows another by a factor of zero; fix it instead"
         )
     step = np.zeros(model.nv)
-    step[model.joints[_leader(model, i)].idx_v] = angle / scaling
+    step[model.joints[_leader(model, i) if is_mimic else i].idx_v] = angle / scaling
     places, start = [], pin.neutral(model)
     for q in (start, pin.integrate(model, start, step)):
         pin.forwardKinematics(model, data, q)

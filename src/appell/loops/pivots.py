@@ -15,7 +15,7 @@ import numpy as np
 
 from appell.errors import AppellWarning
 from appell.kernels.runtime.kernel import Kernel
-from appell.loops.structure import condition, repivoted, singular_loops
+from appell.loops.structure import condition, driving_condition, repivoted, singular_loops
 from appell.model.build import listed
 from appell.robot import compile
 from appell.robot.coordinates import velocity_names
@@ -98,18 +98,31 @@ class PivotFallback:
 
     def _warn(self, q: Array, left: Array, shape: tuple[int, ...]) -> None:
         robot = self.robot
+        names = velocity_names(robot.model)
         numbers = condition(robot.assembler, robot.structure, q)
         worst = int(np.argmax(numbers))
-        if numbers[worst] < SINGULAR:
-            return
+        if numbers[worst] >= SINGULAR:
+            independent = listed(names[k] for k in robot.structure.independent)
+            loops = listed(singular_loops(robot.assembler, robot.structure, q[worst]))
+            problem = (
+                f"a singularity of the loops {loops}, where the velocities {independent} do not determine the others"
+            )
+            remedy = "keep away from it, or choose other coordinates with robot.with_independent(near=q)"
+        else:
+            numbers = driving_condition(robot.assembler, robot.structure, q)
+            worst = int(np.argmax(numbers))
+            if numbers[worst] < SINGULAR:
+                return
+            motors = listed(names[k] for k in robot.structure.actuated)
+            driven = listed(names[k] for k in robot.structure.driven)
+            problem = (
+                f"an actuation singularity, where the motors {motors} do not determine the accelerations of {driven}"
+            )
+            remedy = "keep away from it, or add actuators"
         where = _subject(int(left[worst]), len(left), shape)
-        names = velocity_names(robot.model)
-        independent = listed(names[k] for k in robot.structure.independent)
-        loops = listed(singular_loops(robot.assembler, robot.structure, q[worst]))
         warnings.warn(
-            f"robot '{robot.model.name}': {where} near a singularity of the loops {loops}, where the velocities "
-            f"{independent} do not determine the others: condition number {numbers[worst]:.1e}; do not use the "
-            "results, keep away from it, or choose other coordinates with robot.with_independent(near=q)",
+            f"robot '{robot.model.name}': {where} near {problem}: condition number {numbers[worst]:.1e}; do not use "
+            f"the results, {remedy}",
             AppellWarning,
             stacklevel=7,
         )

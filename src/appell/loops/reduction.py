@@ -72,21 +72,23 @@ class ClosedPosture(Posture):
             for i, row in enumerate(rows)
         ]
         self.factors = elimination.factorise(self.rows, structure.order)
+        self.driving: elimination.Factors | None = None
+        """Of the system for actuator forces, where a program has solved it."""
 
     def pivot_growth(self, size: float, weight: float) -> Scalar:
         """Return the mean of (usual pivot / pivot)²: about 1, and large where a pivot is small.
 
         Loops that are open add (distance / size)² and angle², times a weight.
         """
-        pivots = self.loops.structure.pivots
-        total: Scalar = 0.0
-        for inverse, usual in zip(self.factors.inverse, pivots, strict=True):
-            total = total + (usual * inverse) * (usual * inverse)
-        total = total / len(pivots) if pivots else 1.0
+        total = _growth(self.factors, self.loops.structure.pivots)
         if weight:
             for tie in self.ties:
                 total = total + weight * closure.openness(self.chain, tie, size)
         return total
+
+    def driving_growth(self) -> Scalar:
+        """Return the same of the system for actuator forces; 0 where a program does not solve it."""
+        return _growth(self.driving, self.loops.structure.driving_pivots) if self.driving else 0.0
 
     def regularity(self) -> Scalar:
         """Return det J_d in units of its usual pivots: about ±1, zero and changing sign at a singularity."""
@@ -172,7 +174,8 @@ class ClosedPosture(Posture):
         if not structure.is_plain:
             motors = self._motor_rows()
             matrix = [dict(enumerate((*motors[k], *(-s[k] for s in shares)))) for k in range(self.n)]
-            solved = elimination.solve(elimination.factorise(matrix, structure.driving), total)
+            self.driving = elimination.factorise(matrix, structure.driving)
+            solved = elimination.solve(self.driving, total)
             return [solved[k] for k in range(m)], tuple(solved[k] for k in passive)
         if not passive:
             return total, ()
@@ -193,6 +196,14 @@ class ClosedPosture(Posture):
             result.append(closure.wrench(tie, own, self.chain))
             start += count
         return result
+
+
+def _growth(factors: elimination.Factors, pivots: Sequence[float]) -> Scalar:
+    """Return the mean of (usual pivot / pivot)²."""
+    total: Scalar = 0.0
+    for inverse, usual in zip(factors.inverse, pivots, strict=True):
+        total = total + (usual * inverse) * (usual * inverse)
+    return total / len(pivots) if pivots else 1.0
 
 
 def closing_step(loops: Loops, q: Scalars) -> tuple[Forces, Forces]:

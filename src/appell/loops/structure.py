@@ -44,9 +44,9 @@ class Structure:
 
     `independent` begins with the velocities whose accelerations inverse dynamics takes, as many as there are
     `actuated` ones. `order` eliminates all rows that count, `closing` those that have a position, and `driving` solves
-    for actuator forces where others than the actuators' own accelerations are given. `pivots` are typical sizes of the
-    pivots, `zeros` entries of the Jacobian that vanish on closed loops. `axes` is as in
-    :mod:`appell.recursion.closure`.
+    for actuator forces where others than the actuators' own accelerations are given. `pivots` and `driving_pivots` are
+    typical sizes of the pivots of `order` and `driving`, `zeros` entries of the Jacobian that vanish on closed loops.
+    `axes` is as in :mod:`appell.recursion.closure`.
     """
 
     independent: tuple[int, ...]
@@ -55,6 +55,7 @@ class Structure:
     pivots: tuple[float, ...]
     closing: Order
     driving: Order = field(default_factory=Order)
+    driving_pivots: tuple[float, ...] = ()
     zeros: frozenset[tuple[int, int]] = field(default_factory=frozenset)
     axes: str = "first"
 
@@ -218,7 +219,7 @@ def decide(
     sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     zeros = np.argwhere(np.abs(scaled).max(axis=0, initial=0.0) <= NOTHING * np.abs(scaled).max(initial=1e-300))
-    driving = _driving(model, configurations, raw, order, independent, actuated)
+    driving, driving_pivots = _driving(driving_systems(model, configurations, raw, order, independent, actuated))
     held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
     structure = Structure(
         tuple(independent),
@@ -227,6 +228,7 @@ def decide(
         tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
         _closing(scaled, held, order),
         driving,
+        driving_pivots,
         frozenset((int(i), int(k)) for i, k in zeros),
         axes,
     )
@@ -264,13 +266,16 @@ def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
     return Order(tuple(held[k] for k in own.rows), columns)
 
 
-def _driving(
+def driving_systems(
     model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
-) -> Order:
-    """Return the order in which Γ_aᵀτ − M·a_p = … is solved for actuator forces τ and passive accelerations a_p."""
+) -> Array:
+    """Return the matrices of Γ_aᵀτ − M·a_p = …, solved for actuator forces τ and passive accelerations a_p.
+
+    They are of size 0 where the accelerations given are the actuators' own.
+    """
     n, driven = len(independent), len(actuated)
     if list(independent[:driven]) == list(actuated):
-        return Order()
+        return np.zeros((len(q), 0, 0))
     gamma = np.zeros((len(q), model.nv, n))
     gamma[:, list(independent), range(n)] = 1.0
     rows, columns = list(order.rows), list(order.columns)
@@ -280,21 +285,36 @@ def _driving(
     tree = mass_matrix_composite(model, tuple(np.moveaxis(q, -1, 0)))
     mass = np.stack([np.stack([np.broadcast_to(x, len(q)) for x in row], -1) for row in tree], -2)
     reduced = np.swapaxes(gamma, -1, -2) @ mass @ gamma
-    system = np.concatenate([np.swapaxes(gamma[:, list(actuated)], -1, -2), -reduced[:, :, driven:]], axis=-1)
-    size = np.abs(system).max(axis=(0, 1), keepdims=True)
-    return choose_order(system / size, range(n), n)[0]
+    return np.concatenate([np.swapaxes(gamma[:, list(actuated)], -1, -2), -reduced[:, :, driven:]], axis=-1)
+
+
+def _driving(systems: Array) -> tuple[Order, tuple[float, ...]]:
+    """Return the order in which the systems are solved, and the usual sizes of its pivots."""
+    n = systems.shape[-1]
+    if not n:
+        return Order(), ()
+    size = np.abs(systems).max(axis=(0, 1))
+    order, pivots = choose_order(systems / size, range(n), n)
+    return order, tuple(float(x) for x in np.median(np.abs(pivots), axis=0) * size[list(order.columns)])
 
 
 def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure:
     """Return the structure with the pivots that suit one configuration; rows and columns stay the same ones."""
-    scaled = assembler.jacobian_scaled(jacobians(assembler.model, structure.axes, q[None]))
+    raw = jacobians(assembler.model, structure.axes, q[None])
+    scaled = assembler.jacobian_scaled(raw)
     rows = np.array(structure.order.rows)
     order, pivots = choose_order(scaled[:, rows], structure.order.columns, len(rows))
     order = Order(tuple(int(rows[k]) for k in order.rows), order.columns)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     usual = float(np.median(np.abs(pivots)))
     sizes = np.maximum(np.abs(pivots[0]), 1e-2 * usual)
-    return replace(structure, order=order, pivots=tuple(float(x / u) for x, u in zip(sizes, units, strict=True)))
+    systems = driving_systems(assembler.model, q[None], raw, order, structure.independent, structure.actuated)
+    return replace(
+        structure,
+        order=order,
+        pivots=tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
+        driving=_driving(systems)[0],
+    )
 
 
 def _places(model: Model, actuators: Sequence[str]) -> list[int]:
@@ -334,9 +354,21 @@ def condition(assembler: Assembler, structure: Structure, q: Array) -> Array:
     return np.where(is_finite, values[..., 0] / np.maximum(values[..., -1], 1e-300), np.inf)
 
 
+def driving_condition(assembler: Assembler, structure: Structure, q: Array) -> Array:
+    """Return the condition numbers of the systems for actuator forces, their columns scaled, at q (n, nq)."""
+    if structure.is_plain:
+        return np.ones(len(q))
+    raw = jacobians(assembler.model, structure.axes, q)
+    systems = driving_systems(assembler.model, q, raw, structure.order, structure.independent, structure.actuated)
+    values = np.linalg.svd(systems / np.abs(systems).max(axis=(0, 1)), compute_uv=False)
+    return np.asarray(values[:, 0] / np.maximum(values[:, -1], 1e-300))
+
+
 def singular_loops(assembler: Assembler, structure: Structure, q: Array) -> list[str]:
-    """Return the loops whose dependent velocities are determined worst in one configuration."""
+    """Return the loops whose dependent velocities are determined worst at one q; all of them where q is too large."""
     _, matrix = assembler.gap(q)
+    if not np.isfinite(matrix).all():
+        return list(dict.fromkeys(name for name, _ in assembler.labels))
     rows, values, _ = np.linalg.svd(matrix[:, list(structure.dependent)])
     weak = np.flatnonzero(values <= 10.0 * values[-1] + NOTHING * values[0])
     return loops_along(np.linalg.norm(rows[:, weak], axis=1), assembler.labels)

@@ -15,10 +15,13 @@ from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.toml import read_toml
+from appell.read.values import shown
 
 __all__ = ["file_text", "names", "random_chain", "read"]
 
 DATA = files("appell") / "data"
+MOST = 10_000
+"""The most joints of a random chain."""
 
 
 def names() -> list[str]:
@@ -93,8 +96,8 @@ def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) ->
     >>> arm.nq, arm == random_chain(10, np.random.default_rng(0))
     (10, True)
     """
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise InputError(f"a chain needs one joint or more, got n = {n!r}")
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= MOST:
+        raise InputError(f"random_chain: n: expected a whole number from 1 to {MOST}, got {shown(n)}")
     rows = [_random_row(rng) for _ in range(n)]
     if vertical:
         rows[0]["alpha"] = 0.0

@@ -122,11 +122,14 @@ class Names:
     links: list[str]
 
 
-def names_of(mujoco: Any, compiled: Any) -> Names:
+def names_of(mujoco: Any, compiled: Any, source: str) -> Names:
     """Return the names of the file, and made-up ones where it has none: ``body3``, ``body3_joint``, ``site0``."""
 
     def given(kind: Any, count: int) -> list[str]:
-        return [mujoco.mj_id2name(compiled, kind, i) or "" for i in range(count)]
+        try:
+            return [mujoco.mj_id2name(compiled, kind, i) or "" for i in range(count)]
+        except UnicodeDecodeError as error:
+            raise ReadError(f"a name is not UTF-8: {error.object!r}; save the file as UTF-8", source) from None
 
     body_of = compiled.jnt_bodyid.tolist()
     bodies = _filled(given(mujoco.mjtObj.mjOBJ_BODY, compiled.nbody), lambda i: f"body{i}")

@@ -113,7 +113,7 @@ def model_of_compiled(
     remarks: Sequence[str] = (),
 ) -> Model:
     """Return the model of an `mjModel`, and warn of what is left out; `untitled` is its name where it has none."""
-    names, ties = names_of(mujoco, compiled), _ties(mujoco, compiled)
+    names, ties = names_of(mujoco, compiled, source), _ties(mujoco, compiled)
     tree = _tree(mujoco, compiled, names, ties)
     model = build(
         _title(compiled) or untitled,

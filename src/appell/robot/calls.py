@@ -86,7 +86,7 @@ def of_program(kind: Kind, key: Key) -> Call:
             check_out(arguments[:count], out)
         try:
             given = [x if type(x) is np.ndarray else _bare(x) for x in arguments[:count]]
-            if is_quiet:
+            if guards:  # they report what NumPy would
                 with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                     return compiled(*given, out=out)
             return compiled(*given, out=out)

@@ -24,7 +24,7 @@ from appell.robot.kind import FILE, Competitor, Key, Kind, Program
 from appell.robot.massless import Massless, massless
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, Solved
-from appell.robot.verbs import MASS, Verb
+from appell.robot.verbs import MASS, PIVOTS, Verb
 from appell.trace.count import Count, count
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape, trace
@@ -142,6 +142,8 @@ def traced(
             results, inverse_norm = results
             if GUARDS[MASS] in guards:
                 values[MASS] = [inverse_norm()]
+        if PIVOTS in values:
+            values[PIVOTS] = [values[PIVOTS][0] + robot.at(own[0]).driving_growth()]
         return results, [values[guard.name] for guard in guards]
 
     try:

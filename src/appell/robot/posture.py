@@ -76,6 +76,10 @@ class Posture(ABC):
     def rates(self, v: Scalars, moving: Scalars) -> Scalars:
         """Return q̇ of the robot's own coordinates."""
 
+    def driving_growth(self) -> Scalar:
+        """Return how small the pivots of the system for actuator forces are, as a pivot growth; here there is none."""
+        return 0.0
+
     def columns(self, which: Sequence[int]) -> list[Scalars]:
         """Return the columns of Γ of some independent velocities."""
         return [self.velocities(tuple(float(i == k) for i in range(self.n))) for k in which]

@@ -34,9 +34,9 @@ def mjcf_outfit(model: Model, path: Path, finder: Finder) -> Outfit:
         if outside := _outside(mujoco, path, finder):
             return Outfit([], set(), [outside_remark(outside)])
         compiled, _ = compile_mjcf(mujoco, given, path)
+        names = names_of(mujoco, compiled, given.source).bodies
     except ReadError as error:
         return Outfit([], set(), [f"{error}; the robot is drawn without its shapes"])
-    names = names_of(mujoco, compiled).bodies
     seen = [g for g in range(compiled.ngeom) if compiled.geom_group[g] < SHOWN] or list(range(compiled.ngeom))
     pieces = []
     for g in seen:
