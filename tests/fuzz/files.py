@@ -6,6 +6,7 @@ import functools
 import io
 import json
 import tempfile
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import appell
-from appell.errors import AppellError
+from appell.errors import AppellError, AppellWarning
 from appell.logs import joint_states, table
 from appell.loops.load import read_text
 from appell.read.catalogue import file_text
@@ -23,7 +24,7 @@ from appell.robot.kind import FILE
 from appell.simulation.scenario import read_scenario
 from appell.viewer.drawable import drawable
 from tests.fuzz import structures as form
-from tests.fuzz.engine import BrokenPropertyError, Input, Target, ensure
+from tests.fuzz.engine import Input, Target, ensure
 from tests.fuzz.examples import text_logs, valid
 from tests.fuzz.mutators import OF_BYTES, OF_TEXT, Mutator, mutated
 from tests.support.pool import pool
@@ -73,8 +74,11 @@ def check_robot(robot: appell.Robot, path: Path) -> None:
     try:
         tau = _by_recursion(robot, arguments)
     except (ValueError, ArithmeticError) as error:  # a singular or unreachable configuration, where native code refuses
-        robot.inverse_dynamics(*arguments)
-        raise BrokenPropertyError(f"inverse dynamics at neutral: {error}") from None
+        with warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always", AppellWarning)
+            robot.inverse_dynamics(*arguments)
+        ensure(bool(doubts), f"inverse dynamics at neutral: {error}")
+        return
     ensure(tau.shape == (robot.nu,) and np.isfinite(tau).all(), f"inverse dynamics at neutral: {tau}")
     again = read_text(robot.kind.text(), "text")
     ensure(again.joint_names == robot.joint_names, "the joints have other names once saved")

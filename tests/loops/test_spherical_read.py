@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.errors import InputError, ModelError, ReadError
+from appell.errors import AppellWarning, InputError, ModelError, ReadError
 from appell.loops.spherical.agile_wrist import AgileWrist
 from appell.loops.spherical.read import read_spherical
 from appell.loops.spherical.sst import StarTriangle
@@ -102,3 +102,14 @@ def test_corners_that_fall_together_are_refused():
 def test_a_spherical_robot_has_no_free_base():
     with pytest.raises(InputError, match="'sst' is a spherical parallel robot, which has no floating=True"):
         appell.load("sst", floating=True)
+
+
+def test_motor_torques_at_an_actuation_singularity_are_warned_of(tmp_path):
+    text = file_text("agile-wrist").replace('"240 deg"', '"0 deg"')  # the third leg is where the first one is
+    path = tmp_path / "wrist.toml"
+    path.write_text(text, encoding="utf-8")
+    robot = appell.load(path)
+    q = np.zeros((2, 3))
+    with pytest.warns(AppellWarning, match=r"2 samples are, the worst of them .*actuation singularity.*'theta1'"):
+        robot.inverse_dynamics(q, np.zeros((2, 3)), np.zeros((2, 3)))
+    robot.mass_matrix(q)

@@ -19,7 +19,7 @@ from appell.loops.structure import condition, driving_condition, repivoted, sing
 from appell.model.build import listed
 from appell.robot import compile
 from appell.robot.coordinates import velocity_names
-from appell.robot.guards import OPEN, PIVOT_GROWTH
+from appell.robot.guards import OPEN, PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Failure, Key
 from appell.robot.verbs import PIVOTS
 from appell.spatial.scalar import Array
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from appell.loops.closed import Closed
 
 
-SINGULAR = 1e6
-"""Condition number of the dependent block from which on a warning is due."""
 ALTERNATES = 4
 """How many other orders of pivots are tried on one batch."""
 
@@ -80,7 +78,7 @@ class PivotFallback:
         result = np.zeros(len(q), dtype=bool)
         result[at[errors > 0.5 * OPEN]] = True
         if result.any():
-            where = _subject(at[int(np.argmax(errors))], int(result.sum()), shape)
+            where = subject(at[int(np.argmax(errors))], int(result.sum()), shape)
             warnings.warn(
                 f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
                 "the robot's size, and what a verb gives there means little; close q with robot.assemble or "
@@ -119,18 +117,10 @@ class PivotFallback:
                 f"an actuation singularity, where the motors {motors} do not determine the accelerations of {driven}"
             )
             remedy = "keep away from it, or add actuators"
-        where = _subject(int(left[worst]), len(left), shape)
+        where = subject(int(left[worst]), len(left), shape)
         warnings.warn(
             f"robot '{robot.model.name}': {where} near {problem}: condition number {numbers[worst]:.1e}; do not use "
             f"the results, {remedy}",
             AppellWarning,
             stacklevel=7,
         )
-
-
-def _subject(worst: int, count: int, shape: tuple[int, ...]) -> str:
-    """Return the beginning of a sentence about some samples."""
-    index = tuple(int(i) for i in np.unravel_index(worst, shape)) if shape else ()
-    if count > 1:
-        return f"{count} samples are, the worst of them {index},"
-    return f"sample {index} is" if index else "q is"

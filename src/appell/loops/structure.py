@@ -332,9 +332,11 @@ def _check_independent(
             f"robot '{model.name}' moves by {model.nv - found.value} independent velocities, got "
             f"{model.nv - len(dependent)}; its joints are {listed(names, 60)}"
         )
+    if not found.value:
+        return
     values = np.linalg.svd(scaled[:, :, list(dependent)], compute_uv=False)[:, : found.value]
     condition = float((values[:, 0] / np.maximum(values[:, -1], 1e-300)).min(initial=np.inf))
-    if found.value and condition > 1e10:
+    if condition > 1e10:
         chosen = [names[k] for k in range(model.nv) if k not in dependent]
         raise InputError(
             f"robot '{model.name}': the velocities {listed(chosen)} do not determine the others (condition number "

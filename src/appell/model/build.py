@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from appell.errors import AppellWarning, ReadError
-from appell.model.check import unusable
+from appell.model.check import LARGEST, unusable
 from appell.model.joints import KINDS
 from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model, Z
 from appell.spatial.inertia import Inertia
@@ -220,6 +220,13 @@ def _check_inertia(link: Link, source: str) -> None:
     if link.inertia.mass < 0:
         raise ReadError(
             f"link '{link.name}' has a mass of {link.inertia.mass:g} kg; it must be zero or more", source, link.line
+        )
+    m, h, _ = link.inertia
+    if m and not all(abs(x) <= LARGEST * m for x in h):
+        raise ReadError(
+            f"link '{link.name}' has a mass of {m:g} kg, too small for its first moments; give mass and mass centre",
+            source,
+            link.line,
         )
     principal = _principal_second_moments(link.inertia)
     largest = max(map(abs, principal))

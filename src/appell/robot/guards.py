@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from appell.kernels.text.c99 import Guard as Code
-from appell.robot.verbs import MASS, PIVOTS, REACH, UNIT
+from appell.robot.verbs import ACTUATION, MASS, PIVOTS, REACH, UNIT
 from appell.spatial.scalar import Array
 
 QUATERNION_TOLERANCE = 1e-6
 """How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
 PIVOT_GROWTH = 1e6
 """Pivot growth beyond which a sample is looked at: the mean square of (usual pivot / pivot), three digits lost."""
+SINGULAR = 1e6
+"""Condition number of the equations of loops or actuators from which on a warning is due."""
 ACCURACY, ACCURACY_SINGLE = 1e-7, 5e-3
 """Relative error of accelerations, as rounding lets expect it, up to which M counts as regular, by precision.
 
@@ -113,5 +115,25 @@ GUARDS = {
         Code("reach", "{x} > {0}", (0.0,), "OUT_OF_REACH", "a leg does not reach; do not use the results"),
         is_quiet=True,
     ),
+    ACTUATION: Guard(
+        ACTUATION,
+        -math.inf,
+        PIVOT_GROWTH,
+        Code(
+            "actuation_growth",
+            "{x} <= {0}",
+            (PIVOT_GROWTH,),
+            "SMALL_PIVOT",
+            "near an actuation singularity, where the motors do not hold the platform; do not use the results",
+        ),
+    ),
 }
 """The checks by name. That loops are closed is part of the pivots' guard, to which open loops add."""
+
+
+def subject(worst: int, count: int, shape: tuple[int, ...]) -> str:
+    """Return the beginning of a sentence about some samples."""
+    index = tuple(int(i) for i in np.unravel_index(worst, shape)) if shape else ()
+    if count > 1:
+        return f"{count} samples are, the worst of them {index},"
+    return f"sample {index} is" if index else "q is"

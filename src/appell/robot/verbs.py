@@ -15,10 +15,10 @@ from appell.trace.tape import Port
 
 Size = str | int
 
-MASS, UNIT, CLOSED, PIVOTS, REACH = "mass", "unit", "closed", "pivots", "reach"
+MASS, UNIT, CLOSED, PIVOTS, REACH, ACTUATION = "mass", "unit", "closed", "pivots", "reach", "actuation"
 """What a program can check on the way: a regular mass matrix, unit quaternions, closed loops, pivots of their equations
-that are not small, legs in reach."""
-ALWAYS = (UNIT, CLOSED, PIVOTS, REACH)
+that are not small, legs in reach, motors that hold the platform."""
+ALWAYS = (UNIT, CLOSED, PIVOTS, REACH, ACTUATION)
 DIVIDING = (MASS, *ALWAYS)
 """Of verbs that divide by M."""
 OF_TREE = (UNIT, REACH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 
 import numpy as np
@@ -23,6 +24,7 @@ def threads(request):
 
 def interrupted(call):
     """Run a call that takes minutes; return whether Ctrl-C after a tenth of a second ended it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of a shell's background ignore it
     timer = threading.Timer(0.1, _thread.interrupt_main)
     timer.start()
     try:
@@ -31,6 +33,7 @@ def interrupted(call):
         return True
     finally:
         timer.join()
+        signal.signal(signal.SIGINT, before)
     return False
 
 

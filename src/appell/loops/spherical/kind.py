@@ -6,6 +6,7 @@ torques of the motors. Outside the workspace a verb raises an error that names t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.errors import InputError
+from appell.errors import AppellWarning, InputError
 from appell.loops.spherical import programs, search, virtual_work
 from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.tree import SphericalTree, tree
 from appell.loops.spherical.write import spherical_text
+from appell.model.build import listed
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY
 from appell.recursion.kinematics import Scalars
@@ -25,10 +27,11 @@ from appell.robot import singular
 from appell.robot.calls import Call, prepared
 from appell.robot.coordinates import Limits
 from appell.robot.derivatives import inverse_dynamics_derivatives, known
+from appell.robot.guards import PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, Solved, motion, only, regressor_matrix
-from appell.robot.verbs import MASS, REACH, VERBS, Verb
+from appell.robot.verbs import ACTUATION, MASS, REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 from appell.trace.derive import jacobian
@@ -127,7 +130,7 @@ class Spherical(Kind):
             actuated,
             [float(x) for inertia in robot.inertias for x in inertia.parameters],
             Limits(-endless, endless, endless, endless),
-            {MASS: 1, REACH: legs},
+            {MASS: 1, REACH: legs, ACTUATION: 1},
             [
                 *(
                     f"  q[{i}], v[{i}] {name}: Euler angle about {axis} [rad], rate [rad/s]"
@@ -140,6 +143,11 @@ class Spherical(Kind):
         )
 
     # Programs
+
+    def guards(self, key: Key) -> Mapping[str, int]:
+        """Return the guards of a program, that of the motors where it gives their torques."""
+        gives_torques = any("tau" in name and "u" in shape for name, shape in self.verbs[key.verb].outputs)
+        return {**self.facts.guards, ACTUATION: int(gives_torques)}
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
         """Return the mechanism without names."""
@@ -166,13 +174,19 @@ class Spherical(Kind):
         return SphericalTree(other, tree(other))
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
-        """Return the discriminants of the legs, positive where they reach."""
-        return {REACH: programs.discriminants(self.mechanism, q) if REACH in guards else ()}
+        """Return the legs' discriminants, positive where they reach, and how badly the motors hold the platform."""
+        values: dict[str, Sequence[Any]] = {REACH: programs.discriminants(self.mechanism, q) if REACH in guards else ()}
+        if ACTUATION in guards:
+            values[ACTUATION] = [programs.actuation_growth(programs.posture(self.mechanism, q).motors)]
+        return values
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
-        """Raise for samples outside the workspace; warn of singular mass matrices."""
+        """Raise for samples outside the workspace; warn of singular mass matrices and of motors that hold nothing."""
         if guard == MASS:
             return singular.recovered(self, key, call)
+        if guard == ACTUATION:
+            self._warn_of_actuation(call)
+            return call.results
         self._check_reach(call.values)
         return call.results
 
@@ -186,6 +200,24 @@ class Spherical(Kind):
         raise InputError(
             f"q{sample}: {where} of robot '{self.model.name}': leg {place[-1] + 1} does not reach, its discriminant "
             f"{values[place]:.3g} must be positive; stay inside, where robot.evaluate('discriminants', q) is"
+        )
+
+    def _warn_of_actuation(self, call: Failure) -> None:
+        growth = call.values[..., 0]
+        q = np.broadcast_to(np.asarray(call.arguments[0], dtype=float), (*growth.shape, self.facts.sizes["q"]))
+        bad = np.flatnonzero(np.isfinite(q).all(axis=-1).reshape(-1) & ~(growth.reshape(-1) <= PIVOT_GROWTH))
+        if not len(bad):
+            return
+        values = self.singularities(q.reshape(-1, q.shape[-1])[bad]).parallel
+        worst = int(np.argmin(values))
+        if values[worst] > 1.0 / SINGULAR:
+            return
+        warnings.warn(
+            f"robot '{self.model.name}': {subject(int(bad[worst]), len(bad), growth.shape)} near an actuation "
+            f"singularity, where the motors {listed(self.facts.actuators)} do not hold the platform (least singular "
+            f"value {values[worst]:.1e}); do not use the results, keep away from it",
+            AppellWarning,
+            stacklevel=6,
         )
 
     # Configurations

@@ -18,7 +18,7 @@ from appell.loops.spherical.sums import Chain, ChainRates, Motion
 from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
 from appell.robot.programs import Solved
-from appell.spatial.scalar import Matrix, Vector, cos, sin, sqrt
+from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin, sqrt
 from appell.spatial.vector import (
     IDENTITY,
     ZERO,
@@ -96,6 +96,14 @@ def motor_torques(motors: Sequence[Vector], moment: Vector) -> Scalars:
     square = sums.gathered(motors, motors)
     x = _by_basis(square, moment)
     return tuple(dot(row, x) for row in motors)
+
+
+def actuation_growth(motors: Sequence[Vector]) -> Scalar:
+    """Return the square of (largest possible determinant / determinant) of the system for motor torques: 1 at best."""
+    rows = (motors[0], motors[1], motors[2]) if len(motors) == MOBILITY else sums.gathered(motors, motors)
+    a, b, c = rows
+    size = 1.0 / dot(a, cross(b, c))
+    return size * size * dot(a, a) * dot(b, b) * dot(c, c)
 
 
 def _by_basis(rows: Matrix, moment: Vector) -> Vector:
