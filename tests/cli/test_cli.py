@@ -50,8 +50,9 @@ def test_version_is_the_packages():
 
 def test_the_installed_command_runs_and_fails_in_one_line():
     script = Path(sys.executable).with_name("appell")
-    good = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
-    assert (good.returncode, good.stdout.strip()) == (0, f"appell {appell.__version__}")
+    for command in ([script], [sys.executable, "-m", "appell"]):
+        good = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+        assert (good.returncode, good.stdout.strip()) == (0, f"appell {appell.__version__}")
     bad = subprocess.run([script, "info", "no-such-robot"], capture_output=True, text=True, check=False)
     assert bad.returncode == 2
     assert len(bad.stderr.splitlines()) == 1

@@ -86,7 +86,7 @@ def check_robot(robot: appell.Robot, path: Path) -> None:
     if zlib.crc32(path.read_bytes()) % 100 == 0:  # native code takes longer to compile than a file takes to read
         found = robot.inverse_dynamics(*arguments)
         ensure(
-            np.allclose(found, tau, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(tau).max())),
+            np.allclose(found, tau, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(tau).max()) + 1e-12 * np.abs(numbers).max()),
             f"native code: {found}, not {tau}",
         )
 
