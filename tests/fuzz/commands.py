@@ -88,7 +88,7 @@ def draw(rng: Random) -> Input:
         if not words:
             break
     # these start a server or take minutes: of a good robot, or of all that are installed
-    if words and (words[0] in ("view", "bench", "reproduce") or (words[0] == "compare" and name not in words)):
+    if words and (words[0] in ("view", "bench", "reproduce") or (words[0] == "compare" and words[1:2] != [name])):
         words[1:2] = ["no.robot"]
     case = {"words": words, "name": name, "data": data.decode("latin-1")}
     return Input(json.dumps(case).encode(), faults)
