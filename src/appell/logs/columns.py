@@ -59,6 +59,8 @@ def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str
             "(counted from 0, the end of a range left out)",
             source,
         )
+    if not table.names:
+        raise ReadError("holds no column of numbers; expected times t (n,) and positions q (n, joints)", source)
     found = _guessed(table, names, source)
     for name in ("t", "q"):
         if name not in found.wanted:
