@@ -161,7 +161,7 @@ def accelerations(method: str, kind: type[np.floating[Any]]) -> Array:
 
     As in the paper, CRBA and GA solve M·a = −bias by Gauss–Jordan elimination. GA takes M and bias from the recursions
     of mata2002, ABA is appell's articulated form, CRBA keeps composite bodies by mass centre as Walker and Orin did,
-    "CRBA about joints" by their moments about joint origins. Numbers that a program would compute off line are rounded once.
+    "CRBA about joints" about joint origins. Numbers that a program would compute off line are rounded once.
 
     Examples
     --------
