@@ -204,6 +204,7 @@ def _motion(run: Run) -> tuple[Table, ...]:
 _EQUATIONS = Figure(
     "figure5",
     "Figures 5 to 8. Inertia matrices and right-hand sides ℜ of the four branches and of the tree at the start, in the "
-    "paper's order; empty places are zero",
+    "paper's order. Blue is positive, red negative, white zero; matrix and ℜ each over their largest "
+    "entry, as square roots",
     checks.draw_equations,
 )

@@ -276,9 +276,13 @@ def draw_equations() -> Drawn:
     panels[-1].set_axis_off()
     for axes, (title, part, own) in zip(panels, parts, strict=False):
         place = [list(own).index(k) for k in ORDER if k in own]
-        shown = np.column_stack([part.matrix[np.ix_(place, place)], np.full(len(place), np.nan), part.right[place]])
-        size = np.nanmax(np.abs(shown))
-        axes.imshow(np.where(shown == 0.0, np.nan, shown), cmap="RdBu", vmin=-size, vmax=size)
+        matrix, right = part.matrix[np.ix_(place, place)], part.right[place]
+        sides = (matrix / np.abs(matrix).max(), np.full(len(place), np.nan), right / np.abs(right).max())
+        shown = np.column_stack(sides)
+        axes.imshow(
+            np.where(shown == 0.0, np.nan, np.sign(shown) * np.sqrt(np.abs(shown))), cmap="RdBu", vmin=-1, vmax=1
+        )
+        axes.grid(False)
         labels = [names[own[k]] for k in place]
         axes.set_yticks(range(len(place)), labels, fontsize=7)
         axes.set_xticks([*range(len(place)), len(place) + 1], [*labels, "ℜ"], fontsize=7, rotation=90)
