@@ -310,6 +310,7 @@ def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> A
 _TREES: dict[str, tuple[InverseDynamics, bool]] = {
     "gibbs": (gibbs.inverse_dynamics, False),
     "vector": (vector_form.inverse_dynamics, True),
+    "vector-merged": (vector_form.inverse_dynamics_merged, True),
     "mixed": (mixed.inverse_dynamics, True),
     "newton-euler": (newton_euler.inverse_dynamics, True),
 }
@@ -320,8 +321,13 @@ _MASSES: dict[str, tuple[MassMatrix, bool]] = {
 }
 
 
+_COUNTED_ONLY = ("vector-merged",)
+"""Formulations with as many operations as another one, here Newton–Euler: they can be asked for, and do not compete."""
+
+
 def _each(make: Callable[[Any], Program], table: dict[str, tuple[Any, bool]]) -> dict[str, Formulation]:
-    return {name: Formulation(make(tree), bodies) for name, (tree, bodies) in table.items()}
+    rows = table.items()
+    return {name: Formulation(make(tree), bodies, name not in _COUNTED_ONLY) for name, (tree, bodies) in rows}
 
 
 def only(program: Program, name: str = "gibbs") -> dict[str, Formulation]:
