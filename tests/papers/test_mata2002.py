@@ -128,7 +128,6 @@ def test_the_report_holds_every_table_and_saves_as_one_page(tmp_path):
     numbered = [title.partition(".")[0] for title in titles if title.startswith("Table") and "," not in title[:8]]
     assert numbered == [f"Table {k}" for k in range(1, 8)]
     assert "no polynomial" not in json.dumps([t.json() for t in report.tables if "general arm" in t.title][:2])
-    assert all(row[-1] for table in report.tables for row in table.rows)  # a verdict on every row
     page = report.save(tmp_path).read_text()
     assert "http://" not in page
     assert "https://" not in page

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from appell.loops.load import load
 from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
+from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Pick, Report, picked
+from appell.reports.rules import Checked, NotComparable
 from appell.reports.table import Cell, Table
-from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
 from appell.spatial.scalar import Array
 
@@ -39,6 +40,9 @@ CORRECTIONS = (
     "Not given: the arcs' radius, the shape of the links, the end effector's mass centre, the branch of (34). Taken: "
     "0.1 m, thin uniform arcs about the common centre, a mass centre at that centre, + for all legs.",
 )
+
+INDEX: tuple[Entry | Absent, ...] = ()
+"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
 
 GIVES = (
     "The equations of motion of a spherical parallel robot in closed form, from its acceleration energy, checked on "
@@ -114,6 +118,10 @@ def report() -> Report:
     return Report("abedloo2014", TITLE, tables, FIGURES, CORRECTIONS, gives=GIVES, highlights=highlights)
 
 
+_INTEGRATED = NotComparable(
+    "the paper's simulator follows the trajectory under a controller, and its differences are those of the integrated "
+    "loop; ours moves exactly along the trajectory, and its differences are rounding"
+)
 _ROWS = (
     ("angles", "joint angles [rad]", 1e-7),
     ("rates", "joint rates [rad/s]", 1e-6),
@@ -129,21 +137,13 @@ def verification() -> Table:
     for field, what, paper in _ROWS:
         ours, simulator = getattr(made.ours, field), getattr(made.simulator, field)
         error = float(np.abs(ours - simulator).max())
-        verdict = (
-            Verdict("smaller", Kind.BETTER)
-            if error < 0.1 * paper
-            else Verdict("the same order", Kind.ORDER)
-            if error < 10.0 * paper
-            else Verdict("larger", Kind.DIFFERS)
-        )
-        rows.append((what, paper, error, float(np.abs(simulator).max()), verdict))
+        rows.append((what, paper, error, float(np.abs(simulator).max()), _INTEGRATED()))
     return Table(
         "Verification. Closed form against a simulator of three chains, figures 6 and 7: greatest difference",
         ("quantity", "paper, order", "ours", "greatest value", "verdict"),
         tuple(rows),
         (
-            f"{SAMPLES} instants of {DURATION:g} s. The paper's simulator follows the trajectory under a controller, "
-            "and its differences are those of its integration; ours moves exactly along it.",
+            f"{SAMPLES} instants of {DURATION:g} s.",
             "Our simulator has the platform on its Euler angles and three chains of two joints, closed by multipliers; "
             "it shares no formula of the legs with the closed form.",
         ),
@@ -157,14 +157,13 @@ def torques() -> Table:
     q, v, a = trajectory(t)
     theta, tau = robot.actuator_positions(q), robot.inverse_dynamics(q, v, a)
     simulator = simulated(mechanism("agile-wrist"), q, v, a, leg_angles(robot, q) + 0.05).torques
-    rows = tuple(
-        (float(t[k]), *map(float, theta[k]), *map(float, tau[k]), float(np.abs(tau[k] - simulator[k]).max()))
+    check = Checked(1e-10, "the simulator of three chains [N·m]")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (float(t[k]), *map(float, theta[k]), *map(float, tau[k]), check(float(np.abs(tau[k] - simulator[k]).max())))
         for k in range(len(t))
     )
     angles, forces = (tuple(f"{name}{i}" for i in (1, 2, 3)) for name in ("θ", "τ"))
-    return Table(
-        "Motor torques along the trajectory (52) [s, rad, N·m]", ("t", *angles, *forces, "to the simulator"), rows
-    )
+    return Table("Motor torques along the trajectory (52) [s, rad, N·m]", ("t", *angles, *forces, "verdict"), rows)
 
 
 def matrices() -> Table:
@@ -175,6 +174,7 @@ def matrices() -> Table:
     weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
     steps = (w * (robot.mass_matrix(q + k * h * v) - robot.mass_matrix(q - k * h * v)) for k, w in weights.items())
     rate = np.sum(list(steps), axis=0) / h
+    skew_symmetric = Checked(1e-9, "a skew matrix, relative")
     rows: list[tuple[Cell, ...]] = []
     forces = {}
     for name, formulation in (("printed, (21) and (47)", "abedloo2014"), ("appell", None)):
@@ -182,8 +182,7 @@ def matrices() -> Table:
         forces[name] = (matrix @ v[..., None])[..., 0]
         skew = rate - 2.0 * matrix
         off = float(np.abs(skew + np.swapaxes(skew, -1, -2)).max() / np.abs(skew).max())
-        verdict = Verdict("skew", Kind.CORRECTED) if off < 1e-9 else Verdict("not skew", Kind.DIFFERS)
-        rows.append((name, off, verdict))
+        rows.append((name, off, skew_symmetric(off)))
     first, second = forces.values()
     same = float(np.abs(first - second).max() / np.abs(second).max())
     return Table(

@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.loops.load import load
 from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
+from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Pick, Report, picked
+from appell.reports.rules import Checked, Holds
 from appell.reports.table import Cell, Table
-from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
 from appell.spatial.scalar import Array
 
@@ -37,6 +38,9 @@ CORRECTIONS = (
     "I_s is about the centre O, though (63) speaks of the mass centre; there is no gravity in the paper.",
     "I_a as printed violates the triangle inequality of inertias; only its zz entry enters.",
 )
+
+INDEX: tuple[Entry | Absent, ...] = ()
+"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
 
 GIVES = (
     "The motor torques of a spherical star-triangle robot by virtual work with link Jacobians, on two motions; here by "
@@ -141,6 +145,8 @@ def report() -> Report:
 
 def claims() -> Table:
     """Return what section 7 says of its results, and what ours say."""
+    exact, near = Holds(1e-12), Holds(1e-10, "the difference of the torques [N·m]")
+    checked = Checked(1e-10, "chains closed by multipliers")
     one, two = (study(motion) for motion in MOTIONS)
     robot = load("sst")
     same = float(np.ptp(one.tau, axis=-1).max())
@@ -148,27 +154,25 @@ def claims() -> Table:
     _, rows_of_motors, _ = robot.evaluate("singularity_measures", robot.neutral())
     isotropy = float(np.linalg.svd(rows_of_motors, compute_uv=False)[-1])
     rows: list[tuple[Cell, ...]] = [
-        ("motion 1: difference between the three torques [N·m]", "equal", same, _verdict(same < 1e-12)),
-        ("motion 2: distance of s from the unit sphere", "on it", on_sphere, _verdict(on_sphere < 1e-12)),
-        ("motion 2: distance of s from a circle", "a circle", radius, _verdict(radius < 1e-12)),
+        ("motion 1: difference between the three torques [N·m]", "equal", same, exact(same)),
+        ("motion 2: distance of s from the unit sphere", "on it", on_sphere, exact(on_sphere)),
+        ("motion 2: distance of s from a circle", "a circle", radius, exact(radius)),
         (
             "isotropy at home: 1 less the least singular value",
             "isotropic",
             1.0 - isotropy,
-            _verdict(isotropy > 1.0 - 1e-12),
+            exact(1.0 - isotropy),
         ),
     ]
     for number, made in ((1, one), (2, two)):
         error = float(np.abs(made.tau - made.simulator.torques).max())
         what = f"motion {number}: torques against multipliers [N·m]"
-        rows.append((what, "indistinguishable", error, _verdict(error < 1e-10)))
+        rows.append((what, "indistinguishable", error, near(error)))
         apart = float(np.abs(made.virtual_work - made.simulator.torques).max())
         what = f"motion {number}: torques by virtual work (75) against multipliers [N·m]"
-        rows.append((what, "indistinguishable", apart, _verdict(apart < 1e-10)))
+        rows.append((what, "indistinguishable", apart, near(apart)))
         joints = float(np.abs(made.angles - made.simulator.angles).max())
-        rows.append(
-            (f"motion {number}: joint angles against multipliers [rad]", None, joints, _verdict(joints < 1e-10, False))
-        )
+        rows.append((f"motion {number}: joint angles against multipliers [rad]", None, joints, checked(joints)))
     return Table(
         "Section 7. What the paper says of its two motions",
         ("what", "paper", "ours", "verdict"),
@@ -187,27 +191,21 @@ def _circle() -> tuple[float, float]:
     return float(np.ptp(s @ middle)), float(np.abs(np.linalg.norm(s, axis=-1) - 1.0).max())
 
 
-def _verdict(holds: bool, claimed: bool = True) -> Verdict:
-    good = Kind.AGREES if claimed else Kind.NEW
-    return Verdict("holds", good) if holds else Verdict("does not hold", Kind.DIFFERS)
-
-
 def torques(motion: int) -> Table:
     """Return the torques at multiples of π/36 s, which the paper only draws."""
     made = study(motion, 7)
+    check = Checked(1e-10, "chains closed by multipliers")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             f"{k}π/36" if k else "0",
             *(float(x) for x in made.q[k]),
             *(f"{x:.8f}" for x in made.tau[k].round(8) + 0.0),
-            float(np.abs(made.tau[k] - made.simulator.torques[k]).max()),
+            check(float(np.abs(made.tau[k] - made.simulator.torques[k]).max())),
         )
         for k in range(7)
     )
     forces = tuple(f"τ{i}" for i in (1, 2, 3))
-    return Table(
-        f"Motor torques of motion {motion} [s, rad, N·m]", ("t", "θ", "φ", "ψ", *forces, "to multipliers"), rows
-    )
+    return Table(f"Motor torques of motion {motion} [s, rad, N·m]", ("t", "θ", "φ", "ψ", *forces, "verdict"), rows)
 
 
 def operations() -> Table:
@@ -224,8 +222,9 @@ def operations() -> Table:
         (
             "virtual-work is the paper's algorithm of section 6, traced like the others; closed-form sums chains and "
             "bodies by abedloo2014 (20); the rest are recursions over the tree of the legs.",
-            "Divisions and roots count as multiplications; sines and cosines are not counted. The paper has no counts.",
+            "Divisions and roots count as multiplications; sines and cosines are not counted.",
         ),
+        unjudged="the paper has no counts.",
     )
 
 

@@ -14,6 +14,7 @@ from appell.papers import shafei2018_counts as counts
 from appell.papers import shafei2018_motion as section6
 from appell.papers.mata2002_counts import SIDES
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START
+from appell.reports.index import Absent, Entry
 from appell.reports.report import Pick, Report, picked
 from appell.reports.table import Table
 
@@ -32,6 +33,9 @@ CORRECTIONS = (
     "Table 3 was integrated loosely: converged values differ from the second to fourth digit on.",
     "A rod's inertia about its centre is ml²/12 + J'l: J' of table 2 is that of the cross section alone.",
 )
+
+INDEX: tuple[Entry | Absent, ...] = ()
+"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
 
 GIVES = (
     "The Gibbs–Appell equations of tree-shaped robots by 3×3 rotations and 4×4 transforms together, with operation "

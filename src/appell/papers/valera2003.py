@@ -25,9 +25,10 @@ from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
 from appell.planning.trajectory.cartesian import CartesianLine
 from appell.planning.trajectory.curves import Ramp, Spline
+from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Highlight, Pick, Report, picked
+from appell.reports.rules import Digits, NotComparable
 from appell.reports.table import Cell, Table
-from appell.reports.verdict import Kind, Verdict
 from appell.results.style import COLOURS, figure
 from appell.robot.robot import Robot
 from appell.simulation.laws.joint_laws import PointToPoint, Tracking
@@ -51,6 +52,9 @@ CORRECTIONS = (
     "Tables 2 and 3: 121n and 91n need the recursions of α and β merged into one.",
 )
 
+INDEX: tuple[Entry | Absent, ...] = ()
+"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+
 GIVES = (
     "Computed-torque control of an industrial arm from the Gibbs–Appell equations in vector form: operation counts, "
     "three control laws, and the torques of a straight line."
@@ -73,6 +77,7 @@ DURATION = 8.6
 """How long the line takes, as printed [s]."""
 STEPS = (0.225, 0.061)
 """What a control step took on the paper's two machines [ms]."""
+MACHINES = NotComparable("theirs is in C on a Pentium II at 350 MHz, ours through Python on this machine")
 SPEED = 0.1
 RATE = 1000.0
 """How often the closed loop of figure 5 is sampled here [Hz]; the paper does not say."""
@@ -109,13 +114,11 @@ def _measured(tables: Sequence[Table]) -> Iterator[Highlight]:
     titles = {table.title.partition(".")[0]: table for table in tables}
     if "Section 4" in titles:
         ours = line().duration
-        same = round(ours, 1) == DURATION
-        verdict = Verdict("equal to the digits printed", Kind.AGREES) if same else Verdict("differs", Kind.DIFFERS)
+        verdict = Digits()(str(DURATION), ours)
         yield Highlight("straight line at 0.1 m/s: duration [s]", DURATION, f"{ours:.5f}", verdict)
     if "Table 4" in titles:
         step = titles["Table 4"].row("tracking")["control step here [ms]"]
-        words = f"theirs in C on a Pentium II at 350 MHz ({STEPS[0]} ms at 150 MHz), ours through Python"
-        yield Highlight("control step of the tracking law [ms]", STEPS[1], step, words)
+        yield Highlight("control step of the tracking law [ms]", STEPS[1], step, MACHINES())
 
 
 @cache
@@ -177,6 +180,7 @@ def line_table() -> Table:
         ("branch", "q at the start [°]", "largest |τ| [N·m]"),
         tuple(rows),
         notes,
+        unjudged="the paper prints no joint angles and no torques, only curves.",
     )
 
 
@@ -204,7 +208,8 @@ def table4() -> Table:
         f"One control step took {STEPS[0]} ms on a Pentium at 150 MHz and {STEPS[1]} ms on a Pentium II at 350 MHz.",
     )
     columns = ("controller", "v", "error at the end [rad]", "control step here [ms]")
-    return Table("Table 4. The controllers on the PUMA 600", columns, tuple(rows), notes)
+    none = "the paper's table 4 has the laws alone, no numbers."
+    return Table("Table 4. The controllers on the PUMA 600", columns, tuple(rows), notes, none)
 
 
 def _seconds(call: Callable[[], Any]) -> float:

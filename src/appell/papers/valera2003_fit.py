@@ -16,8 +16,8 @@ from appell.identification.identify import identify
 from appell.logs.log import Log
 from appell.loops.load import load
 from appell.planning.trajectory.curves import Fourier
+from appell.reports.rules import Checked
 from appell.reports.table import Table
-from appell.reports.verdict import Kind, Verdict
 from appell.robot.robot import Robot
 
 TECHNIQUES = {
@@ -40,13 +40,13 @@ def identification_table() -> Table:
     'technique'
     """
     robot, logged, other = perturbed(_arm(), WRONG), _log(1), _log(2)
+    rule = Checked(NOISE, "the torques of another motion, relative")
     rows = []
     for method, name in TECHNIQUES.items():
         fit = identify(robot, logged, method, friction=False, rotors=False)
         off = np.abs(fit.values - fit.base.values(_arm())) / fit.standard_errors
         error = fit.predict(other).score
-        verdict = Verdict("within the noise", Kind.NEW) if error < NOISE else Verdict("beyond the noise", Kind.DIFFERS)
-        rows.append((name, fit.base.n, float(np.sqrt(np.mean(off**2))), float(off.max()), 100.0 * error, verdict))
+        rows.append((name, fit.base.n, float(np.sqrt(np.mean(off**2))), float(off.max()), 100.0 * error, rule(error)))
     columns = ("technique", "base parameters", "error: rms [σ]", "error: largest [σ]", "other motion [%]", "verdict")
     notes = (
         f"Simulated log of {DURATION:g} s with {NOISE:.0%} noise; σ are the deviations that the fit states.",

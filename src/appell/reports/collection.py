@@ -10,20 +10,21 @@ from pathlib import Path
 
 from appell.read.files import write
 from appell.reports.machine import machine, told
-from appell.reports.page import Entry, anchor, contents, page
+from appell.reports.page import Line, anchor, contents, page
 from appell.reports.report import Made
 from appell.reports.table import Table
-from appell.reports.verdict import MEANING, Kind, Verdict
+from appell.reports.verdict import MEANING, Kind
 
 
 def counted(tables: Iterable[Table]) -> dict[Kind, int]:
     """Return how many verdicts of each kind the tables hold.
 
-    >>> row = ("a", Verdict("equal", Kind.AGREES))
+    >>> from appell.reports.rules import Same
+    >>> row = ("a", Same()(1, 1))
     >>> counted([Table("t", ("what", "verdict"), (row, row))])[Kind.AGREES]
     2
     """
-    kinds = [cell.kind for table in tables for row in table.rows for cell in row if isinstance(cell, Verdict)]
+    kinds = [verdict.kind for table in tables for verdict in table.verdicts]
     return {kind: kinds.count(kind) for kind in Kind}
 
 
@@ -64,7 +65,7 @@ class Collection:
     def html(self) -> str:
         """Return one page with everything, which needs no other file."""
         tables = (self.summary(), self.effort())
-        first = [Entry(table.title, anchor(table.title)) for table in tables]
+        first = [Line(table.title, anchor(table.title)) for table in tables]
         above = (table.html(2, anchor(table.title)) for table in tables)
         articles = (
             f'<article id="{made.entry.anchor}">\n<h2>{html.escape(made.entry.title)}</h2>\n{made.body(3)}\n</article>'

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Entry(NamedTuple):
+class Line(NamedTuple):
     """A line of a table of contents: its title, the anchor that it leads to, and the lines below it."""
 
     title: str
     anchor: str
-    below: tuple[Entry, ...] = ()
+    below: tuple[Line, ...] = ()
 
 
 def anchor(*words: str) -> str:
@@ -26,10 +26,10 @@ def anchor(*words: str) -> str:
     return "-".join(re.sub(r"\W+", "-", word.lower()).strip("-") for word in words)
 
 
-def contents(entries: Iterable[Entry]) -> str:
+def contents(entries: Iterable[Line]) -> str:
     r"""Return a table of contents as an HTML list.
 
-    >>> contents([Entry("a < b", "first")])
+    >>> contents([Line("a < b", "first")])
     '<ul>\n<li><a href="#first">a &lt; b</a></li>\n</ul>'
     """
     lines = (

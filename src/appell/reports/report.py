@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.read.files import write
-from appell.reports.page import Entry, anchor, contents, image, page
+from appell.reports.index import Absent, Entry
+from appell.reports.page import Line, anchor, contents, image, page
 from appell.reports.table import Cell, Table
 from appell.results.style import png
 
@@ -91,9 +92,10 @@ class Report:
     """What reproducing a paper gave.
 
     `name` is the paper's short name, `gives` is in a sentence what the paper gives, `highlights` are the rows that
-    matter most, `corrections` are errors found in the paper and put right on the way, `seconds` is how long the tables
-    took, `run` is the motion or fit behind them, where there is one. Figures are drawn and films made when they are
-    saved, not before.
+    matter most, `conclusions` is a table of what the paper concludes and whether it holds in ours, `index` leads from
+    the paper's equations, tables and figures to calls and places, `corrections` are errors found in the paper and put
+    right on the way, `seconds` is how long the tables took, `run` is the motion or fit behind them, where there is one.
+    Figures are drawn and films made when they are saved, not before.
 
     >>> report = Report("demo", "A demonstration", (Table("One", ("n",), ((1,),)),))
     >>> report.json()["tables"][0]["rows"]
@@ -109,6 +111,8 @@ class Report:
     run: Any = field(default=None, repr=False)
     gives: str = ""
     highlights: tuple[Highlight, ...] = ()
+    conclusions: Table | None = None
+    index: tuple[Entry | Absent, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """Return the report without its figures as a dictionary of plain values."""
@@ -117,11 +121,25 @@ class Report:
             "title": self.title,
             "gives": self.gives,
             "highlights": [highlight._asdict() for highlight in self.highlights],
+            "conclusions": None if self.conclusions is None else self.conclusions.json(),
+            "index": [entry._asdict() for entry in self.index],
             "tables": [table.json() for table in self.tables],
             "figures": [{"name": figure.name, "caption": figure.caption} for figure in self.figures],
             "corrections": list(self.corrections),
             "seconds": self.seconds,
         }
+
+    def place(self, entry: Entry) -> str | None:
+        """Return the anchor of the table or figure that an entry of the index names; None when it is not here.
+
+        >>> report = Report("demo", "A demonstration", (Table("Table 1. Counts", ("n",), ((1,),)),))
+        >>> report.place(Entry("(1)", "a count", "robot.operations", "Table 1."))
+        'demo-table-1-counts'
+        """
+        titles = [(table.title, table.title) for table in self.tables]
+        titles += [(figure.caption, figure.name) for figure in self.figures]
+        places = (anchor(self.name, name) for title, name in titles if title.startswith(entry.place))
+        return next(places, None)
 
     def drawn(self) -> Made:
         """Return the report with its figures drawn and its films made.
@@ -171,13 +189,13 @@ class Made:
         return write(Path(folder, f"{name}.html"), self.html())
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> Line:
         """Return the report's lines of a table of contents."""
         report = self.report
-        tables = [Entry(table.title, self._place(table.title)) for table in report.tables]
-        figures = [Entry(figure.caption, self._place(figure.name)) for figure in report.figures]
-        corrections = [Entry(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
-        return Entry(f"{report.name}: {report.title}", anchor(report.name), (*tables, *figures, *corrections))
+        tables = [Line(table.title, self._place(table.title)) for table in report.tables]
+        figures = [Line(figure.caption, self._place(figure.name)) for figure in report.figures]
+        corrections = [Line(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
+        return Line(f"{report.name}: {report.title}", anchor(report.name), (*tables, *figures, *corrections))
 
     def body(self, level: int) -> str:
         """Return what the report holds, its parts under headings of a level."""

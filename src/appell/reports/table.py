@@ -21,7 +21,8 @@ SHORT = 28
 class Table:
     """Titled columns and rows, with notes below.
 
-    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None.
+    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None. The rules of the
+    verdicts in the rows are printed below them; a paper's table without verdicts says in `unjudged` why it has none.
 
     >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
     >>> table.json()["rows"][1]
@@ -34,6 +35,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    unjudged: str = ""
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) != len(self.columns):
@@ -59,8 +61,19 @@ class Table:
         for row in self.rows:
             shown.add_row(*(Text(text(cell)) for cell in row))
         return Group(
-            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text("")
+            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.remarks), Text("")
         )
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts of all rows."""
+        return tuple(cell for row in self.rows for cell in row if isinstance(cell, Verdict))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what stands below the rows: the rules of the verdicts, or why there are none, and the notes."""
+        rules = dict.fromkeys(f"Rule: {verdict.rule}" for verdict in self.verdicts)
+        return (*rules, *([f"No verdict: {self.unjudged}"] if self.unjudged else []), *self.notes)
 
     def row(self, *first: Cell) -> dict[str, Cell]:
         """Return the row that begins with some cells, by column.
@@ -81,7 +94,7 @@ class Table:
     def json(self) -> dict[str, Any]:
         """Return the table as a dictionary of plain values, one dictionary a row."""
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.notes)}
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.remarks)}
 
     def markdown(self) -> str:
         """Return the table as Markdown, columns of numbers to the right.
@@ -96,7 +109,7 @@ class Table:
         """
         rules = ("--:" if self._is_numeric(k) else "---" for k in range(len(self.columns)))
         lines = [_line(self.columns), f"|{'|'.join(rules)}|", *(_line(map(text, row)) for row in self.rows)]
-        notes = [f"\n{note}" for note in self.notes]
+        notes = [f"\n{note}" for note in self.remarks]
         return "\n".join([f"## {self.title}\n", *lines, *notes, ""])
 
     def html(self, level: int = 2, anchor: str = "") -> str:
@@ -105,7 +118,7 @@ class Table:
         head = "".join(f"<th{_class(n)}>{html.escape(c)}</th>" for c, n in zip(self.columns, numeric, strict=True))
         rows = ("".join(map(_td, row, numeric)) for row in self.rows)
         body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
-        notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
+        notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.remarks)
         place = f' id="{anchor}"' if anchor else ""
         return (
             f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
@@ -140,7 +153,7 @@ def _td(cell: Cell, is_numeric: bool) -> str:
 def _class(is_numeric: bool, cell: Cell = None) -> str:
     """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
     if isinstance(cell, Verdict):
-        return f' class="{cell.kind.name.lower()}"'
+        return f' class="{cell.kind.css}"'
     if is_numeric:
         return ' class="number"'
     return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""
