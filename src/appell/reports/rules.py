@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from itertools import pairwise
 
 from appell.reports.verdict import Kind, Verdict
 
@@ -188,6 +189,28 @@ class Checked:
         """Return the verdict on a difference."""
         kind = Kind.CHECKED if error < self.below else Kind.DIFFERS
         return Verdict(f"{error:.0e} off", kind, self.text)
+
+
+@dataclass(frozen=True)
+class Falls:
+    """The paper prints no number; an error of ours falls with what it is said to come from.
+
+    >>> Falls("the tolerance")(3e-8, 2e-10, 1e-12), Falls("the tolerance")(3e-8, 2e-10, 4e-10).kind.value
+    ('falls with the tolerance', 'differs')
+    """
+
+    cause: str
+
+    @property
+    def text(self) -> str:
+        """Return the rule in words."""
+        return "The paper prints no number. Checked when each difference is less than the one before; else it differs."
+
+    def __call__(self, *errors: float) -> Verdict:
+        """Return the verdict on errors, of which each should be less than the one before."""
+        falls = all(second < first for first, second in pairwise(errors))
+        words = f"falls with {self.cause}" if falls else f"does not fall with {self.cause}"
+        return Verdict(words, Kind.CHECKED if falls else Kind.DIFFERS, self.text)
 
 
 @dataclass(frozen=True)
