@@ -16,6 +16,7 @@ MODELS = st.from_type(Model)
 FORMULATIONS = {
     "tensors": gibbs.inverse_dynamics,
     "vectors": vector_form.inverse_dynamics,
+    "vectors, merged": vector_form.inverse_dynamics_merged,
     "mixed": mixed.inverse_dynamics,
     "Newton and Euler": newton_euler.inverse_dynamics,
     "mass centres": mass_centres.inverse_dynamics,

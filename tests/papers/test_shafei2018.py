@@ -88,10 +88,8 @@ def test_lagranges_form_takes_the_products_and_sums_of_its_formulas(table):
 def test_the_mixed_form_takes_fewer_operations_than_lagranges_in_the_plane_alone():
     rows = counts.conclude().rows
     assert [row[-1] for row in rows] == ["holds", "does not hold", "holds", "holds"]
-    assert [row[2] for row in rows[::2]] == [
-        ", ".join(map(str, counts.equations(counts.star(4, 3, link), "gibbs")[:2]))
-        for link in (counts.general(), counts.rod())
-    ]
+    assert str(rows[1][1]) == "3555, 2860 against 2832, 2251"
+    assert str(rows[3][1]) == "846, 655 against 996, 736"
 
 
 @pytest.mark.parametrize(("name", "at"), [("12", (12, 4)), ("13", (4, 10))])

@@ -7,56 +7,52 @@ equal terms are computed once, divisions and roots are products.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from appell.papers.mata2002_counts import general_arm
 from appell.reports.rules import Less
 from appell.reports.table import Cell, Table
 
-COLUMNS = ("statement", "less", "numbers", "than", "numbers of the other", "verdict")
-RULE = Less("The statement holds (agrees) when each of the numbers is less than the other's; else it differs.")
+Numbers = Sequence[float]
+RULE = Less("The statement holds (agrees) when each number is less than that after 'against'; else it differs.")
 COUNTED = (
-    "Operations are traced and counted by one rule: 0, ±1, signs, sines, cosines and constants are free, equal terms "
+    "Operations are products and sums, traced and counted by one rule: 0, ±1, signs, sines, cosines and constants are "
+    "free, equal terms are shared, divisions and roots are products."
 )
-COUNTED += "are shared, divisions and roots are products."
 
 
-def row(statement: str, first: tuple[str, Sequence[float]], other: tuple[str, Sequence[float]]) -> tuple[Cell, ...]:
-    """Return a statement that the numbers of one algorithm are less than those of another, and whether it holds.
+def row(conclusion: str, first: Numbers, other: Numbers, unit: str = "") -> tuple[Cell, ...]:
+    """Return a conclusion that numbers of one algorithm are less than those of another, and whether it holds.
 
-    >>> row("fewer operations", ("a", (3, 2)), ("b", (4, 2)))
-    ('fewer operations', 'a', '3, 2', 'b', '4, 2', 'does not hold')
+    >>> row("fewer operations", (3, 2), (4, 2))
+    ('fewer operations', '3, 2 against 4, 2', 'does not hold')
     """
-    worst = max(zip(first[1], other[1], strict=True), key=lambda pair: pair[0] - pair[1])
-    shown = [", ".join(f"{x:.4g}" for x in numbers) for _, numbers in (first, other)]
-    return statement, first[0], shown[0], other[0], shown[1], RULE(*worst)
+    worst = max(zip(first, other, strict=True), key=lambda pair: pair[0] - pair[1])
+    shown = " against ".join(", ".join(f"{x:.4g}" for x in numbers) for numbers in (first, other))
+    return conclusion, shown + unit, RULE(*worst)
 
 
-def table(what: str, rows: Iterable[tuple[Cell, ...]], notes: Iterable[str] = ()) -> Table:
-    """Return statements as a table."""
-    return Table(f"Conclusions: {what}", COLUMNS, tuple(rows), (COUNTED, *notes))
+def table(rows: Iterable[tuple[Cell, ...]], notes: Iterable[str]) -> Table:
+    """Return conclusions as a table."""
+    return Table(
+        "Conclusions, all algorithms by one rule", ("conclusion", "ours", "verdict"), tuple(rows), tuple(notes)
+    )
 
 
 def serial() -> list[tuple[Cell, ...]]:
-    """Return the statements of mata2002 and valera2003 on operation counts, products and sums, for six joints."""
-    arm = general_arm(6)
+    """Return the conclusions of mata2002 and valera2003 on operation counts, for a general arm of six joints."""
 
-    def counts(verb: str, names: Mapping[str, str]) -> dict[str, tuple[str, Sequence[float]]]:
-        return {name: (label, arm.operations(verb, name)[:2]) for name, label in names.items()}
+    def counts(verb: str, *names: str) -> list[Numbers]:
+        return [general_arm(6).operations(verb, name)[:2] for name in names]
 
-    forces = counts(
-        "inverse_dynamics",
-        {"mata2002": "Gibbs–Appell, tensors", "vector": "Gibbs–Appell, vectors", "newton-euler": "Newton–Euler"},
-    )
-    matrix = counts("mass_matrix", {"gibbs": "Gibbs–Appell", "composite": "composite bodies"})
-    moved = counts(
-        "forward_dynamics",
-        {"gibbs": "Gibbs–Appell", "composite": "composite bodies", "articulated": "articulated bodies"},
-    )
+    tensors, vectors, merged, newton = counts("inverse_dynamics", "mata2002", "vector", "vector-merged", "newton-euler")
+    gibbs, composite = counts("mass_matrix", "gibbs", "composite")
+    solved = counts("forward_dynamics", "gibbs", "composite", "articulated")
     return [
-        row("mata2002, table 1: inverse dynamics takes fewer operations", forces["mata2002"], forces["newton-euler"]),
-        row("mata2002, table 2: the inertia matrix takes fewer operations", matrix["gibbs"], matrix["composite"]),
-        row("mata2002, table 4: forward dynamics takes fewer operations", moved["gibbs"], moved["composite"]),
-        row("mata2002, table 4: forward dynamics takes fewer operations", moved["gibbs"], moved["articulated"]),
-        row("valera2003, table 3: inverse dynamics takes fewer operations", forces["vector"], forces["newton-euler"]),
+        row("Table 1: inverse dynamics takes fewer operations than by Newton–Euler", tensors, newton),
+        row("Table 2: the inertia matrix takes fewer operations than by composite bodies", gibbs, composite),
+        row("Table 4: forward dynamics takes fewer operations than with composite bodies", solved[0], solved[1]),
+        row("Table 4: forward dynamics takes fewer operations than by articulated bodies", solved[0], solved[2]),
+        row("valera2003, table 3: the vector form takes fewer operations than Newton–Euler", vectors, newton),
+        row("– with its two recursions as one", merged, newton),
     ]

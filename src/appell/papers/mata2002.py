@@ -162,27 +162,25 @@ def report(tables: Sequence[str] | None = None) -> Report:
 def conclude() -> Table:
     """Return what mata2002 and valera2003 conclude from comparing algorithms, and whether it holds in ours."""
     exact = accelerations("ABA", np.float64)
-    labels = {
-        "ABA": "articulated bodies",
-        "GA": "Gibbs–Appell",
-        "CRBA": "composite bodies by mass centre",
-        "CRBA about joints": "composite bodies about joint origins",
-    }
-    errors = {key: (label, _precision(accelerations(key, np.float32), exact)) for key, label in labels.items()}
-    what = "mata2002, table 5: errs less in single precision, maximum and mean [rad/s²]"
-    precision = (
-        conclusions.row(what, errors["ABA"], errors["GA"]),
-        conclusions.row(what, errors["GA"], errors["CRBA"]),
-        conclusions.row(what, errors["GA"], errors["CRBA about joints"]),
+    methods = ("ABA", "GA", "CRBA", "CRBA about joints")
+    articulated, gibbs, centres, origins = (_precision(accelerations(m, np.float32), exact) for m in methods)
+    unit = " rad/s²"
+    rows = (
+        *conclusions.serial(),
+        conclusions.row(
+            "Table 5: articulated bodies err less in single precision than Gibbs", articulated, gibbs, unit
+        ),
+        conclusions.row("Table 5: Gibbs errs less than composite bodies, these by mass centre", gibbs, centres, unit),
+        conclusions.row("– these about joint origins", gibbs, origins, unit),
     )
     notes = (
-        "Operations are products and sums for a general arm of six joints. Forward dynamics by Gibbs–Appell and by "
-        "composite bodies share bias and LᵀDL and differ in M alone.",
-        "The algorithms of Angeles and of Balafoutis and Patel, which the papers name too, are not among appell's.",
-        "That Gibbs–Appell errs less than composite bodies depends on where these keep their moments: about mass "
-        "centres they err more, about joint origins they err alike.",
+        conclusions.COUNTED,
+        "A general arm of six joints. Forward dynamics by Gibbs and by composite bodies share bias and LᵀDL and differ "
+        "in M alone. The algorithms of Angeles and of Balafoutis and Patel are not among appell's.",
+        "Errors are the largest and the mean one. Gibbs keeps moments about joint origins; composite bodies that do "
+        "so too err alike.",
     )
-    return conclusions.table("algorithms compared by one rule", (*conclusions.serial(), *precision), notes)
+    return conclusions.table(rows, notes)
 
 
 # Table 5 and figure 2: single against double precision

@@ -103,22 +103,23 @@ def compared(
         theirs = (None, None) if paper is None else (str(paper[side]), paper[side](6))
         verdict = verdicts[side]
         if paper is not None and verdict is None:
-            verdict = judged(paper[side], None if ours is None else formula(ours, side))
+            verdict = judged(paper, (None, None) if ours is None else (formula(ours, 0), formula(ours, 1)), side)
         rows.append((f"{what}: {name}", *theirs, *mine, *built, verdict))
     return rows
 
 
-def judged(paper: Formula, ours: Formula | None) -> Verdict:
-    """Return the verdict on a count for n = 6.
+def judged(paper: Pair, ours: tuple[Formula | None, Formula | None], side: int) -> Verdict:
+    """Return the verdict on the products (side 0) or the sums (side 1) for n = 6.
 
-    >>> judged(Formula.of("-101", "96"), Formula.of("-115", "96"))
+    >>> judged((Formula.of("-101", "96"), Formula.of("0", "1")), (Formula.of("-115", "96"), Formula.of("0", "1")), 0)
     '14 fewer'
     """
-    if ours is None:
+    mine = [exact for exact in ours if exact is not None]
+    if len(mine) < len(SIDES):
         return NOT_OURS()
-    degree = max(len(x.coefficients) for x in (paper, ours)) - 1
-    theirs, mine = ((float(x[degree]), x(6)) for x in (paper, ours))
-    return COUNTS(theirs, mine)
+    degrees = [max(len(a.coefficients), len(b.coefficients)) - 1 for a, b in zip(paper, mine, strict=True)]
+    leading = [tuple(one[degree] for one, degree in zip(pair, degrees, strict=True)) for pair in (paper, mine)]
+    return COUNTS((leading[0], paper[side](6)), (leading[1], mine[side](6)))
 
 
 COUNTS = Counts()

@@ -166,11 +166,12 @@ def judged(printed: Printed, side: int, is_general: bool) -> Verdict:
     >>> judged(PAPER["this work, 3×3 with 4×4"], 0, True).kind.value
     'different rules'
     """
-    ours = surface(counted(printed.method, is_general), side)
-    if ours is None:
+    ours = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
+    mine = [exact for exact in ours if exact is not None]
+    if len(mine) < len(SIDES):
         return NO_FORMULA()
-    theirs, mine = ((float(x.slope[2]), x(*SHOWN)) for x in (printed.sides[side], ours))
-    return COUNTS(theirs, mine)
+    theirs, leading = (tuple(exact.slope[2] for exact in pair) for pair in (printed.sides, mine))
+    return COUNTS((theirs, printed.sides[side](*SHOWN)), (leading, mine[side](*SHOWN)))
 
 
 COUNTS = Counts(f"n = {SHOWN[0]}, n_b = {SHOWN[1]}")
@@ -275,15 +276,21 @@ def conclude() -> Table:
     rows = []
     for kind, is_general in (("general links", True), ("the paper's rods", False)):
         found = {m: counted(m, is_general)[COMPARED][:2] for m in ("gibbs", "mixed", "lagrange")}
-        what = f"table 1, figures 12, 13: fewer operations, {kind}"
-        rows.append(conclusions.row(what, ("Gibbs–Appell, 3×3", found["gibbs"]), ("3×3 with 4×4", found["mixed"])))
-        rows.append(conclusions.row(what, ("3×3 with 4×4", found["mixed"]), ("Lagrange, 4×4", found["lagrange"])))
+        rows += [
+            conclusions.row(
+                f"The 3×3 form takes fewer operations than the mixed one, {kind}", found["gibbs"], found["mixed"]
+            ),
+            conclusions.row(
+                f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", found["mixed"], found["lagrange"]
+            ),
+        ]
     notes = (
-        f"Products and sums for {COMPARED[0]} links per branch and {COMPARED[1]} branches.",
-        "In space the mixed form turns a body's inertia by 3×3 matrices besides moving its mass by 4×4 ones, where "
-        "Lagrange's form has both in one 4×4 matrix; for rods in a plane the turning is a constant and costs nothing.",
+        conclusions.COUNTED,
+        f"Table 1 and figures 12 and 13, {COMPARED[0]} links per branch, {COMPARED[1]} branches. In space the mixed "
+        "form turns a body's inertia by 3×3 matrices besides moving its mass by 4×4 ones; Lagrange's form has both in "
+        "one 4×4 matrix. For rods in a plane the turning is a constant.",
     )
-    return conclusions.table("the three methods counted by one rule", rows, notes)
+    return conclusions.table(rows, notes)
 
 
 def _tree() -> Table:

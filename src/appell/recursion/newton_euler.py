@@ -16,7 +16,8 @@ from appell.spatial.vector import add, cross, matvec, scale
 
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ, joint friction and rotor inertia included."""
-    chain, moving = links(model, q), motions(model, q, v, a)
+    chain = links(model, q)
+    moving = motions(model, chain, v, a)
 
     def step(i: int, below: list[tuple[int, Load]]) -> Load:
         centre, tensor = central(model.bodies[i].inertia)

@@ -325,6 +325,7 @@ def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> A
 _TREES: dict[str, Formulation] = {
     "gibbs": Formulation(gibbs.inverse_dynamics),
     "vector": Formulation(vector_form.inverse_dynamics, is_of_bodies=True),
+    "vector-merged": Formulation(vector_form.inverse_dynamics_merged, is_of_bodies=True, competes=False),
     "mixed": Formulation(mixed.inverse_dynamics, is_of_bodies=True),
     "newton-euler": Formulation(newton_euler.inverse_dynamics, is_of_bodies=True),
     "mata2002": Formulation(mass_centres.inverse_dynamics, is_of_bodies=True, competes=False),
