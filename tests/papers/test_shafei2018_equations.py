@@ -171,6 +171,19 @@ def test_i_i_has_the_blocks_of_figure_11(tree):
     agree(right[12:], -np.array([0.5, 0.25]) * (heights @ np.ones(12)), 1e-13)
 
 
+def test_arguments_broadcast(tree):
+    q, v, _, tau = random_states(tree, 3)
+    matrix, right = flight_equations(tree, q[:, None], v[0], tau[:2])
+    assert matrix.shape == (3, 2, 12, 12)
+    agree(right[2, 1], flight_equations(tree, q[2], v[0], tau[1]).right, 1e-14)
+    normals = np.array([[[0.0, 1.0, 0.0], [0.6, 0.8, 0.0]], [[1.0, 0.0, 0.0], [0.8, -0.6, 0.0]]])
+    found = impact(tree, q[:, None, None], v[0], ["O5", "O9"], normals, np.array([[1.0], [0.5]])[:, None] * np.ones(2))
+    assert found.v.shape == (3, 2, 2, 12)
+    one = impact(tree, q[1], v[0], ["O5", "O9"], normals[1], 0.5)
+    agree(found.v[1, 1, 1], one.v, 1e-12)
+    agree(found.impulse[1, 1, 1], one.impulse, 1e-12)
+
+
 # What is refused
 
 
@@ -205,6 +218,7 @@ def test_arguments_that_do_not_fit_are_refused(tree, options, fault):
         shafei2018.impact(tree, **{**given, **options})
 
 
-def test_a_robot_is_expected():
+@pytest.mark.parametrize("wrong", ["shafei-tree", [], None])
+def test_a_robot_is_expected(wrong):
     with pytest.raises(InputError, match="branches: expected a robot"):
-        branches("shafei-tree")
+        branches(wrong)

@@ -75,7 +75,6 @@ class Impact(NamedTuple):
     impulse: Array
 
 
-@lru_cache(maxsize=32)
 def branches(robot: Robot) -> tuple[Branch, ...]:
     """Return the branches of an open tree, one per tip, in the order of its links (section 2).
 
@@ -102,10 +101,15 @@ def branches(robot: Robot) -> tuple[Branch, ...]:
     """
     if not isinstance(robot, Robot):
         raise InputError(f"branches: expected a robot, as appell.load returns it, got {shown(robot)}")
-    model = robot.model
-    if robot.closure_names or robot.nv != model.nv:
+    if robot.closure_names or robot.nv != robot.model.nv:
         raise InputError(f"branches: robot '{robot.name}' is no open tree whose joints all move by themselves")
-    return tuple(_branch(model, tip, own) for tip, own in mixed.branches(model))
+    return _branches(robot)
+
+
+@lru_cache(maxsize=32)
+def _branches(robot: Robot) -> tuple[Branch, ...]:
+    """Return the branches, whose programs are compiled once."""
+    return tuple(_branch(robot.model, tip, own) for tip, own in mixed.branches(robot.model))
 
 
 def _branch(model: Model, tip: int, own: frozenset[int]) -> Branch:
@@ -243,7 +247,7 @@ def impact_equations(
     before = np.einsum("...kv,...v->...k", rows, moving)
     bounce = _restitution(restitution, k)
     momentum = np.einsum("...ij,...j->...i", inertia, moving)
-    leading = np.broadcast_shapes(inertia.shape[:-2], rows.shape[:-2])
+    leading = np.broadcast_shapes(inertia.shape[:-2], before.shape[:-1], bounce.shape[:-1])
     n = robot.nv
     matrix, right = np.zeros((*leading, n + k, n + k)), np.zeros((*leading, n + k))
     matrix[..., :n, :n], matrix[..., n:, :n] = inertia, rows
