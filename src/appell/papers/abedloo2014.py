@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.loops.load import load
-from appell.papers.abedloo2014_equations import WEIGHTS, equations
+from appell.papers.abedloo2014_equations import equations
 from appell.papers.abedloo2014_figures import FIGURES
 from appell.papers.abedloo2014_loop import DURATION, ROWS, SAMPLES, TOLERANCES, chains, loop_tables, trajectory
+from appell.papers.differences import WEIGHTS
 from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
 from appell.papers.pinocchio_chains import accelerations, has_pinocchio
 from appell.reports.index import Absent, Entry
