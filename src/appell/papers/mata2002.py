@@ -121,7 +121,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
 
 
 def conclude() -> Table:
-    """Return what mata2002 and valera2003 conclude from comparing algorithms, and whether it holds in ours."""
+    """Return what the paper concludes from comparing algorithms, and whether it holds in ours."""
     exact = accelerations("ABA", np.float64)
     labels = {
         "ABA": "articulated bodies",
@@ -130,20 +130,21 @@ def conclude() -> Table:
         "CRBA about joints": "composite bodies about joint origins",
     }
     errors = {key: (label, _precision(accelerations(key, np.float32), exact)) for key, label in labels.items()}
-    what = "mata2002, table 5: errs less in single precision, maximum and mean [rad/s²]"
+    what = "Table 5: errs less in single precision, maximum and mean [rad/s²]"
     precision = (
         conclusions.row(what, errors["ABA"], errors["GA"]),
         conclusions.row(what, errors["GA"], errors["CRBA"]),
         conclusions.row(what, errors["GA"], errors["CRBA about joints"]),
     )
     notes = (
+        conclusions.COUNTED,
         "Operations are products and sums for a general arm of six joints. Forward dynamics by Gibbs–Appell and by "
         "composite bodies share bias and LᵀDL and differ in M alone.",
-        "The algorithms of Angeles and of Balafoutis and Patel, which the papers name too, are not among appell's.",
+        "The algorithms of Angeles and of Balafoutis and Patel, which the paper names too, are not among appell's.",
         "That Gibbs–Appell errs less than composite bodies depends on where these keep their moments: about mass "
         "centres they err more, about joint origins they err alike.",
     )
-    return conclusions.table("algorithms compared by one rule", (*conclusions.serial(), *precision), notes)
+    return conclusions.table((*conclusions.tensors(), *precision), notes)
 
 
 # Table 5 and figure 2: single against double precision
