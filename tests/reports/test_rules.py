@@ -39,10 +39,11 @@ CASES = [
     (Holds(1e-12), (float("nan"),), Kind.DIFFERS),
     (Less(), (1, 2, 3), Kind.AGREES),
     (Less(), (1, 2, 1), Kind.DIFFERS),
-    (Counts(), ((96, 475), (96, 461)), Kind.FEWER),
-    (Counts(), ((96, 475), (96, 475)), Kind.AGREES),
-    (Counts(), ((96, 475), (96, 480)), Kind.DIFFERS),
-    (Counts(), ((150, 852), (117, 563)), Kind.DIFFERENT_RULES),  # fewer, yet not by the same rule
+    (Counts(), (((96, 84), 475), ((96, 84), 461)), Kind.FEWER),
+    (Counts(), (((96, 84), 475), ((96, 84), 475)), Kind.AGREES),
+    (Counts(), (((96, 84), 475), ((96, 84), 480)), Kind.DIFFERS),
+    (Counts(), (((150, 84), 852), ((117, 84), 563)), Kind.DIFFERENT_RULES),  # fewer, yet not by the same rule
+    (Counts(), (((121, 90), 458), ((117, 90), 425)), Kind.DIFFERENT_RULES),  # its products differ
     (Checked(1e-10, "a peer"), (1e-11,), Kind.CHECKED),
     (Checked(1e-10, "a peer"), (1e-9,), Kind.DIFFERS),
     (Checked(1e-10, "a peer"), (float("nan"),), Kind.DIFFERS),

@@ -13,12 +13,37 @@ from appell.errors import InputError
 from appell.papers import shafei2018_counts as counts
 from appell.papers import shafei2018_motion as section6
 from appell.papers.mata2002_counts import SIDES
+from appell.papers.shafei2018_equations import (
+    Branch,
+    Equations,
+    Impact,
+    branch_equations,
+    branches,
+    flight_equations,
+    impact,
+    impact_equations,
+)
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START
 from appell.reports.index import Absent, Entry
 from appell.reports.report import Pick, Report, picked
 from appell.reports.table import Table
 
-__all__ = ["CORRECTIONS", "POINTS", "RADIUS", "START", "TITLE", "report"]
+__all__ = [
+    "CORRECTIONS",
+    "POINTS",
+    "RADIUS",
+    "START",
+    "TITLE",
+    "Branch",
+    "Equations",
+    "Impact",
+    "branch_equations",
+    "branches",
+    "flight_equations",
+    "impact",
+    "impact_equations",
+    "report",
+]
 
 TITLE = "dynamic modeling of tree-type robotic systems by combining 3×3 rotation and 4×4 transformation matrices"
 

@@ -158,11 +158,14 @@ def judged(printed: Printed, side: int, is_general: bool) -> Verdict:
     >>> judged(PAPER["Lagrange, 4×4 (Hollerbach)"], 0, True).kind.value
     'not comparable'
     """
-    ours = surface(counted(printed.method, is_general), side) if printed.method else None
-    if ours is None:
+    if printed.method is None:
         return NOT_OURS()
-    theirs, mine = ((float(x.slope[2]), x(*SHOWN)) for x in (printed.sides[side], ours))
-    return COUNTS(theirs, mine)
+    ours = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
+    mine = [exact for exact in ours if exact is not None]
+    if len(mine) < len(SIDES):
+        return NOT_OURS()
+    theirs, leading = (tuple(exact.slope[2] for exact in pair) for pair in (printed.sides, mine))
+    return COUNTS((theirs, printed.sides[side](*SHOWN)), (leading, mine[side](*SHOWN)))
 
 
 COUNTS = Counts(f"n = {SHOWN[0]}, n_b = {SHOWN[1]}")

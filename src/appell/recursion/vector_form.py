@@ -37,10 +37,15 @@ class Terms(NamedTuple):
     translation: Vector
 
 
-def central(inertia: Inertia) -> tuple[Vector, Matrix]:
-    """Return the mass centre and the inertia tensor about it; a body without mass keeps its origin."""
+def central_moment(inertia: Inertia) -> tuple[Vector, Matrix]:
+    """Return the mass centre and the second moment about it; a body without mass keeps its origin."""
     c = inertia.centre
-    second = madd(inertia.second, outer(scale(-1.0, inertia.first), c))
+    return c, madd(inertia.second, outer(scale(-1.0, inertia.first), c))
+
+
+def central(inertia: Inertia) -> tuple[Vector, Matrix]:
+    """Return the mass centre and the inertia tensor about it."""
+    c, second = central_moment(inertia)
     return c, Inertia(0.0, ZERO, second).tensor
 
 

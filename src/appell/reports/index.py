@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     row: tuple[Cell, ...] = ()
     judged: str = ""
 
-    def verdict(self, tables: Iterable[Table]) -> str:
+    def verdict(self, tables: Iterable[Table]) -> Cell:
         """Return the verdict: of the row, of all rows of the table, or that a figure is drawn.
 
         Raises
@@ -50,8 +50,9 @@ class Entry(NamedTuple):
         """
         for table in tables:
             if table.title.startswith(self.judged or self.place):
-                row = table.row(*self.row) if self.row else {}
-                return str(row["verdict"]) if row else tally(table.verdicts) or "none: " + table.unjudged
+                return (
+                    table.row(*self.row)["verdict"] if self.row else tally(table.verdicts) or f"none: {table.unjudged}"
+                )
         return "drawn"
 
 

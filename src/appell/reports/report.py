@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.read.files import write
-from appell.reports.index import Absent, Entry
-from appell.reports.page import Line, anchor, contents, image, page
-from appell.reports.table import Cell, Table
+from appell.reports.index import Absent, Entry, tally
+from appell.reports.page import Line, anchor, image, page, short
+from appell.reports.table import Cell, Code, Link, Table
+from appell.reports.verdict import Kind
 from appell.results.style import png
 
 if TYPE_CHECKING:
@@ -141,6 +142,22 @@ class Report:
         places = (anchor(self.name, name) for title, name in titles if title.startswith(entry.place))
         return next(places, None)
 
+    @property
+    def found(self) -> str:
+        """Return what came out, in a sentence: how many conclusions hold, and the count of verdicts."""
+        held = [] if self.conclusions is None else [verdict.kind for verdict in self.conclusions.verdicts]
+        verdicts = [verdict for table in self.tables for verdict in table.verdicts]
+        conclusions = f"Of {len(held)} conclusions {held.count(Kind.AGREES)} hold" if held else "No conclusions"
+        undecided = sum(kind not in (Kind.AGREES, Kind.DIFFERS) for kind in held)
+        failed = f", {held.count(Kind.DIFFERS)} do not" if Kind.DIFFERS in held else ""
+        rest = f", {undecided} cannot be judged" if undecided else ""
+        return f"{conclusions}{failed}{rest}. Verdicts on rows of the tables: {tally(verdicts) or 'none'}."
+
+    def shown(self, entry: Entry) -> str:
+        """Return the number of the table or figure that an entry of the index names."""
+        titles = [*(table.title for table in self.tables), *(figure.caption for figure in self.figures)]
+        return next((short(title) for title in titles if title.startswith(entry.place)), "")
+
     def drawn(self) -> Made:
         """Return the report with its figures drawn and its films made.
 
@@ -177,9 +194,10 @@ class Made:
     def html(self) -> str:
         """Return one page that needs no other file."""
         report = self.report
-        title, took = f"{report.name}: {report.title}", f"{report.seconds + self.seconds:.1f} s"
-        body = f"<nav>\n{contents(self.entry.below)}\n</nav>\n{self.body(2)}" if self.entry.below else self.body(2)
-        return page(title, body, f"Made by appell in {took}.")
+        took = f"{report.seconds + self.seconds:.1f} s"
+        heading = f'<p class="name">{html.escape(report.name)}</p>\n<h1>{html.escape(self.heading)}</h1>'
+        body = f"{heading}\n{self.body(2)}"
+        return page(f"{report.name}: {report.title}", self.entry.below, body, f"Made by appell in {took}.")
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page."""
@@ -189,19 +207,44 @@ class Made:
         return write(Path(folder, f"{name}.html"), self.html())
 
     @property
+    def heading(self) -> str:
+        """Return the title with a capital letter."""
+        return self.report.title[:1].upper() + self.report.title[1:]
+
+    @property
     def entry(self) -> Line:
         """Return the report's lines of a table of contents."""
         report = self.report
-        tables = [Line(table.title, self._place(table.title)) for table in report.tables]
-        figures = [Line(figure.caption, self._place(figure.name)) for figure in report.figures]
+        shown = [*([report.conclusions] if report.conclusions else []), *([self.index] if report.index else [])]
+        tables = [Line(short(table.title), self._place(table.title)) for table in (*shown, *report.tables)]
+        figures = [Line(short(figure.caption), self._place(figure.name)) for figure in report.figures]
         corrections = [Line(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
-        return Line(f"{report.name}: {report.title}", anchor(report.name), (*tables, *figures, *corrections))
+        return Line(report.name, anchor(report.name), (*tables, *figures, *corrections))
+
+    @property
+    def index(self) -> Table:
+        """Return the index of the paper: its equations, tables and figures, calls, places and verdicts."""
+        report = self.report
+        rows: list[tuple[Cell, ...]] = []
+        for entry in report.index:
+            if isinstance(entry, Absent):
+                rows.append((entry.where, entry.what, None, None, "absent: a photograph or a drawing of hardware"))
+                continue
+            place = report.place(entry)
+            link = None if place is None else Link(report.shown(entry), place)
+            verdict = entry.verdict(report.tables) if link else None
+            rows.append((entry.where, entry.what, Code(entry.call), link, verdict))
+        columns = ("in the paper", "what", "call", "in this report", "verdict")
+        return Table(INDEX, columns, tuple(rows), is_summary=True)
 
     def body(self, level: int) -> str:
         """Return what the report holds, its parts under headings of a level."""
         report = self.report
-        gives = [f"<p>{html.escape(report.gives)}</p>"] if report.gives else []
-        tables = [table.html(level, self._place(table.title)) for table in report.tables]
+        opening = {"The paper": report.gives, "Found": report.found if report.conclusions else ""}
+        lines = (f"<dt>{what}</dt><dd>{html.escape(text)}</dd>" for what, text in opening.items() if text)
+        gives = [f'<dl class="opening">{"".join(lines)}</dl>'] if report.gives else []
+        shown = [*([report.conclusions] if report.conclusions else []), *([self.index] if report.index else [])]
+        tables = [table.html(level, self._place(table.title)) for table in (*shown, *report.tables)]
         figures = [
             image(self.images[figure.name], _kind(figure), figure.caption, self._place(figure.name))
             for figure in report.figures
@@ -217,6 +260,7 @@ class Made:
 
 
 _CORRECTIONS = "Corrected on the way"
+INDEX = "Index. From the paper to calls and places"
 
 
 def _kind(figure: Figure | Film) -> str:

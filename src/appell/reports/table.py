@@ -23,6 +23,7 @@ class Table:
 
     Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None. The rules of the
     verdicts in the rows are printed below them; a paper's table without verdicts says in `unjudged` why it has none.
+    A summary repeats verdicts of other tables and prints no rules.
 
     >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
     >>> table.json()["rows"][1]
@@ -36,6 +37,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
     unjudged: str = ""
+    is_summary: bool = False
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) != len(self.columns):
@@ -72,7 +74,7 @@ class Table:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return what stands below the rows: the rules of the verdicts, or why there are none, and the notes."""
-        rules = dict.fromkeys(f"Rule: {verdict.rule}" for verdict in self.verdicts)
+        rules = dict.fromkeys(f"Rule: {verdict.rule}" for verdict in self.verdicts if not self.is_summary)
         return (*rules, *([f"No verdict: {self.unjudged}"] if self.unjudged else []), *self.notes)
 
     def row(self, *first: Cell) -> dict[str, Cell]:
@@ -118,7 +120,7 @@ class Table:
         head = "".join(f"<th{_class(n)}>{html.escape(c)}</th>" for c, n in zip(self.columns, numeric, strict=True))
         rows = ("".join(map(_td, row, numeric)) for row in self.rows)
         body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
-        notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.remarks)
+        notes = "".join(map(_remark, self.remarks))
         place = f' id="{anchor}"' if anchor else ""
         return (
             f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
@@ -142,18 +144,53 @@ def text(cell: Cell) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
+class Link(str):
+    """A cell that leads to a place on a page.
+
+    >>> Link("Table 1", "mata2002-table-1").anchor
+    'mata2002-table-1'
+    """
+
+    __slots__ = ("anchor",)
+    anchor: str
+
+    def __new__(cls, words: str, anchor: str) -> Link:
+        """Return the words with their place."""
+        made = super().__new__(cls, words)
+        made.anchor = anchor
+        return made
+
+
+class Code(str):
+    """A cell that is a call, set as code on a page."""
+
+    __slots__ = ()
+
+
+def _remark(text: str) -> str:
+    is_rule = text.startswith(("Rule: ", "No verdict: "))
+    return f'<p class="note{" rule" if is_rule else ""}">{html.escape(text)}</p>\n'
+
+
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
 def _td(cell: Cell, is_numeric: bool) -> str:
-    return f"<td{_class(is_numeric, cell)}>{html.escape(text(cell))}</td>"
+    shown = html.escape(text(cell))
+    if isinstance(cell, Link):
+        shown = f'<a href="#{cell.anchor}">{shown}</a>'
+    if isinstance(cell, Code):
+        shown = f"<code>{shown}</code>"
+    return f"<td{_class(is_numeric, cell)}>{shown}</td>"
 
 
 def _class(is_numeric: bool, cell: Cell = None) -> str:
     """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
     if isinstance(cell, Verdict):
         return f' class="{cell.kind.css}"'
+    if isinstance(cell, Link | Code):
+        return ' class="code"' if isinstance(cell, Code) else ' class="link"'
     if is_numeric:
         return ' class="number"'
     return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""
