@@ -1,7 +1,8 @@
 """mata2002: V. Mata, S. Provenzano, F. Valero, J.I. Cuadrado, "Serial-robot dynamics algorithms for moderately large
 numbers of joints", Mechanism and Machine Theory 37 (2002) 739–755.
 
-Tables 1 to 4 count operations (:mod:`appell.papers.mata2002_counts`). Table 5 and figure 2 solve one badly conditioned
+The paper's algorithms as written are the formulation "mata2002" (:mod:`appell.papers.mata2002_equations`). Tables 1 to
+4 count operations (:mod:`appell.papers.mata2002_counts`). Table 5 and figure 2 solve one badly conditioned
 arm in single precision. Tables 6 and 7 simulate a PUMA along a straight line (:mod:`appell.papers.mata2002_line`).
 """  # noqa: D205  # the paper's title takes two lines
 
@@ -17,6 +18,7 @@ from appell.loops.load import load
 from appell.papers import conclusions
 from appell.papers import mata2002_counts as counts
 from appell.papers import mata2002_line as section52
+from appell.papers.mata2002_equations import equations
 from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Pick, Report, picked
 from appell.reports.rules import Within
@@ -47,7 +49,43 @@ CORRECTIONS = (
     "Table 6 is miscopied: joints 1 and 6 have one |Δq|, joint 2's row mixes those of joints 3 and 4.",
 )
 
-INDEX: tuple[Entry | Absent, ...] = ()
+_CHECKED = "Sections 2 to 4."
+INDEX: tuple[Entry | Absent, ...] = (
+    Entry("(1)–(6)", "Gibbs function", "robot.gibbs(q, v, a)", _CHECKED, ("(1)–(6)",)),
+    Entry(
+        "(7)–(16), section 4.1",
+        "inverse dynamics, about mass centres",
+        'robot.inverse_dynamics(q, v, a, formulation="mata2002")',
+        _CHECKED,
+        ("(7)–(16), 4.1",),
+    ),
+    Entry(
+        "(19)–(22), section 4.2",
+        "generalized inertia matrix D",
+        'robot.mass_matrix(q, formulation="mata2002")',
+        _CHECKED,
+        ("(19)–(22), 4.2",),
+    ),
+    Entry("(17), (18)", "bias vector C + G", 'robot.bias(q, v, formulation="mata2002")', "Table 3."),
+    Entry(
+        "(17), section 4.2",
+        "forward dynamics, by Cholesky's decomposition",
+        'robot.forward_dynamics(q, v, tau, formulation="mata2002")',
+        _CHECKED,
+        ("(17), Cholesky",),
+    ),
+    Entry("Table 1", "operations, inverse dynamics", 'robot.operations("inverse_dynamics", "mata2002")', "Table 1."),
+    Entry("Table 2", "operations, inertia matrix", 'robot.operations("mass_matrix", "mata2002")', "Table 2."),
+    Entry("Table 3", "operations, part by part", 'robot.operations("bias", "mata2002")', "Table 3."),
+    Entry("Table 4", "operations, forward dynamics", 'robot.operations("forward_dynamics", "mata2002")', "Table 4."),
+    Entry("Figure 1", "arm of two links", 'appell.load("two-link")', "Table 5."),
+    Entry("Table 5", "single precision", "appell.papers.mata2002.accelerations(method, kind)", "Table 5."),
+    Entry("Figure 2", "its curves", "appell.papers.mata2002.accelerations(method, kind)", "Figure 2.", (), "Table 5."),
+    Entry("Figure 3", "line of the PUMA", "appell.trajectory.CartesianLine", "Figure 3.", (), "Table 6."),
+    Absent("Figure 4", "block diagram of the procedure"),
+    Entry("Table 6", "average errors of the joints", "appell.simulate(robot, q0, v0, 5.0, control)", "Table 6."),
+    Entry("Table 7", "time and evaluations", "appell.papers.mata2002_line.simulated", "Table 7."),
+)
 """From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
 
 GIVES = (
@@ -86,7 +124,7 @@ _PICKS = (
 
 
 def report(tables: Sequence[str] | None = None) -> Report:
-    """Return the tables "1" to "7", or those asked for; figure 2 comes with table 5, figure 3 with table 6.
+    """Return the tables "equations" and "1" to "7", or those asked for, with their figures.
 
     Examples
     --------
@@ -94,6 +132,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
     ['Table 5.']
     """
     makers: dict[str, Callable[[], tuple[Table, ...]]] = {
+        "equations": lambda: (equations(),),
         "1": counts.table1,
         "2": counts.table2,
         "3": counts.table3,

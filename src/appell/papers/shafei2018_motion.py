@@ -82,14 +82,19 @@ _QUANTITIES = (
 )
 
 
-def motion(duration: float = 2.0, start: Sequence[float] = START, tie_window: float = TIE) -> Run:
+def motion(
+    duration: float = 2.0, start: Sequence[float] = START, tie_window: float = TIE, formulation: str | None = "mixed"
+) -> Run:
     """Return the tree's motion from rest: e = 1, no friction, eleven points against the circle.
+
+    It is integrated in the paper's mixed form, another one, or without one in that of least cost.
 
     >>> motion(0.5).impacts[0].points
     ('O1', 'O5')
     """
+    robot = load("shafei-tree")
     return simulate(
-        load("shafei-tree"),
+        robot.using(formulation) if formulation else robot,
         start,
         np.zeros(len(start)),
         duration,
