@@ -59,3 +59,21 @@ def tensors() -> list[tuple[Cell, ...]]:
         row("Table 4: forward dynamics takes fewer operations", moved["gibbs"], moved["composite"]),
         row("Table 4: forward dynamics takes fewer operations", moved["gibbs"], moved["articulated"]),
     ]
+
+
+def vectors() -> list[tuple[Cell, ...]]:
+    """Return the statements of valera2003 on operation counts, products and sums, for six joints."""
+    forces = _counts(
+        "inverse_dynamics",
+        {
+            "vector": "Gibbs–Appell, vectors",
+            "vector-merged": "Gibbs–Appell, vectors, one recursion",
+            "newton-euler": "Newton–Euler",
+            "mata2002": "Gibbs–Appell, tensors",
+        },
+    )
+    return [
+        row("Table 3: inverse dynamics takes slightly fewer operations", forces["vector"], forces["newton-euler"]),
+        row("The same, as table 3 counts it", forces["vector-merged"], forces["newton-euler"]),
+        row("Section 5: tensors would take fewer operations than vectors", forces["mata2002"], forces["vector"]),
+    ]
