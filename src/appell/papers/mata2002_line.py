@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from appell.papers.valera2003 import puma
+from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
 from appell.planning.trajectory.cartesian import CartesianLine
@@ -248,6 +248,7 @@ def readings_table() -> Table:
 # Table 7: what the simulation costs
 
 
+@cache
 def table7(repeats: int = 3) -> Table:
     """Return the time and the evaluations that the simulated line takes, by formulation."""
     plan = line()

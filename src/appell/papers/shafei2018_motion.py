@@ -207,6 +207,13 @@ def _named(points: Sequence[str]) -> str:
     return " and ".join(points)
 
 
+def asymmetry(run: Run) -> float:
+    """Return how far [m] the points of one half are from the mirror images of the other half's, at most."""
+    places = _points(run).positions(run.at(np.linspace(0.0, float(run.t[-1]), 201))[0])[..., :2]
+    halves = [places[:, [POINTS.index(pair[k]) for pair in _PAIRS]] for k in (0, -1)]
+    return float(np.abs(halves[0] - halves[1] * np.array([-1.0, 1.0])).max())
+
+
 # Figures
 
 _PAIRS = (("O1", "O5"), ("O2", "O4"), ("O7", "O10"), ("O8", "O11"), ("O3",), ("O6",), ("O9",))
