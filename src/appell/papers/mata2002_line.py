@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from appell.papers.valera2003 import puma
+from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
 from appell.planning.trajectory.cartesian import CartesianLine
