@@ -54,10 +54,26 @@ def tensors() -> list[tuple[Cell, ...]]:
         {"gibbs": "Gibbs–Appell", "composite": "composite bodies", "articulated": "articulated bodies"},
     )
     return [
-        row("Table 1: inverse dynamics takes fewer operations", forces["mata2002"], forces["newton-euler"]),
-        row("Table 2: the inertia matrix takes fewer operations", matrix["gibbs"], matrix["composite"]),
-        row("Table 4: forward dynamics takes fewer operations", moved["gibbs"], moved["composite"]),
-        row("Table 4: forward dynamics takes fewer operations", moved["gibbs"], moved["articulated"]),
+        row(
+            "Inverse dynamics takes fewer operations than by Newton–Euler (table 1)",
+            forces["mata2002"],
+            forces["newton-euler"],
+        ),
+        row(
+            "The inertia matrix takes fewer operations than by composite bodies (table 2)",
+            matrix["gibbs"],
+            matrix["composite"],
+        ),
+        row(
+            "Forward dynamics takes fewer operations than with composite bodies (table 4)",
+            moved["gibbs"],
+            moved["composite"],
+        ),
+        row(
+            "Forward dynamics takes fewer operations than by articulated bodies (table 4)",
+            moved["gibbs"],
+            moved["articulated"],
+        ),
     ]
 
 
@@ -73,7 +89,15 @@ def vectors() -> list[tuple[Cell, ...]]:
         },
     )
     return [
-        row("Table 3: inverse dynamics takes slightly fewer operations", forces["vector"], forces["newton-euler"]),
-        row("The same, as table 3 counts it", forces["vector-merged"], forces["newton-euler"]),
-        row("Section 5: tensors would take fewer operations than vectors", forces["mata2002"], forces["vector"]),
+        row(
+            "Inverse dynamics takes slightly fewer operations than by Newton–Euler (table 3)",
+            forces["vector"],
+            forces["newton-euler"],
+        ),
+        row(
+            "The same with α and β in one recursion, which the counts of table 3 require",
+            forces["vector-merged"],
+            forces["newton-euler"],
+        ),
+        row("Tensors would take fewer operations than vectors (section 5)", forces["mata2002"], forces["vector"]),
     ]

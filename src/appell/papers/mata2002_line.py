@@ -248,6 +248,7 @@ def readings_table() -> Table:
 # Table 7: what the simulation costs
 
 
+@cache
 def table7(repeats: int = 3) -> Table:
     """Return the time and the evaluations that the simulated line takes, by formulation."""
     plan = line()

@@ -30,6 +30,17 @@ from appell.simulation.contact.points import Point, Points, resolve
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
+__all__ = [
+    "Branch",
+    "Equations",
+    "Impact",
+    "branch_equations",
+    "branches",
+    "flight_equations",
+    "impact",
+    "impact_equations",
+]
+
 DEPENDENT = 1e12
 """Condition number of struck points, each scaled to one, from which on they are taken for dependent."""
 

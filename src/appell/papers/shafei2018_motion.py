@@ -82,14 +82,19 @@ _QUANTITIES = (
 )
 
 
-def motion(duration: float = 2.0, start: Sequence[float] = START, tie_window: float = TIE) -> Run:
+def motion(
+    duration: float = 2.0, start: Sequence[float] = START, tie_window: float = TIE, formulation: str | None = "mixed"
+) -> Run:
     """Return the tree's motion from rest: e = 1, no friction, eleven points against the circle.
+
+    It is integrated in the paper's mixed form, another one, or without one in that of least cost.
 
     >>> motion(0.5).impacts[0].points
     ('O1', 'O5')
     """
+    robot = load("shafei-tree")
     return simulate(
-        load("shafei-tree"),
+        robot.using(formulation) if formulation else robot,
         start,
         np.zeros(len(start)),
         duration,
@@ -200,6 +205,13 @@ def _told(row: Row) -> str:
 
 def _named(points: Sequence[str]) -> str:
     return " and ".join(points)
+
+
+def asymmetry(run: Run) -> float:
+    """Return how far [m] the points of one half are from the mirror images of the other half's, at most."""
+    places = _points(run).positions(run.at(np.linspace(0.0, float(run.t[-1]), 201))[0])[..., :2]
+    halves = [places[:, [POINTS.index(pair[k]) for pair in _PAIRS]] for k in (0, -1)]
+    return float(np.abs(halves[0] - halves[1] * np.array([-1.0, 1.0])).max())
 
 
 # Figures
