@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from appell.errors import InputError
+from appell.papers import conclusions
 from appell.papers import valera2003_control as control
 from appell.papers import valera2003_line as section4
 from appell.papers.mata2002_counts import SIDES
-from appell.papers.valera2003_counts import as_printed, newton_euler_counts, table2, table3, total
+from appell.papers.valera2003_counts import table2, table3
 from appell.papers.valera2003_fit import conditioning_table, identification_table
 from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Pick, Report, picked
-from appell.reports.rules import Less
-from appell.reports.table import Cell, Table
+from appell.reports.table import Table
 
 TITLE = "inverse dynamic control for low cost real-time industrial robot control applications"
 
@@ -168,32 +168,19 @@ def report(tables: Sequence[str] | None = None) -> Report:
         CORRECTIONS,
         gives=GIVES,
         highlights=picked(made, _PICKS),
-        conclusions=conclusions() if tables is None else None,
+        conclusions=conclude() if tables is None else None,
     )
 
 
-def conclusions() -> Table:
+def conclude() -> Table:
     """Return what the paper concludes, and whether it holds in ours."""
-    vector, classic = (
-        {n: sum(total(rows)[:2]) for n, rows in as_printed().items()}[6],
-        sum(newton_euler_counts()[6][:2]),
+    left = {law: 1e3 * float(abs(control.moved(law, control.ARMS[1]).end - control.GOAL).max()) for law in control.LAWS}
+    (_, point), (name, tracking), (integral, removed) = left.items()
+    statement = (
+        "Section 4: integral action removes the error of position, in mrad, that a wrong model and friction leave"
     )
-    left = [float(abs(control.moved(law, control.ARMS[1]).end - control.GOAL).max()) for law in control.LAWS]
-    less = Less()
-    rows: tuple[tuple[Cell, ...], ...] = (
-        (
-            "the proposed algorithm takes slightly fewer operations than Newton–Euler (n = 6)",
-            f"{vector} and {classic}",
-            less(vector, classic),
-        ),
-        (
-            "integral action removes the error that a wrong model and friction leave",
-            ", ".join(f"{1e3 * x:.1f}" for x in left) + " mrad",
-            less(10.0 * left[2], *left[:2]),
-        ),
-    )
-    notes = (
-        "Operations are products and sums as table 3 counts. Merged as 121n needs, the algorithm is that of Newton and "
-        "Euler. The second statement must hold by a factor of ten.",
-    )
-    return Table("Conclusions of the paper", ("conclusion", "ours", "verdict"), rows, notes)
+    rows = [
+        *conclusions.vectors(),
+        conclusions.row(statement, (f"ten times {integral}", (10.0 * removed,)), (name, (min(point, tracking),))),
+    ]
+    return conclusions.table(rows)

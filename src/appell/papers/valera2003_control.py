@@ -136,7 +136,8 @@ def table4() -> Table:
             way = None if law == "point to point" else 1e3 * float(run.max_error.max())
             arrives = name == ARMS[0] or law == "tracking with integral action"
             verdict = _ARRIVES(units) if arrives else _STAYS_OFF(1.0, units)
-            rows.append((law, name, formula, way, 1e3 * float(left.max()), units, verdict))
+            joints = ", ".join(f"{1e3 * x:.1f}" for x in left)
+            rows.append((law, name, formula, way, joints, 1e3 * float(left.max()), units, verdict))
     unit = ", ".join(f"{1e3 * x:.1f}" for x in resolution())
     notes = (
         f"A spline of {MOVING:g} s to the goal, held {HOLDING:g} s, at {RATE:g} Hz; gains of {FREQUENCY:g} rad/s. "
@@ -149,6 +150,7 @@ def table4() -> Table:
         "arm",
         "v",
         "largest error on the way [mrad]",
+        "joints at the end: error [mrad]",
         "error at the end [mrad]",
         "in units of the resolution",
         "verdict",
@@ -319,7 +321,7 @@ def _draw_laws() -> Drawn:
         for k, law in enumerate(LAWS):
             run = moved(law, name).run
             panel.semilogy(run.t, 1e3 * np.abs(run.q - GOAL)[:, 1], color=COLOURS[k], label=law)
-        panel.set(title=name, xlabel="t [s]")
+        panel.set(title=name, xlabel="t [s]", ylim=(0.2, 500.0))
     axes[0].set_ylabel("joint 2 off the goal [mrad]")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn

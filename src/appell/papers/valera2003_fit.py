@@ -96,7 +96,7 @@ def conditioning_table() -> Table:
 @cache
 def fitted(method: str, motion: Motion) -> Fit:
     """Return the fit of one technique on the log of a motion."""
-    return identify(perturbed(_arm(), WRONG), _log(motion), method, friction=False, rotors=False)
+    return identify(_believed(), _log(motion), method, friction=False, rotors=False)
 
 
 def parameter_error(fit: Fit) -> float:
@@ -115,6 +115,11 @@ def condition(motion: Motion) -> float:
 @cache
 def _arm() -> Robot:
     return load("puma600", friction=False)
+
+
+@cache
+def _believed() -> Robot:
+    return perturbed(_arm(), WRONG)
 
 
 def _states(motion: Motion) -> tuple[Array, Array, Array, Array]:
