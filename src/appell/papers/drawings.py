@@ -21,7 +21,7 @@ Point = tuple[float, float]
 
 def block_diagram(blocks: Sequence[tuple[float, float, str]], arrows: Sequence[tuple[Sequence[Point], str]]) -> Drawn:
     """Return a block diagram: blocks by their lower left corner, and arrows along points, each with its text."""
-    right, top = (max(block[k] for block in blocks) + size for k, size in ((0, WIDE), (1, HIGH)))
+    right, top = max(x for x, _, _ in blocks) + WIDE, max(y for _, y, _ in blocks) + HIGH
     drawn = figure(8.0, 2.2)
     axes = drawn.subplots()
     axes.set(xlim=(-0.05, right + 0.25), ylim=(-0.05, top + 0.5))

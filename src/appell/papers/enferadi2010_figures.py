@@ -90,6 +90,7 @@ def _draw_geometry() -> Drawn:
             arrow(axes, vector, f"{name}{'₁₂₃'[k - 1]}", colour)
     arrow(axes, star[:, 2], "s", COLOURS[6])
     axes.set_aspect("equal")
+    axes.view_init(elev=20, azim=75)
     axes.legend(loc="upper left")
     return drawn
 

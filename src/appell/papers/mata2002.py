@@ -336,7 +336,7 @@ def _draw_figure1() -> Drawn:
     ):
         turn = rotated().rotate(angle).translate(*corner) + axes.transData
         axes.add_patch(Rectangle((0.0, -0.01), length, 0.02, transform=turn, color=colour, label=name))
-    axes.annotate("g", (0.3, 0.55), (0.3, 0.85), arrowprops={"arrowstyle": "<-"}, ha="center", va="top")
+    axes.annotate("g", (0.3, 0.55), (0.3, 0.85), arrowprops={"arrowstyle": "->"}, ha="center")
     axes.set(xlim=(-0.1, 1.95), ylim=(-0.1, 1.15), xlabel="x [m]", ylabel="y [m]", aspect="equal")
     axes.legend(loc="lower right")
     return drawn

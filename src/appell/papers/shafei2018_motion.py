@@ -315,7 +315,7 @@ def _drawings(run: Run) -> Drawn:
     q, _ = run.at([0.0, first.time if first else 0.0])
     start, struck = _points(run).positions(q)[..., :2]
     for k, branch in enumerate(_BRANCHES):
-        shifted = start[[i - 1 for i in branch]] + 0.03 * (k - 1.5)
+        shifted = start[[i - 1 for i in branch]] + 0.05 * (k - 1.5)
         tree.plot(*shifted.T, color=COLOURS[k], lw=1.4, label=f"branch {k + 1}")
     for name, place in zip(POINTS, start, strict=True):
         tree.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
