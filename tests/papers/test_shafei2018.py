@@ -86,10 +86,14 @@ def test_lagranges_form_takes_the_products_and_sums_of_its_formulas(table):
 
 
 def test_the_mixed_form_takes_fewer_operations_than_lagranges_in_the_plane_alone():
-    rows = counts.conclude().rows
+    rows = counts.conclusions_on_counts()
     assert [row[-1] for row in rows] == ["holds", "does not hold", "holds", "holds"]
-    assert str(rows[1][1]) == "3555, 2860 against 2832, 2251"
-    assert str(rows[3][1]) == "846, 655 against 996, 736"
+    assert rows[1][1] == "3×3 with 4×4: 3555, 2860; Lagrange, 4×4: 2832, 2251"
+    assert rows[3][1] == "3×3 with 4×4: 846, 655; Lagrange, 4×4: 996, 736"
+
+
+def test_the_motion_bears_out_what_the_paper_says_of_it(run):
+    assert [row[-1] for row in shafei2018.conclude(run).rows[4:]] == ["holds", "holds", "holds"]
 
 
 @pytest.mark.parametrize(("name", "at"), [("12", (12, 4)), ("13", (4, 10))])
@@ -253,7 +257,7 @@ def test_the_report_has_figures_14_to_19_and_a_film(report, tmp_path):
     page = short.save(tmp_path)
     assert "://" not in page.read_text()
     names = sorted(path.name for path in tmp_path.iterdir())
-    figures = [f"shafei2018-figure{k}.png" for k in range(14, 20)]
+    figures = [f"shafei2018-figure{k}.png" for k in (1, *range(14, 20))]
     assert names == [*figures, "shafei2018-motion.gif", "shafei2018.html"]
     assert [figure.name for figure in report.figures] == [figure.name for figure in short.figures]
 

@@ -6,38 +6,18 @@ chains that they must close, and forces against differences of the Gibbs functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from appell.loops.load import load
 from appell.papers.abedloo2014_loop import chains, trajectory
+from appell.papers.differences import off, rate
 from appell.papers.multipliers import leg_angles
 from appell.reports.rules import Checked
 from appell.reports.table import Table
 from appell.spatial.scalar import Array
 
-H = 2e-3
-"""The step of differences in time [s]."""
-WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
-"""Central differences of eighth order."""
 LINKS = ("platform", "leg1_link1", "leg2_link2")
 CHECK = Checked(1e-9, "an independent computation, relative")
-
-
-def rate(of: Callable[[Array], Array], t: Array) -> Array:
-    """Return the derivative of a function of time, by differences.
-
-    >>> bool(abs(rate(np.sin, np.array([0.5])) - np.cos(0.5))[0] < 1e-12)
-    True
-    """
-    steps = [w * (of(t + k * H) - of(t - k * H)) for k, w in WEIGHTS.items()]
-    return np.asarray(np.sum(steps, axis=0) / H)
-
-
-def off(ours: Array, theirs: Array) -> float:
-    """Return the greatest difference, relative to the greatest number."""
-    return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
 
 
 def equations() -> Table:
@@ -53,7 +33,8 @@ def equations() -> Table:
         ("(49)–(51)", "power of the motors", "power of the forces on q̇", _power()),
     )
     rows = tuple((where, what, against, CHECK(error)) for where, what, against, error in checks)
-    return Table("Equations, each along the trajectory (52)", ("equations", "what", "checked against", "verdict"), rows)
+    columns = ("equations", "what", "checked against", "verdict")
+    return Table("Equations. Each group along the trajectory (52)", columns, rows)
 
 
 T = np.linspace(0.0, 4.0, 81)

@@ -7,52 +7,97 @@ equal terms are computed once, divisions and roots are products.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from appell.papers.mata2002_counts import general_arm
 from appell.reports.rules import Less
 from appell.reports.table import Cell, Table
 
-Numbers = Sequence[float]
-RULE = Less("The statement holds (agrees) when each number is less than that after 'against'; else it differs.")
+COLUMNS = ("conclusion", "ours", "verdict")
+RULE = Less("A conclusion holds (agrees) when each of the first numbers is less than the second's; else it differs.")
 COUNTED = (
-    "Operations are products and sums, traced and counted by one rule: 0, ±1, signs, sines, cosines and constants are "
-    "free, equal terms are shared, divisions and roots are products."
+    "Operations are traced and counted by one rule: 0, ±1, signs, sines, cosines and constants are free, equal terms "
+    "are shared, divisions and roots are products."
 )
 
+Numbers = tuple[str, Sequence[float]]
+"""An algorithm and its numbers."""
 
-def row(conclusion: str, first: Numbers, other: Numbers, unit: str = "") -> tuple[Cell, ...]:
-    """Return a conclusion that numbers of one algorithm are less than those of another, and whether it holds.
 
-    >>> row("fewer operations", (3, 2), (4, 2))
-    ('fewer operations', '3, 2 against 4, 2', 'does not hold')
+def row(statement: str, first: Numbers, other: Numbers) -> tuple[Cell, ...]:
+    """Return a statement that the numbers of one algorithm are less than those of another, and whether it holds.
+
+    >>> row("fewer operations", ("this", (3, 2)), ("that", (4, 2)))
+    ('fewer operations', 'this: 3, 2; that: 4, 2', 'does not hold')
     """
-    worst = max(zip(first, other, strict=True), key=lambda pair: pair[0] - pair[1])
-    shown = " against ".join(", ".join(f"{x:.4g}" for x in numbers) for numbers in (first, other))
-    return conclusion, shown + unit, RULE(*worst)
+    worst = max(zip(first[1], other[1], strict=True), key=lambda pair: pair[0] - pair[1])
+    shown = [f"{name}: {', '.join(f'{x:.4g}' for x in numbers)}" for name, numbers in (first, other)]
+    return statement, "; ".join(shown), RULE(*worst)
 
 
-def table(rows: Iterable[tuple[Cell, ...]], notes: Iterable[str]) -> Table:
+def table(rows: Iterable[tuple[Cell, ...]], notes: Iterable[str] = (COUNTED,)) -> Table:
     """Return conclusions as a table."""
-    return Table(
-        "Conclusions, all algorithms by one rule", ("conclusion", "ours", "verdict"), tuple(rows), tuple(notes)
+    return Table("Conclusions of the paper", COLUMNS, tuple(rows), tuple(notes))
+
+
+def _counts(verb: str, names: Mapping[str, str]) -> dict[str, Numbers]:
+    arm = general_arm(6)
+    return {name: (label, arm.operations(verb, name)[:2]) for name, label in names.items()}
+
+
+def tensors() -> list[tuple[Cell, ...]]:
+    """Return the statements of mata2002 on operation counts, products and sums, for six joints."""
+    forces = _counts("inverse_dynamics", {"mata2002": "Gibbs–Appell, tensors", "newton-euler": "Newton–Euler"})
+    matrix = _counts("mass_matrix", {"gibbs": "Gibbs–Appell", "composite": "composite bodies"})
+    moved = _counts(
+        "forward_dynamics",
+        {"gibbs": "Gibbs–Appell", "composite": "composite bodies", "articulated": "articulated bodies"},
     )
-
-
-def serial() -> list[tuple[Cell, ...]]:
-    """Return the conclusions of mata2002 and valera2003 on operation counts, for a general arm of six joints."""
-
-    def counts(verb: str, *names: str) -> list[Numbers]:
-        return [general_arm(6).operations(verb, name)[:2] for name in names]
-
-    tensors, vectors, merged, newton = counts("inverse_dynamics", "mata2002", "vector", "vector-merged", "newton-euler")
-    gibbs, composite = counts("mass_matrix", "gibbs", "composite")
-    solved = counts("forward_dynamics", "gibbs", "composite", "articulated")
     return [
-        row("Table 1: inverse dynamics takes fewer operations than by Newton–Euler", tensors, newton),
-        row("Table 2: the inertia matrix takes fewer operations than by composite bodies", gibbs, composite),
-        row("Table 4: forward dynamics takes fewer operations than with composite bodies", solved[0], solved[1]),
-        row("Table 4: forward dynamics takes fewer operations than by articulated bodies", solved[0], solved[2]),
-        row("valera2003, table 3: the vector form takes fewer operations than Newton–Euler", vectors, newton),
-        row("– with its two recursions as one", merged, newton),
+        row(
+            "Inverse dynamics takes fewer operations than by Newton–Euler (table 1)",
+            forces["mata2002"],
+            forces["newton-euler"],
+        ),
+        row(
+            "The inertia matrix takes fewer operations than by composite bodies (table 2)",
+            matrix["gibbs"],
+            matrix["composite"],
+        ),
+        row(
+            "Forward dynamics takes fewer operations than with composite bodies (table 4)",
+            moved["gibbs"],
+            moved["composite"],
+        ),
+        row(
+            "Forward dynamics takes fewer operations than by articulated bodies (table 4)",
+            moved["gibbs"],
+            moved["articulated"],
+        ),
+    ]
+
+
+def vectors() -> list[tuple[Cell, ...]]:
+    """Return the statements of valera2003 on operation counts, products and sums, for six joints."""
+    forces = _counts(
+        "inverse_dynamics",
+        {
+            "vector": "Gibbs–Appell, vectors",
+            "vector-merged": "Gibbs–Appell, vectors, one recursion",
+            "newton-euler": "Newton–Euler",
+            "mata2002": "Gibbs–Appell, tensors",
+        },
+    )
+    return [
+        row(
+            "Inverse dynamics takes slightly fewer operations than by Newton–Euler (table 3)",
+            forces["vector"],
+            forces["newton-euler"],
+        ),
+        row(
+            "The same with α and β in one recursion, which the counts of table 3 require",
+            forces["vector-merged"],
+            forces["newton-euler"],
+        ),
+        row("Tensors would take fewer operations than vectors (section 5)", forces["mata2002"], forces["vector"]),
     ]

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from appell.errors import InputError
+from appell.papers import conclusions
 from appell.papers import shafei2018_checks as checks
 from appell.papers import shafei2018_counts as counts
 from appell.papers import shafei2018_motion as section6
@@ -31,7 +34,8 @@ from appell.papers.shafei2018_equations import (
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START
 from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Film, Pick, Report, picked
-from appell.reports.table import Table
+from appell.reports.rules import Holds
+from appell.reports.table import Cell, Table
 from appell.results.run import Run
 
 __all__ = [
@@ -66,12 +70,12 @@ CORRECTIONS = (
     "(41): a joint that several branches share has its torque on one of them; on each it would be added up.",
 )
 
-_PARTS = "Figures 2 to 8 and 11."
+_PARTS, _DRAWN = "Figures 2 to 8 and 11.", "Figures 1, 4 and 10."
 _FALL = "appell.simulate(robot, START, v0, 2.0, walls=[appell.walls.Circle(2.5)])"
 _SUM = ("I_f: largest relative difference",)
 INDEX: tuple[Entry | Absent, ...] = (
-    Absent("Figure 1", "drawing of a tree and its branches"),
-    Entry("Figure 4, table 2", "the tree of ten rods", 'appell.load("shafei-tree")', _PARTS),
+    Entry("Figure 1", "a tree and its branches", "appell.papers.shafei2018.branches(robot)", _DRAWN, (), _PARTS),
+    Entry("Figure 4, table 2", "the tree of ten rods", 'appell.load("shafei-tree")', _DRAWN, (), "Energy history"),
     Entry(
         "(1)–(24)",
         "equations of motion",
@@ -98,7 +102,7 @@ INDEX: tuple[Entry | Absent, ...] = (
     ),
     Entry("Appendix", "recursion of I_f", 'robot.mass_matrix(q, formulation="mixed")', _PARTS, _SUM),
     Entry("(43), figure 9", "Jacobian of a point", "robot.jacobian(q, frame)", "Equations (44) to (47)."),
-    Absent("Figure 10", "drawing of an impact"),
+    Entry("Figure 10", "an oblique impact", "appell.simulate(robot, q0, v0, 2.0, walls)", _DRAWN, (), "Table 3."),
     Entry(
         "(44)–(47), figure 11",
         "impact matrix I_i",
@@ -193,8 +197,33 @@ def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report
         run=run,
         gives=GIVES,
         highlights=picked(made, _PICKS),
-        conclusions=counts.conclude() if "1" in wanted else None,
+        conclusions=conclude(run) if run is not None and tables is None else None,
     )
+
+
+def conclude(run: Run) -> Table:
+    """Return what the paper concludes from its counts and from the motion, and whether it holds in ours."""
+    change = float(np.ptp(run.energy) / run.energy[0])
+    mirrored = section6.asymmetry(run)
+    rows: list[tuple[Cell, ...]] = [
+        *counts.conclusions_on_counts(),
+        (
+            "The energy is constant",
+            f"changes by {change:.0e} of itself",
+            Holds(1e-9, "the relative change")(change),
+        ),
+        ("The tree stays symmetric", f"{mirrored:.0e} m off", Holds(1e-7, "the greatest asymmetry [m]")(mirrored)),
+    ]
+    if len(run.impacts) > 2:
+        second, third = (section6.summary(impact) for impact in run.impacts[1:3])
+        rows.append(
+            conclusions.row(
+                "Impulses do not grow with the speeds: impact 2 is slower than impact 3 and has the greater impulse",
+                ("2vₙ of impact 2, impulse of 3", (second.speed, third.impulse)),
+                ("2vₙ of impact 3, impulse of 2", (third.speed, second.impulse)),
+            )
+        )
+    return conclusions.table(rows, (conclusions.COUNTED, *counts.NOTES))
 
 
 def _motion(run: Run) -> tuple[Table, ...]:

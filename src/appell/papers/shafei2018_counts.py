@@ -271,26 +271,27 @@ COMPARED = (LINKS[0], BRANCHES[-1])
 """Links per branch and branches for which the methods are compared."""
 
 
-def conclude() -> Table:
+def conclusions_on_counts() -> list[tuple[Cell, ...]]:
     """Return what the paper concludes from table 1 and figures 12 and 13, and whether it holds in ours."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for kind, is_general in (("general links", True), ("the paper's rods", False)):
         found = {m: counted(m, is_general)[COMPARED][:2] for m in ("gibbs", "mixed", "lagrange")}
+        plain, both, lagrange = (
+            (name, found[method])
+            for method, name in (("gibbs", "3×3"), ("mixed", "3×3 with 4×4"), ("lagrange", "Lagrange, 4×4"))
+        )
         rows += [
-            conclusions.row(
-                f"The 3×3 form takes fewer operations than the mixed one, {kind}", found["gibbs"], found["mixed"]
-            ),
-            conclusions.row(
-                f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", found["mixed"], found["lagrange"]
-            ),
+            conclusions.row(f"The 3×3 form takes fewer operations than the mixed one, {kind}", plain, both),
+            conclusions.row(f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", both, lagrange),
         ]
-    notes = (
-        conclusions.COUNTED,
-        f"Table 1 and figures 12 and 13, {COMPARED[0]} links per branch, {COMPARED[1]} branches. In space the mixed "
-        "form turns a body's inertia by 3×3 matrices besides moving its mass by 4×4 ones; Lagrange's form has both in "
-        "one 4×4 matrix. For rods in a plane the turning is a constant.",
-    )
-    return conclusions.table(rows, notes)
+    return rows
+
+
+NOTES = (
+    f"Table 1, figures 12 and 13: products and sums for {COMPARED[0]} links per branch, {COMPARED[1]} branches.",
+    "In space the mixed form turns a body's inertia by 3×3 matrices besides moving its mass by 4×4 ones, where "
+    "Lagrange's form has both in one 4×4 matrix; for rods in a plane the turning is a constant and costs nothing.",
+)
 
 
 def _tree() -> Table:
