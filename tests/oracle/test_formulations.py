@@ -77,6 +77,10 @@ def test_every_formulation_is_pinocchios_on_random_trees(drawing, state, evaluat
         assert errors(found, tau[None]).max() <= 1e-12
     for name in PROGRAMS["mass_matrix"]:
         assert errors(evaluate(program("mass_matrix", name), drawing.model, q), matrix[None]).max() <= 1e-12
+    allowed = 1e-14 * np.linalg.cond(matrix) + 1e-12
+    for name in FORWARD:
+        found = evaluate(program("forward_dynamics", name), drawing.model, q, v, tau[None])
+        assert errors(found, a).max() <= allowed
 
 
 @pytest.mark.parametrize("name", ["mixed", "vector", "mata2002", "lagrange"])
