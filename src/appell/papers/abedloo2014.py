@@ -42,7 +42,7 @@ CORRECTIONS = (
     "0.1 m, thin uniform arcs about the common centre, a mass centre at that centre, + for all legs.",
 )
 
-_FIGURES_5_TO_7, _EQUATIONS, _C = "Figures 5 to 7.", "Equations,", "The matrix C"
+_FIGURES_5_TO_7, _EQUATIONS, _C = "Figures 5 to 7.", "Equations.", "The matrix C"
 INDEX: tuple[Entry | Absent, ...] = (
     *(
         Entry(where, what, call, _EQUATIONS, (row,))
@@ -70,7 +70,8 @@ INDEX: tuple[Entry | Absent, ...] = (
         ("printed, (21) and (47)",),
     ),
     Entry("(52)", "trajectory", "appell.papers.abedloo2014_loop.trajectory(t)", "Motor torques along"),
-    Absent("Figures 1 to 3", "drawings of the wrist, of a body, and of a leg"),
+    Absent("Figure 1", "the wrist as it is built"),
+    Entry("Figures 2, 3", "a body and the axes of the legs", "robot.pose(q, 'leg1_link2')", "Figures 2 and 3."),
     Entry(
         "Figure 4",
         "PD loop around the simulator",

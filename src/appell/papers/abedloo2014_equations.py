@@ -33,7 +33,8 @@ def equations() -> Table:
         ("(49)–(51)", "power of the motors", "power of the forces on q̇", _power()),
     )
     rows = tuple((where, what, against, CHECK(error)) for where, what, against, error in checks)
-    return Table("Equations, each along the trajectory (52)", ("equations", "what", "checked against", "verdict"), rows)
+    columns = ("equations", "what", "checked against", "verdict")
+    return Table("Equations. Each group along the trajectory (52)", columns, rows)
 
 
 T = np.linspace(0.0, 4.0, 81)

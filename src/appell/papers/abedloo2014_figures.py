@@ -1,4 +1,4 @@
-"""Figures 4 to 7 of abedloo2014: the loop as a diagram, and what it did at the loosest tolerance."""
+"""Figures 2 to 7 of abedloo2014: the robot, the loop as a diagram, and what it did at the loosest tolerance."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from appell.loops.load import load
 from appell.papers.abedloo2014_loop import DURATION, KD, KP, ROWS, TOLERANCES, loop, trajectory
+from appell.papers.drawings import arrow, block_diagram, great_arc, space
+from appell.papers.multipliers import mechanism
 from appell.reports.report import Figure
-from appell.results.style import COLOURS, figure, matplotlib
+from appell.results.style import COLOURS, figure
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-WIDE, HIGH = 1.75, 0.55
 BLOCKS = (
     (0.0, 1.2, "trajectory (52)\nq, q̇"),
     (2.2, 1.2, "closed form (34)\nθ, θ̇ of the motors"),
@@ -37,19 +39,25 @@ ARROWS = (
 
 
 def _draw_figure4() -> Drawn:
-    drawn = figure(8.0, 2.2)
-    axes = drawn.subplots()
-    axes.set(xlim=(-0.05, 8.6), ylim=(-0.05, 2.3))
-    axes.axis("off")
-    for x, y, text in BLOCKS:
-        axes.add_patch(matplotlib(".patches").Rectangle((x, y), WIDE, HIGH, fill=False, edgecolor=COLOURS[0]))
-        axes.text(x + 0.5 * WIDE, y + 0.5 * HIGH, text, ha="center", va="center", fontsize=7.5)
-    for points, text in ARROWS:
-        axes.plot(*zip(*points[:-1], strict=True), color=COLOURS[6], lw=0.9)
-        axes.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "->", "shrinkA": 0, "shrinkB": 0})
-        middle = len(points) // 2 - 1
-        (x0, y0), (x1, y1) = points[middle : middle + 2]
-        axes.text(0.5 * (x0 + x1), 0.5 * (y0 + y1) + 0.05, text, ha="left" if x0 == x1 else "center", fontsize=7.5)
+    return block_diagram(BLOCKS, ARROWS)
+
+
+def _draw_figure3() -> Drawn:
+    """Draw the arcs of the legs between their axes u, w and v, and one body with its frame, ρ and ω."""
+    robot, legs, q = load("agile-wrist"), mechanism("agile-wrist").legs, np.deg2rad([5.0, 15.0, 10.0])
+    drawn, axes = space()
+    for k in (1, 2, 3):
+        first, second = (robot.pose(q, f"leg{k}_link{link}")[:3, :3] for link in (1, 2))
+        u, w, v = first[:, 2], second[:, 2], robot.pose(q, "platform")[:3, :3] @ np.array(legs[k - 1].platform_axis)
+        for start, end, colour, name in ((u, w, COLOURS[0], "link 1"), (w, v, COLOURS[1], "link 2")):
+            axes.plot(*great_arc(start, end).T, color=colour, lw=2.5, label=name if k == 1 else None)
+        for vector, name, colour in ((u, "u", COLOURS[0]), (w, "w", COLOURS[2]), (v, "v", COLOURS[3])):
+            arrow(axes, vector, f"{name}{'₁₂₃'[k - 1]}", colour)
+        if k == 1:
+            arrow(axes, great_arc(w, v).mean(axis=0), "ρ", COLOURS[6])
+    axes.set_aspect("equal")
+    axes.view_init(elev=18, azim=55)
+    axes.legend(loc="upper left")
     return drawn
 
 
@@ -111,6 +119,12 @@ def _errors(axes: Any, t: Array, error: Array) -> None:
 
 
 FIGURES = (
+    Figure(
+        "figure3",
+        "Figures 2 and 3. The Agile Wrist: of each leg the axes u, w and v through the common centre A and the arcs "
+        "between them; ρ leads to the mass centre of a body.",
+        _draw_figure3,
+    ),
     Figure(
         "figure4",
         "Figure 4. The loop: a PD controller of the motors around the simulator of three chains, and the closed form "

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.loops.load import load
+from appell.papers.drawings import arrow, great_arc, space
 from appell.papers.enferadi2010_motion import DURATION, SAMPLES, pole, study
 from appell.planning.goal import pose
 from appell.reports.report import Figure
 from appell.results.style import COLOURS, figure
-from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -77,24 +77,20 @@ def _draw_geometry() -> Drawn:
     """Draw the triangle, the star and the unit vectors of each leg, with the frames {1k} and {2k}."""
     robot = load("sst")
     q = robot.neutral()
-    drawn = figure(7.4, 6.0)
-    axes: Any = drawn.add_subplot(projection="3d")
+    drawn, axes = space()
     _triangle(axes)
     star = robot.pose(q, "platform")[:3, :3]
     for k in (1, 2, 3):
         first, second = (robot.pose(q, f"leg{k}_link{link}")[:3, :3] for link in (1, 2))
         w, r, t = first[:, 2], second[:, 0], second[:, 2]
-        arc = _arc(star[:, 2], r)
+        arc = great_arc(star[:, 2], r)
         axes.plot(*arc.T, color=COLOURS[1], lw=2.0, label="star" if k == 1 else None)
         axes.scatter(*r, color=COLOURS[0], s=20)
         for vector, name, colour in ((w, "w", COLOURS[0]), (r, "r", COLOURS[2]), (t, "t", COLOURS[3])):
-            axes.quiver(0, 0, 0, *vector, color=colour, lw=1.1, arrow_length_ratio=0.08)
-            axes.text(*(1.1 * vector), f"{name}{'₁₂₃'[k - 1]}", color=colour, fontsize=8)
-    axes.quiver(0, 0, 0, *star[:, 2], color=COLOURS[6], lw=1.4, arrow_length_ratio=0.08)
-    axes.text(*(1.08 * star[:, 2]), "s", fontsize=9)
-    axes.set(xlabel="x", ylabel="y", zlabel="z")
+            arrow(axes, vector, f"{name}{'₁₂₃'[k - 1]}", colour)
+    arrow(axes, star[:, 2], "s", COLOURS[6])
     axes.set_aspect("equal")
-    axes.view_init(elev=24, azim=40)
+    axes.view_init(elev=20, azim=75)
     axes.legend(loc="upper left")
     return drawn
 
@@ -118,16 +114,9 @@ def _draw_figure7() -> Drawn:
     return drawn
 
 
-def _arc(first: Array, last: Array) -> Array:
-    """Return the great arc (31, 3) from one unit vector to another."""
-    angle = math.acos(float(first @ last))
-    part = np.linspace(0.0, 1.0, 31)[:, None]
-    return np.asarray((np.sin((1.0 - part) * angle) * first + np.sin(part * angle) * last) / math.sin(angle))
-
-
 def _triangle(axes: Any) -> None:
     for i in range(3):
-        side = _arc(np.eye(3)[i], np.eye(3)[(i + 1) % 3])
+        side = great_arc(np.eye(3)[i], np.eye(3)[(i + 1) % 3])
         axes.plot(*side.T, color="#888888", lw=1.5, label="the base's triangle" if i == 0 else None)
 
 

@@ -23,7 +23,7 @@ from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Pick, Report, picked
 from appell.reports.rules import Holds, Within
 from appell.reports.table import Cell, Table
-from appell.results.style import COLOURS, figure
+from appell.results.style import COLOURS, figure, matplotlib
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -78,11 +78,13 @@ INDEX: tuple[Entry | Absent, ...] = (
     Entry("Table 2", "operations, inertia matrix", 'robot.operations("mass_matrix", "mata2002")', "Table 2."),
     Entry("Table 3", "operations, part by part", 'robot.operations("bias", "mata2002")', "Table 3."),
     Entry("Table 4", "operations, forward dynamics", 'robot.operations("forward_dynamics", "mata2002")', "Table 4."),
-    Entry("Figure 1", "arm of two links", 'appell.load("two-link")', "Table 5."),
+    Entry("Figure 1", "arm of two links", 'appell.load("two-link")', "Figure 1.", (), "Table 5."),
     Entry("Table 5", "single precision", "appell.papers.mata2002.accelerations(method, kind)", "Table 5."),
     Entry("Figure 2", "its curves", "appell.papers.mata2002.accelerations(method, kind)", "Figure 2.", (), "Table 5."),
     Entry("Figure 3", "line of the PUMA", "appell.trajectory.CartesianLine", "Figure 3.", (), "Table 6."),
-    Absent("Figure 4", "block diagram of the procedure"),
+    Entry(
+        "Figure 4", "procedure of the simulation", "appell.papers.mata2002_line.simulate", "Figure 4.", (), "Table 6."
+    ),
     Entry("Table 6", "average errors of the joints", "appell.simulate(robot, q0, v0, 5.0, control)", "Table 6."),
     Entry("Table 7", "time and evaluations", "appell.papers.mata2002_line.simulated", "Table 7."),
 )
@@ -146,7 +148,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
     if unknown:
         raise InputError(f"mata2002: no table {', '.join(unknown)}; there are {', '.join(makers)}")
     made = tuple(table for name in wanted for table in makers[name]())
-    figures = (*((_FIGURE2,) if "5" in wanted else ()), *(section52.FIGURES if "6" in wanted else ()))
+    figures = (*((_FIGURE1, _FIGURE2) if "5" in wanted else ()), *(section52.FIGURES if "6" in wanted else ()))
     return Report(
         "mata2002",
         TITLE,
@@ -321,6 +323,28 @@ def _draw_figure2() -> Drawn:
     return drawn
 
 
+def _draw_figure1() -> Drawn:
+    """Draw the two plates at an angle of joint 2, to scale."""
+    robot, q2 = load("two-link"), np.deg2rad(30.0)
+    elbow = robot.pose([0.0, q2], "joint2")[:2, 3]
+    drawn = figure(6.4, 3.2)
+    axes = drawn.subplots()
+    Rectangle, rotated = matplotlib(".patches").Rectangle, matplotlib(".transforms").Affine2D
+    for corner, angle, length, colour, name in (
+        (np.zeros(2), 0.0, elbow[0], COLOURS[1], "link 1, 0.1 kg"),
+        (elbow, q2, 2.0, COLOURS[0], "link 2, 10 kg"),
+    ):
+        turn = rotated().rotate(angle).translate(*corner) + axes.transData
+        axes.add_patch(Rectangle((0.0, -0.01), length, 0.02, transform=turn, color=colour, label=name))
+    axes.annotate("g", (0.3, 0.55), (0.3, 0.85), arrowprops={"arrowstyle": "->"}, ha="center")
+    axes.set(xlim=(-0.1, 1.95), ylim=(-0.1, 1.15), xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.legend(loc="lower right")
+    return drawn
+
+
+_FIGURE1 = Figure(
+    "figure1", "Figure 1. The arm of section 5.1: two plates 0.02 m wide, 0.02 m and 2 m long, to scale.", _draw_figure1
+)
 _FIGURE2 = Figure(
     "figure2",
     "Figure 2. Acceleration of joint 1 of the two-link arm in single and double precision by three methods, and the "

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from appell.papers.drawings import block_diagram
 from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
@@ -349,7 +350,29 @@ def _draw_errors() -> Drawn:
     return drawn
 
 
+def _draw_figure4() -> Drawn:
+    blocks = (
+        (0.0, 1.2, "line of the\nterminal element"),
+        (2.2, 1.2, "inverse kinematics"),
+        (4.4, 1.2, "inverse dynamics,\nsection 4.1"),
+        (6.6, 1.2, "forward dynamics,\nsection 4.2"),
+        (6.6, 0.0, "Runge–Kutta 4(5)"),
+        (2.2, 0.0, "differences,\ntable 6"),
+    )
+    arrows = (
+        (((1.75, 1.475), (2.2, 1.475)), ""),
+        (((3.95, 1.475), (4.4, 1.475)), "q, q̇, q̈"),
+        (((6.15, 1.475), (6.6, 1.475)), "τ"),
+        (((7.1, 1.2), (7.1, 0.55)), "  q̈*"),
+        (((8.0, 0.55), (8.0, 1.2)), "  q*, q̇*"),
+        (((6.6, 0.275), (3.95, 0.275)), "q*, q̇*, q̈*"),
+        (((3.075, 1.2), (3.075, 0.55)), "  q, q̇, q̈"),
+    )
+    return block_diagram(blocks, arrows)
+
+
 FIGURES = (
+    Figure("figure4", "Figure 4. The simulation; a star marks what is integrated.", _draw_figure4),
     Figure(
         "figure3",
         "Figure 3. The PUMA at the beginning and at the end of the line, the line, and where torques that are sampled "

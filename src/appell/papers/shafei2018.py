@@ -70,12 +70,12 @@ CORRECTIONS = (
     "(41): a joint that several branches share has its torque on one of them; on each it would be added up.",
 )
 
-_PARTS = "Figures 2 to 8 and 11."
+_PARTS, _DRAWN = "Figures 2 to 8 and 11.", "Figures 1, 4 and 10."
 _FALL = "appell.simulate(robot, START, v0, 2.0, walls=[appell.walls.Circle(2.5)])"
 _SUM = ("I_f: largest relative difference",)
 INDEX: tuple[Entry | Absent, ...] = (
-    Absent("Figure 1", "drawing of a tree and its branches"),
-    Entry("Figure 4, table 2", "the tree of ten rods", 'appell.load("shafei-tree")', _PARTS),
+    Entry("Figure 1", "a tree and its branches", "appell.papers.shafei2018.branches(robot)", _DRAWN, (), _PARTS),
+    Entry("Figure 4, table 2", "the tree of ten rods", 'appell.load("shafei-tree")', _DRAWN, (), "Energy history"),
     Entry(
         "(1)–(24)",
         "equations of motion",
@@ -102,7 +102,7 @@ INDEX: tuple[Entry | Absent, ...] = (
     ),
     Entry("Appendix", "recursion of I_f", 'robot.mass_matrix(q, formulation="mixed")', _PARTS, _SUM),
     Entry("(43), figure 9", "Jacobian of a point", "robot.jacobian(q, frame)", "Equations (44) to (47)."),
-    Absent("Figure 10", "drawing of an impact"),
+    Entry("Figure 10", "an oblique impact", "appell.simulate(robot, q0, v0, 2.0, walls)", _DRAWN, (), "Table 3."),
     Entry(
         "(44)–(47), figure 11",
         "impact matrix I_i",

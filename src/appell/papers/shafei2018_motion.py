@@ -218,6 +218,8 @@ def asymmetry(run: Run) -> float:
 
 _PAIRS = (("O1", "O5"), ("O2", "O4"), ("O7", "O10"), ("O8", "O11"), ("O3",), ("O6",), ("O9",))
 """Points that mirror each other, and those on the line of symmetry."""
+_BRANCHES = ((1, 2, 3, 4, 5), (1, 2, 3, 6, 7, 8), (1, 2, 3, 6, 9), (1, 2, 3, 6, 10, 11))
+"""Points along the branches, figure 1: all start from O1."""
 _RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10), (10, 11))
 """Which points the rods join, figure 4."""
 
@@ -230,7 +232,11 @@ def figures(run: Run) -> tuple[Figure | Film, ...]:
         "16": ("positions of joints and end points along X₂", _histories, 1, False),
         "17": ("velocities of joints and end points along X₂", _histories, 1, True),
     }
+    first = "Figures 1, 4 and 10. The tree, its points and its branches at the start, and the first impact at O1"
     drawn: list[Figure | Film] = [
+        Figure("figure1", first, partial(_drawings, run)),
+    ]
+    drawn += [
         Figure(f"figure{name}", f"Figure {name}. The {what}", partial(draw, run, axis, is_rate))
         for name, (what, draw, axis, is_rate) in histories.items()
     ]
@@ -298,6 +304,42 @@ def _poses(run: Run) -> Drawn:
         Line2D([], [], color=COLOURS[4], marker="o", linestyle="", markersize=6.0, label="point that strikes"),
     )
     drawn.legend(handles=key, loc="outside lower center", ncols=3)
+    return drawn
+
+
+def _drawings(run: Run) -> Drawn:
+    """Draw the tree with its points, a colour a branch, and the first impact with the velocities of its point."""
+    drawn = figure(8.0, 3.8)
+    tree, near = drawn.subplots(1, 2)
+    first = run.impacts[0] if run.impacts else None
+    q, _ = run.at([0.0, first.time if first else 0.0])
+    start, struck = _points(run).positions(q)[..., :2]
+    for k, branch in enumerate(_BRANCHES):
+        shifted = start[[i - 1 for i in branch]] + 0.05 * (k - 1.5)
+        tree.plot(*shifted.T, color=COLOURS[k], lw=1.4, label=f"branch {k + 1}")
+    for name, place in zip(POINTS, start, strict=True):
+        tree.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=7)
+    turn = np.linspace(0.0, 2.0 * np.pi, 361)
+    for axes in (tree, near):
+        axes.plot(RADIUS * np.cos(turn), RADIUS * np.sin(turn), color="#555555", lw=1.2)
+        axes.set_aspect("equal")
+    tree.legend(loc="upper left", fontsize=7)
+    tree.set_axis_off()
+    for one, other in _RODS:
+        near.plot(*struck[[one - 1, other - 1]].T, color="#999999", lw=1.4)
+    if first is not None:
+        at, normal = first.positions[0][:2], first.normals[0][:2]
+        slip = first.slip[0][:2]
+        arrows = {
+            "normal": normal * 3.0,
+            "velocity before": slip - first.approach[0] * normal,
+            "velocity after": slip + first.departure[0] * normal,
+        }
+        for (name, vector), colour in zip(arrows.items(), COLOURS, strict=False):
+            near.annotate("", at + 0.25 * vector, at, arrowprops={"arrowstyle": "->", "color": colour, "lw": 1.5})
+            near.plot([], [], color=colour, label=name)
+        near.set(xlim=(at[0] - 1.0, at[0] + 1.0), ylim=(at[1] - 1.0, at[1] + 1.0), xlabel="X₁ [m]", ylabel="X₂ [m]")
+        near.legend(loc="upper right", fontsize=7)
     return drawn
 
 

@@ -15,7 +15,7 @@ from appell.papers import conclusions
 from appell.papers import valera2003_control as control
 from appell.papers import valera2003_line as section4
 from appell.papers.mata2002_counts import SIDES
-from appell.papers.valera2003_counts import table2, table3
+from appell.papers.valera2003_counts import table1, table2, table3
 from appell.papers.valera2003_fit import conditioning_table, identification_table
 from appell.reports.index import Absent, Entry
 from appell.reports.report import Figure, Pick, Report, picked
@@ -35,7 +35,7 @@ CORRECTIONS = (
     "Tables 2 and 3: 121n and 91n need the recursions of α and β merged into one.",
 )
 
-_EQUATIONS = "Equations, each along the straight line"
+_EQUATIONS = "Equations."
 INDEX: tuple[Entry | Absent, ...] = (
     *(
         Entry(where, what, call, _EQUATIONS, (row,))
@@ -66,12 +66,12 @@ INDEX: tuple[Entry | Absent, ...] = (
             ("τ = K·Φ", "observation matrix", "robot.regressor(q, v, a)", "τ = K·Φ"),
         )
     ),
-    Absent("Table 1", "a list of algorithms of others, without numbers"),
+    Entry("Table 1", "algorithms", "robot.formulations('inverse_dynamics')", "Table 1."),
     Entry("Table 2", "operations by step", "appell.papers.valera2003_counts.table2()", "Table 2."),
     Entry("Table 3", "operations in all", "robot.operations('inverse_dynamics', 'vector-merged')", "Table 3."),
     Entry("Table 4", "controllers", "appell.control.PointToPoint(robot, goal, kp, kd)", "Table 4."),
     Entry("Tables 5 to 7", "the arm's geometry and inertias", "appell.load('puma600')", _EQUATIONS, ("(28)",)),
-    Absent("Figure 1", "a drawing of frames"),
+    Entry("Figure 1", "modified frames", "appell.from_dh(rows, modified=True)", "Figure 1.", ("(28)",), _EQUATIONS),
     Entry("Figure 2", "control unit", "appell.control.run_loop(plant, law, duration, rate)", "Section 3. Signals"),
     Entry(
         "Section 3",
@@ -131,7 +131,7 @@ _PICKS = (
 
 
 def report(tables: Sequence[str] | None = None) -> Report:
-    """Return the tables "2", "3", "4", "unit", "line", "equations" and "identification", or those asked for.
+    """Return the tables "1", "2", "3", "4", "unit", "line", "equations" and "identification", or those asked for.
 
     Figures 3 and 4 come with "line", figure 5 and those of the control unit with "4" and "unit".
 
@@ -141,6 +141,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
     ['Table 2.', 'Table 3.']
     """
     makers: dict[str, tuple[Callable[[], Table], ...]] = {
+        "1": (table1,),
         "2": (table2,),
         "3": (table3,),
         "4": (control.table4, control.step_table, control.reference_table),

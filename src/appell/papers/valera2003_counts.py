@@ -27,6 +27,16 @@ from appell.trace.count import Count, count
 from appell.trace.expr import Graph
 from appell.trace.tape import Port, Tape, flatten, lay, trace
 
+ALGORITHMS: dict[str, tuple[str, str, str | None]] = {
+    "Hollerbach 1980": ("Lagrange", "matrices", "lagrange"),
+    "Luh et al. 1980": ("Newton–Euler", "vectors", "newton-euler"),
+    "Angeles et al. 1989": ("Kane", "tensors", None),
+    "Balafoutis and Patel 1991": ("Newton–Euler", "tensors", None),
+    "Khalil and Kleinfinger 1987": ("Newton–Euler", "vectors, symbolic", None),
+    "Lee and Chang 1986": ("Newton–Euler", "vectors, parallel", None),
+    "this work": ("Gibbs–Appell", "vectors", "vector"),
+}
+"""Table 1, and the formulation of appell that is the same algorithm, where there is one."""
 STEPS = {
     "1": ("rotations and positions", ("4", "0"), ("0", "0")),
     "2": ("velocities and accelerations, (9)–(12)", ("62", "46"), ("-75", "-61")),
@@ -123,6 +133,17 @@ def total(rows: Iterable[Count]) -> Count:
     """Return the sum of counts."""
     every = list(rows)
     return Count(sum(row.multiplications for row in every), sum(row.additions for row in every))
+
+
+def table1() -> Table:
+    """Return the algorithms that the paper lists, and which formulation of appell each is."""
+    rows: list[tuple[Cell, ...]] = []
+    for authors, (principle, variables, formulation) in ALGORITHMS.items():
+        program = None if formulation is None else str(counted("inverse_dynamics", formulation)[6])
+        rows.append((authors, principle, variables, formulation, program))
+    columns = ("authors", "principle", "variables", "formulation of appell", "its operations, n = 6")
+    none = "the paper's table names algorithms of others, without numbers."
+    return Table("Table 1. Algorithms for inverse dynamics", columns, tuple(rows), unjudged=none)
 
 
 def table2() -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 from appell.control.gains import gains
 from appell.loops.load import load
 from appell.papers.differences import off, rate
+from appell.papers.drawings import arrow, space
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
 from appell.planning.trajectory.cartesian import CartesianLine
@@ -177,7 +178,7 @@ def equations() -> Table:
         for x in as_printed
     )
     columns = ("equations", "what", "checked against", "verdict")
-    return Table("Equations, each along the straight line", columns, judged, notes)
+    return Table("Equations. Each group along the straight line", columns, judged, notes)
 
 
 CHECK = Checked(1e-9, "an independent computation, relative")
@@ -223,7 +224,25 @@ def _draw_figure4() -> Drawn:
     return drawn
 
 
+def _draw_figure1() -> Drawn:
+    """Draw the frames of the arm, x red and z blue, joined in their order."""
+    drawn, axes = space(6.4, 5.6)
+    frames = [puma().pose(line().q0, f"dh{k}") for k in range(1, 7)]
+    origins = np.array([np.zeros(3), *(frame[:3, 3] for frame in frames)])
+    axes.plot(*origins.T, color="#888888", lw=2.0, marker="o", ms=3.0)
+    for k, frame in enumerate(frames, 1):
+        for column, name, colour in ((0, "x", COLOURS[1]), (2, "z", COLOURS[0])):
+            arrow(axes, 0.15 * frame[:3, column], f"{name}{'₁₂₃₄₅₆'[k - 1]}", colour, frame[:3, 3])
+    axes.set_aspect("equal")
+    return drawn
+
+
 FIGURES = (
+    Figure(
+        "figure1",
+        "Figure 1. The modified Denavit–Hartenberg frames of the PUMA 600 at the start of the line: x and z of each.",
+        _draw_figure1,
+    ),
     Figure("figure3", "Figure 3. The arm at the start of the line, half way and at its end", _draw_figure3),
     Figure("figure4", "Figure 4. Joint torques along the line", _draw_figure4),
 )
