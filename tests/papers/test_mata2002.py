@@ -86,7 +86,9 @@ def test_conclusions_that_hold_and_that_do_not_under_one_rule():
         ("Gibbs–Appell, vectors, one recursion: 563, 425; Newton–Euler: 563, 425", "does not hold"),
         ("Gibbs–Appell, tensors: 464, 401; Gibbs–Appell, vectors: 599, 446", "holds"),
     ]
-    assert [row[-1] for row in mata2002.conclude().rows[4:]] == ["holds", "holds", "does not hold"]
+    measured = [row[-1] for row in mata2002.conclude().rows[4:]]
+    assert measured[:4] == ["holds", "holds", "does not hold", "holds"]
+    assert len(measured) == 6  # times last, which depend on the machine
 
 
 @pytest.mark.parametrize("coefficients", [("-101", "96"), ("-49", "19.5", "11.5"), ("-157", "695/6", "13", "1/6")])
@@ -154,7 +156,7 @@ def test_the_report_holds_every_table_and_saves_as_one_page(tmp_path):
     page = report.save(tmp_path).read_text()
     assert "http://" not in page
     assert "https://" not in page
-    drawn = [f"mata2002-{name}.png" for name in ("figure2", "figure3", "table6")]
+    drawn = [f"mata2002-{name}.png" for name in ("figure1", "figure2", "figure3", "figure4", "table6")]
     assert page.count("data:image/png;base64,") == len(report.figures) == len(drawn)
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in drawn)
     assert sorted(file.name for file in tmp_path.iterdir()) == [*drawn, "mata2002.html"]

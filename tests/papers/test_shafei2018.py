@@ -257,7 +257,7 @@ def test_the_report_has_figures_14_to_19_and_a_film(report, tmp_path):
     page = short.save(tmp_path)
     assert "://" not in page.read_text()
     names = sorted(path.name for path in tmp_path.iterdir())
-    figures = [f"shafei2018-figure{k}.png" for k in range(14, 20)]
+    figures = [f"shafei2018-figure{k}.png" for k in (1, *range(14, 20))]
     assert names == [*figures, "shafei2018-motion.gif", "shafei2018.html"]
     assert [figure.name for figure in report.figures] == [figure.name for figure in short.figures]
 
