@@ -39,9 +39,9 @@ GOAL = np.array([0.4, -0.6, 2.4, 0.3, 0.5, -0.3])
 """Where the motions begin, and where those of table 4 end [rad]."""
 STEPS = (0.225, 0.061)
 """What a control step took on the paper's two machines [ms]."""
-RATE, STEP = 200.0, 2e-3
+RATE, STEP = 200.0, 2.5e-3
 """Periods of the unit in a second, and the steps that the arm is simulated in [s]; the paper has neither."""
-MOVING, HOLDING = 2.0, 2.0
+MOVING, HOLDING = 2.0, 1.5
 """How long the spline of table 4 takes, and how long its end is held [s]."""
 FREQUENCY = 8.0
 """The frequency [rad/s] that gains are for."""
@@ -102,7 +102,7 @@ def moved(law: str, name: str) -> Moved:
     """
     plant = SimulatedPlant(arm(name), q=HOME, step=STEP)
     spline = Spline([0.0, MOVING], [HOME, GOAL], 5)
-    run = run_loop(plant, law_of(law, spline), MOVING + HOLDING, RATE)
+    run = run_loop(plant, law_of(law, tabled(spline)), MOVING + HOLDING, RATE)
     return Moved(run, plant.q.copy())
 
 

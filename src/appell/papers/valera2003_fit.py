@@ -32,7 +32,7 @@ TECHNIQUES = {
 }
 WRONG = 1.05
 """By what factor masses and inertias are off that the fits begin from."""
-DURATION, RATE = 20.0, 100.0
+DURATION, RATE = 20.0, 50.0
 
 
 class Motion(NamedTuple):
