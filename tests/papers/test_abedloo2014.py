@@ -47,7 +47,7 @@ def test_in_the_loop_the_differences_are_the_integrators(report):
         assert np.abs(run.q - abedloo2014_loop.trajectory(run.t)[0]).max() < 0.005  # the controller follows
         assert abedloo2014_loop.differences(rtol)["angles"] < 3.0 * run.opening.max()
     assert [verdict.kind for verdict in table(report, "Origin").verdicts] == [Kind.CHECKED] * 4
-    assert [verdict.kind for verdict in table(report, "Figures 5 to 7").verdicts] == [Kind.AGREES] * 4
+    assert [verdict.kind for verdict in table(report, "Figures 5 to 7").verdicts] == [Kind.NOT_COMPARABLE] * 4
 
 
 def test_a_wrong_torque_is_seen_in_the_loop(monkeypatch):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from appell.reports import rules
 from appell.reports.rules import (
     Checked,
     Counts,
     DifferentRules,
     Digits,
+    Falls,
     Holds,
     Less,
     Misprint,
@@ -47,6 +49,8 @@ CASES = [
     (Checked(1e-10, "a peer"), (1e-11,), Kind.CHECKED),
     (Checked(1e-10, "a peer"), (1e-9,), Kind.DIFFERS),
     (Checked(1e-10, "a peer"), (float("nan"),), Kind.DIFFERS),
+    (Falls("the tolerance"), (3e-8, 2e-10, 1e-12), Kind.CHECKED),
+    (Falls("the tolerance"), (3e-8, 2e-10, 4e-10), Kind.DIFFERS),
     (NotComparable("a reason"), (), Kind.NOT_COMPARABLE),
     (DifferentRules("a reason"), (), Kind.DIFFERENT_RULES),
     (Misprint("a reason"), (), Kind.MISPRINT),
@@ -59,6 +63,11 @@ def test_a_rule_gives_its_verdict(rule, numbers, kind):
     assert verdict.kind is kind
     assert verdict.rule == rule.text
     assert rule.text.endswith(".")
+
+
+def test_each_rule_has_a_case():
+    known = {each for each in vars(rules).values() if isinstance(each, type) and hasattr(each, "text")}
+    assert {type(rule) for rule, _, _ in CASES} == known
 
 
 def test_each_rule_that_credits_has_a_case_that_fails():

@@ -46,12 +46,14 @@ def structure() -> Table:
     rows: list[tuple[Cell, ...]] = []
     for k, branch in enumerate(branches(robot)):
         links = _numbers([body.name for body in branch.robot.model.bodies])
-        for what, paper, ours in (
-            ("links", BRANCHES[k], links),
-            ("virtual links", VIRTUAL[k], _numbers(branch.virtual)),
-            ("velocities", SIZES[k], branch.robot.nv),
-        ):
-            rows.append((f"branch {k + 1}: {what}", paper or "none", ours or "none", Same()(paper, ours)))
+        paper, ours = (
+            f"{real}; {virtual or 'none'}; {size}"
+            for real, virtual, size in (
+                (BRANCHES[k], VIRTUAL[k], SIZES[k]),
+                (links, _numbers(branch.virtual), branch.robot.nv),
+            )
+        )
+        rows.append((f"branch {k + 1}: links; virtual among them; velocities", paper, ours, Same()(paper, ours)))
     rng = np.random.default_rng(2018)
     q, v, tau = rng.normal(size=(3, 200, robot.nv))
     matrix, right = flight_equations(robot, q, v, tau)

@@ -181,7 +181,7 @@ class Checked:
     def text(self) -> str:
         """Return the rule in words."""
         return (
-            f"The paper prints no number. Checked when ours is less than {self.below:g} off {self.against}; else it "
+            f"The paper prints no number. Checked when ours is less than {self.below:.2g} off {self.against}; else it "
             "differs."
         )
 
