@@ -110,7 +110,7 @@ INDEX: tuple[Entry | Absent, ...] = (
 GIVES = (
     "The equations of motion of a spherical parallel robot in closed form, from its acceleration energy, checked on "
     "the Agile Wrist against a simulator of three chains in a control loop, against chains closed by multipliers, and "
-    "against Pinocchio."
+    "against Pinocchio. The paper claims the torques of a simulator, to differences of 1e-5 N·m, without recursion."
 )
 
 _PICKS = (

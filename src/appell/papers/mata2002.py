@@ -92,7 +92,8 @@ INDEX: tuple[Entry | Absent, ...] = (
 
 GIVES = (
     "Recursions of the Gibbs–Appell equations for serial arms, inverse and forward, with their operation counts, their "
-    "accuracy on an ill-conditioned arm, and what they cost in a simulation."
+    "accuracy on an ill-conditioned arm, and what they cost in a simulation. It claims the fewest operations of the "
+    "methods compared, smaller rounding errors than composite bodies, and the shortest time."
 )
 
 _PICKS = (

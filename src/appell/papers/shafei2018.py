@@ -135,7 +135,8 @@ INDEX: tuple[Entry | Absent, ...] = (
 
 GIVES = (
     "The Gibbs–Appell equations of tree-shaped robots by 3×3 rotations and 4×4 transforms together, with operation "
-    "counts, and a tree of ten rods that falls inside a round wall, impact by impact."
+    "counts, and a tree of ten rods that falls inside a round wall, impact by impact. It claims a form more compact "
+    "than by 3×3 matrices and cheaper than by 4×4 matrices alone, and a constant energy."
 )
 
 _PICKS = (

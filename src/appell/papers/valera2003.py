@@ -97,7 +97,8 @@ INDEX: tuple[Entry | Absent, ...] = (
 
 GIVES = (
     "Computed-torque control of an industrial arm from the Gibbs–Appell equations in vector form: operation counts, "
-    "three control laws in an open control unit, and the torques of a straight line."
+    "three control laws in an open control unit, and the torques of a straight line. It claims slightly fewer "
+    "operations than Newton–Euler in the same form, and joints that follow their references."
 )
 
 _PICKS = (

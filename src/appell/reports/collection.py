@@ -109,7 +109,7 @@ class Collection:
             f"that is printed below its table.{holds}"
         )
         films = (
-            image(made.images[figure.name], "gif", figure.caption)
+            image(made.images[figure.name], "gif", f"{made.report.name}: {figure.caption}")
             for made in self.reports
             for figure in made.report.figures
             if isinstance(figure, Film)

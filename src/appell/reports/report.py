@@ -14,7 +14,7 @@ from appell.read.files import write
 from appell.reports.index import Absent, Entry, tally
 from appell.reports.page import Line, anchor, image, page, short
 from appell.reports.table import Cell, Code, Link, Table
-from appell.reports.verdict import Kind
+from appell.reports.verdict import Kind, Verdict
 from appell.results.style import png
 
 if TYPE_CHECKING:
@@ -144,14 +144,17 @@ class Report:
 
     @property
     def found(self) -> str:
-        """Return what came out, in a sentence: how many conclusions hold, and the count of verdicts."""
-        held = [] if self.conclusions is None else [verdict.kind for verdict in self.conclusions.verdicts]
-        verdicts = [verdict for table in self.tables for verdict in table.verdicts]
-        conclusions = f"Of {len(held)} conclusions {held.count(Kind.AGREES)} hold" if held else "No conclusions"
-        undecided = sum(kind not in (Kind.AGREES, Kind.DIFFERS) for kind in held)
-        failed = f", {held.count(Kind.DIFFERS)} do not" if Kind.DIFFERS in held else ""
-        rest = f", {undecided} cannot be judged" if undecided else ""
-        return f"{conclusions}{failed}{rest}. Verdicts on rows of the tables: {tally(verdicts) or 'none'}."
+        """Return what came out, in words: which conclusions do not hold, and the count of verdicts."""
+        counts = (
+            f"Verdicts on rows of the tables: {tally(v for table in self.tables for v in table.verdicts) or 'none'}."
+        )
+        if self.conclusions is None:
+            return counts
+        verdicts = self.conclusions.verdicts
+        held = sum(verdict.kind is Kind.AGREES for verdict in verdicts)
+        failed = [row[0] for row in self.conclusions.rows if _fails(row[-1])]
+        listed = f" These do not: {'; '.join(map(str, failed))}." if failed else ""
+        return f"{held} of {len(verdicts)} conclusions hold.{listed} {counts}"
 
     def shown(self, entry: Entry) -> str:
         """Return the number of the table or figure that an entry of the index names."""
@@ -261,6 +264,10 @@ class Made:
 
 _CORRECTIONS = "Corrected on the way"
 INDEX = "Index. From the paper to calls and places"
+
+
+def _fails(cell: Cell) -> bool:
+    return isinstance(cell, Verdict) and cell.kind is Kind.DIFFERS
 
 
 def _kind(figure: Figure | Film) -> str:

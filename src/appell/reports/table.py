@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 Cell = str | int | float | None
+VERDICT, SUMMARY = ' class="verdict"', ' class="summary"'
 SHORT = 28
 """Text up to so many letters stays on one line of a page: formulas and lists of numbers are not torn."""
 
@@ -117,15 +118,20 @@ class Table:
     def html(self, level: int = 2, anchor: str = "") -> str:
         """Return the table as an HTML section, its title a heading of a level, with an anchor if it has one."""
         numeric = [self._is_numeric(k) for k in range(len(self.columns))]
-        head = "".join(f"<th{_class(n)}>{html.escape(c)}</th>" for c, n in zip(self.columns, numeric, strict=True))
+        head = "".join(
+            f"<th{_class(n) if c != 'verdict' else VERDICT}>{html.escape(c)}</th>"
+            for c, n in zip(self.columns, numeric, strict=True)
+        )
         rows = ("".join(map(_td, row, numeric)) for row in self.rows)
         body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
         notes = "".join(map(_remark, self.remarks))
         place = f' id="{anchor}"' if anchor else ""
+        table = (
+            f"<table{SUMMARY if self.is_summary else ''}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
+        )
         return (
             f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
-            f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
-            f"{notes}</section>\n"
+            f'<div class="wide">{table}\n</table></div>\n{notes}</section>\n'
         )
 
     def _is_numeric(self, column: int) -> bool:
@@ -188,7 +194,7 @@ def _td(cell: Cell, is_numeric: bool) -> str:
 def _class(is_numeric: bool, cell: Cell = None) -> str:
     """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
     if isinstance(cell, Verdict):
-        return f' class="{cell.kind.css}"'
+        return f' class="verdict {cell.kind.css}"'
     if isinstance(cell, Link | Code):
         return ' class="code"' if isinstance(cell, Code) else ' class="link"'
     if is_numeric:
