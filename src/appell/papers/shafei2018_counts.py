@@ -223,7 +223,7 @@ def _hollerbach() -> Table:
         "Beside table 1, Hollerbach's own count. Inverse dynamics of an arm of n joints by 4×4 matrices",
         COLUMNS,
         tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", HOLLERBACH, ours, built)),
-        ("Hollerbach's is a hand count of 4×4 products; ours leaves out zeros, ones and what is constant.",),
+        ("Hollerbach's formulas are those commonly quoted for his 4×4 form; what is free in them is not known here.",),
     )
 
 
