@@ -157,7 +157,8 @@ def table2() -> Table:
         for side, name in enumerate(SIDES):
             theirs = paper[side]
             shown = str(theirs), theirs(6), str(mine[side]), own[6][:2][side]
-            rows.append((step, what, name, *shown, judged(paper, mine, side)))
+            verdict = judged(paper, mine, side) if theirs(6) or own[6][:2][side] else None  # nothing is no result
+            rows.append((step, what, name, *shown, verdict))
     both = " or ".join(f"{name} {_sum(turned)}" for name, turned in (("formed", formed), ("in turn", in_turn)))
     notes = (
         "The paper's products are those of matrices formed in step 1, its sums those of two rotations in turn; "

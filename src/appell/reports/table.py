@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 Cell = str | int | float | None
-VERDICT, SUMMARY = ' class="verdict"', ' class="summary"'
 SHORT = 28
 """Text up to so many letters stays on one line of a page: formulas and lists of numbers are not torn."""
 
@@ -117,21 +116,20 @@ class Table:
 
     def html(self, level: int = 2, anchor: str = "") -> str:
         """Return the table as an HTML section, its title a heading of a level, with an anchor if it has one."""
-        numeric = [self._is_numeric(k) for k in range(len(self.columns))]
-        head = "".join(
-            f"<th{_class(n) if c != 'verdict' else VERDICT}>{html.escape(c)}</th>"
-            for c, n in zip(self.columns, numeric, strict=True)
-        )
-        rows = ("".join(map(_td, row, numeric)) for row in self.rows)
-        body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
+        styles = [
+            "verdict" if column == "verdict" else "number" if self._is_numeric(k) else ""
+            for k, column in enumerate(self.columns)
+        ]
+        cells = zip(self.columns, styles, strict=True)
+        head = "".join(f"<th{_class(style)}>{html.escape(column)}</th>" for column, style in cells)
+        body = "\n".join(f"<tr>{''.join(map(_td, row, styles))}</tr>" for row in self.rows)
         notes = "".join(map(_remark, self.remarks))
         place = f' id="{anchor}"' if anchor else ""
-        table = (
-            f"<table{SUMMARY if self.is_summary else ''}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
-        )
+        rows = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
         return (
             f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
-            f'<div class="wide">{table}\n</table></div>\n{notes}</section>\n'
+            f'<div class="wide"><table{_class("summary" * self.is_summary)}>\n{rows}\n</table></div>\n'
+            f"{notes}</section>\n"
         )
 
     def _is_numeric(self, column: int) -> bool:
@@ -182,21 +180,19 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
-def _td(cell: Cell, is_numeric: bool) -> str:
+def _td(cell: Cell, style: str) -> str:
+    """Return a cell in the style of its column: calls, links and verdicts of a kind have one besides."""
     shown = html.escape(text(cell))
     if isinstance(cell, Link):
-        shown = f'<a href="#{cell.anchor}">{shown}</a>'
+        return f'<td{_class("link")}><a href="#{cell.anchor}">{shown}</a></td>'
     if isinstance(cell, Code):
-        shown = f"<code>{shown}</code>"
-    return f"<td{_class(is_numeric, cell)}>{shown}</td>"
-
-
-def _class(is_numeric: bool, cell: Cell = None) -> str:
-    """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
+        return f"<td{_class('code')}><code>{shown}</code></td>"
     if isinstance(cell, Verdict):
-        return f' class="verdict {cell.kind.css}"'
-    if isinstance(cell, Link | Code):
-        return ' class="code"' if isinstance(cell, Code) else ' class="link"'
-    if is_numeric:
-        return ' class="number"'
-    return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""
+        style = f"verdict {cell.kind.css}"
+    elif not style and isinstance(cell, str) and len(cell) <= SHORT:
+        style = "short"
+    return f"<td{_class(style)}>{shown}</td>"
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
