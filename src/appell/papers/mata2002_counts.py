@@ -127,6 +127,7 @@ CHOLESKY = Misprint("a Cholesky decomposition has (n³ − n)/6 additions, not a
 SOLVING = Misprint(
     "with divisions counted as products, as the 56 for the decomposition requires, two triangular systems take n² + n"
 )
+TOTAL = Misprint("the total includes parts that are misprinted")
 QUOTED = DifferentRules("a count of other authors, quoted without its formula; what is free in it is not said")
 NOT_OURS = NotComparable("the algorithm is not among appell's; the compiled program is another algorithm")
 
@@ -272,6 +273,7 @@ def table3() -> tuple[Table, ...]:
             (Formula.of("-157", "695/6", "13", "1/6"), Formula.of("-174", "683/6", "10", "1/6")),
             counted("forward_dynamics", "mata2002"),
             counted("forward_dynamics"),
+            (TOTAL(), TOTAL()),
         ),
         *compared(
             "– moments about joint origins, LᵀDL",
