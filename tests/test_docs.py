@@ -25,6 +25,7 @@ import pytest
 import yaml
 
 import appell
+from appell.papers import shafei2018_equations
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -197,7 +198,7 @@ def test_the_site_lists_every_page() -> None:
 
 
 def test_the_reference_has_every_public_name_once() -> None:
-    """Of appell and its namespaces; a name that is a module's too is given in full."""
+    """Of appell, its namespaces and a paper's equations; a name that is a module's too is given in full."""
 
     def place(prefix: str, room: Any, x: str) -> str:
         beside = Path(room.__file__).parent / x
@@ -208,6 +209,7 @@ def test_the_reference_has_every_public_name_once() -> None:
     rooms = {f"appell.{x}": getattr(appell, x) for x in appell.__all__ if isinstance(getattr(appell, x), ModuleType)}
     public = [place("appell", appell, x) for x in appell.__all__ if f"appell.{x}" not in rooms]
     public += [place(prefix, room, x) for prefix, room in rooms.items() for x in room.__all__]
+    public += [f"appell.papers.shafei2018.{x}" for x in shafei2018_equations.__all__]
     assert sorted(re.findall(r"^::: (\S+)$", text, re.MULTILINE)) == sorted(public)
 
 

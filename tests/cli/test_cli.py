@@ -265,7 +265,8 @@ def test_ops_are_the_robots_operations():
     rows = {row["formulation"]: row for row in read["rows"]}
     assert rows["gibbs"]["multiplications"] == robot.operations("inverse_dynamics", "gibbs").multiplications
     assert rows["compiled"]["additions"] == robot.operations("inverse_dynamics").additions
-    assert set(rows) == {"compiled", "gibbs", "vector", "mixed", "newton-euler"}
+    papers = {"mata2002", "lagrange", "vector-merged"}
+    assert set(rows) == {"compiled", "gibbs", "vector", "mixed", "newton-euler", *papers}
 
 
 @pytest.mark.parametrize("name", ["puma560", "five-bar", "agile-wrist"])

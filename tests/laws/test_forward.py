@@ -11,13 +11,14 @@ import appell
 from appell.model.model import Model
 from appell.read.catalogue import file_text, names
 from appell.recursion import articulated, gibbs
+from appell.robot import programs
 from tests.support.evaluation import agree
 from tests.support.kinds import actuation, driven, following, program
 from tests.support.robots import coupled_drawings
 
 MODELS = st.from_type(Model)
 FORMULATIONS = {
-    **{name: program("forward_dynamics", name) for name in ("gibbs", "mixed", "composite")},
+    **{name: program("forward_dynamics", name) for name in programs.FORWARD},
     "articulated": articulated.forward_dynamics,
 }
 
@@ -30,7 +31,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(formulation, model, state, eva
     agree(evaluate(FORMULATIONS[formulation], model, q, v, tau), a)
 
 
-@pytest.mark.parametrize("formulation", ["gibbs", "mixed", "composite"])
+@pytest.mark.parametrize("formulation", programs.FORWARD)
 @given(drawing=coupled_drawings())
 def test_forward_dynamics_undoes_the_inverse_dynamics_of_a_tree_with_followers(formulation, drawing, state, evaluate):
     model = drawing.coupled

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appell.model.model import Model
-from appell.recursion import gibbs, inertia_matrix, mixed, newton_euler, vector_form
+from appell.recursion import gibbs, inertia_matrix, lagrange, mass_centres, mixed, newton_euler, vector_form
 from tests.support.evaluation import agree
 from tests.support.kinds import apply
 
@@ -16,13 +16,17 @@ MODELS = st.from_type(Model)
 FORMULATIONS = {
     "tensors": gibbs.inverse_dynamics,
     "vectors": vector_form.inverse_dynamics,
+    "vectors, merged": vector_form.inverse_dynamics_merged,
     "mixed": mixed.inverse_dynamics,
     "Newton and Euler": newton_euler.inverse_dynamics,
+    "mass centres": mass_centres.inverse_dynamics,
+    "Lagrange": lagrange.inverse_dynamics,
 }
 MATRICES = {
     "gibbs": inertia_matrix.mass_matrix_gibbs,
     "mixed": mixed.mass_matrix,
     "composite": inertia_matrix.mass_matrix_composite,
+    "Lagrange": lagrange.mass_matrix,
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from appell.papers import mata2002_line
-from appell.papers.valera2003 import puma
+from appell.papers.valera2003_line import puma
 from appell.planning.wrist import LABELS
 
 FEEDS = {"cont": "continuous", "foh": "linear", "mid": "middle", "zoh": "held"}

@@ -139,7 +139,7 @@ def test_friction_acts_in_every_verb_alike(state, agree):
 # Operation counts
 
 
-@pytest.mark.parametrize("formulation", ["gibbs", "vector", "newton-euler"])
+@pytest.mark.parametrize("formulation", ["gibbs", "vector", "vector-merged", "newton-euler"])
 def test_the_compiled_program_does_no_more_than_any_formulation_on_the_files_frames(robot, formulation):
     compiled, counted = (robot.operations("inverse_dynamics", form) for form in (None, formulation))
     assert sum(compiled[:2]) <= sum(counted[:2])

@@ -58,7 +58,7 @@ def test_every_verb_warns_of_a_free_base_without_mass(floating: Robot, verb: str
         floating.evaluate(verb, *arguments(floating, verb))
 
 
-@pytest.mark.parametrize("formulation", ["articulated", "composite", "gibbs", "mixed"])
+@pytest.mark.parametrize("formulation", ["articulated", "composite", "gibbs", "lagrange", "mata2002", "mixed"])
 def test_every_formulation_warns(formulation: str) -> None:
     robot = appell.load(light_arm(1e-13))
     with pytest.warns(AppellWarning, match=f"{SINGULAR}.*'joint2', 'joint3' can move together"):

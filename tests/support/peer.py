@@ -107,6 +107,11 @@ class Peer:
         full: Array = upper + np.triu(upper, 1).T
         return full
 
+    def acceleration(self, q: Any, v: Any, tau: Any) -> Array:
+        """Return the accelerations under joint forces, rotor inertia and friction left out."""
+        a: Array = self.pin.aba(self.model, self.data, self.coordinates(q), np.array(v), np.array(tau)).copy()
+        return a
+
     @property
     def armature(self) -> Array:
         """Return the rotor inertia of every velocity."""

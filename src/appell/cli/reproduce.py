@@ -24,8 +24,9 @@ TITLE = "Five papers on the Gibbs–Appell equations, reproduced by appell"
 def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = False) -> None:
     """Reproduce the papers: tables and figures, paper against ours.
 
-    One paper prints all its tables; all of them print the rows that matter, and write one page, report.html, beside
-    those of each paper.
+    One paper prints its conclusions, its index and all its tables with the rules of their verdicts; all of them print
+    what they conclude, the rows that matter and the count of verdicts, and write one page, report.html, beside those of
+    each paper.
 
     Example: appell reproduce all
 
@@ -49,10 +50,11 @@ def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = Fals
     if as_json:
         show_json([made.report.json() for made in reports])
     elif whole is not None:
-        show(whole.summary(), whole.effort())
+        show(whole.conclusions(), whole.summary(), whole.effort())
     else:
-        report = reports[0].report
-        show(f"{report.name}: {report.title}", "", *report.tables)
+        made, report = reports[0], reports[0].report
+        first = [report.conclusions] if report.conclusions else []
+        show(f"{report.name}: {report.title}", "", report.gives, report.found, "", *first, made.index, *report.tables)
         show(f"Corrected on the way: {len(report.corrections)} places in the paper, listed in {place}")
     typer.echo(f"report: {place}", err=True)
 

@@ -138,4 +138,4 @@ PUMA600 = Hardware(
 )
 """The PUMA of valera2003: counts and volts are the paper's. It gives neither gear ratios nor greatest torques (here at
 10 V), which are the PUMA 560's (Corke and Armstrong-Hélouvry 1994; Armstrong, Khatib and Burdick 1986). Ranges of the
-potentiometers, which hold the paper's motions, and greatest speeds are assumed."""
+potentiometers, which hold three of the eight branches of the paper's line, and greatest speeds are assumed."""

@@ -40,9 +40,10 @@ def reproduce(name: str, **options: Any) -> Report:
         raise InputError(f"reproduce: no paper '{name}'; known: {', '.join(NAMES)}")
     start = time.perf_counter()
     try:
-        report: Report = import_module(f"appell.papers.{name}").report(**options)
+        paper = import_module(f"appell.papers.{name}")
+        report: Report = paper.report(**options)
     except TypeError as error:
         if "unexpected keyword argument" not in str(error) or "report()" not in str(error):
             raise
         raise InputError(f"reproduce: {name} has no such option: {error}") from None
-    return replace(report, seconds=time.perf_counter() - start)
+    return replace(report, index=paper.INDEX, seconds=time.perf_counter() - start)

@@ -8,26 +8,27 @@ program. Here the comparison is with open chains closed by multipliers (:mod:`ap
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from appell.errors import InputError
 from appell.loops.load import load
-from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
-from appell.reports.report import Figure, Pick, Report, picked
+from appell.papers.enferadi2010_equations import equations
+from appell.papers.enferadi2010_figures import FIGURES
+from appell.papers.enferadi2010_motion import DURATION, MOTIONS, SAMPLES, pole, study, trajectory
+from appell.reports.index import Absent, Entry
+from appell.reports.report import Pick, Report, picked
+from appell.reports.rules import Checked, Holds, Less
 from appell.reports.table import Cell, Table
-from appell.reports.verdict import Kind, Verdict
-from appell.results.style import COLOURS, figure
-from appell.spatial.scalar import Array
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
-
+__all__ = ["CORRECTIONS", "DURATION", "INDEX", "MOTIONS", "TITLE", "pole", "report", "study", "trajectory"]
 
 TITLE = "inverse dynamics analysis of a general spherical star-triangle parallel manipulator using virtual work"
+
+_AGAINST, _ROUND = (
+    "motion {}: torques by virtual work (75) against multipliers [N·m]",
+    "motion 2: distance of s from a circle",
+)
+_ISOTROPY = "isotropy at home: 1 less the least singular value"
 
 CORRECTIONS = (
     "(13): minus before sin α₂. (24): row 2 has −θ̇φ̇ sin θ.",
@@ -38,92 +39,51 @@ CORRECTIONS = (
     "I_a as printed violates the triangle inequality of inertias; only its zz entry enters.",
 )
 
+_WORK = 'robot.inverse_dynamics(q, v, a, formulation="virtual-work")'
+_MATRICES = 'robot.evaluate("virtual_work_matrices", q, v)'
+_STUDY = "appell.papers.enferadi2010.study"
+INDEX: tuple[Entry | Absent, ...] = (
+    Entry("(1)–(18)", "inverse kinematics", "robot.actuator_positions(q)", "Equations.", ("(1)–(18)",)),
+    Entry("(19)–(22)", "ω of the star", 'robot.velocity(q, v, "platform")', "Equations.", ("(19)–(24)",)),
+    Entry("(23), (24)", "ω̇ of the star", 'robot.acceleration(q, v, a, "platform")', "Equations.", ("(19)–(24)",)),
+    Entry("(25)–(31)", "J and K, rates of the motors", _MATRICES, "Equations.", ("(25)–(31)",)),
+    Entry("(32)–(42)", "M and N, accelerations of the motors", _MATRICES, "Equations.", ("(32)–(42)",)),
+    Entry(
+        "(34), (35)", "rates of the passive joints", 'robot.evaluate("leg_rates", q, v)', "Equations.", ("(34), (35)",)
+    ),
+    Entry("(43)–(62)", "link Jacobians J_a and J_ipl", _MATRICES, "Equations.", ("(43)–(62)",)),
+    Entry("(63)–(75)", "virtual work, torques", _WORK, "Equations.", ("(63)–(75)",)),
+    Entry("section 6", "the algorithm, steps 1 to 4", _WORK, "Operations of"),
+    Entry("section 7.1", "the isotropic robot", 'appell.load("sst")', "Section 7.", (_ISOTROPY,)),
+    Entry("section 7.2.1", "motion 1", "appell.papers.enferadi2010.trajectory(1, t)", "Motor torques of motion 1"),
+    Entry("section 7.2.2", "motion 2", "appell.papers.enferadi2010.trajectory(2, t)", "Motor torques of motion 2"),
+    Entry("Figures 1, 3–6", "the robot, its vectors and frames", "robot.pose(q, frame)", "Figures 1 and 3 to 6."),
+    Absent("Figure 2", "the robot as it would be built"),
+    Entry("Figure 7", "the angles of the star", 'robot.pose(q, "platform")', "Figure 7."),
+    Entry("Figure 8", "torques of motion 1", f"{_STUDY}(1)", "Figure 8.", judged="Motor torques of motion 1"),
+    Entry("Figure 9", "motion 1, two programs", f"{_STUDY}(1)", "Figure 9.", (_AGAINST.format(1),), "Section 7."),
+    Entry(
+        "Figure 10", "the circle of motion 2", "appell.papers.enferadi2010.pole", "Figure 10.", (_ROUND,), "Section 7."
+    ),
+    Entry("Figure 11", "motion 2, two programs", f"{_STUDY}(2)", "Figure 11.", (_AGAINST.format(2),), "Section 7."),
+)
+"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+
 GIVES = (
     "The motor torques of a spherical star-triangle robot by virtual work with link Jacobians, on two motions; here by "
-    "that method, by the Gibbs–Appell closed form, and by chains closed by multipliers."
+    "that method, by the Gibbs–Appell closed form, and by chains closed by multipliers. It claims the torques of an "
+    "independent program, and believes its method the most efficient."
 )
 
 _PICKS = tuple(
     Pick("Section 7.", (what,), what, "paper", "ours")
     for what in (
         "motion 1: difference between the three torques [N·m]",
-        "isotropy at home: 1 less the least singular value",
+        _ISOTROPY,
         "motion 1: torques against multipliers [N·m]",
         "motion 2: torques against multipliers [N·m]",
     )
 )
-
-DURATION = math.pi / 6.0
-"""How long both motions take [s]."""
-SAMPLES = 241
-MOTIONS = (1, 2)
-
-
-class Study(NamedTuple):
-    """One motion, its torques in closed form and by virtual work, and what the chains closed by multipliers need."""
-
-    t: Array
-    q: Array
-    tau: Array
-    virtual_work: Array
-    angles: Array
-    simulator: Simulated
-
-
-def pole(t: ArrayLike) -> tuple[Array, Array, Array]:
-    """Return s (..., 3) of the second motion, the circle of section 7.2.2, and its first two derivatives.
-
-    >>> [float(round(x, 12)) for x in np.linalg.norm(pole([0.0, 0.1])[0], axis=-1)]
-    [1.0, 1.0]
-    """
-    phase = 12.0 * np.asarray(t, dtype=float)
-    along = np.array([4.0, 4.0, -8.0]) * math.sqrt(6.0) / 71.0
-    across = np.array([-12.0, 12.0, 0.0]) * math.sqrt(2.0) / 71.0
-    turning = np.multiply.outer(np.cos(phase), along) + np.multiply.outer(np.sin(phase), across)
-    rate = 12.0 * (np.multiply.outer(np.cos(phase), across) - np.multiply.outer(np.sin(phase), along))
-    return turning + math.sqrt(13395.0) / 213.0, rate, -144.0 * turning
-
-
-def trajectory(motion: int, t: ArrayLike) -> tuple[Array, Array, Array]:
-    """Return θ, φ, ψ (..., 3) and their first two derivatives in motion 1 or 2 of section 7.2.
-
-    >>> trajectory(2, 0.0)[1].round(4)
-    array([ 4.2096, -0.    ,  0.    ])
-    """
-    times = np.asarray(t, dtype=float)
-    if motion == 1:
-        still, phase = np.zeros_like(times), 12.0 * times
-        place = (still + 0.25 * math.pi, still + math.acos(math.sqrt(1.0 / 3.0)), np.sin(phase) / 12.0)
-        return (
-            np.stack(place, axis=-1),
-            np.stack((still, still, np.cos(phase)), axis=-1),
-            np.stack((still, still, -12.0 * np.sin(phase)), axis=-1),
-        )
-    if motion != 2:
-        raise InputError(f"enferadi2010: no motion {motion}; there are 1 and 2")
-    (x, y, z), (dx, dy, dz), (ddx, ddy, ddz) = (np.moveaxis(part, -1, 0) for part in pole(times))
-    level, sine = x * x + y * y, np.sqrt(1.0 - z * z)
-    theta1 = (x * dy - y * dx) / level
-    theta2 = (x * ddy - y * ddx) / level - 2.0 * theta1 * (x * dx + y * dy) / level
-    phi1, phi2 = -dz / sine, -ddz / sine - z * dz * dz / sine**3
-    still = np.zeros_like(x)
-    return (
-        np.stack((np.arctan2(y, x), np.arccos(z), still), axis=-1),
-        np.stack((theta1, phi1, still), axis=-1),
-        np.stack((theta2, phi2, still), axis=-1),
-    )
-
-
-@cache
-def study(motion: int, samples: int = SAMPLES) -> Study:
-    """Return a motion in closed form and by multipliers."""
-    robot = load("sst")
-    t = np.linspace(0.0, DURATION, samples)
-    q, v, a = trajectory(motion, t)
-    angles = leg_angles(robot, q)
-    simulator = simulated(mechanism("sst"), q, v, a, angles + 0.05)
-    by_work = robot.inverse_dynamics(q, v, a, formulation="virtual-work")
-    return Study(t, q, robot.inverse_dynamics(q, v, a), by_work, angles, simulator)
 
 
 def report() -> Report:
@@ -132,15 +92,48 @@ def report() -> Report:
     Examples
     --------
     >>> [table.title[:9] for table in report().tables]
-    ['Section 7', 'Motor tor', 'Motor tor', 'Operation']
+    ['Equations', 'Section 7', 'Motor tor', 'Motor tor', 'Operation']
     """
-    tables = (claims(), *map(torques, MOTIONS), operations())
-    highlights = picked(tables, _PICKS)
-    return Report("enferadi2010", TITLE, tables, FIGURES, CORRECTIONS, gives=GIVES, highlights=highlights)
+    tables = (equations(), claims(), *map(torques, MOTIONS), operations())
+    return Report(
+        "enferadi2010",
+        TITLE,
+        tables,
+        FIGURES,
+        CORRECTIONS,
+        gives=GIVES,
+        highlights=picked(tables, _PICKS),
+        conclusions=conclude(),
+    )
+
+
+def conclude() -> Table:
+    """Return what the paper concludes, and whether it holds in ours."""
+    robot, holds = load("sst"), Holds(1e-10, "the difference of the torques [N·m]")
+    made = {motion: study(motion) for motion in MOTIONS}
+    spread = float(np.ptp(made[1].virtual_work, axis=-1).max())
+    rows: list[tuple[Cell, ...]] = [
+        ("In motion 1 the three torques are equal", f"they differ by {spread:.0e} N·m", holds(spread))
+    ]
+    for motion, one in made.items():
+        off = float(np.abs(one.virtual_work - one.simulator.torques).max())
+        said = f"In motion {motion} virtual work gives the torques of an independent program"
+        rows.append((said, f"{off:.0e} N·m from chains closed by multipliers", holds(off)))
+    work, recursion = (sum(robot.operations("inverse_dynamics", name)[:2]) for name in ("virtual-work", "newton-euler"))
+    rows.append(
+        (
+            "Virtual work is more efficient than Newton–Euler (believed, not counted)",
+            f"{work} operations against {recursion} by Newton–Euler over the legs, counted alike",
+            Less()(work, recursion),
+        )
+    )
+    return Table("Conclusions of the paper", ("conclusion", "ours", "verdict"), tuple(rows))
 
 
 def claims() -> Table:
     """Return what section 7 says of its results, and what ours say."""
+    exact, near = Holds(1e-12), Holds(1e-10, "the difference of the torques [N·m]")
+    checked = Checked(1e-10, "chains closed by multipliers")
     one, two = (study(motion) for motion in MOTIONS)
     robot = load("sst")
     same = float(np.ptp(one.tau, axis=-1).max())
@@ -148,27 +141,24 @@ def claims() -> Table:
     _, rows_of_motors, _ = robot.evaluate("singularity_measures", robot.neutral())
     isotropy = float(np.linalg.svd(rows_of_motors, compute_uv=False)[-1])
     rows: list[tuple[Cell, ...]] = [
-        ("motion 1: difference between the three torques [N·m]", "equal", same, _verdict(same < 1e-12)),
-        ("motion 2: distance of s from the unit sphere", "on it", on_sphere, _verdict(on_sphere < 1e-12)),
-        ("motion 2: distance of s from a circle", "a circle", radius, _verdict(radius < 1e-12)),
+        ("motion 1: difference between the three torques [N·m]", "equal", same, exact(same)),
+        ("motion 2: distance of s from the unit sphere", "on it", on_sphere, exact(on_sphere)),
+        (_ROUND, "a circle", radius, exact(radius)),
         (
-            "isotropy at home: 1 less the least singular value",
+            _ISOTROPY,
             "isotropic",
             1.0 - isotropy,
-            _verdict(isotropy > 1.0 - 1e-12),
+            exact(1.0 - isotropy),
         ),
     ]
     for number, made in ((1, one), (2, two)):
         error = float(np.abs(made.tau - made.simulator.torques).max())
         what = f"motion {number}: torques against multipliers [N·m]"
-        rows.append((what, "indistinguishable", error, _verdict(error < 1e-10)))
+        rows.append((what, "indistinguishable", error, near(error)))
         apart = float(np.abs(made.virtual_work - made.simulator.torques).max())
-        what = f"motion {number}: torques by virtual work (75) against multipliers [N·m]"
-        rows.append((what, "indistinguishable", apart, _verdict(apart < 1e-10)))
+        rows.append((_AGAINST.format(number), "indistinguishable", apart, near(apart)))
         joints = float(np.abs(made.angles - made.simulator.angles).max())
-        rows.append(
-            (f"motion {number}: joint angles against multipliers [rad]", None, joints, _verdict(joints < 1e-10, False))
-        )
+        rows.append((f"motion {number}: joint angles against multipliers [rad]", None, joints, checked(joints)))
     return Table(
         "Section 7. What the paper says of its two motions",
         ("what", "paper", "ours", "verdict"),
@@ -187,27 +177,21 @@ def _circle() -> tuple[float, float]:
     return float(np.ptp(s @ middle)), float(np.abs(np.linalg.norm(s, axis=-1) - 1.0).max())
 
 
-def _verdict(holds: bool, claimed: bool = True) -> Verdict:
-    good = Kind.AGREES if claimed else Kind.NEW
-    return Verdict("holds", good) if holds else Verdict("does not hold", Kind.DIFFERS)
-
-
 def torques(motion: int) -> Table:
     """Return the torques at multiples of π/36 s, which the paper only draws."""
     made = study(motion, 7)
+    check = Checked(1e-10, "chains closed by multipliers")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             f"{k}π/36" if k else "0",
             *(float(x) for x in made.q[k]),
             *(f"{x:.8f}" for x in made.tau[k].round(8) + 0.0),
-            float(np.abs(made.tau[k] - made.simulator.torques[k]).max()),
+            check(float(np.abs(made.tau[k] - made.simulator.torques[k]).max())),
         )
         for k in range(7)
     )
     forces = tuple(f"τ{i}" for i in (1, 2, 3))
-    return Table(
-        f"Motor torques of motion {motion} [s, rad, N·m]", ("t", "θ", "φ", "ψ", *forces, "to multipliers"), rows
-    )
+    return Table(f"Motor torques of motion {motion} [s, rad, N·m]", ("t", "θ", "φ", "ψ", *forces, "verdict"), rows)
 
 
 def operations() -> Table:
@@ -224,75 +208,7 @@ def operations() -> Table:
         (
             "virtual-work is the paper's algorithm of section 6, traced like the others; closed-form sums chains and "
             "bodies by abedloo2014 (20); the rest are recursions over the tree of the legs.",
-            "Divisions and roots count as multiplications; sines and cosines are not counted. The paper has no counts.",
+            "Divisions and roots count as multiplications; sines and cosines are not counted.",
         ),
+        unjudged="the paper has no counts.",
     )
-
-
-# Figures
-
-
-def _draw_figure8() -> Drawn:
-    made, drawn = study(1), figure(7.0, 3.6)
-    axes = drawn.subplots()
-    for i, width in enumerate((6.0, 3.5, 1.3)):  # one over the other, as they are equal
-        axes.plot(made.t, made.tau[:, i], color=COLOURS[i], lw=width, label=f"motor {i + 1}")
-    axes.set(title="Motion 1: the three torques are one", xlabel="t [s]", ylabel="torque [N·m]", xlim=(0.0, DURATION))
-    axes.legend(loc="lower right")
-    return drawn
-
-
-def _draw_compared(motion: int) -> Drawn:
-    made, drawn = study(motion), figure(7.0, 4.8)
-    above, below = drawn.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    for i in range(3):
-        above.plot(made.t, made.tau[:, i], color=COLOURS[i], label=f"motor {i + 1}, closed form")
-        above.plot(
-            made.t,
-            made.simulator.torques[:, i],
-            color="black",
-            linestyle=(0, (1, 3)),
-            lw=1.8,
-            label="multipliers" if i == 2 else None,
-        )
-        below.plot(made.t, made.tau[:, i] - made.simulator.torques[:, i], color=COLOURS[i], lw=0.9)
-    above.set(title=f"Motion {motion}", ylabel="torque [N·m]")
-    above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    below.set(title="Closed form less multipliers", xlabel="t [s]", ylabel="Δτ [N·m]", xlim=(0.0, DURATION))
-    below.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
-    return drawn
-
-
-def _draw_figure9() -> Drawn:
-    return _draw_compared(1)
-
-
-def _draw_figure11() -> Drawn:
-    return _draw_compared(2)
-
-
-def _draw_figure10() -> Drawn:
-    drawn = figure(5.4, 5.0)
-    axes: Any = drawn.add_subplot(projection="3d")
-    quarter = np.linspace(0.0, 0.5 * math.pi, 31)
-    for i in range(3):
-        arc = np.zeros((31, 3))
-        arc[:, i], arc[:, (i + 1) % 3] = np.cos(quarter), np.sin(quarter)
-        axes.plot(*arc.T, color="#888888", lw=1.5, label="the base's triangle" if i == 0 else None)
-    u, w = np.meshgrid(quarter, quarter)
-    axes.plot_surface(np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w), color="#56B4E9", alpha=0.12, lw=0)
-    axes.plot(*pole(np.linspace(0.0, DURATION, SAMPLES))[0].T, color=COLOURS[1], lw=2.0, label="path of the pole s")
-    axes.scatter(*pole(0.0)[0], color=COLOURS[0], s=25, label="start")
-    axes.set(xlabel="x", ylabel="y", zlabel="z", xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), zticks=(0, 0.5, 1))
-    axes.set_box_aspect((1, 1, 1))
-    axes.view_init(elev=28, azim=35)
-    axes.legend(loc="upper left")
-    return drawn
-
-
-FIGURES = (
-    Figure("figure8", "Figure 8. Motor torques of motion 1: the star turns about its pole.", _draw_figure8),
-    Figure("figure9", "Figure 9. Motion 1: closed form against chains closed by multipliers.", _draw_figure9),
-    Figure("figure10", "Figure 10. Motion 2: the pole of the star goes round a circle on the sphere.", _draw_figure10),
-    Figure("figure11", "Figure 11. Motion 2: closed form against chains closed by multipliers.", _draw_figure11),
-)

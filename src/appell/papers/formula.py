@@ -32,6 +32,10 @@ class Formula:
         value = sum((c * n**k for k, c in enumerate(self.coefficients)), Fraction(0))
         return int(value) if value.denominator == 1 else float(value)
 
+    def __getitem__(self, power: int) -> Fraction:
+        """Return the coefficient of a power of n."""
+        return self.coefficients[power] if power < len(self.coefficients) else Fraction(0)
+
     def __str__(self) -> str:
         # thirds and sixths as fractions, everything else in decimals, one way throughout
         decimal = all(c.denominator in (1, 2) for c in self.coefficients) and len(self.coefficients) < 4

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.model.lean import lean
 from appell.model.model import Body, Model
+from appell.papers import conclusions
 from appell.papers.formula import Formula, fit
-from appell.papers.mata2002_counts import SIDES, general_arm
+from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, general_arm
+from appell.papers.mata2002_counts import counted as counted_arms
 from appell.read.catalogue import read
-from appell.recursion import gibbs, inertia_matrix, mixed
+from appell.recursion import gibbs, inertia_matrix, lagrange, mixed
 from appell.recursion.kinematics import Scalars
+from appell.reports.report import Figure
+from appell.reports.rules import Counts, NotComparable
 from appell.reports.table import Cell, Table
-from appell.reports.verdict import Kind, Verdict
+from appell.reports.verdict import Verdict
+from appell.results.style import COLOURS, figure
 from appell.trace.count import Count, count
 from appell.trace.tape import Port, trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
 
 LINKS = range(4, 8)
 BRANCHES = range(1, 4)
@@ -35,6 +43,7 @@ METHODS: dict[str, tuple[Matrix, Vector]] = {
     "mixed": (mixed.mass_matrix, mixed.bias),
     "gibbs": (inertia_matrix.mass_matrix_gibbs, gibbs.bias),
     "composite": (inertia_matrix.mass_matrix_composite, gibbs.bias),
+    "lagrange": (lagrange.mass_matrix, lagrange.bias),
 }
 
 
@@ -61,10 +70,10 @@ class Grid(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """A row of the paper's table: products and sums, and our name of the method if we have it."""
+    """A row of the paper's table: products and sums, and our name of the method."""
 
     sides: tuple[Grid, Grid]
-    method: str | None
+    method: str
 
 
 PAPER = {
@@ -75,7 +84,7 @@ PAPER = {
         (Grid(Formula.of("-162", "57", "186")), Grid(Formula.of("-215", "145", "148"))), "gibbs"
     ),
     "Lagrange, 4×4 (Hollerbach)": Printed(
-        (Grid(Formula.of("504", "1296", "340")), Grid(Formula.of("350", "1055.5", "231.5"))), None
+        (Grid(Formula.of("504", "1296", "340")), Grid(Formula.of("350", "1055.5", "231.5"))), "lagrange"
     ),
 }
 
@@ -147,8 +156,26 @@ def surface(counts: Mapping[tuple[int, int], Count], side: int) -> Grid | None:
 
 
 def _cells(method: str | None, is_general: bool, side: int) -> tuple[str, int | float | None]:
-    exact = surface(counted(method, is_general), side)
-    return ("no polynomial", None) if exact is None else (str(exact), exact(*SHOWN))
+    formula = surface(counted(method, is_general), side)
+    return ("no polynomial", None) if formula is None else (str(formula), formula(*SHOWN))
+
+
+def judged(printed: Printed, side: int, is_general: bool) -> Verdict:
+    """Return the verdict on a count of the paper for the links and branches shown.
+
+    >>> judged(PAPER["this work, 3×3 with 4×4"], 0, True).kind.value
+    'different rules'
+    """
+    ours = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
+    mine = [exact for exact in ours if exact is not None]
+    if len(mine) < len(SIDES):
+        return NO_FORMULA()
+    theirs, leading = (tuple(exact.slope[2] for exact in pair) for pair in (printed.sides, mine))
+    return COUNTS((theirs, printed.sides[side](*SHOWN)), (leading, mine[side](*SHOWN)))
+
+
+COUNTS = Counts(f"n = {SHOWN[0]}, n_b = {SHOWN[1]}")
+NO_FORMULA = NotComparable("our count is no polynomial in n and n_b")
 
 
 def table1() -> tuple[Table, ...]:
@@ -157,15 +184,9 @@ def table1() -> tuple[Table, ...]:
     for what, printed in PAPER.items():
         for side, name in enumerate(SIDES):
             at = printed.sides[side](*SHOWN)
-            cells = {"compiled": _cells(None, True, side)}
-            if printed.method:
-                both = {"general": True, "rods": False}
-                cells = {kind: _cells(printed.method, flag, side) for kind, flag in both.items()} | cells
-            shown = [cell for kind in ("general", "rods", "compiled") for cell in cells.get(kind, (None, None))]
-            times = ", ".join(f"{kind} {at / value:.3g}" for kind, (_, value) in cells.items() if value)
-            kind = Kind.BETTER if all(value is None or value < at for _, value in cells.values()) else Kind.DIFFERS
-            verdict = Verdict(f"times fewer: {times}", kind)
-            rows.append((f"{what}: {name}", str(printed.sides[side]), at, *shown, verdict))
+            each = ((printed.method, True), (printed.method, False), (None, True))
+            shown = [cell for method, is_general in each for cell in _cells(method, is_general, side)]
+            rows.append((f"{what}: {name}", str(printed.sides[side]), at, *shown, judged(printed, side, True)))
     where = f"at {SHOWN[0]}, {SHOWN[1]}"
     columns = (
         "operations",
@@ -181,15 +202,96 @@ def table1() -> tuple[Table, ...]:
     )
     notes = (
         f"n links per branch, n_b branches; formulas are exact for n = {LINKS[0]} … {LINKS[-1]} and n_b = "
-        f"{BRANCHES[0]} … {BRANCHES[-1]}; numbers and verdicts are for n = {SHOWN[0]}, n_b = {SHOWN[1]}.",
+        f"{BRANCHES[0]} … {BRANCHES[-1]}; numbers are for n = {SHOWN[0]}, n_b = {SHOWN[1]}.",
         "Ours is the named algorithm traced: what is zero, one or constant takes no operation, such as the last row of "
         "every transform. The paper does not say what it counts. Its 186n² for mata2002's method is sixteen times the "
         "11.5n² that mata2002 gives for the inertia matrix, so it seems to multiply full matrices.",
-        "What the paper concludes holds in ours: the mixed form takes more operations than the 3×3 form, here more "
-        "than twice as many. Lagrange's form is not among ours.",
+        "Lagrange's form has all of a body's second moment in a 4×4 matrix, no 3×3 rotation (formulation lagrange).",
     )
     title = "Table 1. Inertia matrix and right-hand side of a tree of n_b branches of n links"
-    return Table(title, columns, tuple(rows), notes), _tree()
+    return Table(title, columns, tuple(rows), notes), _tree(), _hollerbach()
+
+
+HOLLERBACH = (Formula.of("-592", "830"), Formula.of("-464", "675"))
+"""Products and sums of his inverse dynamics by 4×4 matrices, an arm of n joints."""
+
+
+def _hollerbach() -> Table:
+    """Return Hollerbach's own count, for one arm, beside ours of the same equations."""
+    ours, built = counted_arms("inverse_dynamics", "lagrange"), counted_arms("inverse_dynamics")
+    return Table(
+        "Beside table 1, Hollerbach's own count. Inverse dynamics of an arm of n joints by 4×4 matrices",
+        COLUMNS,
+        tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", HOLLERBACH, ours, built)),
+        ("Hollerbach's formulas are those commonly quoted for his 4×4 form; what is free in them is not known here.",),
+    )
+
+
+# Figures 12 and 13, and what the paper concludes from them
+
+RANGES = {"12": range(4, 13), "13": range(1, 11)}
+"""Links per branch of figure 12, with four branches; branches of figure 13, of four links."""
+
+
+def total(sides: tuple[Grid, Grid], name: str) -> list[int | float]:
+    """Return products and sums together along a figure's axis."""
+    at = [(x, SHOWN[1]) if name == "12" else (SHOWN[0], x) for x in RANGES[name]]
+    return [sides[0](*place) + sides[1](*place) for place in at]
+
+
+def formulas(method: str, is_general: bool) -> tuple[Grid, Grid] | None:
+    """Return our formulas of products and sums, None where there is none."""
+    products, sums = (surface(counted(method, is_general), side) for side in (0, 1))
+    return None if products is None or sums is None else (products, sums)
+
+
+def draw(name: str) -> Drawn:
+    """Return figure 12 or 13: operations of the three methods over links or branches, the paper's and ours."""
+    drawn = figure(7.6, 3.6)
+    axes = drawn.subplots(1, 3, sharey=True)
+    for k, (what, printed) in enumerate(PAPER.items()):
+        shown = (printed.sides, formulas(printed.method, True), formulas(printed.method, False))
+        for panel, sides in zip(axes, shown, strict=True):
+            if sides is not None:
+                panel.plot(RANGES[name], total(sides, name), ".-", color=COLOURS[k], label=what, linewidth=1.1)
+    for panel, title in zip(axes, ("the paper", "ours, general links", "ours, the paper's rods"), strict=True):
+        panel.set(title=title, yscale="log", xlabel="links per branch" if name == "12" else "branches")
+    axes[0].set_ylabel("products and sums")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+FIGURES = (
+    Figure("figure12", "Figure 12. Operations over the links per branch, four branches", partial(draw, "12")),
+    Figure("figure13", "Figure 13. Operations over the branches, four links each", partial(draw, "13")),
+)
+
+
+COMPARED = (LINKS[0], BRANCHES[-1])
+"""Links per branch and branches for which the methods are compared."""
+
+
+def conclusions_on_counts() -> list[tuple[Cell, ...]]:
+    """Return what the paper concludes from table 1 and figures 12 and 13, and whether it holds in ours."""
+    rows: list[tuple[Cell, ...]] = []
+    for kind, is_general in (("general links", True), ("the paper's rods", False)):
+        found = {m: counted(m, is_general)[COMPARED][:2] for m in ("gibbs", "mixed", "lagrange")}
+        plain, both, lagrange = (
+            (name, found[method])
+            for method, name in (("gibbs", "3×3"), ("mixed", "3×3 with 4×4"), ("lagrange", "Lagrange, 4×4"))
+        )
+        rows += [
+            conclusions.row(f"The 3×3 form takes fewer operations than the mixed one, {kind}", plain, both),
+            conclusions.row(f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", both, lagrange),
+        ]
+    return rows
+
+
+NOTES = (
+    f"Table 1, figures 12 and 13: products and sums for {COMPARED[0]} links per branch, {COMPARED[1]} branches.",
+    "In space the mixed form turns a body's inertia by 3×3 matrices besides moving its mass by 4×4 ones, where "
+    "Lagrange's form has both in one 4×4 matrix; for rods in a plane the turning is a constant and costs nothing.",
+)
 
 
 def _tree() -> Table:
@@ -197,18 +299,12 @@ def _tree() -> Table:
     lengths = [sum(1 for i in model.ancestors(branch.tip) if i > 1) for branch in mixed.branches(model)]
     rows: list[tuple[Cell, ...]] = []
     for what, printed in PAPER.items():
-        if printed.method:
-            ours = equations(model, printed.method)[:2]
-            for side, name in enumerate(SIDES):
-                theirs = sum(printed.sides[side](n, 1) for n in lengths)
-                kind = Kind.BETTER if ours[side] < theirs else Kind.DIFFERS
-                verdict = Verdict(f"{theirs / ours[side]:.3g} times fewer", kind)
-                rows.append((f"{what}: {name}", theirs, ours[side], verdict))
+        ours = equations(model, printed.method)[:2]
+        for side, name in enumerate(SIDES):
+            theirs = sum(printed.sides[side](n, 1) for n in lengths)
+            rows.append((f"{what}: {name}", theirs, ours[side], judged(printed, side, False)))
     built = compiled(model)
-    rows += [
-        (f"compiled: {name}", None, built[side], Verdict("not in the paper", Kind.NEW))
-        for side, name in enumerate(SIDES)
-    ]
+    rows += [(f"compiled: {name}", None, built[side], None) for side, name in enumerate(SIDES)]
     notes = (f"Four branches of {', '.join(map(str, lengths))} links; the paper's formula is summed over them.",)
     columns = ("operations", "paper", "ours", "verdict")
     return Table("Beside table 1. The robot of figure 4, twelve velocities", columns, tuple(rows), notes)

@@ -1,7 +1,8 @@
-"""Solving M·a = τ − bias by a factorisation that keeps the tree's zeros.
+"""Solving M·a = τ − bias by a factorisation that keeps the tree's zeros, or by Cholesky's as mata2002 does.
 
 The matrix of a tree is zero wherever two joints stand on different branches. M = LᵀDL (Featherstone 2008, section 6.5)
-keeps every such zero in L, because it eliminates from the tips inward.
+keeps every such zero in L, because it eliminates from the tips inward. Cholesky's M = LLᵀ needs n roots besides, and n
+divisions more to solve: each of its two triangular systems divides by the diagonal of L.
 """
 
 from __future__ import annotations
@@ -95,3 +96,30 @@ def solve_factorised(
             x[k] = x[k] - lower[k][i] * x[i]
             i = parents[i]
     return tuple(x)
+
+
+def cholesky(matrix: Rows) -> list[list[Scalar]]:
+    """Return the rows of L, diagonal included, with M = LLᵀ."""
+    lower: list[list[Scalar]] = []
+    for i, entries in enumerate(matrix):
+        row: list[Scalar] = []
+        for j in range(i):
+            row.append((entries[j] - _dot(row, lower[j][:j])) / lower[j][j])
+        lower.append([*row, sqrt(entries[i] - _dot(row, row))])
+    return lower
+
+
+def solve_cholesky(lower: list[list[Scalar]], right: Scalars) -> Scalars:
+    """Return x with LLᵀ·x = right: L y = right, Lᵀx = y."""
+    y: list[Scalar] = []
+    for row, value in zip(lower, right, strict=True):
+        y.append((value - _dot(row[:-1], y)) / row[-1])
+    x = list(y)
+    for i in reversed(range(len(y))):
+        later = range(i + 1, len(y))
+        x[i] = (y[i] - _dot([lower[k][i] for k in later], [x[k] for k in later])) / lower[i][i]
+    return tuple(x)
+
+
+def _dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True)), start=0.0)

@@ -22,6 +22,7 @@ plane only. The factors ½ of (15) and 2 of (17) cancel and are left out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from appell.model.joints import Column
@@ -108,6 +109,10 @@ def moments(inertia: Inertia) -> tuple[Rows, Matrix]:
     return square(outer(inertia.first, centre), inertia.first, inertia.first, inertia.mass), tensor
 
 
+Moments = Callable[[Inertia], tuple[Rows, Matrix]]
+"""How a body's inertia is split into what 4×4 transforms move and what 3×3 rotations turn: B₁ and B₂."""
+
+
 def twist(motion: Column | JointMotion) -> Rows:
     """Return ξ = [w̃, l; 0, 0]."""
     return square(skew(motion.angular), motion.linear, ZERO, 0.0)
@@ -158,7 +163,7 @@ class Load(NamedTuple):
     weight: Rows
 
 
-def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars, split: Moments = moments) -> Scalars:
     """Return τ = ∂S/∂a + ∂V/∂q summed over the branches, (23) and (24), joint friction and rotor inertia included."""
     steps = transforms(model, q)
     moving = motions(model, steps, v, a)
@@ -170,7 +175,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
             qt, chi, p = load
             place, _, rate, omega, alpha = moving[i]
             if i in branch.own:
-                b1, b2 = moments(model.bodies[i].inertia)
+                b1, b2 = split(model.bodies[i].inertia)
                 qt = plus(product(rate, b1), qt)  # Qⱼ = B₁T̈ᵀ + EA Qⱼ₊₁
                 chi = add(add(matvec(b2, alpha), cross(omega, matvec(b2, omega))), chi)  # χⱼ = t + R χⱼ₊₁
                 p = plus(tuple((row[3],) for row in b1), p)  # (20): pⱼ = c + EA pⱼ₊₁
@@ -196,7 +201,7 @@ class Coupling(NamedTuple):
     rotation: Matrix
 
 
-def mass_matrix(model: Model, q: Scalars) -> Rows:
+def mass_matrix(model: Model, q: Scalars, split: Moments = moments) -> Rows:
     """Return M summed over the branches, (I) and (II), rotor inertia included; appendix steps 6 and 7."""
     steps, still = transforms(model, q), (0.0,) * model.nv
     known = [partials(model, i, m.place) for i, m in enumerate(motions(model, steps, still, still))]
@@ -209,7 +214,7 @@ def mass_matrix(model: Model, q: Scalars) -> Rows:
 
         def row(k: int, beyond: Coupling, branch: Branch = branch) -> Coupling:
             if k in branch.own:
-                b1, b2 = moments(model.bodies[k].inertia)
+                b1, b2 = split(model.bodies[k].inertia)
                 beyond = Coupling(plus(b1, beyond.translation), madd(b2, beyond.rotation))  # ᵏF̃ₖ, ᵏΠₖ
 
             def entry(j: int, seen: Coupling) -> Coupling:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from appell.model.model import Model
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import Load, Scalars, links, project
+from appell.recursion.kinematics import Link, Load, Scalars, links, project
 from appell.recursion.sweep import inward
 from appell.recursion.vector_form import central, motions
 from appell.spatial.scalar import Scalar
@@ -16,7 +16,13 @@ from appell.spatial.vector import add, cross, matvec, scale
 
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ, joint friction and rotor inertia included."""
-    chain, moving = links(model, q), motions(model, q, v, a)
+    tau = forces(model, links(model, q), v, a)
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+
+
+def forces(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> Scalars:
+    """Return τ without joint friction and rotor inertia."""
+    moving = motions(model, chain, v, a)
 
     def step(i: int, below: list[tuple[int, Load]]) -> Load:
         centre, tensor = central(model.bodies[i].inertia)
@@ -33,4 +39,4 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
     tau: list[Scalar] = []
     for i, load in enumerate(inward(model, step)):
         tau.extend(project(model, i, load.moment, load.force))
-    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+    return tuple(tau)

@@ -1,8 +1,10 @@
 """Inverse dynamics from the Gibbs function in vector form: valera2003 section 2, with its corrections.
 
-The same gradient τ = ∂S/∂a as :mod:`appell.recursion.gibbs`, kept in vectors and mass centres, with the rotational term
-A (17) and the translational term B (25) recurred apart. Here for trees; revolute and prismatic joints share (16) and
-(23) through their columns. The printed r_{O_{j−1},G} is r_{O_j,G}.
+The same gradient τ = ∂S/∂a as :mod:`appell.recursion.gibbs`, kept in vectors and mass centres. As printed, the
+rotational term A (17) and the translational term B (25) recur apart. Both are turned by the same rotation and projected
+on the same axis, so the recursion can be one, of μ = α − β: this is what the paper's 121n products need (table 2).
+Here for trees; revolute and prismatic joints share (16) and (23) through their columns. The printed r_{O_{j−1},G} is
+r_{O_j,G}.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import NamedTuple
 
 from appell.model.model import Model
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import Scalars, joint_motions, links, project
+from appell.recursion.kinematics import Link, Load, Scalars, joint_motions, links, project
 from appell.recursion.sweep import inward, outward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
@@ -35,10 +37,15 @@ class Terms(NamedTuple):
     translation: Vector
 
 
-def central(inertia: Inertia) -> tuple[Vector, Matrix]:
-    """Return the mass centre and the inertia tensor about it; a body without mass keeps its origin."""
+def central_moment(inertia: Inertia) -> tuple[Vector, Matrix]:
+    """Return the mass centre and the second moment about it; a body without mass keeps its origin."""
     c = inertia.centre
-    second = madd(inertia.second, outer(scale(-1.0, inertia.first), c))
+    return c, madd(inertia.second, outer(scale(-1.0, inertia.first), c))
+
+
+def central(inertia: Inertia) -> tuple[Vector, Matrix]:
+    """Return the mass centre and the inertia tensor about it."""
+    c, second = central_moment(inertia)
     return c, Inertia(0.0, ZERO, second).tensor
 
 
@@ -47,9 +54,9 @@ def swing(omega: Vector, alpha: Vector, arm: Vector) -> Vector:
     return add(cross(omega, cross(omega, arm)), cross(alpha, arm))
 
 
-def motions(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Motion]:
+def motions(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[Motion]:
     """Return the motion of every body: valera2003 (9)–(12)."""
-    chain, speeds, rates = links(model, q), joint_motions(model, v), joint_motions(model, a)
+    speeds, rates = joint_motions(model, v), joint_motions(model, a)
 
     def step(i: int, parent: Motion) -> Motion:
         link = chain[i]
@@ -65,17 +72,22 @@ def motions(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Motion]:
     return outward(model, Motion(ZERO, ZERO, negate(model.gravity), ZERO), step)
 
 
+def rotational(inertia: Inertia, moving: Motion) -> Vector:
+    """Return a body's own share of (17), I ω̇ + ω × I ω about its mass centre."""
+    _, tensor = central(inertia)
+    return add(matvec(tensor, moving.alpha), cross(moving.omega, matvec(tensor, moving.omega)))
+
+
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ = A + B, joint friction and rotor inertia included."""
-    chain, moving = links(model, q), motions(model, q, v, a)
+    chain = links(model, q)
+    moving = motions(model, chain, v, a)
 
     def step(i: int, below: list[tuple[int, Terms]]) -> Terms:
-        centre, tensor = central(model.bodies[i].inertia)
-        omega, alpha = moving[i].omega, moving[i].alpha
-        pushed = scale(model.bodies[i].inertia.mass, moving[i].centre)
-        rotation = add(matvec(tensor, alpha), cross(omega, matvec(tensor, omega)))  # (17)
-        translation = cross(centre, pushed)  # (25)
-        force = pushed
+        inertia = model.bodies[i].inertia
+        force = scale(inertia.mass, moving[i].centre)
+        rotation = rotational(inertia, moving[i])  # (17)
+        translation = cross(inertia.centre, force)  # (25)
         for child, terms in below:
             phi = chain[child].up(terms.force)  # (26)
             force = add(force, phi)
@@ -86,4 +98,30 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
     tau: list[Scalar] = []
     for i, terms in enumerate(inward(model, step)):
         tau.extend(project(model, i, add(terms.rotation, terms.translation), terms.force))  # (16), (23)
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+
+
+def merged(model: Model, chain: list[Link], moving: list[Motion], rotations: list[Vector]) -> Scalars:
+    """Return τ from one recursion of φ + m r̈_G and μ = α − β, (17) and (25) added; `rotations` are the bodies' α."""
+
+    def step(i: int, below: list[tuple[int, Load]]) -> Load:
+        inertia = model.bodies[i].inertia
+        force = scale(inertia.mass, moving[i].centre)
+        moment = add(rotations[i], cross(inertia.centre, force))
+        for child, load in below:
+            phi = chain[child].up(load.force)  # (26)
+            force = add(force, phi)
+            moment = add(add(moment, cross(chain[child].position, phi)), chain[child].up(load.moment))
+        return Load(force, moment)
+
+    loads = enumerate(inward(model, step))
+    return tuple(tau for i, load in loads for tau in project(model, i, load.moment, load.force))
+
+
+def inverse_dynamics_merged(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+    """Return τ with A and B in one recursion, joint friction and rotor inertia included."""
+    chain = links(model, q)
+    moving = motions(model, chain, v, a)
+    rotations = [rotational(body.inertia, own) for body, own in zip(model.bodies, moving, strict=True)]
+    tau = merged(model, chain, moving, rotations)
     return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))

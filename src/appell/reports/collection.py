@@ -1,4 +1,4 @@
-"""Several reports as one: a summary, the counts of verdicts, and one page with every table and figure."""
+"""Several reports as one: the counts of verdicts, what the papers conclude, and one page with everything."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from pathlib import Path
 
 from appell.read.files import write
 from appell.reports.machine import machine, told
-from appell.reports.page import Entry, anchor, contents, page
-from appell.reports.report import Made
-from appell.reports.table import Table
-from appell.reports.verdict import MEANING, Kind, Verdict
+from appell.reports.page import Line, anchor, image, page
+from appell.reports.report import Film, Made
+from appell.reports.table import Cell, Link, Table
+from appell.reports.verdict import MEANING, Kind
 
 
 def counted(tables: Iterable[Table]) -> dict[Kind, int]:
     """Return how many verdicts of each kind the tables hold.
 
-    >>> row = ("a", Verdict("equal", Kind.AGREES))
+    >>> from appell.reports.rules import Same
+    >>> row = ("a", Same()(1, 1))
     >>> counted([Table("t", ("what", "verdict"), (row, row))])[Kind.AGREES]
     2
     """
-    kinds = [cell.kind for table in tables for row in table.rows for cell in row if isinstance(cell, Verdict)]
+    kinds = [verdict.kind for table in tables for verdict in table.verdicts]
     return {kind: kinds.count(kind) for kind in Kind}
 
 
@@ -40,10 +41,20 @@ class Collection:
     title: str
     reports: tuple[Made, ...]
 
+    def conclusions(self) -> Table:
+        """Return what the papers conclude, and which of it holds in ours."""
+        rows: list[tuple[Cell, ...]] = []
+        for made in self.reports:
+            table = made.report.conclusions
+            if table is not None:
+                name = Link(made.report.name, anchor(made.report.name))
+                rows += [(name, *row) for row in table.rows]
+        return Table(_CONCLUSIONS, ("paper", "conclusion", "ours", "verdict"), tuple(rows), is_summary=True)
+
     def summary(self) -> Table:
         """Return the rows that matter most of every report, paper against ours."""
         rows = tuple((made.report.name, *highlight) for made in self.reports for highlight in made.report.highlights)
-        return Table(_SUMMARY, ("paper", "what", "paper's value", "ours", "verdict"), rows)
+        return Table(_SUMMARY, ("paper", "what", "paper's value", "ours", "verdict"), rows, is_summary=True)
 
     def effort(self) -> Table:
         """Return, report by report, how many verdicts of each kind there are, what there is to see, and the time."""
@@ -53,32 +64,61 @@ class Collection:
             things = (len(report.tables), len(report.figures), len(report.corrections))
             seconds = round(report.seconds + made.seconds, 1)
             rows[report.name] = [*counted(report.tables).values(), *things, seconds]
-        rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+        rows["all"] = [round(sum(column), 1) for column in zip(*rows.values(), strict=True)]
         columns = ("paper", *(kind.value for kind in Kind), "tables", "figures", "errata", "seconds")
         notes = (
-            "Verdicts of all rows of all tables; errata are errors found in the paper.",
-            *(f"{kind.value}: {MEANING[kind]}" for kind in Kind),
+            "Verdicts of all rows of all tables, conclusions apart; errata are errors found in the paper.",
+            *(f"{kind.value}: {MEANING[kind]}." for kind in Kind),
         )
         return Table(_EFFORT, columns, tuple((name, *row) for name, row in rows.items()), notes)
 
     def html(self) -> str:
         """Return one page with everything, which needs no other file."""
-        tables = (self.summary(), self.effort())
-        first = [Entry(table.title, anchor(table.title)) for table in tables]
+        tables = [self.effort(), self.summary()]
+        if any(made.report.conclusions for made in self.reports):
+            tables.insert(0, self.conclusions())
+        first = [Line(table.title, anchor(table.title)) for table in tables]
         above = (table.html(2, anchor(table.title)) for table in tables)
         articles = (
-            f'<article id="{made.entry.anchor}">\n<h2>{html.escape(made.entry.title)}</h2>\n{made.body(3)}\n</article>'
+            f'<article id="{made.entry.anchor}">\n<p class="name">{html.escape(made.report.name)}</p>\n'
+            f"<h2>{html.escape(made.heading)}</h2>\n{made.body(3)}\n</article>"
             for made in self.reports
         )
-        toc = contents([*first, *(made.entry for made in self.reports)])
         on = f'<p class="note">Machine: {html.escape(told(machine()))}.</p>'
         seconds = sum(made.report.seconds + made.seconds for made in self.reports)
-        body = "\n".join((f"<nav>\n{toc}\n</nav>", *above, on, *articles))
-        return page(self.title, body, f"Made by appell in {seconds:.0f} s.")
+        body = "\n".join((self._first(), *above, on, *articles))
+        lines = [*first, *(made.entry for made in self.reports)]
+        return page(self.title, lines, body, f"Made by appell in {seconds:.0f} s.")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; return its place."""
         return write(path, self.html())
 
+    def _first(self) -> str:
+        """Return the first screen: title, counts of verdicts and a film, where there is one."""
+        counts = counted(table for made in self.reports for table in made.report.tables)
+        tiles = "".join(
+            f'<li><b class="{kind.css}">{n}</b><span><strong class="{kind.css}">{kind.value}</strong>: '
+            f"{html.escape(MEANING[kind])}</span></li>\n"
+            for kind, n in counts.items()
+        )
+        held = [v.kind for made in self.reports if made.report.conclusions for v in made.report.conclusions.verdicts]
+        holds = f" Of {len(held)} conclusions of the papers {held.count(Kind.AGREES)} hold." if held else ""
+        lead = (
+            f"{sum(counts.values())} verdicts on numbers and statements of {len(self.reports)} papers, each by a rule "
+            f"that is printed below its table.{holds}"
+        )
+        films = (
+            image(made.images[figure.name], "gif", f"{made.report.name}: {figure.caption}")
+            for made in self.reports
+            for figure in made.report.figures
+            if isinstance(figure, Film)
+        )
+        words = f'<h1>{html.escape(self.title)}</h1>\n<p class="lead">{html.escape(lead)}</p>'
+        return (
+            f'<header class="first">\n<div>{words}\n<ul class="tiles">\n{tiles}</ul></div>\n'
+            f"{next(films, '')}\n</header>"
+        )
 
-_SUMMARY, _EFFORT = "The rows that matter", "Verdicts and time"
+
+_CONCLUSIONS, _SUMMARY, _EFFORT = "What the papers conclude", "The rows that matter", "Verdicts and time"

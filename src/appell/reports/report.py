@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.read.files import write
-from appell.reports.page import Entry, anchor, contents, image, page
-from appell.reports.table import Cell, Table
+from appell.reports.index import Absent, Entry, tally
+from appell.reports.page import Line, anchor, image, page, short
+from appell.reports.table import Cell, Code, Link, Table
+from appell.reports.verdict import Kind, Verdict
 from appell.results.style import png
 
 if TYPE_CHECKING:
@@ -91,9 +93,10 @@ class Report:
     """What reproducing a paper gave.
 
     `name` is the paper's short name, `gives` is in a sentence what the paper gives, `highlights` are the rows that
-    matter most, `corrections` are errors found in the paper and put right on the way, `seconds` is how long the tables
-    took, `run` is the motion or fit behind them, where there is one. Figures are drawn and films made when they are
-    saved, not before.
+    matter most, `conclusions` is a table of what the paper concludes and whether it holds in ours, `index` leads from
+    the paper's equations, tables and figures to calls and places, `corrections` are errors found in the paper and put
+    right on the way, `seconds` is how long the tables took, `run` is the motion or fit behind them, where there is one.
+    Figures are drawn and films made when they are saved, not before.
 
     >>> report = Report("demo", "A demonstration", (Table("One", ("n",), ((1,),)),))
     >>> report.json()["tables"][0]["rows"]
@@ -109,6 +112,8 @@ class Report:
     run: Any = field(default=None, repr=False)
     gives: str = ""
     highlights: tuple[Highlight, ...] = ()
+    conclusions: Table | None = None
+    index: tuple[Entry | Absent, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """Return the report without its figures as a dictionary of plain values."""
@@ -117,11 +122,44 @@ class Report:
             "title": self.title,
             "gives": self.gives,
             "highlights": [highlight._asdict() for highlight in self.highlights],
+            "conclusions": None if self.conclusions is None else self.conclusions.json(),
+            "index": [entry._asdict() for entry in self.index],
             "tables": [table.json() for table in self.tables],
             "figures": [{"name": figure.name, "caption": figure.caption} for figure in self.figures],
             "corrections": list(self.corrections),
             "seconds": self.seconds,
         }
+
+    def place(self, entry: Entry) -> str | None:
+        """Return the anchor of the table or figure that an entry of the index names; None when it is not here.
+
+        >>> report = Report("demo", "A demonstration", (Table("Table 1. Counts", ("n",), ((1,),)),))
+        >>> report.place(Entry("(1)", "a count", "robot.operations", "Table 1."))
+        'demo-table-1-counts'
+        """
+        titles = [(table.title, table.title) for table in self.tables]
+        titles += [(figure.caption, figure.name) for figure in self.figures]
+        places = (anchor(self.name, name) for title, name in titles if title.startswith(entry.place))
+        return next(places, None)
+
+    @property
+    def found(self) -> str:
+        """Return what came out, in words: which conclusions do not hold, and the count of verdicts."""
+        counts = (
+            f"Verdicts on rows of the tables: {tally(v for table in self.tables for v in table.verdicts) or 'none'}."
+        )
+        if self.conclusions is None:
+            return counts
+        verdicts = self.conclusions.verdicts
+        held = sum(verdict.kind is Kind.AGREES for verdict in verdicts)
+        failed = [row[0] for row in self.conclusions.rows if _fails(row[-1])]
+        listed = f" These do not: {'; '.join(map(str, failed))}." if failed else ""
+        return f"{held} of {len(verdicts)} conclusions hold.{listed} {counts}"
+
+    def shown(self, entry: Entry) -> str:
+        """Return the number of the table or figure that an entry of the index names."""
+        titles = [*(table.title for table in self.tables), *(figure.caption for figure in self.figures)]
+        return next((short(title) for title in titles if title.startswith(entry.place)), "")
 
     def drawn(self) -> Made:
         """Return the report with its figures drawn and its films made.
@@ -159,9 +197,10 @@ class Made:
     def html(self) -> str:
         """Return one page that needs no other file."""
         report = self.report
-        title, took = f"{report.name}: {report.title}", f"{report.seconds + self.seconds:.1f} s"
-        body = f"<nav>\n{contents(self.entry.below)}\n</nav>\n{self.body(2)}" if self.entry.below else self.body(2)
-        return page(title, body, f"Made by appell in {took}.")
+        took = f"{report.seconds + self.seconds:.1f} s"
+        heading = f'<p class="name">{html.escape(report.name)}</p>\n<h1>{html.escape(self.heading)}</h1>'
+        body = f"{heading}\n{self.body(2)}"
+        return page(f"{report.name}: {report.title}", self.entry.below, body, f"Made by appell in {took}.")
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page."""
@@ -171,19 +210,44 @@ class Made:
         return write(Path(folder, f"{name}.html"), self.html())
 
     @property
-    def entry(self) -> Entry:
+    def heading(self) -> str:
+        """Return the title with a capital letter."""
+        return self.report.title[:1].upper() + self.report.title[1:]
+
+    @property
+    def entry(self) -> Line:
         """Return the report's lines of a table of contents."""
         report = self.report
-        tables = [Entry(table.title, self._place(table.title)) for table in report.tables]
-        figures = [Entry(figure.caption, self._place(figure.name)) for figure in report.figures]
-        corrections = [Entry(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
-        return Entry(f"{report.name}: {report.title}", anchor(report.name), (*tables, *figures, *corrections))
+        shown = [*([report.conclusions] if report.conclusions else []), *([self.index] if report.index else [])]
+        tables = [Line(short(table.title), self._place(table.title)) for table in (*shown, *report.tables)]
+        figures = [Line(short(figure.caption), self._place(figure.name)) for figure in report.figures]
+        corrections = [Line(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
+        return Line(report.name, anchor(report.name), (*tables, *figures, *corrections))
+
+    @property
+    def index(self) -> Table:
+        """Return the index of the paper: its equations, tables and figures, calls, places and verdicts."""
+        report = self.report
+        rows: list[tuple[Cell, ...]] = []
+        for entry in report.index:
+            if isinstance(entry, Absent):
+                rows.append((entry.where, entry.what, None, None, "absent: a photograph or a drawing of hardware"))
+                continue
+            place = report.place(entry)
+            link = None if place is None else Link(report.shown(entry), place)
+            verdict = entry.verdict(report.tables) if link else None
+            rows.append((entry.where, entry.what, Code(entry.call), link, verdict))
+        columns = ("in the paper", "what", "call", "in this report", "verdict")
+        return Table(INDEX, columns, tuple(rows), is_summary=True)
 
     def body(self, level: int) -> str:
         """Return what the report holds, its parts under headings of a level."""
         report = self.report
-        gives = [f"<p>{html.escape(report.gives)}</p>"] if report.gives else []
-        tables = [table.html(level, self._place(table.title)) for table in report.tables]
+        opening = {"The paper": report.gives, "Found": report.found if report.conclusions else ""}
+        lines = (f"<dt>{what}</dt><dd>{html.escape(text)}</dd>" for what, text in opening.items() if text)
+        gives = [f'<dl class="opening">{"".join(lines)}</dl>'] if report.gives else []
+        shown = [*([report.conclusions] if report.conclusions else []), *([self.index] if report.index else [])]
+        tables = [table.html(level, self._place(table.title)) for table in (*shown, *report.tables)]
         figures = [
             image(self.images[figure.name], _kind(figure), figure.caption, self._place(figure.name))
             for figure in report.figures
@@ -199,6 +263,11 @@ class Made:
 
 
 _CORRECTIONS = "Corrected on the way"
+INDEX = "Index. From the paper to calls and places"
+
+
+def _fails(cell: Cell) -> bool:
+    return isinstance(cell, Verdict) and cell.kind is Kind.DIFFERS
 
 
 def _kind(figure: Figure | Film) -> str:

@@ -21,7 +21,9 @@ SHORT = 28
 class Table:
     """Titled columns and rows, with notes below.
 
-    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None.
+    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None. The rules of the
+    verdicts in the rows are printed below them; a paper's table without verdicts says in `unjudged` why it has none.
+    A summary repeats verdicts of other tables and prints no rules.
 
     >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
     >>> table.json()["rows"][1]
@@ -34,6 +36,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    unjudged: str = ""
+    is_summary: bool = False
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) != len(self.columns):
@@ -59,8 +63,19 @@ class Table:
         for row in self.rows:
             shown.add_row(*(Text(text(cell)) for cell in row))
         return Group(
-            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.notes), Text("")
+            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.remarks), Text("")
         )
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts of all rows."""
+        return tuple(cell for row in self.rows for cell in row if isinstance(cell, Verdict))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what stands below the rows: the rules of the verdicts, or why there are none, and the notes."""
+        rules = dict.fromkeys(f"Rule: {verdict.rule}" for verdict in self.verdicts if not self.is_summary)
+        return (*rules, *([f"No verdict: {self.unjudged}"] if self.unjudged else []), *self.notes)
 
     def row(self, *first: Cell) -> dict[str, Cell]:
         """Return the row that begins with some cells, by column.
@@ -81,7 +96,7 @@ class Table:
     def json(self) -> dict[str, Any]:
         """Return the table as a dictionary of plain values, one dictionary a row."""
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.notes)}
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.remarks)}
 
     def markdown(self) -> str:
         """Return the table as Markdown, columns of numbers to the right.
@@ -96,20 +111,24 @@ class Table:
         """
         rules = ("--:" if self._is_numeric(k) else "---" for k in range(len(self.columns)))
         lines = [_line(self.columns), f"|{'|'.join(rules)}|", *(_line(map(text, row)) for row in self.rows)]
-        notes = [f"\n{note}" for note in self.notes]
+        notes = [f"\n{note}" for note in self.remarks]
         return "\n".join([f"## {self.title}\n", *lines, *notes, ""])
 
     def html(self, level: int = 2, anchor: str = "") -> str:
         """Return the table as an HTML section, its title a heading of a level, with an anchor if it has one."""
-        numeric = [self._is_numeric(k) for k in range(len(self.columns))]
-        head = "".join(f"<th{_class(n)}>{html.escape(c)}</th>" for c, n in zip(self.columns, numeric, strict=True))
-        rows = ("".join(map(_td, row, numeric)) for row in self.rows)
-        body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
-        notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
+        styles = [
+            "verdict" if column == "verdict" else "number" if self._is_numeric(k) else ""
+            for k, column in enumerate(self.columns)
+        ]
+        cells = zip(self.columns, styles, strict=True)
+        head = "".join(f"<th{_class(style)}>{html.escape(column)}</th>" for column, style in cells)
+        body = "\n".join(f"<tr>{''.join(map(_td, row, styles))}</tr>" for row in self.rows)
+        notes = "".join(map(_remark, self.remarks))
         place = f' id="{anchor}"' if anchor else ""
+        rows = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
         return (
             f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
-            f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+            f'<div class="wide"><table{_class("summary" * self.is_summary)}>\n{rows}\n</table></div>\n'
             f"{notes}</section>\n"
         )
 
@@ -129,18 +148,51 @@ def text(cell: Cell) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
+class Link(str):
+    """A cell that leads to a place on a page.
+
+    >>> Link("Table 1", "mata2002-table-1").anchor
+    'mata2002-table-1'
+    """
+
+    __slots__ = ("anchor",)
+    anchor: str
+
+    def __new__(cls, words: str, anchor: str) -> Link:
+        """Return the words with their place."""
+        made = super().__new__(cls, words)
+        made.anchor = anchor
+        return made
+
+
+class Code(str):
+    """A cell that is a call, set as code on a page."""
+
+    __slots__ = ()
+
+
+def _remark(text: str) -> str:
+    is_rule = text.startswith(("Rule: ", "No verdict: "))
+    return f'<p class="note{" rule" if is_rule else ""}">{html.escape(text)}</p>\n'
+
+
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
-def _td(cell: Cell, is_numeric: bool) -> str:
-    return f"<td{_class(is_numeric, cell)}>{html.escape(text(cell))}</td>"
-
-
-def _class(is_numeric: bool, cell: Cell = None) -> str:
-    """Return the class that a cell is drawn by: numbers to the right, verdicts in the colour of their kind."""
+def _td(cell: Cell, style: str) -> str:
+    """Return a cell in the style of its column: calls, links and verdicts of a kind have one besides."""
+    shown = html.escape(text(cell))
+    if isinstance(cell, Link):
+        return f'<td{_class("link")}><a href="#{cell.anchor}">{shown}</a></td>'
+    if isinstance(cell, Code):
+        return f"<td{_class('code')}><code>{shown}</code></td>"
     if isinstance(cell, Verdict):
-        return f' class="{cell.kind.name.lower()}"'
-    if is_numeric:
-        return ' class="number"'
-    return ' class="short"' if isinstance(cell, str) and len(cell) <= SHORT else ""
+        style = f"verdict {cell.kind.css}"
+    elif not style and isinstance(cell, str) and len(cell) <= SHORT:
+        style = "short"
+    return f"<td{_class(style)}>{shown}</td>"
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""

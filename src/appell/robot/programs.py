@@ -21,6 +21,8 @@ from appell.recursion import (
     gibbs,
     inertia_matrix,
     kinematics,
+    lagrange,
+    mass_centres,
     mixed,
     momentum,
     newton_euler,
@@ -150,24 +152,36 @@ def mass_matrix(tree: MassMatrix) -> Program:
     return program
 
 
-def forward_dynamics(mass: MassMatrix, tree: InverseDynamics) -> Program:
+def forward_dynamics(mass: MassMatrix, tree: InverseDynamics, *, by_cholesky: bool = False) -> Program:
     """Return the program of a from M(q)·a = Γ_aᵀτ − bias(q, v), of a formulation of M and one of the bias."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
         at = robot.at(q)
-        return moved(at, mass, tree, v, tau, load)
+        return moved(at, mass, tree, v, tau, load, by_cholesky=by_cholesky)
 
     return program
 
 
-def moved(at: Posture, mass: MassMatrix, tree: InverseDynamics, v: Scalars, tau: Scalars, load: Scalars = ()) -> Solved:
-    """Return the independent accelerations under actuator forces."""
+def moved(
+    at: Posture,
+    mass: MassMatrix,
+    tree: InverseDynamics,
+    v: Scalars,
+    tau: Scalars,
+    load: Scalars = (),
+    *,
+    by_cholesky: bool = False,
+) -> Solved:
+    """Return the independent accelerations under actuator forces, by LᵀDL unless Cholesky's LLᵀ is asked for."""
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, tree, v), strict=True)]
     if load:
         right = [x + y for x, y in zip(right, load, strict=True)]
     matrix = at.congruent(mass(at.model, at.q))
     factors = forward.factorise(matrix, at.parents)
-    a = forward.solve_factorised(*factors, at.parents, tuple(right))
+    if by_cholesky:
+        a = forward.solve_cholesky(forward.cholesky(matrix), tuple(right))
+    else:
+        a = forward.solve_factorised(*factors, at.parents, tuple(right))
     return Solved(a, partial(forward.inverse_norm, matrix, factors, at.parents))
 
 
@@ -307,21 +321,28 @@ def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> A
 
 # The table
 
-_TREES: dict[str, tuple[InverseDynamics, bool]] = {
-    "gibbs": (gibbs.inverse_dynamics, False),
-    "vector": (vector_form.inverse_dynamics, True),
-    "mixed": (mixed.inverse_dynamics, True),
-    "newton-euler": (newton_euler.inverse_dynamics, True),
+
+_TREES: dict[str, Formulation] = {
+    "gibbs": Formulation(gibbs.inverse_dynamics),
+    "vector": Formulation(vector_form.inverse_dynamics, is_of_bodies=True),
+    "vector-merged": Formulation(vector_form.inverse_dynamics_merged, is_of_bodies=True, competes=False),
+    "mixed": Formulation(mixed.inverse_dynamics, is_of_bodies=True),
+    "newton-euler": Formulation(newton_euler.inverse_dynamics, is_of_bodies=True),
+    "mata2002": Formulation(mass_centres.inverse_dynamics, is_of_bodies=True, competes=False),
+    "lagrange": Formulation(lagrange.inverse_dynamics, is_of_bodies=True, competes=False),
 }
-_MASSES: dict[str, tuple[MassMatrix, bool]] = {
-    "gibbs": (inertia_matrix.mass_matrix_gibbs, False),
-    "composite": (inertia_matrix.mass_matrix_composite, False),
-    "mixed": (mixed.mass_matrix, True),
+_MASSES: dict[str, Formulation] = {
+    "gibbs": Formulation(inertia_matrix.mass_matrix_gibbs),
+    "composite": Formulation(inertia_matrix.mass_matrix_composite),
+    "mixed": Formulation(mixed.mass_matrix, is_of_bodies=True),
+    "mata2002": Formulation(inertia_matrix.mass_matrix_gibbs, is_of_bodies=True, competes=False),
+    "lagrange": Formulation(lagrange.mass_matrix, is_of_bodies=True, competes=False),
 }
+"""The recursions of the tree. "mata2002" is that paper as written: sections 4.1 and 4.2, Cholesky's decomposition."""
 
 
-def _each(make: Callable[[Any], Program], table: dict[str, tuple[Any, bool]]) -> dict[str, Formulation]:
-    return {name: Formulation(make(tree), bodies) for name, (tree, bodies) in table.items()}
+def _each(make: Callable[[Any], Program], table: dict[str, Formulation]) -> dict[str, Formulation]:
+    return {name: form._replace(program=make(form.program)) for name, form in table.items()}
 
 
 def only(program: Program, name: str = "gibbs") -> dict[str, Formulation]:
@@ -330,8 +351,12 @@ def only(program: Program, name: str = "gibbs") -> dict[str, Formulation]:
 
 
 FORWARD = {
-    name: Formulation(forward_dynamics(mass, _TREES.get(name, _TREES["gibbs"])[0]), bodies)
-    for name, (mass, bodies) in _MASSES.items()
+    name: form._replace(
+        program=forward_dynamics(
+            form.program, _TREES.get(name, _TREES["gibbs"]).program, by_cholesky=name == "mata2002"
+        )
+    )
+    for name, form in _MASSES.items()
 }
 PROGRAMS: dict[str, dict[str, Formulation]] = {
     "inverse_dynamics": _each(inverse_dynamics, _TREES),

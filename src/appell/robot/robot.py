@@ -120,7 +120,7 @@ class Robot(Dynamics):
 
         >>> import appell
         >>> appell.load("puma560").formulations("mass_matrix")
-        ['gibbs', 'composite', 'mixed']
+        ['gibbs', 'composite', 'mixed', 'mata2002', 'lagrange']
         """
         verb_of(self.kind, verb)
         return list(self.kind.formulations(verb))

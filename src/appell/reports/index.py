@@ -1,0 +1,77 @@
+"""The index of a paper: which call computes an equation, table or figure of it, and where the report shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from appell.reports.table import Cell, Table
+from appell.reports.verdict import Kind, Verdict
+
+
+class Entry(NamedTuple):
+    """One line of a paper's index.
+
+    Parameters
+    ----------
+    where
+        Equations, table or figure of the paper: "(25)–(60)", "Table 3", "Figure 14".
+    what
+        What it is, in a few words.
+    call
+        The call of the product that computes it: ``robot.`` and a verb, or an importable dotted name, with arguments as
+        one would write them.
+    place
+        How the title of a table or the caption of a figure of the report begins.
+    row
+        How the row begins that has the verdict; empty for all rows of the table.
+    judged
+        How the title of the table begins that has the verdict, where the place is a figure.
+    """
+
+    where: str
+    what: str
+    call: str
+    place: str
+    row: tuple[Cell, ...] = ()
+    judged: str = ""
+
+    def verdict(self, tables: Iterable[Table]) -> Cell:
+        """Return the verdict: of the row, of all rows of the table, or that a figure is drawn.
+
+        Raises
+        ------
+        KeyError
+            When the table has no such row.
+
+        >>> table = Table("Table 1. Counts", ("what", "verdict"), (("sums", Verdict("equal", Kind.AGREES, "")),))
+        >>> Entry("(1)", "sums", "robot.operations", "Table 1.").verdict([table])
+        '1 agree'
+        """
+        for table in tables:
+            if table.title.startswith(self.judged or self.place):
+                return (
+                    table.row(*self.row)["verdict"] if self.row else tally(table.verdicts) or f"none: {table.unjudged}"
+                )
+        return "drawn"
+
+
+class Absent(NamedTuple):
+    """A figure of the paper that is not reproduced: a photograph or a drawing of hardware."""
+
+    where: str
+    what: str
+
+
+def tally(verdicts: Iterable[Verdict]) -> str:
+    """Return how many verdicts of each kind there are, in words.
+
+    >>> equal, fewer = Verdict("equal", Kind.AGREES, ""), Verdict("14 fewer", Kind.FEWER, "")
+    >>> tally([equal, fewer, equal])
+    '2 agree, 1 fewer'
+    """
+    kinds = [verdict.kind for verdict in verdicts]
+    return ", ".join(f"{kinds.count(kind)} {_PLURAL.get(kind, kind.value)}" for kind in Kind if kind in kinds)
+
+
+_PLURAL = {Kind.AGREES: "agree", Kind.DIFFERS: "differ"}

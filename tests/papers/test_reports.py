@@ -1,0 +1,104 @@
+"""The five reports as a whole: verdicts by rules only, and indexes whose calls and places exist."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import appell
+import appell.papers
+from appell.papers import NAMES, reproduce
+from appell.reports.index import Absent, Entry
+from appell.reports.report import Report
+
+SOURCES = sorted(Path(appell.papers.__path__[0]).glob("*.py"))
+
+
+@cache
+def report(name: str) -> Report:
+    return reproduce(name)
+
+
+def entries(name: str) -> tuple[Entry | Absent, ...]:
+    index: tuple[Entry | Absent, ...] = importlib.import_module(f"appell.papers.{name}").INDEX
+    return index
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_a_paper_makes_verdicts_by_rules_only(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"\bKind\b|\bVerdict\(", text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_table_has_verdicts_or_says_why_it_has_none(name):
+    for table in report(name).tables:
+        assert bool(table.verdicts) != bool(table.unjudged), table.title
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_call_of_the_index_exists(name):
+    for entry in entries(name):
+        if isinstance(entry, Entry):
+            dotted = entry.call.partition("(")[0]
+            target = f"appell.Robot.{dotted.removeprefix('robot.')}" if dotted.startswith("robot.") else dotted
+            assert pkgutil.resolve_name(target) is not None, entry
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_formulations_and_verbs_in_the_calls_exist(name):
+    robots = [appell.load(robot) for robot in ("puma600", "agile-wrist", "sst")]
+    verbs = {verb for robot in robots for verb in robot.verbs}
+    for entry in entries(name):
+        if isinstance(entry, Entry) and entry.call.startswith("robot."):
+            verb = entry.call.removeprefix("robot.").partition("(")[0]
+            named = re.findall(r"""formulation=["']([\w-]+)|operations\(["']\w+["'], ["']([\w-]+)""", entry.call)
+            about = re.findall(r"""(?:operations|formulations|evaluate)\(["'](\w+)""", entry.call)
+            assert set(about) <= verbs, entry
+            known = {f for robot in robots for f in robot.formulations((about or [verb])[0])} if named else set()
+            assert {first or second for first, second in named} <= known, entry
+
+
+CONTENTS = {
+    "abedloo2014": (52, 0, 7),
+    "enferadi2010": (75, 0, 11),
+    "mata2002": (22, 7, 4),
+    "shafei2018": (47, 3, 19),
+    "valera2003": (29, 7, 5),
+}
+"""How many numbered equations, tables and figures each paper has."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_index_holds_each_equation_table_and_figure(name):
+    found: dict[str, set[int]] = {"equation": set(), "table": set(), "figure": set()}
+    for entry in entries(name):
+        where = entry.where.lower()
+        for first, last in re.findall(r"\((\d+)\)(?:–\((\d+)\))?", where):
+            found["equation"] |= set(range(int(first), int(last or first) + 1))
+        for kind, numbers in re.findall(r"(table|figure)s? ((?:\d+(?: ?(?:–|to) ?\d+)?(?:, | and )?)+)", where):
+            parts = re.findall(r"(\d+)(?: ?(?:–|to) ?(\d+))?", numbers)
+            found[kind] |= {k for first, last in parts for k in range(int(first), int(last or first) + 1)}
+    for (kind, have), count in zip(found.items(), CONTENTS[name], strict=True):
+        assert set(range(1, count + 1)) - have == set(), kind
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_conclusion_has_a_verdict(name):
+    table = report(name).conclusions
+    assert table is not None
+    assert table.columns == ("conclusion", "ours", "verdict")
+    assert len(table.verdicts) == len(table.rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_place_of_the_index_is_in_the_report(name):
+    for entry in entries(name):
+        if isinstance(entry, Entry):
+            assert report(name).place(entry), entry
+            assert entry.verdict(report(name).tables), entry
