@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,10 @@ Array = NDArray[Any]
 # Every run draws the same examples, and a slow machine is no failure.
 settings.register_profile("appell", derandomize=True, deadline=None, max_examples=30)
 settings.load_profile("appell")
+
+# A shell's background processes ignore Ctrl-C, and so do their children: the tests of it would wait forever.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

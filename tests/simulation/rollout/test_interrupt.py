@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import signal
 import threading
 
 import numpy as np
@@ -24,7 +23,6 @@ def threads(request):
 
 def interrupted(call):
     """Run a call that takes minutes; return whether Ctrl-C after a tenth of a second ended it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of a shell's background ignore it
     timer = threading.Timer(0.1, _thread.interrupt_main)
     timer.start()
     try:
@@ -33,7 +31,6 @@ def interrupted(call):
         return True
     finally:
         timer.join()
-        signal.signal(signal.SIGINT, before)
     return False
 
 
