@@ -54,7 +54,11 @@ def test_counts_tell_an_angle_to_half_a_count():
     angles = np.random.default_rng(0).uniform(-2.0, 2.0, size=(100, 6))
     off = PUMA600.angles(PUMA600.encode(angles)) - angles
     assert (np.abs(off) <= 0.5 * np.abs(PUMA600.resolution) * (1 + 1e-9)).all()
-    np.testing.assert_allclose(PUMA600.resolution[0], 2 * np.pi / (200 * 62.6111))
+
+
+def test_a_turn_of_a_motor_is_200_or_250_counts():
+    turn = 2 * np.pi / np.asarray(PUMA600.gear)
+    np.testing.assert_array_equal(PUMA600.encode(1.001 * turn), [200, 200, 250, 250, 250, 250])
 
 
 def test_potentiometers_tell_an_angle_to_half_a_step_of_twelve_bits():
@@ -253,6 +257,8 @@ def test_metrics_of_a_known_run():
     assert run.max_error == 1.0
     assert run.saturation_time == 1.0
     assert np.isnan(run.settling(0.05)).all()
+    np.testing.assert_array_equal(run.settling(0.2), [3.0])
+    np.testing.assert_array_equal(run.settling(0.3), [1.0])
 
 
 class Bench:

@@ -8,9 +8,9 @@ from appell.control import perturbed
 from appell.errors import InputError
 from appell.identification.friction import TERMS, bristles, friction_terms
 from appell.identification.identify import identify
-from appell.identification.physical import _map, from_pseudo, is_possible, pseudo_inertia
-from appell.identification.problem import Triangle, merged
-from appell.identification.solve import METHODS
+from appell.identification.physical import Prior, _bodies, _inequalities, _map, from_pseudo, is_possible, pseudo_inertia
+from appell.identification.problem import Problem, Triangle, merged
+from appell.identification.solve import METHODS, linear, lowered
 from appell.model.parameters import PER_BODY
 
 COULOMB, VISCOUS = np.array([0.6, 1.1, 0.8]), np.array([0.9, 0.4, 1.5])
@@ -118,6 +118,38 @@ def test_logs_that_do_not_agree_leave_the_residual_of_both():
     (found,) = merged(*([empty.grown(Y, tau)] for Y, tau in halves))
     assert found.n == 18
     assert np.isclose(found.square(theta), sum(np.sum((Y @ theta - tau) ** 2) for Y, tau in halves), rtol=1e-12)
+
+
+def test_fewer_rows_than_unknowns_leave_the_residual_of_the_rows():
+    rng = np.random.default_rng(15)
+    theta, Y, tau = rng.normal(size=5), rng.normal(size=(4, 5)), rng.normal(size=4)
+    found = Triangle(np.arange(5), np.zeros((0, 5)), np.zeros(0))
+    for row, right in zip(Y, tau, strict=True):
+        found = found.grown(row[None], np.array([right]))
+    assert np.isclose(found.square(theta), np.sum((Y @ theta - tau) ** 2), rtol=1e-12)
+
+
+def test_the_units_of_columns_do_not_matter_to_a_linear_fit(rubbing_fit):
+    problem, seen, sigma = rubbing_fit.problem, rubbing_fit.seen, rubbing_fit.sigma
+    (record,) = rubbing_fit.records
+    triangles = record.triangles(record.rigid(rubbing_fit.theta))
+    units = np.ones(len(problem.names))
+    units[list(seen.columns)] = np.logspace(-3.0, 3.0, len(seen.columns))
+    scaled = [triangle._replace(R=triangle.R * units[triangle.columns]) for triangle in triangles]
+    plain, other = (lowered(problem, seen, linear(problem, x, sigma, seen, "pinv")) for x in (triangles, scaled))
+    np.testing.assert_allclose(other * units[list(seen.columns)], plain, rtol=1e-9)
+
+
+def test_friction_of_each_motor_brakes_by_its_own_terms(arm):
+    """Every motor has the same inequalities of its own terms, if the fastest speeds are the same."""
+    problem = Problem(arm, friction_terms("full"), False)
+    n, terms = problem.n_rigid, len(problem.terms)
+    G, h = _inequalities(problem, _bodies(problem), np.eye(len(problem.names)), Prior(), np.full(arm.nu, 2.0))
+    assert not h.any()
+    assert not G[:, :n].any()
+    one = G[: len(G) // arm.nu, n : n + terms]
+    assert (one.any(axis=1)).all()
+    np.testing.assert_allclose(G[:, n:], np.kron(np.eye(arm.nu), one), atol=1e-15)
 
 
 def test_a_payload_is_weighed(arm, motion, torques, noisy):

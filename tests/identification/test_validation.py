@@ -10,8 +10,8 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.identification.identify import identify
-from appell.identification.uncertainty import autocorrelation
-from appell.identification.validation import cross_validate, residuals
+from appell.identification.uncertainty import autocorrelation, inverse
+from appell.identification.validation import _share, cross_validate, residuals
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_a_right_model_gets_no_hint(rubbing_log):
 
 
 def test_missing_friction_is_named(rubbing_log):
-    assert all("friction that the model does not have" in each[0] for each in hints(rubbing_log, False))
+    assert hints(rubbing_log, False) == [("there is friction that the model does not have",)] * 2
 
 
 def test_friction_that_grows_with_load_is_named(rubbing_log):
@@ -137,6 +137,21 @@ def test_what_is_explained_is_one_less_the_share_of_noise(rubbing_fit):
         keep = record.log.moving[:, j]
         e = (record.moved.tau - rubbing_fit.training.tau)[keep, j]
         assert motor.explained == pytest.approx(1.0 - np.var(e) / np.var(record.moved.tau[keep, j]))
+
+
+def test_the_share_that_a_column_explains_does_not_depend_on_its_unit(rng):
+    x, noise = rng.normal(size=(2, 200))
+    noise -= noise.mean() + (noise @ (x - x.mean())) / (x @ (x - x.mean())) * (x - x.mean())
+    e = 3.0 * (x - x.mean()) + noise
+    everywhere = np.ones(200, dtype=bool)
+    for unit in (1.0, 1e-20, 1e20):
+        assert _share(e, [unit * x], everywhere) == pytest.approx(1.0 - np.var(noise) / np.var(e), rel=1e-12)
+
+
+def test_what_no_row_informs_of_is_not_told():
+    told, hidden = inverse(np.zeros((2, 2)))
+    assert not told.any()
+    assert hidden.all()
 
 
 def test_autocorrelation_is_the_sum_of_products(rng):

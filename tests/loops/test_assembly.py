@@ -109,6 +109,13 @@ def test_random_configurations_are_closed(robot, rng):
     assert robot.closure_error(robot.random(rng, 20)).max() < 1e-10
 
 
+def test_random_configurations_are_about_half_a_radian_from_home_in_free_motions(closed):
+    """The mobile arm's wheels and joints are free: closing its rolling contacts does not move them."""
+    robot = closed("mobile-arm")
+    steps = robot.random(np.random.default_rng(1), 400) - robot.neutral()
+    np.testing.assert_allclose(steps[:, 3:].std(axis=0), 0.5, rtol=0.1)
+
+
 def test_close_takes_a_guess(closed):
     robot = closed("five-bar")
     other = close(robot.model, guess=robot.neutral() * [1.0, -1.0, 1.0, -1.0])

@@ -238,6 +238,14 @@ def test_forward_kinematics_finds_a_posture_without_a_guess(robot, motion, agree
     agree(robot.actuator_positions(robot.from_actuators(theta)), theta, 1e-11)
 
 
+def test_random_postures_are_uniform_around_home(robot):
+    mechanism = cast(Any, robot.kind).mechanism
+    off = (robot.random(np.random.default_rng(3), 400) - mechanism.home) / mechanism.spread
+    assert np.abs(off).max() <= 1.0
+    np.testing.assert_allclose(off.mean(axis=0), 0.0, atol=0.2)
+    np.testing.assert_allclose(off.std(axis=0), np.sqrt(1.0 / 3.0), atol=0.1)
+
+
 def test_motor_angles_of_no_posture_are_refused():
     with pytest.raises(
         InputError, match=r"theta of sample \(1,\): no posture of robot 'agile-wrist' with motor angles"

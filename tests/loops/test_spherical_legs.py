@@ -1,4 +1,4 @@
-"""Spherical robots of any number of legs, motors and links, and the virtual work of enferadi2010."""
+"""Spherical robots of any number of legs, motors and links."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from appell.loops.spherical.agile_wrist import AgileWrist, arc
 from appell.loops.spherical.chains import ChainLeg, chains, chains_of
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.mechanism import Leg, Mechanism
-from appell.loops.spherical.sst import StarTriangle
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.vector import IDENTITY
-from tests.support.robots import random_inertia
 
 PLATFORM = Inertia.from_centre(1.3, (0.01, 0.0, 0.02), ((0.004, 0.0, 0.0), (0.0, 0.004, 0.0), (0.0, 0.0, 0.001)))
 MOTORS: dict[str, list[tuple[int, ...]]] = {
@@ -140,7 +138,19 @@ def test_a_leg_has_any_number_of_links(name, mobility, rng, agree):
     assert np.ptp(energy) < 1e-8 * np.abs(energy).max()
 
 
-def test_legs_of_any_number_of_links_are_read_from_a_file(tmp_path, agree):
+def test_closing_begins_at_the_angles_of_the_legs(rng, agree):
+    """Given a closed configuration, angle by angle, it is where the robot is at home."""
+    legs = legs_of("three links")
+    robot = appell.load(chains("odd", legs, PLATFORM))
+    names = [body.joint.name for body in robot.model.bodies]
+    q = robot.random(rng)
+    angles = [[x for name, x in zip(names, q, strict=True) if name.startswith(f"leg{i}_")] for i in (1, 2, 3)]
+    assert [len(own) for own in angles] == [4, 2, 2]
+    placed = [replace(leg, angles=tuple(own)) for leg, own in zip(legs, angles, strict=True)]
+    agree(appell.load(chains("odd", placed, PLATFORM)).neutral(), q, 1e-9)
+
+
+def test_legs_of_any_number_of_links_are_read_from_a_file(tmp_path):
     (file := tmp_path / "odd.toml").write_text(
         'name = "odd"\n[spherical]\nkind = "legs"\n'
         + "platform = { mass = 1.0, inertia = [0.004, 0.004, 0.001] }\n"
@@ -170,61 +180,3 @@ def test_a_chain_without_sense_is_refused(change, message):
     leg = ChainLeg(IDENTITY, IDENTITY, (1.2, 1.0), (Inertia(), Inertia()))
     with pytest.raises(ModelError, match=message):
         chains("odd", [replace(leg, **change)], PLATFORM)
-
-
-# Virtual work, enferadi2010
-
-
-@pytest.fixture(scope="module")
-def star() -> Robot:
-    """Return a star-triangle of general shape and inertias, with gravity."""
-    rng = np.random.default_rng(2010)
-    bodies = [random_inertia(rng) for _ in range(7)]
-    corners = ((1.0, 0.1, 0.0), (-0.1, 1.0, 0.2), (0.0, -0.1, 1.0))
-    first, second = (bodies[0], bodies[1], bodies[2]), (bodies[3], bodies[4], bodies[5])
-    shape = StarTriangle(corners, (2.0, 2.2, 2.0 * math.pi - 4.2), first, second, bodies[6])
-    return Robot(Spherical(shape.mechanism(gravity=(1.0, -2.0, -9.0))))
-
-
-def test_virtual_work_gives_the_torques_of_the_gibbs_function(star, rng, agree):
-    state = star.random(rng, 20), rng.normal(size=(20, 3)), rng.normal(size=(20, 3))
-    found = star.inverse_dynamics(*state, formulation="virtual-work")
-    agree(found, star.inverse_dynamics(*state, formulation="closed-form"), 1e-12)
-    closed = appell.load(chains_of(star.kind.mechanism))
-    tree = star.tree_configuration(state[0])
-    moving, speeding = star.tree_velocity(*state[:2]), star.tree_acceleration(*state)
-    agree(found, closed.inverse_dynamics(tree, closed.reduced(tree, moving), closed.reduced(tree, speeding)), 1e-9)
-
-
-def test_a_wrench_on_the_star_is_felt_by_virtual_work(star, rng, agree):
-    state = star.random(rng, 5), rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
-    load = {"platform": rng.normal(size=(5, 6))}
-    one, other = (star.inverse_dynamics(*state, wrenches=load, formulation=x) for x in ("virtual-work", "closed-form"))
-    agree(one, other, 1e-12)
-
-
-def test_the_matrices_of_virtual_work_are_those_of_the_motion(star, rng, agree):
-    """J γ̇ + K ω = 0 (25), J γ̈ + K ω̇ + M γ̇ + N = 0 (37), and the link Jacobians give the links' velocities."""
-    q, v, a = star.random(rng, 8), rng.normal(size=(8, 3)), rng.normal(size=(8, 3))
-    J, K, M, N, J_a, J_ipl = star.evaluate("virtual_work_matrices", q, v)
-    omega, alpha = star.velocity(q, v, "platform")[:, 3:], star.acceleration(q, v, a, "platform")[:, 3:]
-    moving, speeding = star.tree_velocity(q, v), star.tree_acceleration(q, v, a)
-    gamma, gamma2 = (x[:, star.facts.actuated] for x in (moving, speeding))
-
-    def product(m, x):
-        return np.einsum("...ij,...j->...i", m, x)
-
-    agree(product(J, gamma), -product(K, omega), 1e-12)
-    agree(product(J, gamma2), -product(K, alpha) - product(M, gamma) - N, 1e-11)
-    for k in range(3):
-        for jacobian, name in ((J_a, f"leg{k + 1}_link1"), (J_ipl, f"leg{k + 1}_link2")):
-            turning = np.swapaxes(star.pose(q, name)[:, :3, :3], -1, -2)
-            agree(product(jacobian[:, k], omega), product(turning, star.velocity(q, v, name)[:, 3:]), 1e-12)
-
-
-def test_virtual_work_is_of_right_angled_legs_alone():
-    wrist = appell.load("agile-wrist")
-    with pytest.raises(InputError, match="no formulation 'virtual-work' for robot 'agile-wrist'"):
-        wrist.inverse_dynamics(wrist.neutral(), np.zeros(3), np.zeros(3), formulation="virtual-work")
-    with pytest.raises(InputError, match="no verb 'virtual_work_matrices'"):
-        wrist.evaluate("virtual_work_matrices", wrist.neutral(), np.zeros(3))

@@ -46,6 +46,12 @@ def test_what_the_papers_choose_is_the_default():
     np.testing.assert_allclose(star.home, read_spherical(file_text("sst")).home, atol=1e-15)
 
 
+def test_a_leg_has_its_motor_at_its_first_joint_unless_said(tmp_path):
+    text = appell.load("agile-wrist").save(tmp_path / "wrist.toml").read_text(encoding="utf-8")
+    assert text.count("motors = [1.0]\n") == 3
+    assert [leg.motors for leg in read_spherical(text.replace("motors = [1.0]\n", "")).legs] == [(0,)] * 3
+
+
 def test_an_angle_and_a_body_may_be_given_leg_by_leg():
     text = (
         WRIST.replace('"80 deg"', '["80 deg", 1.3, 1.2]') + "link1 = [{ mass = 1.0 }, { mass = 2.0 }, { mass = 3.0 }]\n"
@@ -89,14 +95,21 @@ def test_an_arc_that_makes_two_axes_one_is_refused():
         AgileWrist(alpha1=(1.0, math.pi, 1.0), alpha2=(1.0, 1.0, 1.0)).mechanism()
 
 
+def test_the_stars_angles_count_up_to_whole_turns():
+    back, on = (StarTriangle(star=(x, x, x)).mechanism() for x in (-2.0 * math.pi / 3.0, 4.0 * math.pi / 3.0))
+    for one, other in zip(back.legs, on.legs, strict=True):
+        np.testing.assert_allclose(one.platform, other.platform, atol=1e-15)
+
+
 def test_a_star_that_does_not_close_is_refused():
     with pytest.raises(ModelError, match="the star's angles 2, 2, 2 rad do not make a full turn"):
         StarTriangle(star=(2.0, 2.0, 2.0)).mechanism()
 
 
-def test_corners_that_fall_together_are_refused():
+@pytest.mark.parametrize("second", [(2.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (1.0, 1e-7, 0.0)])
+def test_corners_that_fall_together_are_refused(second):
     with pytest.raises(ModelError, match="corners 1 and 2 of its base are one point or opposite"):
-        StarTriangle(corners=((1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 1.0))).mechanism()
+        StarTriangle(corners=((1.0, 0.0, 0.0), second, (0.0, 0.0, 1.0))).mechanism()
 
 
 def test_a_spherical_robot_has_no_free_base():

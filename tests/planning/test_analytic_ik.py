@@ -10,6 +10,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.planning.goal import pose
+from appell.planning.wrist import arm_of
 
 ARMS = ("puma560", "puma600", "stanford", "rx90")
 Rows = list[dict[str, Any]]
@@ -148,10 +149,14 @@ def test_joints_take_the_turns_that_bring_them_within_their_limits(rng):
     assert found.is_within[same].all()
 
 
-def test_axes_that_meet_but_for_the_rounding_of_a_file_are_taken_to_meet(rng):
+@pytest.mark.parametrize(("miss", "meets"), [(0.0, True), (4e-7, False)])
+def test_axes_that_meet_but_for_the_rounding_of_a_file_are_taken_to_meet(rng, miss, meets):
+    """An axis that is turned by 1.5708 and set off along itself misses the wrist's centre by 4e-6 of the offset."""
     exact = arm("puma600")
     rows = [{key: 1.5708 * np.sign(x) if key == "alpha" else x for key, x in row.items()} for row in ROUNDED]
+    rows[5]["a"] = miss
     robot = appell.from_dh([{**row, "mass": 1.0, "inertia": [0.1, 0.1, 0.1]} for row in rows], modified=True)
+    assert arm_of(robot.model, 5).is_exact == meets
     goal = exact.pose(rng.uniform(-1.0, 1.0, (20, 6)), "dh6")
     found = appell.planning.analytic_ik(robot, goal)
     assert found.is_reached.mean() > 0.95  # where two branches meet, rounding may leave none

@@ -152,6 +152,16 @@ def test_friction_opposes_slip_with_all_its_strength(seed, k):
             np.testing.assert_allclose(force[1:], -m * force[0] * u[1:] / slip, atol=1e-6 * (1.0 + force[0]))
 
 
+@pytest.mark.parametrize("mu", [0.3, 1.5])
+@pytest.mark.parametrize("angle", [0.0, 2.0, 4.0])
+def test_a_contact_slides_when_its_friction_is_at_the_cone_and_sticks_within(mu, angle):
+    tangent = np.array([math.cos(angle), math.sin(angle)])
+    for speed, mode in ((0.9 * mu, "stick"), (2.0 * mu, "slide")):
+        found = coulomb(np.eye(3), np.array([-1.0, *(-speed * tangent)]), np.array([mu]), [None])
+        assert found.modes == (mode,)
+        np.testing.assert_allclose(found.forces[0], [1.0, *(min(speed, mu) * tangent)], atol=1e-12)
+
+
 def test_four_corners_at_once_share_the_blow_and_it_is_noted(brick):
     corners = [appell.simulation.Point("body", (x, y, -0.1), name=f"c{x}{y}") for x in (-0.2, 0.2) for y in (-0.3, 0.3)]
     q = brick.neutral()

@@ -53,6 +53,16 @@ def test_outlines_lie_on_their_walls():
             np.testing.assert_allclose(wall.gap(line), 0.0, atol=1e-12)
 
 
+def test_a_plane_is_drawn_as_a_square_of_four_metres_about_its_point():
+    wall = appell.walls.Plane((0.1, 0.2, 0.3), (1.0, -2.0, 0.5))
+    line = wall.outline()
+    assert line is not None
+    np.testing.assert_array_equal(line[0], line[-1])
+    np.testing.assert_allclose(line[:4].mean(axis=0), wall.point, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(np.diff(line, axis=0), axis=1), 4.0)
+    np.testing.assert_allclose(np.linalg.norm(line[2:4] - line[:2], axis=1), 4.0 * np.sqrt(2.0))
+
+
 def test_segment_is_passed_beside_its_ends(ball):
     wall = appell.walls.Segment((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), axis=(0.0, -1.0, 0.0))
     for x, hits in ((0.5, 1), (1.5, 0)):

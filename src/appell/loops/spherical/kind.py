@@ -130,7 +130,7 @@ class Spherical(Kind):
             actuated,
             [float(x) for inertia in robot.inertias for x in inertia.parameters],
             Limits(-endless, endless, endless, endless),
-            {MASS: 1, REACH: legs, ACTUATION: 1},
+            {MASS: 1, REACH: legs},
             [
                 *(
                     f"  q[{i}], v[{i}] {name}: Euler angle about {axis} [rad], rate [rad/s]"
