@@ -30,7 +30,7 @@ MATTERS = 0.02
 """Nothing is said of residuals below this part of the torque."""
 REVERSAL = 1.5
 """Residuals this much larger just after a reversal than elsewhere point to friction that winds up."""
-REVERSAL = 0.3
+SINCE_REVERSAL = 0.3
 """How long [s] after a reversal."""
 
 
@@ -339,7 +339,7 @@ def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int)
     """Return the rms of residuals soon after reversals, beside that of the others."""
     soon, other = [np.zeros(0)], [np.zeros(0)]
     for record, error in zip(records, errors, strict=True):
-        turned = _reversed(record, j, 0.0, REVERSAL)
+        turned = _reversed(record, j, 0.0, SINCE_REVERSAL)
         keep = record.log.moving[:, j]
         soon.append(error[keep & turned, j])
         other.append(error[keep & ~turned, j])
