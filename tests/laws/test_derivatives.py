@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from appell.recursion import articulated, gibbs
+from appell.model.lean import lean
+from appell.model.model import Model
+from appell.recursion import articulated, derivatives, gibbs
 from tests.support.evaluation import agree, slope
 from tests.support.kinds import driven, random_states
-from tests.support.pool import DRAWINGS, pool
+from tests.support.pool import COUPLED, DRAWINGS, pool
 
 ARGUMENTS = ["q", "v", "a"]
 
@@ -47,6 +51,34 @@ def test_inverse_dynamics_derivatives_are_differences_along_the_motions_of_the_r
 @pytest.mark.parametrize("by", range(3), ids=["q", "v", "tau"])
 def test_forward_dynamics_derivatives_are_differences_along_the_motions_of_the_robot(forward, by):
     agree(forward[0][by], forward[1][by], 1e-8, size=1e-2)
+
+
+# Trees
+
+
+@pytest.mark.parametrize("reframed", [lambda model: model, lean], ids=["as filed", "lean"])
+@given(model=st.from_type(Model))
+def test_the_recursion_of_derivatives_is_that_of_inverse_dynamics_differentiated(
+    reframed, model, state, evaluate, differentiate
+):
+    given = state(model)
+    found = evaluate(derivatives.derivatives, reframed(model), *given)
+    expected = [differentiate(gibbs.inverse_dynamics, model, *given, by=by) for by in range(3)]
+    size = np.abs(expected).max()
+    for block, other in zip(found, expected, strict=True):
+        agree(block, other, 1e-12, size=size)
+
+
+@pytest.mark.parametrize("name", [*DRAWINGS, *COUPLED])
+@pytest.mark.parametrize("verb", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"])
+def test_the_recursion_of_derivatives_gives_what_tangents_give(name, verb):
+    robot = pool(name)
+    q, v, a, tau = random_states(robot, 4)
+    given = (q, v, a) if verb.startswith("inverse") else (q, v, tau)
+    condition = 1.0 if verb.startswith("inverse") else np.linalg.cond(robot.mass_matrix(q)).max()
+    found, expected = (getattr(robot, verb)(*given, formulation=name) for name in ("composite", "gibbs"))
+    for block, other in zip(found, expected, strict=True):
+        agree(block, other, 1e-12 * condition, size=np.abs(expected[2]).max())
 
 
 @pytest.fixture(scope="session", params=DRAWINGS)

@@ -1,4 +1,4 @@
-"""Derivatives of the dynamics of arms against Pinocchio's analytical ones."""
+"""Derivatives of the dynamics of arms, a quadruped and humanoids against Pinocchio's analytical ones."""
 
 from __future__ import annotations
 
@@ -10,40 +10,49 @@ import appell
 pin = pytest.importorskip("pinocchio")
 
 ARMS = ["ur_description/urdf/ur5_robot.urdf", "so_arm_description/urdf/so101.urdf", "z1_description/urdf/z1.urdf"]
+QUADRUPED = "go2_description/urdf/go2.urdf"
+HUMANOIDS = ["g1_description/urdf/g1_29dof_rev_1_0.urdf", "talos_data/robots/talos_reduced.urdf"]
+ROBOTS = [*ARMS, QUADRUPED, *(pytest.param(path, marks=pytest.mark.slow) for path in HUMANOIDS)]
 
 
-@pytest.fixture(params=ARMS, ids=lambda path: path.split("/")[-1])
-def arm(request, robots):
-    path = robots / request.param
-    model = pin.buildModelFromUrdf(str(path))
+@pytest.fixture(params=ROBOTS, ids=lambda path: path.split("/")[-1])
+def pair(request, robots):
+    """Return a robot, Pinocchio's model of it, and where Pinocchio's velocities are among the robot's."""
+    path, is_fixed = robots / request.param, request.param in ARMS
+    model = pin.buildModelFromUrdf(str(path), *(() if is_fixed else (pin.JointModelFreeFlyer(),)))
     model.armature[:] = 0.0
-    robot = appell.load(path, friction=False)
-    assert list(model.names)[1:] == robot.joint_names
-    return robot, model
+    robot = appell.load(path, floating=not is_fixed, friction=False)
+    base = 0 if is_fixed else 6
+    own = robot.joint_names[not is_fixed :]
+    order = [*range(base), *(base + own.index(name) for name in list(model.names)[1 if is_fixed else 2 :])]
+    assert sorted(order) == list(range(robot.nv))
+    return robot, model, np.array(order)
 
 
-def test_inverse_dynamics_derivatives_are_pinocchios(arm, rng, agree):
-    robot, model = arm
-    data = model.createData()
+def theirs(derivatives, model, order, q, v, x):
+    """Return three blocks of derivatives, samples first, in the order of the robot's velocities."""
+    data, results, back = model.createData(), [], np.argsort(order)
+    more = q.shape[-1] - len(order)  # a quaternion has one number more, before all other joints
+    places = np.concatenate([np.arange(more), order + more])
+    for sample in zip(q[:, places], v[:, order], x[:, order], strict=True):
+        by_q, by_v, last = derivatives(model, data, *sample)
+        blocks = by_q, by_v, np.triu(last) + np.triu(last, 1).T
+        results.append([block[np.ix_(back, back)] for block in blocks])
+    return zip(*results, strict=True)
+
+
+def test_inverse_dynamics_derivatives_are_pinocchios(pair, rng, agree):
+    robot, model, order = pair
     q, v, a = robot.random(rng, 20), rng.normal(size=(20, robot.nv)), rng.normal(size=(20, robot.nv))
-    ours = robot.inverse_dynamics_derivatives(q, v, a)
-    theirs = []
-    for sample in zip(q, v, a, strict=True):
-        by_q, by_v, by_a = pin.computeRNEADerivatives(model, data, *sample)
-        theirs.append((by_q.copy(), by_v.copy(), np.triu(by_a) + np.triu(by_a, 1).T))
-    for block, expected in zip(ours, zip(*theirs, strict=True), strict=True):
-        agree(block, expected)
+    expected = theirs(pin.computeRNEADerivatives, model, order, q, v, a)
+    for block, other in zip(robot.inverse_dynamics_derivatives(q, v, a), expected, strict=True):
+        agree(block, other)
 
 
-def test_forward_dynamics_derivatives_are_pinocchios(arm, rng, agree):
-    robot, model = arm
-    data = model.createData()
+def test_forward_dynamics_derivatives_are_pinocchios(pair, rng, agree):
+    robot, model, order = pair
     q, v, a = robot.random(rng, 20), rng.normal(size=(20, robot.nv)), rng.normal(size=(20, robot.nv))
     tau = robot.inverse_dynamics(q, v, a)
-    ours = robot.forward_dynamics_derivatives(q, v, tau)
-    theirs = []
-    for sample in zip(q, v, tau, strict=True):
-        by_q, by_v, inverse = pin.computeABADerivatives(model, data, *sample)
-        theirs.append((by_q.copy(), by_v.copy(), np.triu(inverse) + np.triu(inverse, 1).T))
-    for block, expected in zip(ours, zip(*theirs, strict=True), strict=True):
-        agree(block, expected)
+    expected = theirs(pin.computeABADerivatives, model, order, q, v, tau)
+    for block, other in zip(robot.forward_dynamics_derivatives(q, v, tau), expected, strict=True):
+        agree(block, other)

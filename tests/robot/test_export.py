@@ -39,7 +39,8 @@ def check(robot, verbs, frame, c):
     for verb in verbs:
         about = frame if robot.verbs[verb].about else None
         tape, hidden = robot.tape(verb, about), {"inverse_mass_norm", "quaternion_error", "reach", "actuation_growth"}
-        given = [robot.random(rng), *(rng.normal(size=port.shape) for port in tape.inputs[1:])]
+        sizes = {"dt": 1e-3}  # a longer step may leave the workspace
+        given = [robot.random(rng), *(sizes.get(p.name, 1.0) * rng.normal(size=p.shape) for p in tape.inputs[1:])]
         every = {port.name: np.full(port.shape, np.nan) for port in tape.outputs}
         found = [x for name, x in every.items() if name not in hidden]
         code = getattr(c, f"arm_{verb}" + (f"_{frame}" if about else ""))(*map(place, (*given, *found)))

@@ -142,7 +142,8 @@ def test_other_parameters_are_another_robot(name, verb):
     assert np.abs(other.parameters - robot.parameters).max() > 0.1
     found = call(robot, verb, given, parameters=other.parameters)
     within = 1e-9 if verb.startswith(SOLVING) else 1e-11
-    for x, y in zip(found, call(other, verb, given), strict=True):
+    expected = call(other, verb, given)  # without the derivatives by the parameters, where the verb gives them
+    for x, y in zip(found[: len(expected)], expected, strict=True):
         agree(x, y, within, size=1e-3)
 
 

@@ -37,7 +37,8 @@ def states(robot: Robot, count: int = 4) -> tuple[np.ndarray, np.ndarray, np.nda
 def arguments(robot: Robot, verb: str) -> list[np.ndarray]:
     """Return random arguments of a verb that is given forces."""
     q, v, tau = states(robot)
-    return [q, v, tau, *([tau] if verb.endswith("_loaded") else [])]
+    others = {"load": tau, "w": tau, "dt": np.full((len(q), 1), 1e-3)}
+    return [q, v, tau, *(others[name] for name, _ in VERBS[verb].inputs[3:])]
 
 
 @pytest.fixture(scope="module")

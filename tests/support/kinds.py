@@ -15,7 +15,7 @@ from appell.loops.spherical.kind import Spherical
 from appell.model.model import Joint, Model
 from appell.recursion.points import Place
 from appell.robot import posture
-from appell.robot.derivatives import known
+from appell.robot.formulations import known
 from appell.robot.kind import FILE
 from appell.robot.programs import Solved
 from appell.robot.robot import Robot
@@ -53,7 +53,8 @@ def driven(robot: Robot, a: Array) -> Array:
 
 def arguments(robot: Robot, verb: str, states: States) -> list[Array]:
     """Return what a verb is called with in some states; inputs besides q, v, a, τ and a goal are random."""
-    values, rng = {**states._asdict(), "goal": states.q[::-1]}, np.random.default_rng(7)
+    rng, short = np.random.default_rng(7), np.full((len(states.q), 1), 1e-3)
+    values = {**states._asdict(), "goal": states.q[::-1], "dt": short}
     found = []
     for port in robot.verbs[verb].ports({**robot.facts.sizes, "n": 0})[0]:
         given = values[port.name] if port.name in values else rng.normal(size=(len(states.q), *port.shape))

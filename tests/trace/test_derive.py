@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from appell.spatial import scalar
+from appell.trace.adjoint import gradient
 from appell.trace.derive import jacobian
 from appell.trace.tape import Port, trace
 
@@ -34,6 +35,16 @@ def test_a_derivative_is_that_of_the_arithmetic(name):
     tape = trace("f", lambda x: jacobian([f(*x)], x), [Port("x", (2,))], [Port("J", (1, 2))])
     steps = [[complex(x, 1e-30 * (k == i)) for i, x in enumerate(X)] for k in range(2)]
     np.testing.assert_allclose(tape.run(X), [np.imag(f(*step)) / 1e-30 for step in steps], rtol=1e-14, atol=1e-16)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_gradient_is_the_weighed_derivative_of_the_arithmetic(name):
+    f, w = PROGRAMS[name], 0.37
+    program = lambda x, w: gradient([f(*x), x[0] * x[1]], [w[0], 2.0], x)  # noqa: E731
+    tape = trace("f", program, [Port("x", (2,)), Port("w", (1,))], [Port("g", (2,))])
+    steps = [[complex(x, 1e-30 * (k == i)) for i, x in enumerate(X)] for k in range(2)]
+    expected = [w * np.imag(f(*step)) / 1e-30 + 2.0 * X[1 - k] for k, step in enumerate(steps)]
+    np.testing.assert_allclose(tape.run(X, [w]), expected, rtol=1e-14, atol=1e-16)
 
 
 def test_a_derivative_that_is_zero_leaves_no_step():

@@ -40,7 +40,7 @@ from appell.robot.coordinates import (
     velocity_names,
     velocity_places,
 )
-from appell.robot.derivatives import known
+from appell.robot.formulations import known
 from appell.robot.guards import OPEN, PIVOT_GROWTH
 from appell.robot.kind import FILE, Facts, Failure, Key, Kind, Rank
 from appell.robot.posture import Embedding
@@ -205,7 +205,8 @@ class Closed(Kind):
         structure, _ = decide(
             self.assembler, self.configurations, chosen.independent, frames, axes or "first", chosen.actuated
         )
-        return Loops(frames, self.tree_in(form), structure)
+        filed = None if variant == FILE else Loops(self.model, self.model, chosen)
+        return Loops(frames, self.tree_in(form), structure, filed=filed)
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return the quaternions' lengths, and how small pivots are."""

@@ -12,16 +12,17 @@ written out: Γv is a solution with the factors of J_d, and Γᵀf = f_i − J_i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from appell.loops.structure import Structure
 from appell.model.model import Model
 from appell.recursion import closure, elimination, forward
 from appell.recursion.kinematics import Scalars, links
-from appell.recursion.rates import coordinate_rates
+from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
 from appell.robot.posture import Forces, Posture, dot
 from appell.spatial.scalar import Scalar
+from appell.spatial.vector import ZERO
 from appell.trace.derive import along
 
 
@@ -34,6 +35,8 @@ class Loops:
     structure: Structure
     known: dict[Scalars, ClosedPosture] = field(default_factory=dict, repr=False, compare=False)
     """The posture asked for last: a program asks for the same one several times."""
+    filed: Loops | None = None
+    """The loops in the frames of the file and the first frames' axes, in which they are closed; these where none."""
 
     def at(self, q: Scalars) -> Posture:
         """Return a configuration with its loops factorised."""
@@ -53,7 +56,11 @@ class Loops:
 
     def finished(self, q: Scalars) -> Forces:
         """Return q after one step of Newton's towards closed loops."""
-        return closing_step(self, q)[0]
+        return closing_step(self.filed or self, q)[0]
+
+    def weightless(self) -> Loops:
+        """Return the robot without gravity."""
+        return replace(self, dynamics=replace(self.dynamics, gravity=ZERO), known={})
 
 
 class ClosedPosture(Posture):
@@ -135,15 +142,15 @@ class ClosedPosture(Posture):
             result.append(total)
         return result
 
-    def column_rates(self, v: Scalars, moving: Scalars) -> list[Forces]:
-        """Return the columns of Γ̇, from J_d Γ̇_d = −J̇Γ."""
+    def turned(self, v: Scalars, moving: Scalars, columns: Sequence[Scalars]) -> list[Forces]:
+        """Return Γ̇x for several columns Γx, from J_d Γ̇_d = −J̇Γ."""
         direction = list(zip(self.q, self.rates(v, moving), strict=True))
         order = self.loops.structure.order
         places = [(r, k) for r in order.rows for k in self.rows[r]]
         entries = along([self.rows[r][k] for r, k in places], [direction])
         changes = dict(zip(places, (x for (x,) in entries), strict=True))
         turned: list[Forces] = []
-        for column in self.columns(range(self.n)):
+        for column in columns:
             right: list[Scalar] = [0.0] * len(self.rows)
             for r in order.rows:
                 right[r] = -dot([changes[r, k] for k in self.rows[r]], [column[k] for k in self.rows[r]])
@@ -154,6 +161,11 @@ class ClosedPosture(Posture):
     def rates(self, v: Scalars, moving: Scalars) -> Scalars:
         """Return q̇ of the tree."""
         return coordinate_rates(self.loops.frames, self.q, moving)
+
+    def speeds(self, rates: Scalars) -> Scalars:
+        """Return the independent ones of the tree's velocities."""
+        every = speeds(self.loops.frames, self.q, rates)
+        return tuple(every[k] for k in self.loops.structure.independent)
 
     # Actuators
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about, from_quaternion, perpendicular
 from appell.spatial.scalar import Scalar, Vector, cos, sin
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, scale
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale
 
 Scalars = tuple[Scalar, ...]
 
@@ -56,6 +56,9 @@ class Kind(Protocol):
     def rates(self, q: Scalars, v: Scalars) -> Scalars:
         """Return q̇."""
 
+    def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
+        """Return the v of which q̇ is the rate; of a quaternion's rate, what changes its length is left out."""
+
 
 class _Plain:
     """What joints have whose velocities are the rates of their coordinates."""
@@ -63,6 +66,10 @@ class _Plain:
     def rates(self, q: Scalars, v: Scalars) -> Scalars:
         """Return v."""
         return v
+
+    def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
+        """Return q̇."""
+        return rates
 
 
 class Revolute(_Plain):
@@ -146,6 +153,11 @@ class Planar:
         c, s = cos(q[2]), sin(q[2])
         return (c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
 
+    def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
+        """Return the rates of the positions turned back by q₃, and that of q₃."""
+        c, s = cos(q[2]), sin(q[2])
+        return (c * rates[0] + s * rates[1], c * rates[1] - s * rates[0], rates[2])
+
 
 class Ball:
     """Turning about a point; q: quaternion x y z w, v: angular velocity in the child's frame."""
@@ -166,6 +178,14 @@ class Ball:
         a, b, c = (0.5 * rate for rate in v)
         return (w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a, -(x * a + y * b + z * c))
 
+    def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
+        """Return the vector part of 2 q⁻¹ ⊗ q̇."""
+        x, y, z, w = q
+        a, b, c, d = rates
+        size = 2.0 / (x * x + y * y + z * z + w * w)
+        turns = (w * a - x * d + z * b - y * c, w * b - y * d + x * c - z * a, w * c - z * d + y * a - x * b)
+        return tuple(size * turn for turn in turns)
+
 
 class Free:
     """Moving freely; q: position, quaternion x y z w; v: linear, then angular velocity, in the child's frame."""
@@ -183,6 +203,11 @@ class Free:
     def rates(self, q: Scalars, v: Scalars) -> Scalars:
         """Return the linear velocity in the joint frame, turned by the quaternion's direction, and ½ q ⊗ (ω, 0)."""
         return (*matvec(from_quaternion(*q[3:]), (v[0], v[1], v[2])), *Ball().rates(q[3:], v[3:]))
+
+    def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
+        """Return the rate of the position in the child's frame, and the vector part of 2 q⁻¹ ⊗ q̇."""
+        linear = matvec_t(from_quaternion(*q[3:]), (rates[0], rates[1], rates[2]))
+        return (*linear, *Ball().speeds(q[3:], rates[3:]))
 
 
 def plane(axis: Vector) -> tuple[Vector, Vector]:

@@ -6,10 +6,12 @@ Momentum is linear first, then angular about the mass centre, both in world axes
 from __future__ import annotations
 
 from appell.model.model import WORLD, Model
+from appell.model.parameters import n_parameters
 from appell.recursion.gibbs import accelerations
 from appell.recursion.inertia_matrix import Rows, composite_bodies, unit_momentum
 from appell.recursion.kinematics import Load, Scalars, jacobian, links, velocities, world_poses
 from appell.recursion.points import acceleration_at, velocity_at
+from appell.spatial.inertia import UNITS
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector, nonzero
 from appell.spatial.vector import ZERO, add, cross, matvec, scale, sub
@@ -53,6 +55,16 @@ def momentum(model: Model, q: Scalars, v: Scalars) -> Scalars:
         own = about(centre, pose, unit_momentum(body.inertia, velocity))
         total = tuple(x + y for x, y in zip(total, own, strict=True))
     return total
+
+
+def momentum_regressor(model: Model, q: Scalars, v: Scalars) -> Rows:
+    """Return Y, 6 rows, with Y·π the momentum: that of every parameter at 1, about the mass centre of the model."""
+    columns: list[Scalars] = []
+    centre = centre_of_mass(model, q)
+    for pose, moving in zip(world_poses(model, q), velocities(model, links(model, q), v), strict=True):
+        columns += [about(centre, pose, unit_momentum(unit, moving)) for unit in UNITS]
+    columns += [(0.0,) * 6] * (n_parameters(model) - len(columns))
+    return tuple(zip(*columns, strict=True)) if columns else ((),) * 6
 
 
 def velocity(model: Model, q: Scalars, v: Scalars, frame: str) -> Scalars:

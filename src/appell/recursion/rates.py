@@ -17,3 +17,11 @@ def coordinate_rates(model: Model, q: Scalars, v: Scalars) -> Scalars:
     for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
         rates += body.joint.type.rates(q[at], v[along])
     return tuple(rates)
+
+
+def speeds(model: Model, q: Scalars, rates: Scalars) -> Scalars:
+    """Return the v whose coordinate rates are given, joint by joint."""
+    found: list[Scalars] = []
+    for body, at in zip(model.bodies, model.q_slices, strict=True):
+        found += body.joint.type.speeds(q[at], rates[at])
+    return tuple(found)

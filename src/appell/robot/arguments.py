@@ -109,12 +109,23 @@ def several(what: str, argument: Any) -> list[Any]:
     return entries
 
 
-def takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:
+def check_out(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> None:
+    """Raise what is wrong where `out` cannot receive the results."""
+    try:
+        is_good = _takes(recipe, arguments, out)
+    except (ValueError, TypeError, OverflowError):  # an argument is no array
+        is_good = False
+    if not is_good:
+        raise explain(robot, recipe, arguments, out, ValueError("out does not fit"))
+
+
+def _takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:
     """Return whether `out` can receive the results: plain float arrays of the right shapes, apart from one another."""
     places = out if isinstance(out, tuple) else (out,)
     if len(places) != len(recipe.outputs):
         return False
-    axes = {np.shape(x)[: np.ndim(x) - len(port.shape)] for x, port in zip(arguments, recipe.inputs, strict=True)}
+    shapes = (x.shape if type(x) is np.ndarray else np.shape(x) for x in arguments)
+    axes = {x[: len(x) - len(port.shape)] for x, port in zip(shapes, recipe.inputs, strict=True)}
     axes.discard(())
     try:
         shape = np.broadcast_shapes(*axes) if len(axes) > 1 else axes.pop() if axes else ()

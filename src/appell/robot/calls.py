@@ -1,12 +1,14 @@
 """The one way from arguments to results: kernel, guards, results; errors in words.
 
-A call is prepared once per program. One float64 sample takes the short way of :mod:`appell.kernels.runtime.fast_call`;
-everything else goes through the kernel's ufunc. Values of guards are looked at afterwards.
+A call is prepared once per program. A few float64 samples take the short way of
+:mod:`appell.kernels.runtime.fast_call`; everything else goes through the kernel's ufunc. Values of guards are looked at
+afterwards.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from appell.kernels.runtime.constant import ConstantKernel
-from appell.kernels.runtime.kernel import Kernel, overlap
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.memory import apart
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.robot import compile
-from appell.robot.arguments import explain, numbers, takes
+from appell.robot.arguments import check_out, explain, numbers
 from appell.robot.kind import Failure, Key, Kind
 
 Call = Callable[..., Any]
@@ -67,29 +70,24 @@ def of_program(kind: Kind, key: Key) -> Call:
     guards, compiled = program.guards, kernel(program.spec)
     count, n_results = len(program.spec.inputs), len(program.spec.outputs) - len(guards)
     own = ProgramSpec(key.verb, program.spec.inputs, program.spec.outputs[:n_results], "", program.spec.make)
-    is_quiet = any(guard.is_quiet for guard in guards)
-
-    def check_out(arguments: tuple[Any, ...], out: Any) -> None:
-        try:
-            is_good = takes(own, arguments, out)
-        except (ValueError, TypeError, OverflowError):  # an argument is no array
-            is_good = False
-        if not is_good:
-            raise explain(kind.model.name, own, arguments, out, ValueError("out does not fit"))
+    keeps_out, nothing = any(guard.keeps_out for guard in guards), (None,) * len(guards)
+    check = partial(check_out, kind.model.name, own)
 
     def general(*arguments: Any) -> Any:
-        out = arguments[count] if len(arguments) > count else None
-        for port, argument in zip(program.spec.inputs, arguments, strict=False):
+        """Return the results and guards; where a result lies on an argument and there are guards, not yet in `out`."""
+        given, out = arguments[:count], arguments[count] if len(arguments) > count else None
+        for port, argument in zip(program.spec.inputs, given, strict=False):
             if isinstance(argument, np.ma.MaskedArray):  # NumPy would use the numbers under the mask
                 numbers(kind.model.name, port.name, port.shape, argument)
-        if out is not None and not guards:
-            check_out(arguments[:count], out)
+        if out is not None:
+            check(given, out if not guards else out[:n_results] if n_results > 1 else out[0])
         try:
-            given = [x if type(x) is np.ndarray else _bare(x) for x in arguments[:count]]
+            given = tuple(x if type(x) is np.ndarray else _bare(x) for x in given)
+            is_apart = out is None or apart(given, out if isinstance(out, tuple) else (out,))
             if guards:  # they report what NumPy would
                 with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-                    return compiled(*given, out=out)
-            return compiled(*given, out=out)
+                    return compiled.evaluate(given, out if is_apart else None)
+            return compiled.evaluate(given, out) if is_apart else compiled(*given, out=out)
         except (ValueError, TypeError, OverflowError) as error:
             raise explain(kind.model.name, own, arguments[:count], None, error) from None
 
@@ -106,16 +104,13 @@ def of_program(kind: Kind, key: Key) -> Call:
         return results
 
     def into(arguments: tuple[Any, ...], out: Any) -> Any:
-        """Write results into `out`: once they are good, where it is also an argument or bad samples are an error."""
-        check_out(arguments, out)
+        """Write results into `out`: once they are good, where it is also an argument or a guard keeps it."""
         places = out if isinstance(out, tuple) else (out,)
-        if is_quiet or any(overlap(x, place) for x in arguments for place in places):
-            results = judged(arguments, short(*arguments))
-        else:
-            results = judged(arguments, short(*arguments, (*places, *(None for _ in guards))))
-            if all(result is place for result, place in zip(results, places, strict=False)):
-                return out
-        return write_out(results, out)
+        if keeps_out or isinstance(out, tuple) is not (n_results > 1) or len(places) != n_results:
+            check(arguments, out)
+            return write_out(judged(arguments, short(*arguments)), out)
+        results = judged(arguments, short(*arguments, (*places, *nothing)))
+        return out if all(map(operator.is_, results, places)) else write_out(results, out)
 
     if len(guards) == 1 and n_results == 1:  # most calls: as few steps as can be
         passes = guards[0].passes

@@ -55,7 +55,7 @@ def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tup
     """Return the inputs and outputs of a program, its guards' among them, and the guards."""
     verb = verb_of(kind, key.verb)
     sizes = kind.facts.sizes if verb.about != "points" else {**kind.facts.sizes, "n": len(key.about)}
-    inputs, outputs = verb.ports(sizes)
+    inputs, outputs = verb.ports(sizes, is_parametric=key.is_parametric)
     is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
     values = kind.guards(key)
     guards = tuple(GUARDS[name] for name in verb.guards if is_checked and values.get(name))
@@ -90,6 +90,12 @@ def choice(kind: Kind, key: Key) -> Competitor:
         formulation_of(kind, key.verb, key.formulation)
         return Competitor(key.formulation, FILE)
     judged = kind.verbs[key.verb].chosen_as or key.verb
+    best = _cheapest(kind, key, judged)
+    own = kind.formulations(key.verb)
+    return best if best.formulation in own else Competitor(next(iter(own)), best.variant)
+
+
+def _cheapest(kind: Kind, key: Key, judged: str) -> Competitor:
     competitors = kind.competitors(judged)
     if len(competitors) == 1:
         return competitors[0]
@@ -137,7 +143,7 @@ def traced(
         robot = embedding(pi)
         # first, while the inputs are at hand
         values = kind.checks(robot, verb.guards, own[0]) if guards else {}
-        results = formulation.program(robot, *own, *about)
+        results = formulation.program(robot, *own, *about, *((pi,) if pi and verb.by_parameters else ()))
         if isinstance(results, Solved):
             results, inverse_norm = results
             if GUARDS[MASS] in guards:

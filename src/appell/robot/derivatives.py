@@ -1,7 +1,8 @@
 """Derivatives of the dynamics of any robot, along the motions that it has.
 
-Inverse dynamics is differentiated operation by operation (:mod:`appell.trace.derive`). ∂/∂q is taken along the
-independent velocities: column k says how a result changes while q moves by unit velocity k, v and a held.
+∂/∂q is taken along the independent velocities: column k says how a result changes while q moves by unit velocity k, v
+and a held. Inverse dynamics of any robot is differentiated operation by operation (:mod:`appell.trace.derive`); that of
+a tree also by a recursion of its own (:mod:`appell.recursion.derivatives`), of half the operations on a long chain.
 """
 
 from __future__ import annotations
@@ -10,20 +11,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from appell.recursion import forward, gibbs, inertia_matrix
+from appell.recursion import derivatives, forward, gibbs, inertia_matrix
+from appell.recursion.branches import Branches
 from appell.recursion.kinematics import Scalars
-from appell.robot.posture import Embedding, Forces, Posture
-from appell.robot.programs import (
-    PROGRAMS,
-    Formulation,
-    Program,
-    Solved,
-    bias_forces,
-    generalised_forces,
-    inverse_dynamics,
-    only,
-    units,
-)
+from appell.robot.posture import Embedding, Forces, Matrix, Posture, Tree
+from appell.robot.programs import PROGRAMS, Formulation, Solved, bias_forces, generalised_forces, inverse_dynamics, only
+from appell.robot.quantities import Program, units
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import Direction, along, jacobian, substituted
 from appell.trace.expr import Expr
@@ -88,10 +81,51 @@ def _by_state(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> tuple[t
     return (along(rest, directions(at, q)), jacobian(rest, v)), unknown
 
 
+# Trees
+
+
+def tree_inverse_derivatives(robot: Tree, q: Scalars, v: Scalars, a: Scalars) -> Any:
+    """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a of a tree."""
+    at = robot.at(q)
+    by_q, by_v, by_a = derivatives.derivatives(at.model, at.q, at.velocities(v), at.velocities(a))
+    return _reduced(at, by_q), _reduced(at, by_v), at.congruent(by_a)
+
+
+def tree_forward_derivatives(robot: Tree, q: Scalars, v: Scalars, tau: Scalars) -> Any:
+    """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of a tree."""
+    at = robot.at(q)
+    matrix = at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q))
+    branches = Branches(matrix, at.parents)
+    factors = branches.lower, branches.inverse
+    right = [t - b for t, b in zip(tau, bias_forces(at, gibbs.inverse_dynamics, v), strict=True)]
+    a = forward.solve_factorised(*factors, at.parents, tuple(right))
+    rest, *free = derivatives.rigid_derivatives(at.model, at.q, at.velocities(v), at.velocities(a))
+
+    def solved(rows: Matrix, own: Matrix) -> Any:
+        columns = [branches.solve(column) for column in zip(*_reduced(at, rows), strict=True)]
+        pairs = zip(zip(*columns, strict=True), _reduced(at, own), strict=True)
+        return [[-(x + y) for x, y in zip(*pair, strict=True)] for pair in pairs]
+
+    by_q, by_v = solved(rest.by_q, free[0]), solved(rest.by_v, free[1])
+    inverse_norm = partial(forward.inverse_norm, matrix, factors, at.parents)
+    return Solved((by_q, by_v, branches.inverse_matrix()), inverse_norm)
+
+
+def _reduced(at: Posture, rows: Matrix) -> Matrix:
+    """Return ΓᵀXΓ."""
+    return at.spread(at.gathered_rows(rows))
+
+
 _DERIVATIVES = {
     "inverse_dynamics_derivatives": only(inverse_dynamics_derivatives(inverse_dynamics(gibbs.inverse_dynamics))),
     "forward_dynamics_derivatives": only(forward_dynamics_derivatives),
 }
+
+OF_TREES = {
+    "inverse_dynamics_derivatives": only(tree_inverse_derivatives, "composite"),
+    "forward_dynamics_derivatives": only(tree_forward_derivatives, "composite"),
+}
+"""The formulations that trees have besides."""
 
 
 def known(verb: str) -> Mapping[str, Formulation]:

@@ -23,6 +23,7 @@ from appell.recursion.momentum import total_mass
 from appell.robot.arguments import numbers
 from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of
+from appell.robot.composed import composed
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
 from appell.robot.kind import Facts, Key, Kind, Rank
 from appell.spatial.scalar import Array
@@ -218,7 +219,8 @@ class Description:
     def _prepared(
         self, name: Any, verb: str, about: Any, formulation: str | None, is_parametric: bool
     ) -> Callable[..., Array]:
-        call = self._calls[name] = prepared(self.kind, self._key(verb, about, formulation, is_parametric))
+        key = self._key(verb, about, formulation, is_parametric)
+        call = self._calls[name] = (composed if self.kind.is_composed(key) else prepared)(self.kind, key)
         return call
 
     def _key(self, verb: str, about: Any, formulation: str | None, is_parametric: bool) -> Key:

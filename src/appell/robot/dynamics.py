@@ -1,4 +1,4 @@
-"""The verbs of a robot: dynamics, energies, frames and derivatives. Each checks its arguments and runs native code."""
+"""The verbs of a robot: dynamics, energies and frames. Each checks its arguments and runs native code."""
 
 from __future__ import annotations
 
@@ -77,6 +77,23 @@ class Dynamics(Configurations):
         """Return a matrix C(q, v) with C·v the Coriolis and centrifugal forces and Ṁ − 2C skew."""
         return self._call("coriolis_matrix", (q, v), options)
 
+    def passive_inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, v_r: ArrayLike, a_r: ArrayLike, **options: Unpack[Options]
+    ) -> Array:
+        """Return M(q)·a_r + C(q, v)·v_r + G(q) for a reference velocity and its rate, with Ṁ − 2C skew.
+
+        It is the feedforward of passivity-based control (Slotine and Li), by one recursion: forces on the independent
+        velocities, rotor inertia included, damping and friction not. v_r and a_r are (..., nv).
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> q, v, v_r, a_r = [0.1, 0.2], [1.0, 2.0], [0.5, 0.0], [0.0, 1.0]
+        >>> tau = robot.mass_matrix(q) @ a_r + robot.coriolis_matrix(q, v) @ v_r + robot.gravity(q)
+        >>> bool(abs(robot.passive_inverse_dynamics(q, v, v_r, a_r) - tau).max() < 1e-12)
+        True
+        """
+        return self._call("passive_inverse_dynamics", (q, v, v_r, a_r), options)
+
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """Return the forces G(q) that hold the robot still, on the independent velocities."""
         return self._call("gravity", (q,), options)
@@ -91,6 +108,30 @@ class Dynamics(Configurations):
         Of a spherical robot, whose velocities are not its motors', the rows are the motors' torques.
         """
         return self._call("regressor", (q, v, a), options)
+
+    def momentum_regressor(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
+        """Return Y (..., 6, n) with :meth:`momentum` = Y·π for :attr:`parameters` π, or those of ``parameters=``.
+
+        The angular rows are about the mass centre that these parameters have.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> product = robot.momentum_regressor([0.1, 0.2], [1.0, 2.0]) @ robot.parameters
+        >>> bool(abs(product - robot.momentum([0.1, 0.2], [1.0, 2.0])).max() < 1e-12)
+        True
+        """
+        return self._call("momentum_regressor", (q, v), options)
+
+    def energy_regressor(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
+        """Return Y (..., 2, n) with (:meth:`kinetic_energy`, :meth:`potential_energy`) = Y·π.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> kinetic, potential = robot.energy_regressor([0.1, 0.2], [1.0, 2.0]) @ robot.parameters
+        >>> bool(abs(kinetic - robot.kinetic_energy([0.1, 0.2], [1.0, 2.0])) < 1e-12)
+        True
+        """
+        return self._call("energy_regressor", (q, v), options)
 
     def gibbs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """Return the Gibbs function S, the energy of accelerations [kg·m²/s⁴]; ∂S/∂a is :meth:`generalised_forces`."""
@@ -131,18 +172,6 @@ class Dynamics(Configurations):
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
         """Return a frame's classical acceleration (..., 6), linear part first, in world axes, gravity left out."""
         return self._call("acceleration", (q, v, a), options, self._about("acceleration", frame, "acceleration"))
-
-    def inverse_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
-    ) -> tuple[Array, ...]:
-        """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a; ∂/∂q along the independent motions, v and a held."""
-        return tuple(self._call("inverse_dynamics_derivatives", (q, v, a), options))
-
-    def forward_dynamics_derivatives(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
-    ) -> tuple[Array, ...]:
-        """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ; ∂/∂q along the independent motions, v and τ held."""
-        return tuple(self._call("forward_dynamics_derivatives", (q, v, tau), options))
 
     def constraint_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """Return what holds the loops closed in the motion of :meth:`inverse_dynamics`, (..., closures, 6).

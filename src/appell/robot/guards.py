@@ -39,14 +39,14 @@ OPEN = 1e-4
 class Guard:
     """One check: its name, the bounds within which its values are good, and the code that C returns.
 
-    `is_quiet` says that bad samples make numbers that NumPy would warn of, though the guard says it better.
+    `keeps_out` says that bad samples are an error that leaves the arrays of ``out=`` as they were.
     """
 
     name: str
     low: float
     high: float
     code: Code
-    is_quiet: bool = False
+    keeps_out: bool = False
     high_single: float | None = None
     """The upper bound in single precision, where it is another."""
 
@@ -79,7 +79,6 @@ GUARDS = {
             "the mass matrix is singular, or nearly so for the precision; do not use the results",
             single=(REGULAR_SINGLE**2,),
         ),
-        is_quiet=True,
         high_single=REGULAR_SINGLE**2,
     ),
     UNIT: Guard(
@@ -113,7 +112,7 @@ GUARDS = {
         5e-324,  # above zero
         math.inf,
         Code("reach", "{x} > {0}", (0.0,), "OUT_OF_REACH", "a leg does not reach; do not use the results"),
-        is_quiet=True,
+        keeps_out=True,
     ),
     ACTUATION: Guard(
         ACTUATION,

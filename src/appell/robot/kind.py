@@ -202,6 +202,10 @@ class Kind(ABC):
         """Return what makes the program of a verb as loops over the bodies, where it is not written out."""
         return None
 
+    def is_composed(self, key: Key) -> bool:
+        """Return whether a verb is composed of calls of others, because one program would be too long."""
+        return False
+
     @abstractmethod
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the robot in the frames of a variant, with other parameters where given."""

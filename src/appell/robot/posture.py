@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from appell.model.model import Model
@@ -21,9 +22,10 @@ from appell.recursion.elimination import is_zero
 from appell.recursion.forward import velocity_parents
 from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars
-from appell.recursion.rates import coordinate_rates
+from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
 from appell.spatial.scalar import Scalar
+from appell.spatial.vector import ZERO
 from appell.trace.derive import along
 
 Forces = Sequence[Scalar]
@@ -76,6 +78,10 @@ class Posture(ABC):
     def rates(self, v: Scalars, moving: Scalars) -> Scalars:
         """Return q̇ of the robot's own coordinates."""
 
+    def speeds(self, rates: Scalars) -> Scalars:
+        """Return the independent velocities of which q̇ is the rate."""
+        return rates
+
     def driving_growth(self) -> Scalar:
         """Return how small the pivots of the system for actuator forces are, as a pivot growth; here there is none."""
         return 0.0
@@ -84,10 +90,10 @@ class Posture(ABC):
         """Return the columns of Γ of some independent velocities."""
         return [self.velocities(tuple(float(i == k) for i in range(self.n))) for k in which]
 
-    def column_rates(self, v: Scalars, moving: Scalars) -> list[Forces]:
-        """Return the columns of Γ̇, by differentiation along the motion."""
+    def turned(self, v: Scalars, moving: Scalars, columns: Sequence[Scalars]) -> list[Forces]:
+        """Return Γ̇x for several columns Γx, by differentiation along the motion."""
         direction = list(zip(self.own, self.rates(v, moving), strict=True))
-        return [[x for (x,) in along(column, [direction])] for column in self.columns(range(self.n))]
+        return [[x for (x,) in along(column, [direction])] for column in columns]
 
     def gathered_rows(self, rows: Matrix) -> Matrix:
         """Return ΓᵀX."""
@@ -111,7 +117,7 @@ class Posture(ABC):
         columns = self.columns(range(self.n))
         pushed = [
             [dot(c, column) + dot(m, change) for c, m in zip(stir, mass, strict=True)]
-            for column, change in zip(columns, self.column_rates(v, moving), strict=True)
+            for column, change in zip(columns, self.turned(v, moving, columns), strict=True)
         ]
         return [[dot(column, push) for push in pushed] for column in columns]
 
@@ -143,6 +149,9 @@ class Embedding(Protocol):
     def finished(self, q: Scalars) -> Forces:
         """Return q as a step of an integrator should leave it: quaternions of unit length, loops closed."""
 
+    def weightless(self) -> Embedding:
+        """Return the robot without gravity."""
+
 
 class Tree(NamedTuple):
     """A tree, in the frames of one model; joints of a `coupled` one follow others, by a constant Γ of one entry a row.
@@ -166,6 +175,10 @@ class Tree(NamedTuple):
     def finished(self, q: Scalars) -> Forces:
         """Return q with unit quaternions."""
         return normalised(quaternion_places(self.coupled.independent), q)
+
+    def weightless(self) -> Embedding:
+        """Return the robot without gravity."""
+        return self._replace(model=replace(self.model, gravity=ZERO))
 
 
 class TreePosture(Posture):
@@ -196,6 +209,10 @@ class TreePosture(Posture):
     def rates(self, v: Scalars, moving: Scalars) -> Scalars:
         """Return q̇ of the independent joints."""
         return coordinate_rates(self._coupled.independent, self.own, v)
+
+    def speeds(self, rates: Scalars) -> Scalars:
+        """Return the velocities of the independent joints."""
+        return speeds(self._coupled.independent, self.own, rates)
 
     def gathered_rows(self, rows: Matrix) -> Matrix:
         """Return ΓᵀX."""

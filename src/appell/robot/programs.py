@@ -7,7 +7,7 @@ formulation: the tree's inverse dynamics, or its inertia matrix, is then another
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,18 +26,30 @@ from appell.recursion import (
     mixed,
     momentum,
     newton_euler,
+    passivity,
     points,
-    regressor,
     vector_form,
 )
 from appell.recursion.kinematics import Scalars
 from appell.robot.posture import Embedding, Forces, Posture, Tree, dot
+from appell.robot.quantities import (
+    Program,
+    actuator_jacobian,
+    gibbs_function,
+    of_a,
+    of_q,
+    of_v,
+    point_biases,
+    regressor_matrix,
+    spread,
+    tree_acceleration,
+    wrench_forces,
+)
 from appell.spatial.scalar import Scalar
 from appell.spatial.vector import ZERO
 
 InverseDynamics = Callable[[Model, Scalars, Scalars, Scalars], Scalars]
 MassMatrix = Callable[[Model, Scalars], Any]
-Program = Callable[..., Any]
 
 
 class Formulation(NamedTuple):
@@ -217,92 +229,16 @@ def coriolis_matrix(robot: Embedding, q: Scalars, v: Scalars) -> Any:
     return at.coriolis(stir, inertia_matrix.mass_matrix_composite(at.model, at.q), v, moving)
 
 
-# Quantities
-
-
-def regressor_matrix(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
-    """Return ΓᵀY_tree."""
+def passive_inverse_dynamics(robot: Embedding, q: Scalars, v: Scalars, v_r: Scalars, a_r: Scalars) -> Any:
+    """Return Γᵀ of the tree's for Γv, Γv_r and Γa_r + Γ̇v_r, with Ṁ − 2C skew."""
     at = robot.at(q)
-    moving = at.velocities(v)
-    return at.gathered_rows(regressor.regressor(at.model, at.q, moving, at.accelerations(v, moving, a)))
+    moving, wanted = at.velocities(v), at.velocities(v_r)
+    (turned,) = at.turned(v, moving, [wanted])
+    rates = tuple(x + y for x, y in zip(at.velocities(a_r), turned, strict=True))
+    return at.gathered(passivity.passive_inverse_dynamics(at.model, at.q, moving, wanted, rates))
 
 
-def gibbs_function(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
-    """Return S; ∂S/∂a are the forces on the independent velocities."""
-    at = robot.at(q)
-    moving = at.velocities(v)
-    return gibbs.gibbs(at.model, at.q, moving, at.accelerations(v, moving, a))
-
-
-def of_q(tree: Callable[..., Any]) -> Program:
-    """Return the program of a quantity of the tree's configuration."""
-
-    def program(robot: Embedding, q: Scalars, *frame: str) -> Any:
-        at = robot.at(q)
-        return tree(at.model, at.q, *frame)
-
-    return program
-
-
-def of_v(tree: Callable[..., Any]) -> Program:
-    """Return the program of a quantity of the tree's configuration and velocities."""
-
-    def program(robot: Embedding, q: Scalars, v: Scalars, *frame: str) -> Any:
-        at = robot.at(q)
-        return tree(at.model, at.q, at.velocities(v), *frame)
-
-    return program
-
-
-def of_a(tree: Callable[..., Any]) -> Program:
-    """Return the program of a quantity of the tree's configuration, velocities and accelerations."""
-
-    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, *frame: str) -> Any:
-        at = robot.at(q)
-        moving = at.velocities(v)
-        return tree(at.model, at.q, moving, at.accelerations(v, moving, a), *frame)
-
-    return program
-
-
-def spread(tree: Callable[..., Any]) -> Program:
-    """Return the program of a matrix whose columns are velocities."""
-
-    def program(robot: Embedding, q: Scalars, *frame: str) -> Any:
-        at = robot.at(q)
-        return at.spread(tree(at.model, at.q, *frame))
-
-    return program
-
-
-def wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> Any:
-    """Return the forces on the independent velocities that a wrench on a frame amounts to."""
-    at = robot.at(q)
-    return at.gathered(momentum.wrench_forces(at.model, at.q, wrench, frame))
-
-
-def point_biases(robot: Embedding, q: Scalars, v: Scalars, places: Sequence[points.Place]) -> Any:
-    """Return the accelerations of points while the independent velocities do not change."""
-    at = robot.at(q)
-    moving = at.velocities(v)
-    return points.point_accelerations(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n), places)
-
-
-def tree_acceleration(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
-    """Return Γa + γ."""
-    at = robot.at(q)
-    return at.accelerations(v, at.velocities(v), a)
-
-
-def actuator_jacobian(robot: Embedding, q: Scalars) -> Any:
-    """Return the matrix from v to the velocities of the actuators: the transpose of how their forces act."""
-    at = robot.at(q)
-    return [at.pushed(unit) for unit in units(at.n_actuators)]
-
-
-def units(n: int) -> list[Scalars]:
-    """Return the unit vectors of a dimension."""
-    return [tuple(float(i == k) for i in range(n)) for k in range(n)]
+# Actuators and closures
 
 
 def actuator_forces(robot: Embedding, q: Scalars, force: Scalars) -> Any:
@@ -367,7 +303,10 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "coriolis_matrix": only(coriolis_matrix),
     "gravity": _each(gravity, _TREES),
     "bias": _each(bias, _TREES),
+    "passive_inverse_dynamics": only(passive_inverse_dynamics),
     "regressor": only(regressor_matrix),
+    "momentum_regressor": only(of_v(momentum.momentum_regressor)),
+    "energy_regressor": only(of_v(energy.energy_regressor)),
     "gibbs": only(gibbs_function),
     "kinetic_energy": only(of_v(energy.kinetic_energy)),
     "potential_energy": only(of_q(energy.potential_energy)),

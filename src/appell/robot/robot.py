@@ -13,9 +13,10 @@ from appell.robot import compile, equations, export
 from appell.robot.arguments import several, truth
 from appell.robot.calls import AnyKernel, kernel
 from appell.robot.compile import verb_of
-from appell.robot.dynamics import Dynamics, Wrenches
+from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
 from appell.robot.kind import Program
+from appell.robot.sensitivity import Sensitivity
 from appell.robot.verbs import Verb
 from appell.trace.count import Count
 from appell.trace.tape import Tape
@@ -24,7 +25,7 @@ __all__ = ["Robot", "Wrenches"]
 
 
 @final
-class Robot(Dynamics):
+class Robot(Sensitivity):
     """A robot with its dynamics: an arm, a tree, a robot with loops or wheels, a spherical robot in closed form.
 
     Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out.

@@ -26,14 +26,20 @@ from appell.robot.coordinates import (
     quaternion_places,
     velocity_names,
 )
-from appell.robot.derivatives import known
+from appell.robot.derivatives import OF_TREES
+from appell.robot.formulations import known
+from appell.robot.gradients import forward_dynamics_vjp
 from appell.robot.guards import REGULAR, REGULAR_SINGLE
 from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import ARTICULATED, Formulation, motion
 from appell.robot.regular import inverse_norm_bound
+from appell.robot.steps import steps
 from appell.robot.verbs import MASS, UNIT
 from appell.spatial.scalar import Array
+
+SHORT = 6
+"""Bodies up to which derivatives operation by operation, slow to trace, may cost less than their recursion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +93,10 @@ class Tree(Kind):
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithms of a verb; articulated bodies for trees whose joints all move by themselves."""
+        if verb in OF_TREES:
+            is_small = len(self.model.bodies) <= SHORT
+            others = {name: f._replace(competes=is_small) for name, f in known(verb).items()}
+            return {**others, **OF_TREES[verb]}
         own = {} if self.model.is_coupled else _OF_OPEN.get(verb.removesuffix("_loaded"), {})
         return {**known(verb), **own}
 
@@ -98,6 +108,10 @@ class Tree(Kind):
         if len(self.model.bodies) > COMPETING and verb != "inverse_dynamics":
             return (compile.choice(self, Key("inverse_dynamics")).variant,)
         return ("bundled", "lean", FILE) if self.lean.deferred else ("lean", FILE)
+
+    def is_composed(self, key: Key) -> bool:
+        """Return whether a verb of a large robot is composed of calls of others."""
+        return len(self.model.bodies) > COMPETING and key.verb in LARGE and key.formulation is None
 
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the tree in the frames of a variant."""
@@ -155,7 +169,11 @@ class Tree(Kind):
         return type(self)(model)
 
 
+LARGE = ("inverse_dynamics_hessian", "step_rk4_derivatives")
+"""Verbs whose programs grow with the square of the robot's size, or faster."""
 _OF_OPEN = {
     "forward_dynamics": {"articulated": ARTICULATED},
     "motion": {"articulated": Formulation(motion(ARTICULATED.program))},
+    "forward_dynamics_vjp": {"articulated": Formulation(forward_dynamics_vjp(ARTICULATED.program))},
+    **steps({"articulated": ARTICULATED}),
 }

@@ -2,8 +2,8 @@
 
 One table serves every kind of robot, native code and text alike. Sizes are numbers or letters that a kind of robot
 fills in: q its coordinates, v its independent velocities, u its actuators, t the velocities of its spanning tree, p its
-parameters, c its closures, r the rows that close positions, n the points that a call is about. A new verb is one row
-here, with its programs in :mod:`appell.robot.programs`.
+parameters, c its closures, r the rows that close positions, n the points that a call is about; "v+u" is a sum of them.
+A new verb is one row here, with its programs in :mod:`appell.robot.programs`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Verb:
 
     `about` says what a call names besides its arrays: nothing, a frame, or points. `is_lean` says that the result is
     the same on the lean model (:mod:`appell.model.lean`). `guards` are checked where the kind of robot has them.
-    `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty.
+    `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty. `by_parameters` are outputs
+    that come last where parameters are an input: derivatives by these, which the verb's programs are then given last.
     """
 
     name: str
@@ -43,26 +44,35 @@ class Verb:
     is_lean: bool = True
     about: str = ""
     chosen_as: str = ""
+    by_parameters: tuple[tuple[str, tuple[Size, ...]], ...] = ()
 
     @property
     def symbols(self) -> dict[str, tuple[Size, ...]]:
         """Return the sizes of every argument and result, as letters where they have one."""
-        return {**{name: (size,) for name, size in self.inputs}, **dict(self.outputs), "parameters": ("p",)}
+        outputs = dict((*self.outputs, *self.by_parameters))
+        return {**{name: (size,) for name, size in self.inputs}, **outputs, "parameters": ("p",)}
 
-    def ports(self, sizes: Mapping[str, int]) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    def ports(
+        self, sizes: Mapping[str, int], *, is_parametric: bool = False
+    ) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Return the input and output ports for a robot's sizes."""
 
         def size(x: Size) -> int:
-            return sizes[x] if isinstance(x, str) else x
+            return sum(sizes[letter] for letter in x.split("+")) if isinstance(x, str) else x
 
         inputs = tuple(Port(name, (size(x),)) for name, x in self.inputs)
-        return inputs, tuple(Port(name, tuple(size(x) for x in shape)) for name, shape in self.outputs)
+        outputs = (*self.outputs, *self.by_parameters) if is_parametric else self.outputs
+        return inputs, tuple(Port(name, tuple(size(x) for x in shape)) for name, shape in outputs)
 
 
 _Q, _V, _A, _LOAD = ("q", "q"), ("v", "v"), ("a", "v"), ("load", "v")
 _DRIVEN, _FORCED = (_Q, _V, ("a", "u")), (_Q, _V, ("tau", "u"))
 _TAU, _RATES = (("tau", ("u",)),), (("a", ("v",)),)
 _FORCES = (("tau", ("v",)),)
+_WEIGHED = (*_DRIVEN, ("w", "u"))
+_TIMED = (*_FORCED, ("dt", 1))
+_STATE = (("q", ("q",)), ("v", ("v",)))
+_TRANSITION = (("A", ("v+v", "v+v")), ("B", ("v+v", "u")))
 
 VERBS = {
     verb.name: verb
@@ -100,6 +110,40 @@ VERBS = {
             (("da_dq", ("v", "v")), ("da_dv", ("v", "v")), ("da_dtau", ("v", "u"))),
             DIVIDING,
         ),
+        Verb(
+            "inverse_dynamics_vjp",
+            _WEIGHED,
+            (("w_dtau_dq", ("v",)), ("w_dtau_dv", ("v",)), ("w_dtau_da", ("u",))),
+            chosen_as="inverse_dynamics",
+            by_parameters=(("w_dtau_dparameters", ("p",)),),
+        ),
+        Verb(
+            "forward_dynamics_vjp",
+            (*_FORCED, ("w", "v")),
+            (("w_da_dq", ("v",)), ("w_da_dv", ("v",)), ("w_da_dtau", ("u",))),
+            DIVIDING,
+            chosen_as="forward_dynamics",
+            by_parameters=(("w_da_dparameters", ("p",)),),
+        ),
+        Verb("inverse_dynamics_hessian", _WEIGHED, (("H", ("v+v+u", "v+v+u")),), chosen_as="inverse_dynamics"),
+        Verb(
+            "inverse_dynamics_hvp",
+            (*_WEIGHED, ("dq", "v"), ("dv", "v"), ("da", "u")),
+            (("Hx", ("v+v+u",)),),
+            chosen_as="inverse_dynamics",
+        ),
+        Verb("pose_derivatives", (_Q,), (("dX_dq", (4, 4, "v")),), is_lean=False, about="frame"),
+        Verb("jacobian_derivatives", (_Q,), (("dJ_dq", (6, "v", "v")),), is_lean=False, about="frame"),
+        Verb("momentum_derivatives", (_Q, _V), (("dp_dq", (6, "v")), ("dp_dv", (6, "v"))), is_lean=False),
+        Verb("kinetic_energy_derivatives", (_Q, _V), (("dT_dq", ("v",)), ("dT_dv", ("v",))), is_lean=False),
+        Verb("potential_energy_derivatives", (_Q,), (("dV_dq", ("v",)),), is_lean=False),
+        Verb("passive_inverse_dynamics", (_Q, _V, ("v_r", "v"), ("a_r", "v")), _FORCES),
+        Verb("momentum_regressor", (_Q, _V), (("Y", (6, "p")),), is_lean=False),
+        Verb("energy_regressor", (_Q, _V), (("Y", (2, "p")),), is_lean=False),
+        Verb("step", _TIMED, _STATE, DIVIDING, chosen_as="forward_dynamics"),
+        Verb("step_rk4", _TIMED, _STATE, DIVIDING, chosen_as="forward_dynamics"),
+        Verb("step_derivatives", _TIMED, _TRANSITION, DIVIDING, chosen_as="forward_dynamics_derivatives"),
+        Verb("step_rk4_derivatives", _TIMED, _TRANSITION, DIVIDING, chosen_as="forward_dynamics_derivatives"),
         Verb("constraint_forces", _DRIVEN, (("w", ("c", 6)),)),
         Verb("actuator_jacobian", (_Q,), (("J", ("u", "v")),)),
         Verb("actuation", (_Q, ("tau", "u")), (("force", ("v",)),)),

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from appell.results.path import Segment, fit_matrix, hermite, points
+from appell.robot.steps import RUNGE_KUTTA
 from appell.spatial.scalar import Array
 
 Field = Callable[[float, Array], Array]
@@ -121,13 +122,6 @@ class FixedStep:
             raise StepError(f"the step size fell below the spacing of numbers at t = {t:.9g} s")
         after = self._move(field, t, y, end - t)
         return Step([hermite(t, end, (y, after), (field(t, y), field(end, after)))], after)
-
-
-RUNGE_KUTTA = {
-    "midpoint": ((0.0, 0.5, 0.0), (1.0, 0.0, 1.0)),
-    "rk4": ((1 / 6, 0.5, 0.0), (1 / 3, 0.5, 0.0), (1 / 3, 1.0, 0.0), (1 / 6, 0.0, 1.0)),
-}
-"""Methods whose stages each start from the one before; per stage share, ahead and total of :func:`runge_kutta`."""
 
 
 def runge_kutta(method: str, field: Field, t: float, y: Array, h: float) -> Array:

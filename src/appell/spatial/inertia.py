@@ -95,3 +95,7 @@ class Inertia(NamedTuple):
         mixed = outer(first, p)
         shifted = madd(madd(second, madd(mixed, transpose(mixed))), mscale(self.mass, outer(p, p)))
         return Inertia(self.mass, add(first, scale(self.mass, p)), shifted)
+
+
+UNITS = tuple(Inertia.from_parameters(tuple(float(i == k) for i in range(10))) for k in range(10))
+"""Per parameter the inertia whose parameters are zero but for this one, which is 1."""

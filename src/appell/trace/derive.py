@@ -59,6 +59,14 @@ def substituted(results: Sequence[Value], unknowns: Sequence[Expr], values: Sequ
     return [known.get(r.index, r) if isinstance(r, Expr) else r for r in results]
 
 
+def substituted_rows(
+    rows: Sequence[Sequence[Value]], unknowns: Sequence[Expr], values: Sequence[Value]
+) -> list[list[Value]]:
+    """Return rows of results with values in the place of unknowns, all of them in one pass."""
+    found = iter(substituted([x for row in rows for x in row], unknowns, values))
+    return [[next(found) for _ in row] for row in rows]
+
+
 def _tangents(results: Sequence[Value], nodes: list[Expr], direction: Direction, held: set[int]) -> list[Value]:
     tangents: dict[int, Value] = {variable.index: rate for variable, rate in direction}
     for expr in nodes if tangents else ():

@@ -259,3 +259,21 @@ def test_a_program_of_many_results_writes_where_out_says(huge, rng, place):
     out = PLACES[place]((5, 7, 7), float)
     assert huge(x, out=out) is out
     np.testing.assert_array_equal(out, x[:, :, None] * x[:, None, :])
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("n", [3, 5000])
+def test_a_program_of_many_results_writes_some_of_them_where_out_says(compiled, rng, place, n):
+    """As a verb with a guard does, whose value has no place."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("appell.kernels.llvm.ufunc_loop.STACK_LIMIT", 64)
+        made = compiled(
+            lambda x: (tuple(tuple(a * b for a in x) for b in x), (x[0],)), {"x": (7,)}, {"y": (7, 7), "g": (1,)}
+        )
+    x = rng.normal(size=(n, 7))
+    out = PLACES[place]((n, 7, 7), float)
+    out[...] = np.nan
+    found = made(x, out=(out, None))
+    assert found[0] is out
+    np.testing.assert_array_equal(out, x[:, :, None] * x[:, None, :])
+    np.testing.assert_array_equal(found[1], x[:, :1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from appell.kernels.llvm.scheduled import LONG
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.spatial.scalar import cos, sin
-from appell.trace.tape import Port, Tape, trace
+from appell.trace.expr import Op
+from appell.trace.tape import Port, Step, Tape, trace
 
 REGISTERS = 13
 SIZE = 24
@@ -35,7 +38,7 @@ def tape() -> Tape:
 
 
 def test_a_plan_has_every_value_in_a_register_when_it_is_read(tape: Tape) -> None:
-    made = schedule(tape, REGISTERS)
+    made = schedule(tape, REGISTERS, 8)
     shared: dict[int, int] = {}
     for part in made.parts:
         known: set[int] = set()
@@ -55,7 +58,7 @@ def test_a_plan_has_every_value_in_a_register_when_it_is_read(tape: Tape) -> Non
 
 
 def test_a_plan_makes_every_value_once_and_stores_every_result_once(tape: Tape) -> None:
-    things = [x for part in schedule(tape, REGISTERS).parts for x in part if isinstance(x, Instruction)]
+    things = [x for part in schedule(tape, REGISTERS, 8).parts for x in part if isinstance(x, Instruction)]
     makes = [i for thing in things for i in thing.makes]
     stored = [k for thing in things if not thing.makes for k in thing.what]
     assert len(makes) == len(set(makes))
@@ -63,7 +66,28 @@ def test_a_plan_makes_every_value_once_and_stores_every_result_once(tape: Tape) 
 
 
 def test_a_long_tape_is_planned_in_several_parts(tape: Tape) -> None:
-    assert len(schedule(tape, REGISTERS).parts) > 1
+    assert len(schedule(tape, REGISTERS, 8).parts) > 1
+
+
+@pytest.mark.parametrize("samples", [1, 7, 8, 9, 30])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_large_results_of_planned_code_are_the_tapes(tape: Tape, rng: np.random.Generator, samples: int, kind) -> None:
+    # an output whose last vector is not full, with constants, inputs and repeated values; a small one; one of pairs
+    results = (*tape.results * 9, *range(tape.n_inputs), *(tape.results[0],) * 3)
+    large, zero = len(results) + 1, tape.n_inputs + len(tape.steps)
+    outputs = (Port("large", (large,)), Port("one", (1,)), Port("some", (11,)))
+    wide = replace(
+        tape,
+        outputs=outputs,
+        steps=(*tape.steps, Step(Op.CONST, (), 0.5)),
+        results=(*results, zero, zero, *tape.results[:10], zero),
+    )
+    kernel = Kernel(ProgramSpec(tape.name, tape.inputs, wide.outputs, wide.digest, lambda: wide))
+    q, v = rng.normal(size=(2, samples, SIZE)).astype(kind)
+    expected = np.array([np.broadcast_to(x, samples) for x in wide.run(*(list(x.astype(float).T) for x in (q, v)))]).T
+    near = 1e-11 if kind is np.float64 else 2e-3
+    for found, start, port in zip(kernel(q, v), (0, large, large + 1), outputs, strict=True):
+        np.testing.assert_allclose(found, expected[:, start : start + port.size], rtol=near, atol=near)
 
 
 @pytest.mark.parametrize("samples", [1, 3, 4, 33, 70])

@@ -12,7 +12,10 @@ import pytest
 
 import appell
 from appell.errors import InputError
-from appell.kernels.runtime.kernel import SPLIT
+from appell.kernels.runtime import kernel, threads
+
+ROWS = 1 << 18
+"""Rows that are shared, whatever the speed of the machine."""
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +33,7 @@ def robot():
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("count", [2, 3])
 def test_any_number_of_threads_gives_the_same_bits(robot, rng, count, kind):
-    n = SPLIT // 64 + 13
+    n = ROWS + 13
     q, v, a = (rng.normal(size=(n, 2)).astype(kind) for _ in range(3))
     appell.threads(1)
     alone = robot.inverse_dynamics(q, v, a)
@@ -39,7 +42,7 @@ def test_any_number_of_threads_gives_the_same_bits(robot, rng, count, kind):
 
 
 def test_inputs_that_are_broadcast_are_shared_by_the_threads(robot, rng):
-    n = SPLIT // 64 + 13
+    n = ROWS + 13
     q, v, a = rng.normal(size=2), rng.normal(size=(1, 2)), rng.normal(size=(n, 2))
     appell.threads(1)
     alone = robot.inverse_dynamics(q, v, a)
@@ -48,13 +51,67 @@ def test_inputs_that_are_broadcast_are_shared_by_the_threads(robot, rng):
 
 
 def test_several_results_are_shared_too(robot, rng):
-    n = SPLIT // 64 + 5
+    n = ROWS + 5
     q, v, a = (rng.normal(size=(n, 2)) for _ in range(3))
     appell.threads(1)
     alone = robot.inverse_dynamics_derivatives(q, v, a)
     appell.threads(2)
     for x, y in zip(robot.inverse_dynamics_derivatives(q, v, a), alone, strict=True):
         assert x.tobytes() == y.tobytes()
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Return the numbers of parts that batches were shared among."""
+    found = []
+
+    def share(*arguments):
+        found.append(arguments[-1])
+        threads.share(*arguments)
+
+    monkeypatch.setattr(kernel, "share", share)
+    return found
+
+
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_threads_write_into_out(robot, rng, parts, layout):
+    q, v, a = (np.array(rng.normal(size=(ROWS, 2)), order=layout) for _ in range(3))
+    appell.threads(1)
+    alone = robot.inverse_dynamics_derivatives(q, v, a)
+    appell.threads(2)
+    out = tuple(np.array(np.full_like(x, np.nan), order=layout) for x in alone)
+    assert robot.inverse_dynamics_derivatives(q, v, a, out=out) == out
+    assert parts[-1] == 2
+    for x, y in zip(out, alone, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_a_thread_is_woken_for_work_that_is_worth_it(monkeypatch):
+    appell.threads(3)
+    assert [threads.workers(k * threads.WORTH) for k in (0.0, 1.9, 2.1, 2.9, 3.1, 100.0)] == [1, 1, 2, 2, 3, 3]
+
+
+def test_threads_are_chosen_by_the_measured_speed(robot, rng, parts):
+    q = rng.normal(size=(ROWS // 4, 2))
+    appell.threads(2)
+    made = robot.kernel("gravity")
+    made._pace = threads.WORTH / len(q)
+    made(q)
+    assert parts == []
+    made._pace = 3.0 * threads.WORTH / len(q)
+    made(q)
+    assert parts == [2]
+
+
+def test_threads_keep_to_the_errors_that_numpy_is_to_ignore(robot):
+    appell.threads(2)
+    q = np.zeros((ROWS, 2))
+    q[-1] = np.inf
+    made = robot.kernel("gravity")
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(made(q)[-1]).all()
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        made(q)
 
 
 def test_a_robot_may_be_called_from_many_threads_at_once(robot, rng):
@@ -115,5 +172,5 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_child_has_threads_of_its_own():
     """In a process of its own: libraries of other tests have threads that no fork stands."""
-    done = subprocess.run([sys.executable, "-c", FORK.format(rows=SPLIT // 32)], check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", FORK.format(rows=2 * ROWS)], check=False, timeout=120)
     assert done.returncode == 0

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from appell.errors import CompileError
+from appell.kernels.llvm.fusion import SUMS, TRIGONOMETRIC, is_constant, offset, plain_sums
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, splat
-from appell.kernels.llvm.schedule import SUMS, TRIGONOMETRIC, offset, plain_sums
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.llvm.vector_loop import close_vector_loop, open_vector_loop
@@ -154,12 +154,15 @@ def _select(w: Writer, condition: str, chosen: str, other: str) -> str:
 
 
 def poisoned(tape: Tape) -> Tape:
-    """Return the tape with x − x of every input that no step reads added to its results: not-a-number in and out."""
+    """Return the tape with x − x of every input that no step reads added to its results: not-a-number in and out.
+
+    Results that are constants stay what they are, unless all are.
+    """
     read = {i for step in tape.steps for i in step.args}.union(tape.results)
     unread = [i for i in range(tape.n_inputs) if i not in read]
     if not unread:
         return tape
-    steps = list(tape.steps)
+    steps: list[Step] = []
 
     def position(step: Step) -> int:
         steps.append(step)
@@ -167,8 +170,14 @@ def poisoned(tape: Tape) -> Tape:
 
     nothing = [position(Step(Op.SUB, (i, i))) for i in unread]
     poison = functools.reduce(lambda a, b: position(Step(Op.ADD, (a, b))), nothing)
-    results = tuple(position(Step(Op.ADD, (r, poison))) for r in tape.results)
-    return replace(tape, steps=tuple(steps), results=results)
+    places = list(range(tape.n_inputs))
+    added = {r: position(Step(Op.ADD, (r, poison))) for r in tape.results if r < tape.n_inputs}
+    spoilt = {r for r in tape.results if not is_constant(tape, r)} or set(tape.results)
+    for i, step in enumerate(tape.steps, start=tape.n_inputs):
+        places.append(position(step._replace(args=tuple(places[j] for j in step.args))))
+        if i in spoilt:  # at once: a result can then be stored, and need not be remembered
+            added[i] = position(Step(Op.ADD, (places[i], poison)))
+    return replace(tape, steps=tuple(steps), results=tuple(added.get(r, places[r]) for r in tape.results))
 
 
 def reduced(
@@ -280,11 +289,15 @@ def _join(w: Writer, parts: list[str]) -> str:
 
 
 def store(w: Writer, rows: list[str], values: dict[int, str]) -> None:
-    """Append stores of vectors to their places in each lane's row, neighbours together."""
+    """Append stores of vectors to their places in each lane's row, as many neighbours as there are lanes or pairs."""
     lanes, name = w.lanes, w.real.name
     left = dict(values)
     for k in values:
-        if k in left and k + 1 in left:
+        if k % lanes == 0 and all(k + j in left for j in range(lanes)):
+            whole = transposed(w, [left.pop(k + j) for j in range(lanes)])
+            for row, vector in zip(rows, whole, strict=True):
+                w.do(f"store {w.vector} {vector}, ptr {_address(w, row, k)}, align {w.real.size}")
+        elif k in left and k + 1 in left:
             woven = _interleaved(w, left.pop(k), left.pop(k + 1))
             for lane, row in enumerate(rows):
                 at = 2 * (lane // 2)
@@ -294,3 +307,43 @@ def store(w: Writer, rows: list[str], values: dict[int, str]) -> None:
         for lane, row in enumerate(rows):
             x = w.emit(f"extractelement {w.vector} {value}, i32 {lane}")
             w.do(f"store {name} {x}, ptr {_address(w, row, k)}, align {w.real.size}")
+
+
+def transposed(w: Writer, vectors: list[str]) -> list[str]:
+    """Append shuffles that turn as many vectors as there are lanes into one vector per lane.
+
+    First within chunks of 128 bits, whose numbers are interleaved from one chunk of each of two vectors; then chunk by
+    chunk, the even and the odd ones of two vectors: each shuffle is one instruction on AVX and AVX-512.
+    """
+    if len(set(vectors)) == 1 and vectors[0].startswith("splat"):
+        return vectors
+    chunk = 16 // w.real.size
+    groups = [_within_chunks(w, vectors[k : k + chunk], chunk) for k in range(0, w.lanes, chunk)]
+    columns = [_by_chunks(w, [group[c] for group in groups], chunk) for c in range(chunk)]
+    return [columns[lane % chunk][lane // chunk] for lane in range(w.lanes)]
+
+
+def _within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
+    """Return vectors each of whose chunks has one number of every given vector, in their order."""
+    if len(vectors) == 1:
+        return vectors
+    first, second = _within_chunks(w, vectors[0::2], chunk), _within_chunks(w, vectors[1::2], chunk)
+    result = []
+    for a, b in zip(first, second, strict=True):
+        for low in range(0, chunk, chunk // 2):
+            places = (at + low + j for at in range(0, w.lanes, chunk) for j in range(chunk // 2))
+            result.append(w.shuffle(a, b, w.lanes, [x for i in places for x in (i, w.lanes + i)]))
+    return result
+
+
+def _by_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
+    """Return, per place of a chunk, the vector of the chunks that all given vectors have there."""
+    if len(vectors) == 1:
+        return vectors
+    even, odd = list[str](), list[str]()
+    for a, b in zip(vectors[0::2], vectors[1::2], strict=True):
+        for result, start in ((even, 0), (odd, chunk)):
+            picks = [at + j for at in range(start, 2 * w.lanes, 2 * chunk) for j in range(chunk)]
+            result.append(w.shuffle(a, b, w.lanes, picks))
+    sides = _by_chunks(w, even, chunk), _by_chunks(w, odd, chunk)
+    return [vector for pair in zip(*sides, strict=True) for vector in pair]

@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from appell.trace.expr import Op
+from appell.kernels.llvm.fusion import TRIGONOMETRIC, Fusion, plain_sums
 from appell.trace.tape import Port, Tape
 
-SUMS = (Op.ADD, Op.SUB, Op.NEG)
-TRIGONOMETRIC = (Op.SIN, Op.COS)
 LOCKSTEP = 4
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 LONGEST = 1600
 """Weight of a part, about its instructions: half of what a processor's cache of decoded instructions holds."""
+LARGE = 8
+"""Numbers of an output port, in vectors, from which on it is stored by a loop at the end."""
+MOST_KEPT = 4096
+"""Values that are kept for that loop."""
 FAR = 60
 """Instructions until its next use from which on a value read from memory is not kept in a register."""
 STRIDE = 16
@@ -63,93 +66,65 @@ class Move(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """What each part does, and how many slots that takes in the memory that parts share and in a part's own."""
+    """What each part does, and how many slots that takes in the memory that parts share and in a part's own.
+
+    `kept` are the slots of the shared memory in which results are left, per output port; none where they are stored.
+    """
 
     parts: tuple[tuple[Instruction | Move, ...], ...]
     shared: int
     own: int
+    kept: tuple[tuple[int, ...], ...]
 
 
-def schedule(tape: Tape, registers: int) -> Schedule:
+def schedule(tape: Tape, registers: int, lanes: int) -> Schedule:
     """Return what to do when, part by part, with at most so many values in registers at a time."""
-    line = instructions(tape)
+    kept = _kept(tape, lanes)
+    line = instructions(tape, lanes, kept)
     bounds = _cuts(line)
     uses: dict[int, list[int]] = {}
     for p in reversed(range(len(line))):
         for x in line[p].reads:
             uses.setdefault(x, []).append(p)
-    crossing: set[int] = set()
+    crossing: set[int] = {x for values in kept for x in values}
+    for x in crossing:
+        uses.setdefault(x, []).insert(0, len(line))
     for first, last in pairwise(bounds):
         crossing |= {x for p in range(first, last) for x in line[p].makes if x in uses and uses[x][0] >= last}
     allotment = _Allotment(line, uses, crossing, registers)
     parts = tuple(allotment.part(first, last) for first, last in pairwise(bounds))
-    return Schedule(parts, allotment.shared.count, allotment.own.count)
+    places = allotment.shared.of
+    return Schedule(
+        parts, allotment.shared.count, allotment.own.count, tuple(tuple(places[x] for x in v) for v in kept)
+    )
 
 
-class Fusion:
-    """Which steps make no value of their own: products in the one sum that they are for, minus signs and constants."""
-
-    def __init__(self, tape: Tape) -> None:
-        self.tape, n = tape, tape.n_inputs
-        uses = [0] * (n + len(tape.steps))
-        for step in tape.steps:
-            for j in step.args:
-                uses[j] += 1
-        for i in tape.results:
-            uses[i] += 2
-        self.inside = bytearray(len(uses))
-        for i, step in enumerate(tape.steps, start=n):
-            if step.op in (Op.CONST, Op.NEG):
-                self.inside[i] = 1
-            elif step.op in (Op.ADD, Op.SUB):
-                products = (j for j in step.args if j >= n and tape.steps[j - n].op is Op.MUL and uses[j] == 1)
-                self.inside[next(products, i)] = 1
-                self.inside[i] = 0
-        for i in tape.results:
-            self.inside[i] = 0
-        self.sources: list[tuple[int, ...]] = [()] * n + [self._sources(i) for i in range(n, n + len(tape.steps))]
-
-    def _sources(self, i: int) -> tuple[int, ...]:
-        """Return the values that a step reads, those fused into it left out."""
-        step = self.tape.steps[i - self.tape.n_inputs]
-        args = (offset(self.tape, step.args[0])[0],) if step.op in TRIGONOMETRIC else step.args
-        found: dict[int, None] = {}
-        pending = list(reversed(args))
-        while pending:
-            j = pending.pop()
-            if self.inside[j]:
-                pending.extend(reversed(self.tape.steps[j - self.tape.n_inputs].args))
-            else:
-                found[j] = None
-        return tuple(found)
+def _kept(tape: Tape, lanes: int) -> list[tuple[int, ...]]:
+    """Return the results of every output port that are left in memory: of large ports, unless they are too many."""
+    kept, start = [], 0
+    for port in tape.outputs:
+        kept.append(tape.results[start : start + port.size] if port.size >= LARGE * lanes else ())
+        start += port.size
+    return kept if len({x for values in kept for x in values}) <= MOST_KEPT else [() for _ in kept]
 
 
-def offset(tape: Tape, position: int) -> tuple[int, float]:
-    """Return x and c for a value x + c with c constant, else the value itself and 0."""
-    step = tape.steps[position - tape.n_inputs] if position >= tape.n_inputs else None
-    if step is not None and step.op is Op.ADD:
-        last = step.args[1] - tape.n_inputs
-        if last >= 0 and tape.steps[last].op is Op.CONST:
-            return step.args[0], tape.steps[last].value
-    return position, 0.0
+def instructions(tape: Tape, lanes: int = 1, kept: Sequence[Sequence[int]] = ()) -> list[Instruction]:
+    """Return the tape in the order of its steps, but inputs, sines and what comes of sines alone where first needed.
 
-
-def plain_sums(tape: Tape) -> list[bool]:
-    """Return, per position, whether it is an input, a constant, or a sum of such."""
-    plain = [True] * tape.n_inputs
-    for step in tape.steps:
-        plain.append(step.op is Op.CONST or (step.op in SUMS and all(plain[j] for j in step.args)))
-    return plain
-
-
-def instructions(tape: Tape) -> list[Instruction]:
-    """Return the tape in the order of its steps, but inputs, sines and what comes of sines alone where first needed."""
+    Results are stored by as many as there are lanes, but for those of ports that are `kept`.
+    """
     n, fusion, plain = tape.n_inputs, Fusion(tape), plain_sums(tape)
     late = list(plain)
     for i, step in enumerate(tape.steps, start=n):
         late[i] = plain[i] or step.op in TRIGONOMETRIC or all(late[j] and j >= n for j in step.args)
     wanted = (i for i in range(n, len(late)) if not late[i] and not fusion.inside[i])
-    return _Line(tape, fusion, plain, _needed(fusion.sources, (*wanted, *tape.results))).instructions
+    left = {i for values in kept for i in values}
+    for i in left:
+        fusion.inside[i] = 0
+    results = (i for i in tape.results if not fusion.inside[i])
+    sequence = _needed(fusion.sources, (*wanted, *results))
+    stored = [group for group, port in _groups(tape.outputs, lanes) if not (kept and kept[port])]
+    return _Line(tape, fusion, plain, sequence, stored).instructions
 
 
 def _needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
@@ -168,33 +143,55 @@ def _needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[in
     return sequence
 
 
-def _neighbours(ports: Sequence[Port]) -> list[int | None]:
-    """Return, per scalar of some ports, the one beside it with which it is read or written as a pair."""
-    result: list[int | None] = []
-    for port in ports:
-        start = len(result)
-        result += [start + (k ^ 1) if k ^ 1 < port.size else None for k in range(port.size)]
+def _groups(ports: Sequence[Port], width: int) -> list[tuple[range, int]]:
+    """Return the scalars that are read or written together: so many neighbours of a port, else pairs; and the port."""
+    result: list[tuple[range, int]] = []
+    start = 0
+    for k, port in enumerate(ports):
+        whole = port.size - port.size % width
+        bounds = [*range(0, whole, width), *range(whole, port.size, 2), port.size]
+        result += [(range(start + a, start + b), k) for a, b in pairwise(bounds)]
+        start += port.size
     return result
 
 
-class _Line:
-    """Puts values together that are made together: inputs in pairs, sines in lockstep, results stored in pairs."""
+@dataclass
+class _Store:
+    """Results that are stored when the last of their values is made, and how many values are still missing."""
 
-    def __init__(self, tape: Tape, fusion: Fusion, plain: Sequence[bool], sequence: list[int]) -> None:
+    groups: list[range] = field(default_factory=list)
+    missing: int = 0
+
+
+class _Line:
+    """Puts values together that are made together: inputs in pairs, sines in lockstep, results stored as neighbours."""
+
+    def __init__(
+        self, tape: Tape, fusion: Fusion, plain: Sequence[bool], sequence: list[int], stored: Sequence[range]
+    ) -> None:
         self.tape, self.fusion, self.plain = tape, fusion, plain
         self.instructions: list[Instruction] = []
         n = tape.n_inputs
-        self.beside, self.read = _neighbours(tape.inputs), {i for i in sequence if i < n}
+        self.beside = {i: pair for pair, _ in _groups(tape.inputs, 2) for i in pair}
+        self.read = {i for i in sequence if i < n}
         self.twins: dict[int, list[int]] = {}
         for i in sequence:
             if i >= n and tape.steps[i - n].op in TRIGONOMETRIC:
                 self.twins.setdefault(tape.steps[i - n].args[0], []).append(i)
         self.waiting = dict.fromkeys(self.twins)
         self.made: set[int] = set()
-        self.stored: dict[int, list[int]] = {}
-        for k, i in enumerate(tape.results):
-            self.stored.setdefault(i, []).append(k)
-        self.partner, self.ready = _neighbours(tape.outputs), set[int]()
+        self.stored: dict[int, list[_Store]] = {}
+        before = _Store()
+        for group in stored:
+            values = {tape.results[k] for k in group if not fusion.inside[tape.results[k]]}
+            if not values and before.groups:  # constants go with what lies before them
+                before.groups.append(group)
+                continue
+            before = _Store([group], len(values))
+            for i in values:
+                self.stored.setdefault(i, []).append(before)
+            if not values:
+                self._store(before)
         for i in sequence:
             self._make(i)
 
@@ -203,8 +200,7 @@ class _Line:
             return
         n, sources = self.tape.n_inputs, self.fusion.sources
         if i < n:
-            other = self.beside[i]
-            pair = (i,) if other is None or other not in self.read else (min(i, other), max(i, other))
+            pair = tuple(j for j in self.beside[i] if j in self.read)
             self._append(Kind.INPUT, pair, (), pair)
         elif self.tape.steps[i - n].op in TRIGONOMETRIC:
             group = self._group(self.tape.steps[i - n].args[0])
@@ -230,14 +226,16 @@ class _Line:
     def _append(self, kind: Kind, makes: tuple[int, ...], reads: tuple[int, ...], what: tuple[int, ...]) -> None:
         self.instructions.append(Instruction(kind, makes, reads, what))
         self.made.update(makes)
-        for k in (k for i in makes for k in self.stored.get(i, ())):
-            other = self.partner[k]
-            if other is not None and other not in self.ready:
-                self.ready.add(k)
-                continue
-            pair = (k,) if other is None else (min(k, other), max(k, other))
-            values = tuple(dict.fromkeys(self.tape.results[j] for j in pair))
-            self.instructions.append(Instruction(Kind.OUTPUT, (), values, pair))
+        for store in (store for i in makes for store in self.stored.get(i, ())):
+            store.missing -= 1
+            if not store.missing:
+                self._store(store)
+
+    def _store(self, store: _Store) -> None:
+        for group in store.groups:
+            values = dict.fromkeys(self.tape.results[k] for k in group)
+            reads = tuple(i for i in values if not self.fusion.inside[i])
+            self.instructions.append(Instruction(Kind.OUTPUT, (), reads, tuple(group)))
 
 
 def _cuts(line: list[Instruction]) -> list[int]:
@@ -320,6 +318,8 @@ class _Allotment:
                         self.held[x] = None
             if kind is Kind.SINES:
                 self._make_room(self.registers, ())
+            elif kind is Kind.OUTPUT:
+                self._make_room(len(reads), reads)
             for x in reads:
                 if not self.uses[x]:
                     self.held.pop(x, None)

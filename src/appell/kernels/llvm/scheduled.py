@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from appell.kernels.llvm import emit
-from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function
-from appell.kernels.llvm.schedule import Fusion, Instruction, Kind, Move, Schedule, offset, schedule
+from appell.kernels.llvm.fusion import Fusion, offset
+from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function, splat
+from appell.kernels.llvm.row_stores import n_groups, row_stores, store_table
+from appell.kernels.llvm.schedule import Instruction, Kind, Move, Schedule, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import Angle, emit_sincos, exact_reduction
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
@@ -61,14 +63,19 @@ class Frame(NamedTuple):
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     """Return the LLVM text of `@rows` and of the functions that it calls."""
     whole = emit.poisoned(tape)
-    frame = Frame(whole, Fusion(whole), schedule(whole, target.registers - 3), real, lanes, target)
+    frame = Frame(whole, Fusion(whole), schedule(whole, target.registers - 3, lanes), real, lanes, target)
     parts = [_part(frame, p) for p in range(len(frame.schedule.parts))]
     turning = _turning(frame)
     helpers = []
     for k, places in turning.items():
         helpers += [_beyond(k, places, real, lanes), _reduced(tape.inputs[k], k, places, real)]
-    far = exact_reduction() if turning else ""
-    return "\n".join([_blocks(frame, turning), *parts, *helpers, far])
+    if turning:
+        helpers.append(exact_reduction())
+    if any(frame.schedule.kept):
+        helpers.append(row_stores(real, lanes, frame.schedule.shared * frame.size))
+    for k, slots in enumerate(frame.schedule.kept):
+        helpers.append(store_table(f"stores{k}", slots, real, lanes) if slots else "")
+    return "\n".join([_blocks(frame, turning), *parts, *helpers])
 
 
 def _turning(frame: Frame) -> dict[int, list[int]]:
@@ -82,7 +89,7 @@ def _turning(frame: Frame) -> dict[int, list[int]]:
 
 def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     """Return `@rows`: the loop over blocks."""
-    ports, lanes, real = range(len(frame.ports)), frame.lanes, frame.real
+    ports, lanes, real, inputs = range(len(frame.ports)), frame.lanes, frame.real, len(frame.tape.inputs)
     picks = ", ".join(f"i64 %row{lane}" for lane in range(lanes))
     lines = [
         f"%shared = alloca [{max(1, frame.block * frame.schedule.shared * frame.size)} x i8], align 64",
@@ -126,6 +133,11 @@ def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     for p in range(len(frame.schedule.parts)):
         memory = f"ptr @constants{p}, ptr %shared, ptr %shared, ptr %own, ptr %own"
         lines.append(f"call void @part{p}({arguments}, {picks}, i64 %last, i64 %first, i64 %end, {memory})")
+    for k, slots in enumerate(frame.schedule.kept):
+        if slots:
+            rows = f"ptr %p{k + inputs}, i64 %p{k + inputs}_step, {picks}, i64 %last, i64 %first, i64 %end"
+            table = f"ptr @stores{k}, i64 {n_groups(len(slots), lanes)}"
+            lines.append(f"call void @store_rows({rows}, {table}, ptr %shared)")
     lines += ["%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done", "done:", "ret void"]
     head = f"internal void @rows({row_arguments(len(ports), lanes)}, i64 %count, ptr noalias %k) noinline"
     return function(head, lines) + "@constants = internal constant [1 x i64] zeroinitializer\n"
@@ -149,16 +161,15 @@ def _part(frame: Frame, index: int) -> str:
 
 
 def _ask(w: Writer, frame: Frame, index: int, places: dict[int, list[str]]) -> None:
-    """Append prefetches of the rows that this vector's place in the next block has, of this part's share of ports."""
-    for k, port in enumerate(frame.ports):
+    """Append prefetches of the rows that this vector's place in the next block has, of this part's share of inputs."""
+    for k, port in enumerate(frame.tape.inputs):
         if k % len(frame.schedule.parts) == index:
             ahead = w.emit(f"mul i64 %p{k}_step, {frame.block * w.lanes}")
-            is_written = int(k >= len(frame.tape.inputs))
             for row in places[k]:
                 soon = w.emit(f"getelementptr i8, ptr {row}, i64 {ahead}")
                 for at in range(0, port.size * w.real.size, LINE):
                     place = w.emit(f"getelementptr i8, ptr {soon}, i64 {at}")
-                    w.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 {is_written}, i32 2, i32 1)")
+                    w.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 2, i32 1)")
 
 
 class _Body:
@@ -210,7 +221,13 @@ class _Body:
             self.names[makes[0]] = self._step(makes[0])
         else:
             port = self.outputs[what[0]][0]
-            emit.store(self.w, self.places[port], {self.outputs[k][1]: self._value(self.tape.results[k]) for k in what})
+            emit.store(
+                self.w, self.places[port], {self.outputs[k][1]: self._result(self.tape.results[k]) for k in what}
+            )
+
+    def _result(self, i: int) -> str:
+        step = self.tape.steps[i - self.tape.n_inputs] if i >= self.tape.n_inputs else None
+        return splat(step.value, self.w.real) if step is not None and step.op is Op.CONST else self._value(i)
 
     def _value(self, i: int) -> str:
         return self._step(i) if self.fusion.inside[i] else self.names[i]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ class ConstantKernel:
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Return the constants once per sample."""
+        return self.evaluate(arrays, out)
+
+    def evaluate(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Return the constants once per sample, for arguments in a sequence."""
         given = [np.asarray(array) for array in arrays]
         kind = np.float32 if all(array.dtype == np.float32 for array in given) else np.float64
         for array, port in zip(given, self.spec.inputs, strict=True):

@@ -1,10 +1,12 @@
-"""The short way for one sample: a Python callable whose C function is part of the compiled code.
+"""The short way for one sample, or a few: a Python callable whose C function is part of the compiled code.
 
 A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
 argument is a plain float64 array of the right size, with its numbers side by side, there is nothing to look for: this
-function checks just that, makes the result arrays and runs the tape on one row. Anything else it passes on, untouched,
-to the general callable. It reads the fields of NumPy's array object that NumPy's own headers publish as its binary
-interface; where an array turns out to be laid out otherwise, every call takes the general way.
+function checks just that, makes the result arrays and runs the tape. Arguments are single samples, or tables with one
+sample per row and as many rows as the others. Arrays for the results, given after the arguments, are as plain and apart
+from all else. Anything else is passed on, untouched, to the general callable; so is a batch that takes long enough to
+release the interpreter's lock. The function reads the fields of NumPy's array object that NumPy's own headers publish
+as its binary interface; where an array turns out to be laid out otherwise, every call takes the general way.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 
 from appell.kernels.llvm.llvm_writer import fetch, function
 from appell.kernels.llvm.ufunc_loop import HasPorts
+from appell.kernels.llvm.vector_loop import row_choice
 from appell.kernels.runtime.gufunc import c_functions
 from appell.trace.tape import Port
 
@@ -35,13 +38,20 @@ LAYOUT = {
 """Byte offsets and types of the fields of an array object on a 64-bit machine."""
 _WELL_BEHAVED = 0x0001 | 0x0100
 """NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED."""
+_WRITEABLE = 0x0400
+"""NPY_ARRAY_WRITEABLE."""
+_ITEMS = 3
+"""Words before the items of a tuple: its references, type and size."""
+_NUMBERS = 1 << 14
+"""Numbers read and written by the largest batch of the short way, some ten microseconds of work."""
+_SIZE = np.dtype(float).itemsize
 _ARRAY_TYPE, _NEW = 2, 93
 """Places of PyArray_Type and PyArray_New in NumPy's table, fixed by its binary interface."""
 _FASTCALL = 0x0080
 """METH_FASTCALL."""
-CONTEXT = ("array", "double", "new", "call", "tuple", "set", "release")
+CONTEXT = ("array", "double", "new", "call", "tuple", "set", "release", "hold", "tuples", "none")
 """The addresses in `@context`: the array type, the double type, PyArray_New, PyObject_Vectorcall, PyTuple_New,
-PyTuple_SetItem, Py_DecRef."""
+PyTuple_SetItem, Py_DecRef, Py_IncRef, the tuple type, None."""
 
 
 class _Definition(ctypes.Structure):
@@ -68,6 +78,9 @@ def _layout_holds() -> bool:
     array = np.zeros((2, 3))
     kinds: dict[str, Any] = {"ptr": ctypes.c_void_p, "i32": ctypes.c_int32}
     found = {name: kinds[kind].from_address(id(array) + offset).value for name, (offset, kind) in LAYOUT.items()}
+    pair = (array, kinds)
+    if tuple((ctypes.c_void_p * 3).from_address(id(pair) + 8 * (_ITEMS - 1))) != (len(pair), *map(id, pair)):
+        return False
     expected = {"type": id(np.ndarray), "data": array.ctypes.data, "ndim": array.ndim, "descr": id(array.dtype)}
     shape = found.pop("shape") or 0
     if shape < 4096 or found != expected | {"flags": array.flags.num}:
@@ -82,95 +95,228 @@ def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
 
 def text(tape: HasPorts, lanes: int) -> str:
     """Return the LLVM text of `@fast_call`, the C function, and of `@context`, the addresses it is given at loading."""
-    n = len(tape.inputs)
-    lines = [line for index, name in enumerate(CONTEXT) for line in fetch(name, "ptr", "@context", index)]
-    lines += [f"%right = icmp eq i64 %count, {n}", "br i1 %right, label %check0, label %general"]
-    for k, port in enumerate(tape.inputs):
-        lines += [
-            f"check{k}:",
-            *fetch(f"a{k}", "ptr", "%args", k),
-            *_fields(k, "type"),
-            f"%is_array{k} = icmp eq ptr %type{k}, %array",
-            f"br i1 %is_array{k}, label %look{k}, label %general",
-            f"look{k}:",
-            *_fields(k, "ndim", "descr", "flags", "shape", "data"),
-            f"%is_row{k} = icmp eq i32 %ndim{k}, 1",
-            f"%is_double{k} = icmp eq ptr %descr{k}, %double",
-            f"%behaves{k} = and i32 %flags{k}, {_WELL_BEHAVED}",
-            f"%is_plain{k} = icmp eq i32 %behaves{k}, {_WELL_BEHAVED}",
-            f"%both{k} = and i1 %is_row{k}, %is_double{k}",
-            f"%fits{k} = and i1 %both{k}, %is_plain{k}",
-            f"br i1 %fits{k}, label %size{k}, label %general",
-            f"size{k}:",
-            f"%length{k} = load i64, ptr %shape{k}",
-            f"%matches{k} = icmp eq i64 %length{k}, {port.shape[0]}",
-            f"br i1 %matches{k}, label %{f'check{k + 1}' if k + 1 < n else 'run'}, label %general",
-        ]
-    places = [f"ptr %place{k}, i64 0" for k in range(len(tape.outputs))]
-    rows = ", ".join([f"ptr %data{k}, i64 0" for k in range(n)] + places + ["i64 0"] * lanes)
+    inputs, outputs = tape.inputs, tape.outputs
+    lines = [f"%{name}{k} = alloca ptr" for k in range(len(outputs)) for name in ("chosen", "kept")]
+    lines += [f"store ptr null, ptr %{name}{k}" for k in range(len(outputs)) for name in ("chosen", "kept")]
+    lines += [f"%extents{k} = alloca [{1 + len(port.shape)} x i64]" for k, port in enumerate(outputs)]
+    lines += [line for index, name in enumerate(CONTEXT) for line in fetch(name, "ptr", "@context", index)]
     lines += [
-        *(_one(tape.outputs[0]) if len(tape.outputs) == 1 else _several(tape.outputs)),
-        "compute:",
-        f"call void @rows({rows}, i64 0, i64 1, ptr @constants)",
-        "br label %end",
-        "general:",
-        "%passed = call ptr %call(ptr %self, ptr %args, i64 %count, ptr null)",
-        "ret ptr %passed",
-        "end:",
-        "ret ptr %result",
+        f"%has_out = icmp eq i64 %given, {len(inputs) + 1}",
+        f"%is_alone = icmp eq i64 %given, {len(inputs)}",
+        "%right = or i1 %has_out, %is_alone",
+        "br i1 %right, label %check, label %general",
+        "check:",
     ]
-    extents = (
-        f"@extents{k} = internal constant [{len(port.shape)} x i64] [{', '.join(f'i64 {n}' for n in port.shape)}]\n"
-        for k, port in enumerate(tape.outputs)
-    )
-    return f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n{''.join(extents)}" + function(
-        "ptr @fast_call(ptr %self, ptr %args, i64 %count)", lines
-    )
-
-
-def _one(port: Port) -> list[str]:
-    """Return the lines that make the one result array."""
-    return [
-        "run:",
-        f"%result = call ptr %new({_new(0, port)})",
-        "%made = icmp ne ptr %result, null",
-        "br i1 %made, label %place, label %end",
-        "place:",
-        *_field("%result", "data", "place0"),
-        "br label %compute",
+    rows = "-1"  # none has any yet
+    for k, port in enumerate(inputs):
+        lines += [*fetch(f"a{k}", "ptr", "%args", k), *_plain(f"{k}", f"%a{k}", _WELL_BEHAVED), *_rows(k, port, rows)]
+        rows = f"%rows{k}"
+    most = _NUMBERS // sum(port.size for port in (*inputs, *outputs))
+    lines += [
+        f"%is_batch = icmp ne i64 {rows}, -1",
+        "%axes = zext i1 %is_batch to i64",
+        f"%n = select i1 %is_batch, i64 {rows}, i64 1",
+        "%before_n = sub i64 %n, 1",
+        f"%is_short = icmp ult i64 %before_n, {max(most, 1)}",
+        "br i1 %is_short, label %places, label %general",
+        "places:",
+        "br i1 %has_out, label %with_out, label %run",
+        "with_out:",
+        *fetch("out", "ptr", "%args", len(inputs)),
+        *_items(outputs),
     ]
-
-
-def _several(ports: Sequence[Port]) -> list[str]:
-    """Return the lines that make a tuple of result arrays; the tuple owns each from its making on."""
-    lines = [
-        "run:",
-        f"%result = call ptr %tuple(i64 {len(ports)})",
-        "%made = icmp ne ptr %result, null",
-        "br i1 %made, label %make0, label %end",
-    ]
-    for k, port in enumerate(ports):
-        following = f"make{k + 1}" if k + 1 < len(ports) else "compute"
+    for k, port in enumerate(outputs):
         lines += [
-            f"make{k}:",
-            f"%result{k} = call ptr %new({_new(k, port)})",
-            f"%made{k} = icmp ne ptr %result{k}, null",
-            f"br i1 %made{k}, label %keep{k}, label %failed",
-            f"keep{k}:",
-            f"%kept{k} = call i32 %set(ptr %result, i64 {k}, ptr %result{k})",
-            *_field(f"%result{k}", "data", f"place{k}"),
-            f"br label %{following}",
+            f"%bytes_o{k} = mul i64 %n, {_SIZE * port.size}",
+            *(f"%kept{k}_{j} = load ptr, ptr %kept{j}" for j in range(k)),
         ]
-    return [*lines, "failed:", "call void %release(ptr %result)", "ret ptr null"]
+        others = [(f"%data{j}", f"%bytes{j}") for j in range(len(inputs))]
+        lines += _place(k, port, others + [(f"%kept{k}_{j}", f"%bytes_o{j}") for j in range(k)])
+    steps = [f"ptr %data{k}, i64 %step{k}" for k in range(len(inputs))]
+    steps += [f"ptr %at{k}, i64 {_SIZE * port.size}" for k, port in enumerate(outputs)]
+    choice = [f"i64 %row{lane}" for lane in range(lanes)]
+    lines += [
+        "br label %run",
+        "run:",
+        *(line for k, port in enumerate(outputs) for line in _extents(k, port)),
+        *_made(outputs),
+        *row_choice(lanes),
+        f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)",
+        "ret ptr %result",
+        "general:",
+        "%passed = call ptr %call(ptr %self, ptr %args, i64 %given, ptr null)",
+        "ret ptr %passed",
+    ]
+    head = f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
+    return head + function("ptr @fast_call(ptr %self, ptr %args, i64 %given)", lines)
 
 
-def _new(k: int, port: Port) -> str:
+def _plain(mark: str, array: str, flags: int) -> list[str]:
+    """Return the lines that go on, with %ndim…, %shape… and %data… at hand, if an object is a plain array."""
+    return [
+        *_field(array, "type", f"type{mark}"),
+        f"%is_array{mark} = icmp eq ptr %type{mark}, %array",
+        f"br i1 %is_array{mark}, label %look{mark}, label %general",
+        f"look{mark}:",
+        *(x for name in ("ndim", "descr", "flags", "shape", "data") for x in _field(array, name, f"{name}{mark}")),
+        f"%is_double{mark} = icmp eq ptr %descr{mark}, %double",
+        f"%behaves{mark} = and i32 %flags{mark}, {flags}",
+        f"%is_plain{mark} = icmp eq i32 %behaves{mark}, {flags}",
+        f"%both{mark} = and i1 %is_double{mark}, %is_plain{mark}",
+        f"br i1 %both{mark}, label %sized{mark}, label %general",
+        f"sized{mark}:",
+    ]
+
+
+def _rows(k: int, port: Port, before: str) -> list[str]:
+    """Return the lines that go on if an input is a row, or a table of as many rows as the tables `before` it.
+
+    They make %rows…, the number of rows of the tables so far or −1, %step… and %bytes….
+    """
+    return [
+        f"%is_row{k} = icmp eq i32 %ndim{k}, 1",
+        f"%is_table{k} = icmp eq i32 %ndim{k}, 2",
+        f"%has_axes{k} = or i1 %is_row{k}, %is_table{k}",
+        f"br i1 %has_axes{k}, label %long{k}, label %general",
+        f"long{k}:",
+        f"%more{k} = zext i1 %is_table{k} to i64",
+        f"%length{k}_at = getelementptr i64, ptr %shape{k}, i64 %more{k}",
+        f"%length{k} = load i64, ptr %length{k}_at",
+        f"%fits{k} = icmp eq i64 %length{k}, {port.size}",
+        f"%first{k} = load i64, ptr %shape{k}",
+        f"%own{k} = select i1 %is_table{k}, i64 %first{k}, i64 {before}",
+        f"%is_same{k} = icmp eq i64 %own{k}, {before}",
+        f"%is_first{k} = icmp eq i64 {before}, -1",
+        f"%agrees{k} = or i1 %is_same{k}, %is_first{k}",
+        f"%good{k} = and i1 %fits{k}, %agrees{k}",
+        f"br i1 %good{k}, label %next{k}, label %general",
+        f"next{k}:",
+        f"%rows{k} = add i64 %own{k}, 0",
+        f"%step{k} = select i1 %is_table{k}, i64 {_SIZE * port.size}, i64 0",
+        f"%table{k} = mul i64 %first{k}, %step{k}",
+        f"%bytes{k} = select i1 %is_table{k}, i64 %table{k}, i64 {_SIZE * port.size}",
+    ]
+
+
+def _place(k: int, port: Port, others: list[tuple[str, str]]) -> list[str]:
+    """Return the lines that go on if a place is None, or plain, of its result's shape and apart from other arrays.
+
+    The others are given by address and size in bytes; an address may be null.
+    """
+    lines = [
+        f"%is_none{k} = icmp eq ptr %o{k}, %none",
+        f"br i1 %is_none{k}, label %after{k}, label %place{k}",
+        f"place{k}:",
+        *_plain(f"_o{k}", f"%o{k}", _WELL_BEHAVED | _WRITEABLE),
+        f"%wide{k} = zext i32 %ndim_o{k} to i64",
+        f"%own_axes{k} = sub i64 %wide{k}, %axes",
+        f"%has_axes_o{k} = icmp eq i64 %own_axes{k}, {len(port.shape)}",
+        f"br i1 %has_axes_o{k}, label %extent{k}_0, label %general",
+    ]
+    for d, extent in enumerate(port.shape):
+        lines += [
+            f"extent{k}_{d}:",
+            f"%axis{k}_{d} = add i64 %axes, {d}",
+            f"%extent{k}_{d}_at = getelementptr i64, ptr %shape_o{k}, i64 %axis{k}_{d}",
+            f"%extent{k}_{d}_is = load i64, ptr %extent{k}_{d}_at",
+            f"%matches{k}_{d} = icmp eq i64 %extent{k}_{d}_is, {extent}",
+            f"br i1 %matches{k}_{d}, label %extent{k}_{d + 1}, label %general",
+        ]
+    lines += [
+        f"extent{k}_{len(port.shape)}:",
+        f"%height{k} = load i64, ptr %shape_o{k}",
+        f"%is_high{k} = icmp eq i64 %height{k}, %n",
+        f"%is_sized{k} = select i1 %is_batch, i1 %is_high{k}, i1 true",
+        f"%end_o{k} = getelementptr i8, ptr %data_o{k}, i64 %bytes_o{k}",
+        f"br i1 %is_sized{k}, label %apart{k}_0, label %general",
+    ]
+    for j, (address, size) in enumerate(others):
+        mark = f"{k}_{j}"
+        lines += [
+            f"apart{mark}:",
+            f"%end{mark} = getelementptr i8, ptr {address}, i64 {size}",
+            f"%is_before{mark} = icmp ule ptr %end_o{k}, {address}",
+            f"%is_after{mark} = icmp ule ptr %end{mark}, %data_o{k}",
+            f"%is_apart{mark} = or i1 %is_before{mark}, %is_after{mark}",
+            f"br i1 %is_apart{mark}, label %apart{k}_{j + 1}, label %general",
+        ]
+    return [
+        *lines,
+        f"apart{k}_{len(others)}:",
+        f"store ptr %data_o{k}, ptr %kept{k}",
+        f"store ptr %o{k}, ptr %chosen{k}",
+        f"br label %after{k}",
+        f"after{k}:",
+    ]
+
+
+def _extents(k: int, port: Port) -> list[str]:
+    """Return the lines that make %shape_n…, the extents of a new result, and %ndim_n…, their number."""
+    lines = [f"store i64 %n, ptr %extents{k}"]
+    for d, extent in enumerate(port.shape, start=1):
+        lines += [f"%extents{k}_{d} = getelementptr i64, ptr %extents{k}, i64 {d}"]
+        lines += [f"store i64 {extent}, ptr %extents{k}_{d}"]
+    return [
+        *lines,
+        f"%shape_n{k} = select i1 %is_batch, ptr %extents{k}, ptr %extents{k}_1",
+        f"%ndim_n{k} = select i1 %is_batch, i32 {1 + len(port.shape)}, i32 {len(port.shape)}",
+    ]
+
+
+def _items(ports: Sequence[Port]) -> list[str]:
+    """Return the lines that take the places apart as %o0, %o1 …: one array, or a tuple of as many as there are."""
+    if len(ports) == 1:
+        return ["%o0 = select i1 true, ptr %out, ptr null"]
+    return [
+        *_field("%out", "type", "type_out"),
+        "%is_tuple = icmp eq ptr %type_out, %tuples",
+        "br i1 %is_tuple, label %tuple_size, label %general",
+        "tuple_size:",
+        *fetch("size_out", "i64", "%out", _ITEMS - 1),
+        f"%is_long = icmp eq i64 %size_out, {len(ports)}",
+        "br i1 %is_long, label %items, label %general",
+        "items:",
+        *(line for k in range(len(ports)) for line in fetch(f"o{k}", "ptr", "%out", _ITEMS + k)),
+    ]
+
+
+def _made(ports: Sequence[Port]) -> list[str]:
+    """Return the lines that make %result of the given places, and of new arrays where there are none.
+
+    Several results are in a tuple, which owns each from its making on.
+    """
+    several = len(ports) > 1
+    lines = []
+    if several:
+        lines += [f"%result = call ptr %tuple(i64 {len(ports)})", "%made = icmp ne ptr %result, null"]
+        lines += ["br i1 %made, label %make0, label %none_made", "none_made:", "ret ptr null", "make0:"]
+    for k in range(len(ports)):
+        name = f"result{k}" if several else "result"
+        failed = ["call void %release(ptr %result)", "ret ptr null"] if several else ["ret ptr null"]
+        lines += [
+            f"%old{k} = load ptr, ptr %chosen{k}",
+            f"%is_new{k} = icmp eq ptr %old{k}, null",
+            f"br i1 %is_new{k}, label %new{k}, label %held{k}",
+            f"new{k}:",
+            f"%fresh{k} = call ptr %new({_new(k)})",
+            f"%worked{k} = icmp ne ptr %fresh{k}, null",
+            f"br i1 %worked{k}, label %ready{k}, label %failed{k}",
+            f"failed{k}:",
+            *failed,
+            f"held{k}:",
+            f"call void %hold(ptr %old{k})",
+            f"br label %ready{k}",
+            f"ready{k}:",
+            f"%{name} = phi ptr [ %fresh{k}, %new{k} ], [ %old{k}, %held{k} ]",
+            *([f"%kept_in{k} = call i32 %set(ptr %result, i64 {k}, ptr %{name})"] if several else []),
+            *_field(f"%{name}", "data", f"at{k}"),
+        ]
+    return lines
+
+
+def _new(k: int) -> str:
     kind = np.dtype(float).num
-    return f"ptr %array, i32 {len(port.shape)}, ptr @extents{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
-
-
-def _fields(k: int, *names: str) -> list[str]:
-    return [line for name in names for line in _field(f"%a{k}", name, f"{name}{k}")]
+    return f"ptr %array, i32 %ndim_n{k}, ptr %shape_n{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
 
 
 def _field(array: str, field: str, name: str) -> list[str]:
@@ -185,7 +331,7 @@ class FastCall:
     def __init__(self, name: str, function: int, context: int, general: Any) -> None:
         self._name = name.encode()
         self._definition = _Definition(
-            self._name, function, _FASTCALL, b"One sample the short way, others the general."
+            self._name, function, _FASTCALL, b"Few samples the short way, others the general."
         )
         (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses())
         make = ctypes.pythonapi.PyCFunction_NewEx
@@ -197,6 +343,12 @@ class FastCall:
 def _addresses() -> tuple[int | None, ...]:
     """Return the addresses of :data:`CONTEXT`."""
     table, python = c_functions("numpy._core.multiarray", "_ARRAY_API"), ctypes.pythonapi
-    functions = (python.PyObject_Vectorcall, python.PyTuple_New, python.PyTuple_SetItem, python.Py_DecRef)
+    functions = (
+        python.PyObject_Vectorcall,
+        python.PyTuple_New,
+        python.PyTuple_SetItem,
+        python.Py_DecRef,
+        python.Py_IncRef,
+    )
     addresses = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
-    return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], *addresses
+    return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], *addresses, id(tuple), id(None)

@@ -6,6 +6,8 @@ If the cache holds code under a spec's text, neither tracing nor compiling takes
 from __future__ import annotations
 
 import ctypes
+import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,15 +20,18 @@ from appell.kernels.llvm.ufunc_loop import gathers
 from appell.kernels.rolled import Rolled
 from appell.kernels.runtime import fast_call, native
 from appell.kernels.runtime.gufunc import LOOP, Gufunc
+from appell.kernels.runtime.memory import LARGE, apart, empty
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
-from appell.kernels.runtime.threads import pool, share
+from appell.kernels.runtime.threads import share, workers
 from appell.trace.tape import Tape
 from appell.trace.verify import verify
 
-SPLIT = 1 << 24
-"""Operations times samples below which starting threads costs more than it saves."""
 BLOCK = 1 << 26
 """Operations times samples of one native call, milliseconds to tens of them: Ctrl-C acts between calls."""
+MANY = 1 << 21
+"""Operations times samples, some tens of microseconds, from which on threads are thought of."""
+PACE = 3e-11
+"""Seconds per operation of :attr:`Kernel._size`, until a kernel's own speed is measured."""
 
 
 class Kernel:
@@ -42,6 +47,9 @@ class Kernel:
         self._failure: BaseException | None = None
         self._fast_calls: list[fast_call.FastCall] = []
         self._core = [len(port.shape) for port in spec.inputs]
+        least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
+        self._many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
+        self._pace = math.inf  # seconds per sample
         self._copies = not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
         self._lazy = LOOP(self._compile_single)
         loops = {SINGLE.code: ctypes.cast(self._lazy, ctypes.c_void_p).value or 0, DOUBLE.code: self._compile(DOUBLE)}
@@ -58,42 +66,61 @@ class Kernel:
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate the program on every sample; NumPy's own errors on arguments that do not fit."""
-        result = self._evaluated(arrays, out)
+        if out is not None:
+            # NumPy lets a result lie exactly on its input; the last vector would read rows again that are written then
+            arrays = tuple(x if apart((x,), _several(out)) else np.array(x) for x in arrays)
+        return self.evaluate(arrays, out)
+
+    def evaluate(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Evaluate the program on arrays that are apart from `out`."""
+        result = self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
         return result
 
-    def _evaluated(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        if self._copies:
-            arrays = tuple(np.ascontiguousarray(array) for array in arrays)
-        if out is not None:
-            return self._into(arrays, out)
-        if any(getattr(array, "size", 0) > SPLIT >> 10 for array in arrays):
-            return self._shared(arrays)
-        return self.call(*arrays)
+    def _staged(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Evaluate a program that needs rows side by side; other places of `out` are written afterwards."""
+        given = [np.ascontiguousarray(array) for array in arrays]
+        if out is None:
+            return self._evaluated(given, None)
+        kind = np.result_type(*given)
+        places = [x if _is_dense(x, kind) else None for x in _several(out)]
+        return write_out(list(_several(self._evaluated(given, tuple(places)))), out)
 
-    def _into(self, arrays: tuple[Any, ...], out: Any) -> Any:
-        # NumPy lets a result lie exactly on its input; the last vector would read rows again that are written by then
-        arrays = tuple(np.array(x) if any(overlap(x, place) for place in _several(out)) else x for x in arrays)
-        if not self._copies:
-            return self.call(*arrays, out=out)
-        return write_out(list(_several(self.call(*arrays))), out)
+    def _evaluated(self, arrays: Sequence[Any], out: Any) -> Any:
+        for array in arrays:
+            if getattr(array, "size", 0) >= self._many:
+                return self._batch(arrays, out)
+        return self.call(*arrays) if out is None else self.call(*arrays, out=out)
 
-    def _shared(self, arrays: tuple[Any, ...]) -> Any:
-        """Evaluate a large batch in blocks on the threads; anything unusual goes to NumPy as it is."""
+    def _batch(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Evaluate a large batch in blocks, on as many threads as pay; anything unusual goes to NumPy as it is."""
         given = [np.asarray(array) for array in arrays]
-        leading = [array.shape[: array.ndim - own] for array, own in zip(given, self._core, strict=True)]
-        shape = np.broadcast_shapes(*leading)
-        samples = int(np.prod(shape, dtype=int))
-        single = all(array.dtype == np.float32 for array in given)
-        plain = single or all(array.dtype == np.float64 for array in given)
-        if not plain or not shape or shape[0] < pool.count or samples * self._size < SPLIT:
-            return self.call(*given)
-        kind = np.float32 if single else np.float64
-        outputs = tuple(np.empty(shape + port.shape, kind) for port in self.spec.outputs)
-        share(self.call, given, self._core, outputs, max(BLOCK * shape[0] // (samples * self._size), 1))
-        return write_out(list(outputs), None)
+        axes = {x.shape[: x.ndim - own] for x, own in zip(given, self._core, strict=True)}
+        shape = axes.pop() if len(axes) == 1 else np.broadcast_shapes(*axes)
+        kind, ports = given[0].dtype, self.spec.outputs
+        places = (None,) * len(ports) if out is None else _several(out)
+        is_plain = (
+            kind in (np.float32, np.float64) and all(x.dtype == kind for x in given) and len(places) == len(ports)
+        )
+        if (
+            not is_plain
+            or not shape
+            or not all(_takes(x, shape + p.shape, kind) for x, p in zip(places, ports, strict=True))
+        ):
+            return self.call(*given) if out is None else self.call(*given, out=out)
+        results = [empty(shape + p.shape, kind) if x is None else x for x, p in zip(places, ports, strict=True)]
+        samples = math.prod(shape)
+        work = samples * (self._size * PACE if self._pace == math.inf else self._pace)
+        parts, height = min(workers(work), shape[0]), BLOCK * shape[0] // (samples * self._size)
+        start = time.perf_counter()
+        if parts == 1 and height >= shape[0]:
+            self.call(*given, out=tuple(results))
+        else:
+            share(self.call, given, self._core, results, max(height, 1), parts)
+        self._pace = min(self._pace, parts * (time.perf_counter() - start) / samples)
+        return tuple(results) if len(results) > 1 else results[0]
 
     @property
     def _size(self) -> int:
@@ -137,6 +164,11 @@ def _several(x: Any) -> Sequence[Any]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def overlap(x: Any, place: Any) -> bool:
-    """Return whether two arrays may share memory."""
-    return isinstance(x, np.ndarray) and isinstance(place, np.ndarray) and np.may_share_memory(x, place)
+def _is_dense(place: Any, kind: Any) -> bool:
+    """Return whether a place can be written row by row as it is."""
+    return isinstance(place, np.ndarray) and place.dtype == kind and bool(place.flags.carray)
+
+
+def _takes(place: Any, shape: tuple[int, ...], kind: Any) -> bool:
+    """Return whether results of a shape and type can be written to a place as it is; None is one to be made."""
+    return place is None or (isinstance(place, np.ndarray) and place.shape == shape and place.dtype == kind)

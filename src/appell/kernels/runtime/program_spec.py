@@ -28,7 +28,7 @@ def write_out(results: list[Any], out: Any) -> Any:
     if out is not None:
         places = out if isinstance(out, tuple) else (out,)
         for place, result in zip(places, results, strict=True):
-            if place is not None:
+            if place is not None and place is not result:
                 np.copyto(place, result)
         results = [result if place is None else place for place, result in zip(places, results, strict=True)]
     return tuple(results) if len(results) > 1 else results[0]

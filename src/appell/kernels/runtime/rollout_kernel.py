@@ -14,6 +14,7 @@ from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
 from appell.kernels.llvm.rollout_ir import RolloutIR, module
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.runtime import native
+from appell.kernels.runtime.memory import empty
 from appell.kernels.runtime.threads import in_threads, pool
 from appell.spatial.scalar import Array
 from appell.trace.verify import verify
@@ -55,7 +56,7 @@ class RolloutKernel:
         other strides are free, and zero where a row or a step is shared. `kept` starts at 0 and ends at the last step.
         """
         rows, kind = states[0].shape[0], states[0].dtype
-        results = [np.empty((rows, len(kept), state.shape[1]), kind) for state in states]
+        results: list[Array] = [empty((rows, len(kept), state.shape[1]), kind) for state in states]
         lasted = np.zeros(rows, np.int64)
         function = self._function(SINGLE if kind == np.float32 else DOUBLE)
         weights = np.ascontiguousarray(weights, kind)

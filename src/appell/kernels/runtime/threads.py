@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextvars
 import itertools
 import os
 import threading
@@ -12,6 +13,9 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.read.values import shown
+
+WORTH = 2e-4
+"""Seconds of work that are worth a thread: waking one and waiting for it takes up to a quarter of that."""
 
 
 class _Pool:
@@ -63,10 +67,15 @@ def threads(count: int | None = None) -> int:
     return pool.count
 
 
+def workers(seconds: float) -> int:
+    """Return how many threads to share some work among: as many as have :data:`WORTH` of it each."""
+    return max(min(pool.count, int(seconds / WORTH)), 1)
+
+
 def share(
-    call: Callable[..., Any], arrays: Sequence[Any], core: Sequence[int], outputs: Sequence[Any], size: int
+    call: Callable[..., Any], arrays: Sequence[Any], core: Sequence[int], outputs: Sequence[Any], size: int, parts: int
 ) -> None:
-    """Run a gufunc on blocks of up to `size` along the first axis, shared among the threads.
+    """Run a gufunc on blocks of up to `size` along the first axis, shared among as many threads as there are parts.
 
     `core` counts each input's own dimensions.
     """
@@ -84,7 +93,7 @@ def share(
             call(*parts, out=tuple(output[a:b] for output in outputs))
             yield
 
-    in_threads(work, rows, pool.count)
+    in_threads(work, rows, parts)
 
 
 def in_threads(work: Callable[[int, int], Iterator[None]], rows: int, parts: int) -> None:
@@ -93,6 +102,10 @@ def in_threads(work: Callable[[int, int], Iterator[None]], rows: int, parts: int
     Native code does not look for signals. `work` therefore yields between calls of it, each of milliseconds: that is
     where Python raises KeyboardInterrupt. An exception in one part ends the others at their next yield.
     """
+    if parts == 1:
+        for _ in work(0, rows):
+            pass
+        return
     bounds = [rows * k // parts for k in range(parts + 1)]
     stopped = threading.Event()
 
@@ -101,7 +114,10 @@ def in_threads(work: Callable[[int, int], Iterator[None]], rows: int, parts: int
             if stopped.is_set():
                 return
 
-    jobs = [pool.executor().submit(run, a, b) for a, b in itertools.pairwise(bounds[1:])]
+    # each in a copy of this context, which holds what NumPy is to do on overflow and the like
+    jobs = [
+        pool.executor().submit(contextvars.copy_context().run, run, a, b) for a, b in itertools.pairwise(bounds[1:])
+    ]
     try:
         run(bounds[0], bounds[1])
         for job in jobs:

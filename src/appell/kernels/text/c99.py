@@ -12,7 +12,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from appell.kernels.llvm.schedule import TRIGONOMETRIC
+from appell.kernels.llvm.fusion import TRIGONOMETRIC
 from appell.kernels.rolled import Rolled
 from appell.kernels.text.c99_math import sine_cosine_text, square_root_text
 from appell.kernels.text.c99_rolled import Loops, scratch

@@ -26,11 +26,15 @@ from appell.recursion.kinematics import Scalars
 from appell.robot import singular
 from appell.robot.calls import Call, prepared
 from appell.robot.coordinates import Limits
-from appell.robot.derivatives import inverse_dynamics_derivatives, known
+from appell.robot.derivatives import inverse_dynamics_derivatives
+from appell.robot.formulations import known
+from appell.robot.gradients import OF_INVERSE, forward_dynamics_vjp
 from appell.robot.guards import PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation, Solved, motion, only, regressor_matrix
+from appell.robot.programs import Formulation, Solved, motion, only
+from appell.robot.quantities import regressor_matrix
+from appell.robot.steps import METHODS, step_derivatives, steps
 from appell.robot.verbs import ACTUATION, MASS, REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
@@ -40,7 +44,12 @@ CLOSED_FORM = "closed-form"
 """The sum over chains and bodies of abedloo2014 (20) and (21)."""
 _Q, _V, _A = ("q", "q"), ("v", "v"), ("a", "v")
 _LEGS, _SQUARE = ("legs", 3), ("legs", "legs")
-_BY_ANGLES = {"a": ("v",), "e": ("v",), "dtau_da": ("u", "v")}
+_BY_ANGLES = {
+    **dict.fromkeys(("a", "e", "da", "w_dtau_da"), ("v",)),
+    "dtau_da": ("u", "v"),
+    "H": ("v+v+v", "v+v+v"),
+    "Hx": ("v+v+v",),
+}
 """Accelerations and errors are those of the Euler angles, whose number is not that of redundant motors."""
 _OWN_VERBS = {
     **{
@@ -146,7 +155,8 @@ class Spherical(Kind):
 
     def guards(self, key: Key) -> Mapping[str, int]:
         """Return the guards of a program, that of the motors where it gives their torques."""
-        gives_torques = any("tau" in name and "u" in shape for name, shape in self.verbs[key.verb].outputs)
+        outputs = self.verbs[key.verb].outputs
+        gives_torques = key.verb in OF_INVERSE or any("tau" in name and "u" in shape for name, shape in outputs)
         return {**self.facts.guards, ACTUATION: int(gives_torques)}
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
@@ -314,6 +324,7 @@ def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> An
 
 
 _INVERSE, _FORWARD = _form(programs.inverse_dynamics), _form(programs.forward_dynamics)
+_FORCES = _form(programs.generalised_forces)
 _DIRECT = (
     "generalised_forces",
     "mass_matrix",
@@ -334,6 +345,15 @@ _OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
     },
     "inverse_dynamics_derivatives": {CLOSED_FORM: Formulation(inverse_dynamics_derivatives(_INVERSE.program))},
     "forward_dynamics_derivatives": {CLOSED_FORM: Formulation(_forward_derivatives)},
+    **{verb: {CLOSED_FORM: Formulation(make(_INVERSE.program))} for verb, make in OF_INVERSE.items()},
+    "forward_dynamics_vjp": {CLOSED_FORM: Formulation(forward_dynamics_vjp(_FORWARD.program, _FORCES.program))},
+    **steps({CLOSED_FORM: _FORWARD}),
+    **{
+        f"{verb}_derivatives": {
+            CLOSED_FORM: Formulation(step_derivatives(verb, _FORWARD.program, _forward_derivatives, _FORCES.program))
+        }
+        for verb in METHODS
+    },
     "regressor": only(_regressor),
     "leg_rates": {CLOSED_FORM: _form(programs.leg_joint_rates)},
     "leg_accelerations": {CLOSED_FORM: _form(programs.leg_joint_accelerations)},

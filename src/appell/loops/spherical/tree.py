@@ -8,7 +8,7 @@ trees compute, poses, momenta, regressors and the rest, is the spherical robot's
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from appell.loops.spherical import euler, leg, programs
@@ -70,6 +70,10 @@ class SphericalTree:
     def finished(self, q: Scalars) -> Forces:
         """Return q: its loops are closed by construction."""
         return q
+
+    def weightless(self) -> SphericalTree:
+        """Return the robot without gravity."""
+        return SphericalTree(replace(self.robot, gravity=ZERO), replace(self.model, gravity=ZERO))
 
 
 class SphericalPosture(Posture):

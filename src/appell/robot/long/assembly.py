@@ -22,17 +22,19 @@ from appell.recursion.forward import probe
 from appell.recursion.kinematics import Scalars
 from appell.robot.coordinates import quaternion_errors
 from appell.robot.guards import GUARDS
-from appell.robot.long import dynamics, kinematics
+from appell.robot.long import dynamics, gradients, kinematics
 from appell.robot.long.body import MASSLESS, TracedBody, body_constants, frame_constants, packing, with_z_axes
 from appell.robot.long.plan import FIELDS, INDEX, Context, Plan, Q, StepPlan, SweepPlan, V, WalkPlan
+from appell.robot.long.reverse import ADJOINT, TANGENT
 from appell.robot.verbs import MASS, VERBS
 from appell.spatial.vector import IDENTITY
 from appell.trace.tape import Port, flatten, trace
 
 CLASSES = 12
 """Most classes of bodies; beyond, those of one kind of joint share a class, which folds what all have alike."""
-PLANS = {**dynamics.PLANS, **kinematics.PLANS}
+PLANS: dict[str, Plan | Callable[..., Plan]] = {**dynamics.PLANS, **kinematics.PLANS, **gradients.PLANS}
 """The passes of every verb."""
+MARKS = ADJOINT + TANGENT
 FRAME, ROOT = "frame", "world"
 """Classes beside the kinds of joint."""
 
@@ -83,7 +85,7 @@ class _Assembly:
         self, model: Model, filed: Model, verb: str, frames: tuple[Frame, ...], parametric: bool, probe_port: int | None
     ) -> None:
         found = PLANS[verb]
-        plan = found if isinstance(found, Plan) else found(model)
+        plan = found if isinstance(found, Plan) else found(model, is_parametric=parametric)
         self.plan: Plan = dynamics.probed(plan, probe_port) if probe_port is not None else plan
         self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_friction
         if self.plan.is_massless or parametric:
@@ -106,9 +108,11 @@ class _Assembly:
         self.constants = [(), *constants]
         self.keys = _keys([ROOT, *kinds, *([FRAME] * len(frames))], self.constants)
         self.classes: list[Key] = list(dict.fromkeys(self.keys))
+        nq, nv = (max((getattr(KINDS[kind], n) for kind in kinds), default=0) for n in ("nq", "nv"))
         joint_pose = max((len(packing(kind)[0]) for kind in kinds), default=0)
-        pivot = 8 * max((KINDS[kind].nv for kind in kinds), default=0)
-        self.fields = {name: (FIELDS | {"joint_pose": joint_pose, "pivot": pivot})[name] for name in used}
+        sizes = FIELDS | {"joint_pose": joint_pose, "pivot": 8 * nv, "q": nq, "friction": PER_VELOCITY * nv}
+        sizes |= dict.fromkeys(("v", "a", "tau"), nv)
+        self.fields = {name: sizes[name.rstrip(MARKS)] for name in used}
 
     def program(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Rolled:
         """Return the program."""
@@ -203,7 +207,7 @@ class _Assembly:
         """Return what an item of a kind reads of the inputs."""
         shares = []
         for k, (name, shape) in enumerate(self.inputs):
-            if name == "wrench":
+            if name in ("wrench", "dt"):
                 shares.append((name, Share(k, *shape)))
             elif kind not in KINDS:
                 continue

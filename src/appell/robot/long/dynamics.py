@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from appell.kernels.rolled import Fields
+from appell.model.joints import QUATERNION
 from appell.model.model import Model
 from appell.recursion import articulated, coriolis
 from appell.recursion.articulated import Articulated, Pair, Pivot
@@ -16,6 +17,7 @@ from appell.recursion.gibbs import accelerate, inertial_load
 from appell.recursion.inertia_matrix import moved_up, unit_momentum
 from appell.recursion.kinematics import Link, Load, Scalars, carried, moved
 from appell.recursion.regressor import unit_loads
+from appell.robot.coordinates import normalised
 from appell.robot.long.body import accelerated, square, symmetric, upper
 from appell.robot.long.plan import (
     Context,
@@ -63,7 +65,7 @@ def _projected(x: Context, load: Load | Carried) -> list[Scalar]:
     return [dot(c.angular, load.moment) + dot(c.linear, load.force) for c in x.body.joint.columns]
 
 
-_INVERSE = Plan(
+INVERSE = Plan(
     (
         SweepPlan(Fields(parent=("motion",), writes=("motion", "joint_pose", "load")), StepPlan(motion)),
         SweepPlan(
@@ -103,6 +105,16 @@ def _accelerations(x: Context) -> Any:
     return articulated.advanced(x.link, pair(x.parent["acceleration"]), pair(x.own["bias"]), _pivots(x))
 
 
+def _stepped(x: Context) -> Any:
+    """Return accelerations and, after a semi-implicit step of Euler's, the joint's coordinates and velocities."""
+    moving, rates = _accelerations(x)
+    q, v, (dt,) = (x.given[name] for name in ("q", "v", "dt"))
+    faster = tuple(speed + dt * rate for speed, rate in zip(v, rates, strict=True))
+    after = [y + dt * rate for y, rate in zip(q, x.body.joint.type.rates(q, faster), strict=True)]
+    places = [QUATERNION[x.body.kind].start] if x.body.kind in QUATERNION else []
+    return moving, normalised(places, after), faster
+
+
 def _pivots(x: Context) -> list[Pivot]:
     columns = x.body.joint.columns
     parts = [x.own["pivot"][8 * k : 8 * k + 8] for k in range(len(columns))]
@@ -117,8 +129,8 @@ def _restored(x: Scalars) -> Articulated:
     return Articulated(symmetric(x[0:6]), square(x[12:21]), symmetric(x[6:12]), pair(x[21:27]))
 
 
-def _forward(velocities: StepPlan, port: int) -> Plan:
-    """Return forward dynamics with its accelerations at a port."""
+def forward_plan(velocities: StepPlan, last: StepPlan) -> Plan:
+    """Return forward dynamics with a last step that begins with the accelerations of bodies."""
     return Plan(
         (
             SweepPlan(
@@ -131,12 +143,14 @@ def _forward(velocities: StepPlan, port: int) -> Plan:
             ),
             SweepPlan(
                 Fields(own=("joint_pose", "bias", "pivot"), parent=("acceleration",), writes=("acceleration",)),
-                StepPlan(_accelerations, ((port, by_velocity),)),
+                last,
             ),
         ),
         lambda model: {"acceleration": (*negate(model.gravity), *ZERO)},
     )
 
+
+FORWARD = forward_plan(StepPlan(_velocity), StepPlan(_accelerations, ((0, by_velocity),)))
 
 # How near M is to a singular one: a probe pushes all joints at once (:func:`appell.recursion.articulated.inverse_norm`)
 
@@ -315,7 +329,7 @@ def _dotted(column: tuple[Any, Any], loads: list[Load]) -> list[Scalar]:
     return [dot(column[0], load.force) + dot(column[1], load.moment) for load in loads]
 
 
-def _regressor(model: Model) -> Plan:
+def _regressor(model: Model, *, is_parametric: bool) -> Plan:
     """Return the plan of the regressor, which has more columns where joints have friction."""
     body = StepPlan(_motion_and_friction, ((0, of_friction),)) if model.has_friction else StepPlan(_motion)
     start, entries = (StepPlan(step, ((0, of_parameters),)) for step in (_regressor_start, _regressor_entries))
@@ -325,10 +339,13 @@ def _regressor(model: Model) -> Plan:
     return Plan(passes, falling, is_massless=True, has_gaps=True)
 
 
-PLANS: dict[str, Plan | Callable[[Model], Plan]] = {
-    **dict.fromkeys(("inverse_dynamics", "inverse_dynamics_loaded", "generalised_forces", "bias", "gravity"), _INVERSE),
-    **dict.fromkeys(("forward_dynamics", "forward_dynamics_loaded"), _forward(StepPlan(_velocity), 0)),
-    "motion": _forward(StepPlan(_velocity_and_rates, ((0, by_coordinate),)), 1),
+PLANS: dict[str, Plan | Callable[..., Plan]] = {
+    **dict.fromkeys(("inverse_dynamics", "inverse_dynamics_loaded", "generalised_forces", "bias", "gravity"), INVERSE),
+    **dict.fromkeys(("forward_dynamics", "forward_dynamics_loaded"), FORWARD),
+    "motion": forward_plan(
+        StepPlan(_velocity_and_rates, ((0, by_coordinate),)), StepPlan(_accelerations, ((1, by_velocity),))
+    ),
+    "step": forward_plan(StepPlan(_velocity), StepPlan(_stepped, ((0, by_coordinate), (1, by_velocity)))),
     **dict.fromkeys(("mass_matrix", "tree_mass_matrix"), _MASS),
     "coriolis_matrix": _CORIOLIS,
     "regressor": _regressor,

@@ -9,6 +9,7 @@ from appell.errors import InputError
 from appell.kernels.rolled import Rolled
 from appell.model.model import Frame, Model
 from appell.robot import compile
+from appell.robot.composed import COMPOSED
 from appell.robot.guards import GUARDS
 from appell.robot.kind import Key
 from appell.robot.long.assembly import PLANS, program
@@ -20,8 +21,14 @@ from appell.spatial.vector import IDENTITY
 
 LONG = 80
 """Bodies from which a loop is used: a program written out would take long to compile and run no faster."""
-FORMULATIONS = {"forward_dynamics": "articulated", "motion": "articulated", "mass_matrix": "composite"}
+FORMULATIONS = {
+    **dict.fromkeys(("forward_dynamics", "motion", "forward_dynamics_vjp", "step"), "articulated"),
+    "mass_matrix": "composite",
+}
 """The algorithms of the loops, where they are not the Gibbs function's."""
+
+UNROLLED = ("pose_derivatives", "jacobian_derivatives", "momentum_derivatives")
+"""Verbs without loops, too long to be written out."""
 
 
 def is_long(model: Model) -> bool:
@@ -43,12 +50,22 @@ class LongTree(Tree):
         """Return the lean model, in which loops are made too."""
         return ("lean",)
 
+    def is_composed(self, key: Key) -> bool:
+        """Return whether a verb is composed of calls of others."""
+        return key.verb in COMPOSED and key.verb not in PLANS
+
     def loops(self, key: Key) -> Callable[[], Rolled] | None:
         """Return what makes the program of a verb."""
-        if key.verb.endswith("_derivatives"):
+        if self.is_composed(key) or key.verb in UNROLLED:
+            instead = "inverse_dynamics_hvp" if key.verb.endswith("hessian") else "inverse_dynamics_vjp"
             raise InputError(
-                f"{key.verb}: robot '{self.model.name}' has {len(self.model.bodies)} bodies; derivatives are compiled "
-                f"for robots of up to {LONG}; take finite differences of the verb itself"
+                f"{key.verb}: robot '{self.model.name}' has {len(self.model.bodies)} bodies; one program of it is made "
+                f"for robots of up to {LONG}; "
+                + (
+                    "export the verb itself and take finite differences"
+                    if key.verb in UNROLLED
+                    else f"export '{instead}'"
+                )
             )
         if key.verb not in PLANS:
             return None

@@ -21,7 +21,7 @@ from appell.kernels.llvm.rollout_ir import WEIGHTS, Bound, Part, RolloutIR
 from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
-from appell.simulation.integrators import RUNGE_KUTTA
+from appell.robot.steps import RUNGE_KUTTA
 from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, forces, traced_model
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.spatial.scalar import Array

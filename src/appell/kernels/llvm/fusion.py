@@ -1,0 +1,70 @@
+"""What the steps of a tape are for native code: which make no value of their own, and which are no more than sums."""
+
+from __future__ import annotations
+
+from appell.trace.expr import Op
+from appell.trace.tape import Tape
+
+SUMS = (Op.ADD, Op.SUB, Op.NEG)
+TRIGONOMETRIC = (Op.SIN, Op.COS)
+
+
+class Fusion:
+    """Which steps make no value of their own: products in the one sum that they are for, minus signs and constants."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape, n = tape, tape.n_inputs
+        uses = [0] * (n + len(tape.steps))
+        for step in tape.steps:
+            for j in step.args:
+                uses[j] += 1
+        for i in tape.results:
+            uses[i] += 2
+        self.inside = bytearray(len(uses))
+        for i, step in enumerate(tape.steps, start=n):
+            if step.op in (Op.CONST, Op.NEG):
+                self.inside[i] = 1
+            elif step.op in (Op.ADD, Op.SUB):
+                products = (j for j in step.args if j >= n and tape.steps[j - n].op is Op.MUL and uses[j] == 1)
+                self.inside[next(products, i)] = 1
+                self.inside[i] = 0
+        for i in tape.results:
+            self.inside[i] = is_constant(tape, i)
+        self.sources: list[tuple[int, ...]] = [()] * n + [self._sources(i) for i in range(n, n + len(tape.steps))]
+
+    def _sources(self, i: int) -> tuple[int, ...]:
+        """Return the values that a step reads, those fused into it left out."""
+        step = self.tape.steps[i - self.tape.n_inputs]
+        args = (offset(self.tape, step.args[0])[0],) if step.op in TRIGONOMETRIC else step.args
+        found: dict[int, None] = {}
+        pending = list(reversed(args))
+        while pending:
+            j = pending.pop()
+            if self.inside[j]:
+                pending.extend(reversed(self.tape.steps[j - self.tape.n_inputs].args))
+            else:
+                found[j] = None
+        return tuple(found)
+
+
+def is_constant(tape: Tape, position: int) -> bool:
+    """Return whether a value is a constant."""
+    return position >= tape.n_inputs and tape.steps[position - tape.n_inputs].op is Op.CONST
+
+
+def offset(tape: Tape, position: int) -> tuple[int, float]:
+    """Return x and c for a value x + c with c constant, else the value itself and 0."""
+    step = tape.steps[position - tape.n_inputs] if position >= tape.n_inputs else None
+    if step is not None and step.op is Op.ADD:
+        last = step.args[1] - tape.n_inputs
+        if last >= 0 and tape.steps[last].op is Op.CONST:
+            return step.args[0], tape.steps[last].value
+    return position, 0.0
+
+
+def plain_sums(tape: Tape) -> list[bool]:
+    """Return, per position, whether it is an input, a constant, or a sum of such."""
+    plain = [True] * tape.n_inputs
+    for step in tape.steps:
+        plain.append(step.op is Op.CONST or (step.op in SUMS and all(plain[j] for j in step.args)))
+    return plain

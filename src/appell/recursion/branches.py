@@ -1,0 +1,69 @@
+"""Solving M·x = b for many columns b that are zero on most branches of the tree.
+
+Joint j moves only what it carries, and is felt only by the joints that carry it. Of ∂τ/∂qⱼ, as of the unit force on
+joint j, only entries of these are not zero. In M = LᵀDL (:mod:`appell.recursion.forward`) the first half of the
+solution, Lᵀy = b, never leaves them. The second, Lx = D⁻¹y, goes to all joints. On a branch that leaves joint j's own
+at velocity β, x follows from that of the path to β alone,
+
+    x_k = −Σ_{i on the path to β} E_ki x_i,   E_ki = L_ki − Σ_{m between β and k} L_km E_mi,                (1)
+
+with an E that all columns of other branches share.
+"""
+
+from __future__ import annotations
+
+from appell.recursion.elimination import is_zero
+from appell.recursion.forward import factorise
+from appell.recursion.inertia_matrix import Rows
+from appell.recursion.kinematics import Scalars
+from appell.spatial.scalar import Scalar
+
+
+class Branches:
+    """The factors of M, and the rows of Eq. (1) as they are asked for."""
+
+    def __init__(self, matrix: Rows, parents: list[int]) -> None:
+        self.lower, self.inverse = factorise(matrix, parents)
+        self.parents = parents
+        self.paths: list[list[int]] = []
+        """Per velocity those before it on the way to the base, and itself."""
+        for k, parent in enumerate(parents):
+            self.paths.append([*(self.paths[parent] if parent >= 0 else ()), k])
+        self._rows: dict[tuple[int, int], list[Scalar]] = {}
+
+    def solve(self, column: Scalars, stop: int | None = None) -> list[Scalar]:
+        """Return x, up to some velocity."""
+        y = {i: column[i] for k, x in enumerate(column) if not is_zero(x) for i in self.paths[k]}
+        for k in sorted(y, reverse=True):
+            for i in self.paths[k][:-1]:
+                y[i] = y[i] - self.lower[k][i] * y[k]
+        x: list[Scalar] = []
+        for k in range(len(self.parents) if stop is None else stop):
+            path = self.paths[k][:-1]
+            if k in y:
+                value, row = y[k] * self.inverse[k], [self.lower[k][i] for i in path]
+            else:
+                last = max((i for i in path if i in y), default=-1)
+                path = self.paths[last] if last >= 0 else []
+                value, row = 0.0, self.row(k, last) if path else []
+            for i, factor in zip(path, row, strict=True):
+                value = value - factor * x[i]
+            x.append(value)
+        return x
+
+    def row(self, k: int, last: int) -> list[Scalar]:
+        """Return E of Eq. (1) of a velocity, for a branch that leaves the path to another."""
+        if (k, last) not in self._rows:
+            path = self.paths[last]
+            between = self.paths[k][len(path) : -1]
+            row = [self.lower[k][i] for i in path]
+            for m in between:
+                row = [x - self.lower[k][m] * e for x, e in zip(row, self.row(m, last), strict=True)]
+            self._rows[k, last] = row
+        return self._rows[k, last]
+
+    def inverse_matrix(self) -> Rows:
+        """Return M⁻¹, symmetric to the last bit."""
+        n = range(len(self.parents))
+        columns = [self.solve(tuple(float(i == k) for i in n), k + 1) for k in n]
+        return tuple(tuple(columns[max(i, k)][min(i, k)] for k in n) for i in n)

@@ -1,0 +1,68 @@
+"""Gradients of traced programs, as traced programs.
+
+Reverse mode on expressions: from the last operation to the first, each adds its share of the weight to the weights of
+its arguments, by the same rewriting rules that make any expression. The gradient of a program costs a small multiple of
+the program, however many variables there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from appell.spatial import scalar
+from appell.trace.expr import Expr, Op, needed
+
+Value = Any
+
+
+def gradient(results: Sequence[Value], weights: Sequence[Value], variables: Sequence[Expr]) -> list[Value]:
+    """Return Σᵢ weightsᵢ·∂resultsᵢ/∂variablesⱼ; the weights are taken for constants.
+
+    >>> from appell.trace.expr import Graph
+    >>> x, y, w = (graph := Graph()).input(), graph.input(), graph.input()
+    >>> gradient([x * y], [w], [x, y]) == [y * w, x * w]
+    True
+    """
+    moving = {variable.index for variable in variables}
+    nodes = needed([r for r in results if isinstance(r, Expr)])
+    for expr in nodes:  # those that a variable moves
+        if any(arg.index in moving for arg in expr.args):
+            moving.add(expr.index)
+    adjoints: dict[int, Value] = {}
+
+    def add(expr: Any, share: Value) -> None:
+        if isinstance(expr, Expr) and expr.index in moving:
+            adjoints[expr.index] = adjoints.get(expr.index, 0.0) + share
+
+    for result, weight in zip(results, weights, strict=True):
+        add(result, weight)
+    for expr in reversed(nodes):
+        weight = adjoints.get(expr.index, 0.0)
+        if expr.args and (isinstance(weight, Expr) or weight != 0.0):
+            known = [arg.value if arg.op is Op.CONST else arg for arg in expr.args]
+            for arg, share in zip(expr.args, _RULES[expr.op](weight, expr, *known), strict=True):
+                add(arg, share)
+    return [adjoints.get(variable.index, 0.0) for variable in variables]
+
+
+def _quotient(w: Value, e: Expr, x: Value, y: Value) -> tuple[Value, Value]:
+    if not isinstance(x, Expr):  # ∂(c/y)/∂y = −e²/c, without another division
+        return 0.0, -(w * e * e * (1.0 / x))
+    share = w / y
+    return share, -(share * e)
+
+
+_RULES: dict[Op, Callable[..., tuple[Value, ...]]] = {
+    Op.ADD: lambda w, e, x, y: (w, w),
+    Op.SUB: lambda w, e, x, y: (w, -w),
+    Op.MUL: lambda w, e, x, y: (w * y, w * x),
+    Op.DIV: _quotient,
+    Op.NEG: lambda w, e, x: (-w,),
+    Op.SQRT: lambda w, e, x: (0.5 * w / e,),
+    Op.SIN: lambda w, e, x: (w * scalar.cos(x),),
+    Op.COS: lambda w, e, x: (-(w * scalar.sin(x)),),
+    Op.SIGN: lambda w, e, x: (0.0,),
+    Op.SELECT: lambda w, e, c, x, y: (0.0, scalar.select(c, w, 0.0), scalar.select(c, 0.0, w)),
+}
+"""Per operation its shares of a weight w, for its value e and its arguments."""
