@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.errors import InputError
 from appell.loops.load import load
 from appell.papers import conclusions
 from appell.papers import mata2002_counts as counts
 from appell.papers import mata2002_line as section52
 from appell.papers.mata2002_equations import equations
 from appell.reports.index import Absent, Entry
-from appell.reports.report import Figure, Pick, Report, picked
+from appell.reports.report import Figure, Pick, Report, picked, wanted_tables
 from appell.reports.rules import Holds, Within
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure, matplotlib
@@ -131,10 +130,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
         "6": lambda: (section52.table6(), section52.readings_table()),
         "7": lambda: (section52.table7(),),
     }
-    wanted = list(makers) if tables is None else [str(t) for t in tables]
-    unknown = [t for t in wanted if t not in makers]
-    if unknown:
-        raise InputError(f"mata2002: no table {', '.join(unknown)}; there are {', '.join(makers)}")
+    wanted = wanted_tables("mata2002", tables, makers)
     made = tuple(table for name in wanted for table in makers[name]())
     figures = (*((_FIGURE1, _FIGURE2) if "5" in wanted else ()), *(section52.FIGURES if "6" in wanted else ()))
     return Report(

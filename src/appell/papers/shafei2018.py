@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from appell.errors import InputError
 from appell.papers import conclusions
 from appell.papers import shafei2018_checks as checks
 from appell.papers import shafei2018_counts as counts
@@ -33,7 +32,7 @@ from appell.papers.shafei2018_equations import (
 )
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START
 from appell.reports.index import Absent, Entry
-from appell.reports.report import Figure, Film, Pick, Report, picked
+from appell.reports.report import Figure, Film, Pick, Report, picked, wanted_tables
 from appell.reports.rules import Holds
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
@@ -179,10 +178,7 @@ def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report
         "3": lambda: () if run is None else _motion(run),
         "motors": lambda: (checks.motors_table(),),
     }
-    wanted = tuple(makers) if tables is None else tuple(str(t) for t in tables)
-    unknown = [t for t in wanted if t not in makers]
-    if unknown:
-        raise InputError(f"shafei2018: no table {', '.join(unknown)}; there are {', '.join(makers)}")
+    wanted = wanted_tables("shafei2018", tables, makers)
     made = tuple(table for name in wanted for table in makers[name]())
     drawn: dict[str, tuple[Figure | Film, ...]] = {
         "1": counts.FIGURES,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from appell.errors import InputError
 from appell.papers import conclusions
 from appell.papers import valera2003_control as control
 from appell.papers import valera2003_line as section4
@@ -18,7 +17,7 @@ from appell.papers.mata2002_counts import SIDES
 from appell.papers.valera2003_counts import table1, table2, table3
 from appell.papers.valera2003_fit import conditioning_table, identification_table
 from appell.reports.index import Absent, Entry
-from appell.reports.report import Figure, Pick, Report, picked
+from appell.reports.report import Figure, Pick, Report, picked, wanted_tables
 from appell.reports.table import Table
 
 TITLE = "inverse dynamic control for low cost real-time industrial robot control applications"
@@ -156,10 +155,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
         "4": (control.FIGURE_LAWS, control.FIGURE5),
         "unit": (control.FIGURE_UNIT,),
     }
-    wanted = list(makers) if tables is None else [str(t) for t in tables]
-    unknown = [t for t in wanted if t not in makers]
-    if unknown:
-        raise InputError(f"valera2003: no table {', '.join(unknown)}; there are {', '.join(makers)}")
+    wanted = wanted_tables("valera2003", tables, makers)
     made = tuple(make() for t in wanted for make in makers[t])
     figures = tuple(figure for t in wanted for figure in drawn.get(t, ()))
     return Report(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from appell.errors import InputError
 from appell.read.files import write
 from appell.reports.index import Absent, Entry, tally
 from appell.reports.page import Line, anchor, image, page, short
@@ -67,6 +68,25 @@ class Pick(NamedTuple):
     what: str
     paper: str
     ours: str
+
+
+def wanted_tables(paper: str, tables: Iterable[object] | None, known: Iterable[str]) -> list[str]:
+    """Return the names of the tables to make, all that are known if none are named.
+
+    Raises
+    ------
+    InputError
+        When a name is unknown.
+
+    >>> wanted_tables("mata2002", [4], ["3", "4"])
+    ['4']
+    """
+    names = list(known)
+    wanted = names if tables is None else [str(table) for table in tables]
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise InputError(f"{paper}: no table {', '.join(unknown)}; there are {', '.join(names)}")
+    return wanted
 
 
 def picked(tables: Iterable[Table], picks: Iterable[Pick]) -> tuple[Highlight, ...]:
