@@ -40,7 +40,7 @@ def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops
     Warns
     -----
     AppellWarning
-        Once, naming everything that acts on the motion and is left out: tendons, springs, contacts, …
+        Once, naming everything that acts on the motion and is left out: servos, contacts, fluids, …
 
     >>> import appell, mujoco
     >>> compiled = mujoco.MjModel.from_xml_string('''<mujoco model="rod"><worldbody><body>

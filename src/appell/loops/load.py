@@ -30,9 +30,8 @@ from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
 from appell.read.values import gravity_vector
 from appell.robot.arguments import truth
-from appell.robot.long.kind import LongTree, is_long
+from appell.robot.long.kind import open_kind
 from appell.robot.robot import Robot
-from appell.robot.tree import Tree
 
 MJCF = (".xml", ".mjcf")
 """Files whose equalities of joints MuJoCo enforces, so that leaving them loose is worth a warning."""
@@ -104,7 +103,7 @@ def load(
     model = model.floating() if floating else model
     model = model if friction else model.without_friction()
     model = model if loops else replace(model, closures=(), actuators=(), home=())
-    return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
+    return Robot(close(model) if model.closures else open_kind(model))
 
 
 def _place(source: object) -> str:

@@ -34,6 +34,17 @@ angle is a number of radians or text such as ``"90 deg"``::
     damping = 0.1
     friction = 0.0
     armature = 0.0
+    stiffness = 0.0                         # of a spring at the joint, relaxed where q = spring_reference
+    spring_reference = 0.0                  # joints of one coordinate have springs
+
+and, where springs or dampers act between joints of one coordinate::
+
+    [[springs]]
+    name = "tendon"                         # required, as the next
+    joints = { left = 1.0, right = -1.0 }   # coefficients c of the stretch Σ c·q − reference
+    stiffness = 100.0                       # force per stretch
+    damping = 0.5                           # force per rate of the stretch
+    reference = 0.0
 
 and, where loops close it (:mod:`appell.model.closure`)::
 
@@ -71,14 +82,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from appell.errors import ReadError
+from appell.errors import ModelError, ReadError
 from appell.model import closure
 from appell.model.build import Connection, Link, build, listed
 from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
-from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
-from appell.read.dh import LOSS_KEYS, arm
+from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model, Spring
+from appell.model.springs import with_springs
+from appell.read.dh import LOSS_KEYS, arm, joint_parameters
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.regular import MEGABYTE
 from appell.read.values import (
@@ -102,8 +114,9 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
+SPRING_KEYS = ("name", "joints", "stiffness", "damping", "reference")
 LOOP_KEYS = ("closures", "actuators", "home", "independent")
-TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", *LOOP_KEYS)
+TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", "springs", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
@@ -154,7 +167,8 @@ def read_toml(
     name = text(top.get("name", "robot"), place.at("name"))
     own_gravity = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     read = _arm if _has_table(top, place) else _tree
-    model = _closed(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    model = _sprung(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    model = _closed(model, top, place)
     return coupled(model) if _flag(top, "mimic", False, place) else model
 
 
@@ -245,7 +259,6 @@ def _connection(value: object, place: Place) -> Connection:
     if kind in OWN_KEYS and OWN_KEYS[kind] not in entries:
         raise place.error(f"a {kind} joint needs '{OWN_KEYS[kind]}'; add it")
     turns = kind == "universal" or (kind in KINDS and KINDS[kind].turns)
-    damping, friction, armature = (number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS)
     joint = Joint(
         _name(entries, "name", place),
         kind,
@@ -253,9 +266,7 @@ def _connection(value: object, place: Place) -> Connection:
         placement=_origin(entries["origin"], place.at("origin")) if "origin" in entries else Pose(),
         offset=(angle if turns else number)(entries.get("offset", 0.0), place.at("offset")),
         limits=limits(entries["limits"], turns, place.at("limits")) if "limits" in entries else Limits(),
-        damping=damping,
-        friction=friction,
-        armature=armature,
+        **joint_parameters(entries, turns, place),
         pitch=number(entries.get("pitch", 0.0), place.at("pitch")),
         mimic=_mimic(entries["mimic"], turns, place.at("mimic")) if "mimic" in entries else None,
     )
@@ -264,6 +275,29 @@ def _connection(value: object, place: Place) -> Connection:
         if kind == "universal" and key in entries:
             raise place.at(key).error("a universal joint has two coordinates; write two revolute joints")
     return Connection(joint, _name(entries, "parent", place), _name(entries, "child", place), axis2=axis2)
+
+
+# Springs between joints
+
+
+def _sprung(model: Model, top: Mapping[str, object], place: Place) -> Model:
+    """Return a model with the springs that a file gives it."""
+    springs = [_spring(entry, place.at("springs").at(i)) for i, entry in _listed(top, "springs", place)]
+    try:
+        return with_springs(model, springs)
+    except ModelError as error:
+        raise place.at("springs").error(str(error)) from None
+
+
+def _spring(value: object, place: Place) -> Spring:
+    entries = table(value, place)
+    check_keys(entries, SPRING_KEYS, place)
+    if "joints" not in entries:
+        raise place.error("there is no 'joints'; add the coefficients of the joints that it acts on")
+    joints = table(entries["joints"], place.at("joints"))
+    stiffness, damping, reference = (number(entries.get(key, 0.0), place.at(key)) for key in SPRING_KEYS[2:])
+    terms = tuple((name, number(c, place.at("joints").at(name))) for name, c in joints.items())
+    return Spring(_name(entries, "name", place), terms, stiffness, damping, reference)
 
 
 # Loops

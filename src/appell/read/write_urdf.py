@@ -12,6 +12,7 @@ from lxml import etree
 from appell.errors import AppellWarning, ModelError
 from appell.model.build import Connection, Link, listed
 from appell.model.model import GRAVITY, Joint, Limits, Model
+from appell.read.dh import LOSS_KEYS
 from appell.read.outline import outline, roll_pitch_yaw, without_offset
 from appell.read.urdf import ENDLESS, KINDS_BY_NAME
 from appell.read.xml import Element
@@ -45,6 +46,9 @@ def urdf_text(model: Model) -> str:
     if model.closures:
         loops = listed(closure.name for closure in model.closures)
         raise ModelError(f"robot '{model.name}': URDF has no word for its loops {loops}; save as .toml")
+    if model.springs:
+        springs = listed(spring.name for spring in model.springs)
+        raise ModelError(f"robot '{model.name}': URDF has no springs between joints ({springs}); save as .toml")
     if model.gravity != GRAVITY:
         shown = ", ".join(f"{x:g}" for x in model.gravity)
         warnings.warn(
@@ -97,7 +101,7 @@ def _joint(root: Element, connection: Connection, robot: str) -> None:
         return
     etree.SubElement(element, "axis", xyz=_texts(joint.axis))
     _limit(element, joint)
-    losses = {"damping": joint.damping, "friction": joint.friction, "armature": joint.armature}
+    losses = {key: getattr(joint, key) for key in LOSS_KEYS}
     if any(losses.values()):
         kept = {key: _text(value) for key, value in losses.items() if value or key == "damping"}
         etree.SubElement(element, "dynamics", kept)  # other readers want a damping in it, zero or not

@@ -281,6 +281,15 @@ class Kind(ABC):
     def with_model(self, model: Model) -> Kind:
         """Return a robot of the same kind with another model of the same joints."""
 
+    @property
+    def settled(self) -> Model:
+        """Return the model from which robots with other joints are made, or raise why there is none."""
+        return self.model
+
+    def closed(self, model: Model) -> Kind:
+        """Return the robot of a model with other joints and loops, as a kind with loops makes it."""
+        raise InputError(f"robot '{model.name}': expected no loops, got {listed(c.name for c in model.closures)}")
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
         return toml_text(self.model)

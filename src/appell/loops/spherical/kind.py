@@ -284,6 +284,15 @@ class Spherical(Kind):
         other = _with_inertias(self.mechanism, [body.inertia for body in model.bodies])
         return Spherical(replace(other, name=model.name, gravity=model.gravity))
 
+    @property
+    def settled(self) -> Model:
+        """Raise: no joint of a leg can be taken away or added."""
+        raise InputError(
+            f"robot '{self.model.name}' is a spherical robot in closed form: its legs' joints follow from the "
+            "platform's Euler angles, so none can be locked, taken out or added; describe it by links, joints and "
+            "closures (docs/loops.md), where every joint is one of the tree"
+        )
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
         return spherical_text(self.mechanism)
