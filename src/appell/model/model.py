@@ -303,6 +303,11 @@ class Model:
         return replace(self.without("stiffness"), gravity=ZERO)
 
     @property
+    def has_springs(self) -> bool:
+        """Return whether any joint has a spring, or springs or dampers act between joints."""
+        return bool(self.springs) or any(body.joint.stiffness for body in self.bodies)
+
+    @property
     def has_joint_parameters(self) -> bool:
         """Return whether any joint has damping, Coulomb friction, rotor inertia or a spring."""
         return bool(self.own_joint_parameters) or any(

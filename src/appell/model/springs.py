@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from appell.errors import ModelError
 from appell.model.build import listed
+from appell.model.check import unusable
 from appell.model.model import Body, Frame, Joint, Limits, Model, Spring
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -44,6 +45,8 @@ def with_springs(model: Model, springs: Sequence[Spring]) -> Model:
                 raise ModelError(
                     f"{subject}: joint '{name}' is {joints[name].kind}; only joints of one coordinate have springs"
                 )
+        for fault in unusable(spring):
+            raise ModelError(f"{subject}: {fault}")
         for what in ("stiffness", "damping"):
             if getattr(spring, what) < 0:
                 raise ModelError(f"{subject} has a negative {what}; it must be zero or more")
@@ -115,13 +118,12 @@ def with_elastic_joints(model: Model, elasticities: Mapping[str, Elasticity]) ->
     )
     of_motor = {name: f"{name}/motor" for name in elasticities}
     home = [(of_motor[x], (elasticities[x].ratio * at[0],)) for x, at in model.home if x in of_motor]
-    independent = model.independent_velocities
     elastic = replace(
         model,
         bodies=(*bodies, *motors),
         frames=(*model.frames, *(Frame(label, i, Pose()) for label, i in frames)),
         actuators=tuple(of_motor.get(x, x) for x in model.actuators),
-        independent_velocities=(*independent, *of_motor.values()) if independent else (),
+        independent_velocities=(),  # there are more of them now
         home=(*model.home, *home),
     )
     return with_springs(elastic, springs)

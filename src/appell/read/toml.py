@@ -36,6 +36,8 @@ angle is a number of radians or text such as ``"90 deg"``::
     armature = 0.0
     stiffness = 0.0                         # of a spring at the joint, relaxed where q = spring_reference
     spring_reference = 0.0                  # joints of one coordinate have springs
+    # elasticity = { stiffness = 2e4, damping = 5.0, rotor_inertia = 2e-4, ratio = 100.0 }
+    #                                       # of the transmission: a motor "hinge/motor" drives the joint by a spring
 
 and, where springs or dampers act between joints of one coordinate::
 
@@ -80,7 +82,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from appell.errors import ModelError, ReadError
 from appell.model import closure
@@ -89,7 +91,7 @@ from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
 from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model, Spring
-from appell.model.springs import with_springs
+from appell.model.springs import Elasticity, with_elastic_joints, with_springs
 from appell.read.dh import LOSS_KEYS, arm, joint_parameters
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.regular import MEGABYTE
@@ -119,7 +121,20 @@ LOOP_KEYS = ("closures", "actuators", "home", "independent")
 TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", "springs", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
-JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
+JOINT_KEYS = (
+    "name",
+    "kind",
+    "parent",
+    "child",
+    "axis",
+    "origin",
+    "limits",
+    "offset",
+    "mimic",
+    *LOSS_KEYS,
+    "elasticity",
+)
+ELASTICITY_KEYS = tuple(field.name for field in fields(Elasticity))
 LARGEST_FILE = 2 * MEGABYTE
 """The largest file read [bytes]; five thousand links fit."""
 DEEPEST = 8
@@ -281,12 +296,22 @@ def _connection(value: object, place: Place) -> Connection:
 
 
 def _sprung(model: Model, top: Mapping[str, object], place: Place) -> Model:
-    """Return a model with the springs that a file gives it."""
+    """Return a model with the springs and elastic transmissions that a file gives it."""
+    entries = [(place.at("joints").at(i), table(x, place)) for i, x in _listed(top, "joints", place)]
+    elastic = {text(x["name"], at): _elasticity(x["elasticity"], at) for at, x in entries if "elasticity" in x}
     springs = [_spring(entry, place.at("springs").at(i)) for i, entry in _listed(top, "springs", place)]
     try:
-        return with_springs(model, springs)
+        return with_springs(with_elastic_joints(model, elastic), springs)
     except ModelError as error:
-        raise place.at("springs").error(str(error)) from None
+        raise place.error(str(error)) from None
+
+
+def _elasticity(value: object, place: Place) -> Elasticity:
+    entries, here = table(value, place.at("elasticity")), place.at("elasticity")
+    check_keys(entries, ELASTICITY_KEYS, here)
+    if "stiffness" not in entries:
+        raise here.error("there is no 'stiffness'; add it")
+    return Elasticity(**{key: number(x, here.at(key)) for key, x in entries.items()})
 
 
 def _spring(value: object, place: Place) -> Spring:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appell.model.model import Model
 from appell.model.parameters import PER_SPRING
-from appell.recursion.joint_forces import joint_stretches, stretched
+from appell.recursion.joint_forces import joint_stretches, spring_stretches, stretched
 from appell.recursion.kinematics import Scalars, Velocity, links, velocities, world_poses
 from appell.spatial.inertia import UNITS, Inertia
 from appell.spatial.scalar import Scalar
@@ -37,7 +37,7 @@ def potential_energy(model: Model, q: Scalars) -> Scalar:
     for body, pose in zip(model.bodies, world_poses(model, q), strict=True):
         weighed = add(scale(body.inertia.mass, pose.position), matvec(pose.rotation, body.inertia.first))
         total = total - dot(model.gravity, weighed)
-    for own, stretch in zip(model.joint_parameters, joint_stretches(model, q), strict=True):
+    for own, stretch in zip(model.joint_parameters, spring_stretches(model, q), strict=True):
         total = total + 0.5 * own.stiffness * (stretch * stretch)
     for spring, between in zip(model.springs, model.stretches, strict=True):
         stretch = stretched(between, q)

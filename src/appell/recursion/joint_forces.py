@@ -10,13 +10,14 @@ coefficients (:attr:`appell.model.model.Model.stretches`):
 from __future__ import annotations
 
 from appell.model.model import Model, Stretch
+from appell.recursion.elimination import is_zero
 from appell.recursion.kinematics import Scalars
 from appell.spatial.scalar import Scalar, sign
 
 
 def joint_forces(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return the forces of rotor inertia, damping, Coulomb friction and springs on every velocity."""
-    rows = zip(model.joint_parameters, joint_stretches(model, q), v, a, strict=True)
+    rows = zip(model.joint_parameters, spring_stretches(model, q), v, a, strict=True)
     return between_joints(model, q, v, [joint_force(*own, *state) for own, *state in rows])
 
 
@@ -35,7 +36,7 @@ def joint_force(
 
 def spring_forces(model: Model, q: Scalars) -> Scalars:
     """Return the forces of all springs: ∂V/∂q of their potential."""
-    rows = zip(model.joint_parameters, joint_stretches(model, q), strict=True)
+    rows = zip(model.joint_parameters, spring_stretches(model, q), strict=True)
     return between_joints(model, q, (0.0,) * model.nv, [own.stiffness * stretch for own, stretch in rows])
 
 
@@ -51,6 +52,12 @@ def between_joints(model: Model, q: Scalars, v: Scalars, forces: list[Scalar]) -
 def joint_stretches(model: Model, q: Scalars) -> Scalars:
     """Return, per velocity, what its joint's own spring is stretched by; 0 of joints of several coordinates."""
     return tuple(0.0 if stretch is None else stretched(stretch, q) for stretch in model.joint_stretches)
+
+
+def spring_stretches(model: Model, q: Scalars) -> Scalars:
+    """Return the same for velocities whose joint has a spring, 0 for all others."""
+    rows = zip(model.joint_parameters, model.joint_stretches, strict=True)
+    return tuple(0.0 if x is None or is_zero(own.stiffness) else stretched(x, q) for own, x in rows)
 
 
 def stretched(stretch: Stretch, q: Scalars) -> Scalar:
