@@ -55,6 +55,7 @@ stiffness = 4.0
 damping = 0.2
 reference = 0.1
 """
+CROSSED = appell.Spring("cross", (("mot1", 1.0), ("free2", 0.5)), 12.0, 0.3, 0.1)
 SPRUNG = {
     "joints": lambda: arm(stiffness=25.0, spring_reference=0.4, damping=0.5),
     "between": lambda: arm(armature=0.05).with_springs(BELT, SAG),
@@ -65,7 +66,6 @@ SPRUNG = {
         {"crank": appell.Elasticity(50.0, 0.4, 0.02, 5.0)}
     ),
 }
-CROSSED = appell.Spring("cross", (("mot1", 1.0), ("free2", 0.5)), 12.0, 0.3, 0.1)
 
 
 @pytest.fixture(scope="module", params=SPRUNG)
