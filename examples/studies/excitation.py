@@ -5,6 +5,7 @@ python examples/studies/excitation.py          # 6 designs of the two-link arm, 
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import appell
@@ -20,8 +21,6 @@ def designed(harmonics: int, duration: float) -> dict[str, float]:
 
 
 def main(engine: str = "threads") -> None:
-    import matplotlib.pyplot as plt
-
     harmonics, durations = [2, 3, 5], [4.0, 8.0]
     study = appell.sweep(designed, {"harmonics": harmonics, "duration": durations}, engine=engine)
     print(study, study.failed[:1])

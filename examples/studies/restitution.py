@@ -6,6 +6,7 @@ python examples/studies/restitution.py 60 processes
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import appell
@@ -24,8 +25,6 @@ def fall(restitution: float, angle: float) -> dict[str, object]:
 
 
 def main(n: int = 8, engine: str = "threads") -> None:
-    import matplotlib.pyplot as plt
-
     e, angles = np.linspace(0.4, 1.0, n), np.radians(np.linspace(-2.0, 2.0, n))
     study = appell.sweep(fall, {"restitution": e, "angle": angles}, engine=engine)
     print(study)

@@ -9,6 +9,7 @@ again. Indices by :func:`scipy.stats.sobol_indices`.
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
 
@@ -23,8 +24,6 @@ SPREAD = 0.1
 
 
 def main(source: str = "puma560", samples: int = 512) -> None:
-    import matplotlib.pyplot as plt
-
     robot = appell.load(source, friction=False)
     nominal, n = np.asarray(robot.parameters, dtype=float), len(robot.joint_names)
     rng = np.random.default_rng(0)

@@ -9,6 +9,7 @@ that no geometry is compiled:
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import appell
@@ -47,8 +48,6 @@ def design(alpha1: float, alpha2: float) -> dict[str, float]:
 
 
 def main(n: int = 20, engine: str = "threads") -> None:
-    import matplotlib.pyplot as plt
-
     arcs = np.radians(np.linspace(40.0, 110.0, n))
     study = appell.sweep(design, {"alpha1": arcs, "alpha2": arcs}, engine=engine)
     print(study)
