@@ -123,7 +123,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
     ((64, 6), (64,))
     """
 
-    def __init__(  # noqa: PLR0913  (what is optional is named in the call)
+    def __init__(
         self,
         robot: Robot,
         task: Task,
