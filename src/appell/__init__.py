@@ -22,6 +22,9 @@ from appell.robot.robot import Robot
 from appell.simulation import walls
 from appell.simulation.rollout.rollout import Rollout, rollout
 from appell.simulation.simulate import simulate
+from appell.studies import space
+from appell.studies.stream import stream
+from appell.studies.sweep import Study, sweep
 from appell.viewer.view import view
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "Rollout",
     "Run",
     "Spring",
+    "Study",
     "catalogue",
     "control",
     "excite",
@@ -51,6 +55,9 @@ __all__ = [
     "rollout",
     "simulate",
     "simulation",
+    "space",
+    "stream",
+    "sweep",
     "threads",
     "trajectory",
     "view",
