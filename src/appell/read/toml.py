@@ -82,19 +82,19 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
-from appell.errors import ModelError, ReadError
+from appell.errors import ReadError
 from appell.model import closure
 from appell.model.build import Connection, Link, build, listed
 from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
-from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model, Spring
-from appell.model.springs import Elasticity, with_elastic_joints, with_springs
+from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm, joint_parameters
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.regular import MEGABYTE
+from appell.read.toml_springs import sprung
 from appell.read.values import (
     INERTIA_KEYS,
     angle,
@@ -116,7 +116,6 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
-SPRING_KEYS = ("name", "joints", "stiffness", "damping", "reference")
 LOOP_KEYS = ("closures", "actuators", "home", "independent")
 TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", "springs", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
@@ -134,7 +133,6 @@ JOINT_KEYS = (
     *LOSS_KEYS,
     "elasticity",
 )
-ELASTICITY_KEYS = tuple(field.name for field in fields(Elasticity))
 LARGEST_FILE = 2 * MEGABYTE
 """The largest file read [bytes]; five thousand links fit."""
 DEEPEST = 8
@@ -182,7 +180,7 @@ def read_toml(
     name = text(top.get("name", "robot"), place.at("name"))
     own_gravity = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     read = _arm if _has_table(top, place) else _tree
-    model = _sprung(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    model = sprung(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
     model = _closed(model, top, place)
     return coupled(model) if _flag(top, "mimic", False, place) else model
 
@@ -290,39 +288,6 @@ def _connection(value: object, place: Place) -> Connection:
         if kind == "universal" and key in entries:
             raise place.at(key).error("a universal joint has two coordinates; write two revolute joints")
     return Connection(joint, _name(entries, "parent", place), _name(entries, "child", place), axis2=axis2)
-
-
-# Springs between joints
-
-
-def _sprung(model: Model, top: Mapping[str, object], place: Place) -> Model:
-    """Return a model with the springs and elastic transmissions that a file gives it."""
-    entries = [(place.at("joints").at(i), table(x, place)) for i, x in _listed(top, "joints", place)]
-    elastic = {text(x["name"], at): _elasticity(x["elasticity"], at) for at, x in entries if "elasticity" in x}
-    springs = [_spring(entry, place.at("springs").at(i)) for i, entry in _listed(top, "springs", place)]
-    try:
-        return with_springs(with_elastic_joints(model, elastic), springs)
-    except ModelError as error:
-        raise place.error(str(error)) from None
-
-
-def _elasticity(value: object, place: Place) -> Elasticity:
-    entries, here = table(value, place.at("elasticity")), place.at("elasticity")
-    check_keys(entries, ELASTICITY_KEYS, here)
-    if "stiffness" not in entries:
-        raise here.error("there is no 'stiffness'; add it")
-    return Elasticity(**{key: number(x, here.at(key)) for key, x in entries.items()})
-
-
-def _spring(value: object, place: Place) -> Spring:
-    entries = table(value, place)
-    check_keys(entries, SPRING_KEYS, place)
-    if "joints" not in entries:
-        raise place.error("there is no 'joints'; add the coefficients of the joints that it acts on")
-    joints = table(entries["joints"], place.at("joints"))
-    stiffness, damping, reference = (number(entries.get(key, 0.0), place.at(key)) for key in SPRING_KEYS[2:])
-    terms = tuple((name, number(c, place.at("joints").at(name))) for name, c in joints.items())
-    return Spring(_name(entries, "name", place), terms, stiffness, damping, reference)
 
 
 # Loops
