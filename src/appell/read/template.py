@@ -214,7 +214,13 @@ def _set_inertia(edits: Edits, link: Node, inertia: Inertia, name: str, robot: s
     inertial = link.child("inertial")
     if inertial is None:
         place = f'<origin xyz="{" ".join(map(number, centre))}" rpy="0 0 0"/>'
-        lines = [(1, "<inertial>"), (2, place), (2, _element("mass", {"value": inertia.mass})), (2, _element("inertia", tensor_entries(about_centre))), (1, "</inertial>")]
+        lines = [
+            (1, "<inertial>"),
+            (2, place),
+            (2, _element("mass", {"value": inertia.mass})),
+            (2, _element("inertia", tensor_entries(about_centre))),
+            (1, "</inertial>"),
+        ]
         edits.add(link, lines)
         return
     pose, origin = _origin(inertial), inertial.child("origin")

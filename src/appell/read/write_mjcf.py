@@ -195,11 +195,13 @@ class _Writer:
                     _motors(actuator, piece)
 
     def _qpos(self) -> list[float]:
-        home, qpos = home_of(self.model), []
+        """Return the coordinates at home, depth first as MuJoCo has them, quaternions w x y z."""
+        home, found = home_of(self.model), {}
         for body, pieces in zip(self.model.bodies, self.parts, strict=True):
             for piece, q in zip(pieces, part_coordinates(body.joint, home[body.joint.name], pieces), strict=True):
-                qpos += [*q[:-4], q[-1], *q[-4:-1]] if piece.kind in ("ball", "free") else q
-        return qpos
+                has_quaternion = piece.kind in ("ball", "free")
+                found[piece.name] = (*q[:-4], q[-1], *q[-4:-1]) if has_quaternion else q
+        return [x for joint in self.root.find("worldbody").iter("joint") for x in found[joint.get("name")]]
 
     def _lost(self) -> list[str]:
         """Return what of the model the file does not hold."""
