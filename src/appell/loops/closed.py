@@ -377,5 +377,4 @@ class Closed(Kind):
         """Return the model, closed where the robot is, in the independent velocities it has."""
         joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)
         at = tuple((name, tuple(map(float, self.home[where]))) for name, where in joints)
-        motors = self.model.actuators or tuple(dict.fromkeys(name.partition("[")[0] for name in self.facts.forces))
-        return replace(self.model, home=at, actuators=motors, independent_velocities=tuple(self.facts.independent))
+        return replace(self.model, home=at, independent_velocities=tuple(self.facts.independent))

@@ -112,10 +112,11 @@ class Edits:
 
     def made(self) -> bytes:
         """Return the document with all changes."""
-        data = self._data
-        for (start, end), text in sorted(self._changes, key=lambda change: change[0], reverse=True):
-            data = data[:start] + text + data[end:]
-        return data
+        pieces, at = [], 0
+        for (start, end), text in sorted(self._changes, key=lambda change: change[0]):
+            pieces += [self._data[at:start], text]
+            at = end
+        return b"".join((*pieces, self._data[at:]))
 
     def set(self, node: Node, name: str, values: Sequence[float], size: float = 0.0) -> None:
         """Give an attribute other numbers; those that are equal up to rounding stay, as does the space between.

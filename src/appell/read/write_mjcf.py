@@ -182,9 +182,10 @@ class _Writer:
     # Motors and configurations
 
     def _actuators(self) -> None:
-        names = self.model.actuators or [
-            body.joint.name for body in self.model.bodies if body.joint.mimic is None and body.joint.kind != "free"
-        ]
+        model = self.model
+        moving = [b.joint.name for b in model.bodies if b.joint.mimic is None and b.joint.kind != "free"]
+        independent = dict.fromkeys(name.partition("[")[0] for name in model.independent_velocities)
+        names = model.actuators or tuple(independent) or moving
         if not names:
             return
         actuator = etree.SubElement(self.root, "actuator")
