@@ -1,4 +1,4 @@
-"""A URDF saved from a template: the template's text with other inertias, losses and limits, and nothing else changed."""
+"""A URDF saved from a template: its text with other inertias, losses and limits, and nothing else changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sysconfig
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -85,13 +84,13 @@ def check_same(text: bytes, model: Model) -> None:
     """Check that a file holds a model: its bodies, joints and dynamics."""
     copy = read_urdf(text.decode(), gravity=model.gravity)
     copy = copy.floating() if model.bodies[0].joint.name == "root" else copy
-    for ours, theirs in zip(model.bodies, copy.bodies, strict=True):
-        a, b = ours.joint, theirs.joint
+    for body, other in zip(model.bodies, copy.bodies, strict=True):
+        a, b = body.joint, other.joint
         assert (a.name, a.damping, a.friction, a.armature) == (b.name, b.damping, b.friction, b.armature)
         assert (a.limits, a.mimic) == (b.limits, b.mimic)
     q = appell.load(model).random(np.random.default_rng(3))
-    v, a = np.random.default_rng(4).normal(size=(2, model.nv))
-    for verb, given in (("inverse_dynamics", (q, v, a)), ("mass_matrix", (q,))):
+    v, faster = np.random.default_rng(4).normal(size=(2, model.nv))
+    for verb, given in (("inverse_dynamics", (q, v, faster)), ("mass_matrix", (q,))):
         ours, theirs = (evaluate(program(verb), x, *given) for x in (model, copy))
         assert np.max(np.abs(ours - theirs)) <= 1e-12 * np.max(np.abs(ours))
 
@@ -108,10 +107,9 @@ def test_only_numbers_change_and_they_are_the_robots(path):
     model = read_urdf(path)
     if not model.nv:
         pytest.skip("a file without joints")
-    for given in (changed(model), changed(model.floating())):
-        if given.bodies[0].joint.name == "root":  # of whose losses URDF knows nothing
-            first = given.bodies[0]
-            given = replace(given, bodies=(replace(first, joint=Joint("root", "free")), *given.bodies[1:]))
+    loose = changed(model.floating())
+    first = replace(loose.bodies[0], joint=Joint("root", "free"))  # of whose losses URDF knows nothing
+    for given in (changed(model), replace(loose, bodies=(first, *loose.bodies[1:]))):
         text = from_template(given, path)
         check_same(text, given)
         before, after = (re.sub(rb"\s+", b"", NUMBERS.sub(b"", x)) for x in (path.read_bytes(), text))
@@ -200,7 +198,7 @@ def test_a_frame_that_the_template_does_not_have_is_named(arm):
 
 
 def test_an_identified_robot_is_saved_over_its_own_file(tmp_path):
-    path = next(path.values[0] for path in FILES if path.id.endswith("ur5_robot"))
+    path = next(ROBOTS.rglob("ur5_robot.urdf"))
     robot = appell.load(path)
     heavier = robot.with_model(changed(robot.model))
     with warnings.catch_warnings():

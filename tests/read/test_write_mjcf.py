@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sysconfig
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from appell.model.closure import KINDS, Closure
 from appell.model.mimic import coupled
 from appell.model.model import WORLD, Joint, Limits, Mimic, Model
 from appell.read import read, read_mjcf
-from appell.read.parts import UNEQUAL
+from appell.read.parts import UNEQUAL, principal
 from appell.read.write_mjcf import mjcf_text
 from appell.spatial.pose import Pose
 from tests.support.evaluation import evaluate
@@ -64,7 +63,7 @@ def relative(ours: Array, theirs: Array) -> float:
 
 
 def turn(joint: Joint, q: Array, v: Array) -> tuple[Array, Array]:
-    """Return T and ω with T·v the velocities of a joint's parts, T·(a + ω × v) their accelerations; ω for linear ones."""
+    """Return T and ω with T·v the velocities of a joint's parts, T·(a + ω × v) their linear accelerations."""
     if joint.kind == "planar":
         return np.array([joint.type.rates(tuple(q), tuple(e)) for e in np.eye(3)]).T, v[2] * np.array(joint.axis)
     if joint.kind == "free":
@@ -144,11 +143,10 @@ def test_a_file_of_others_comes_back_and_mujoco_computes_the_same(path, tmp_path
     model = written(path)
     if not model.nv:
         pytest.skip("a file without joints")
-    try:
-        mjcf_text(model)
-    except appell.ModelError as error:
-        assert "triangle inequality" in str(error)
-        pytest.skip(str(error))
+    if any(principal(body.inertia) is None for body in model.bodies):
+        with pytest.raises(appell.ModelError, match="triangle inequality"):
+            mjcf_text(model)
+        return
     check_again(model)
     check_mujoco(model)
 

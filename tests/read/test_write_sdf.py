@@ -62,7 +62,7 @@ class Sdf:
     """A file, read by the rules of the format: poses of links in the model, joints at their children's frames."""
 
     def __init__(self, text: str) -> None:
-        root = etree.fromstring(text.encode())
+        root: Any = etree.fromstring(text.encode())
         model = root.find("model")
         self.links = {link.get("name"): link for link in model.findall("link")}
         self.joints = model.findall("joint")
@@ -147,12 +147,12 @@ def check(model: Model) -> None:
     links = {body.name for body in model.bodies}  # with which joints share no name in SDF
     wanted = [f"{name}_joint" if name in links else name for name in (body.joint.name for body in own.bodies)]
     assert [body.joint.name for body in copy.independent.bodies] == wanted
-    for ours, theirs in zip(own.bodies, copy.independent.bodies, strict=True):
-        assert ours.joint.limits == theirs.joint.limits
+    for body, other in zip(own.bodies, copy.independent.bodies, strict=True):
+        assert body.joint.limits == other.joint.limits
     rng = np.random.default_rng(12)
     q, (v, a) = manifold.random(own, rng, ()), rng.normal(size=(2, own.nv))
-    for verb, given in (("inverse_dynamics", (q, v, a)), ("mass_matrix", (q,))):
-        ours, theirs = (evaluate(program(verb), x, *given) for x in (model, copy))
+    for verb, arguments in (("inverse_dynamics", (q, v, a)), ("mass_matrix", (q,))):
+        ours, theirs = (evaluate(program(verb), x, *arguments) for x in (model, copy))
         assert np.max(np.abs(ours - theirs)) <= 1e-12 * np.max(np.abs(ours))
     at_zero, frames = world_poses(model, tuple(_zero(model))), Sdf(sdf_text(model)).frames
     for name, pose in frames.items():

@@ -52,7 +52,10 @@ Friction = Annotated[
 Folds = Annotated[int, option("--folds", "N", "Cross-validate in N stretches of time; 0 does not.")]
 Cutoff = Annotated[float, option("--cutoff", "HZ", "Of the filter, above the motion's frequencies.")]
 NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Motors have no rotor inertia of their own.")]
-Out = Annotated[Path | None, option("-o --out", "FILE", "The fitted robot, .urdf or .toml.")]
+Out = Annotated[Path | None, option("-o --out", "FILE", "The fitted robot: .urdf, .toml, .xml (MJCF) or .sdf.")]
+Template = Annotated[
+    Path | None, option("--template", "FILE", "The robot's own URDF; --out is a copy of it with the fitted numbers.")
+]
 Page = Annotated[Path | None, option("--report", "FILE", "A page with all tables and figures, .html.")]
 
 WORSE = 2.0
@@ -88,6 +91,7 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     cutoff: Cutoff = 10.0,
     no_rotors: NoRotors = False,
     out: Out = None,
+    template: Template = None,
     report: Page = None,
     as_json: AsJson = False,
     gravity: Gravity = None,
@@ -133,19 +137,19 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     doubts = _doubts(fit, predictions)
     outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
     warn([*remarks, *outcome.warnings])
-    _write(outcome, out, report)
+    _write(outcome, out, template, report)
     if as_json:
         show_json(_json(outcome))
     else:
         _show(outcome)
 
 
-def _write(outcome: Outcome, out: Path | None, report: Path | None) -> None:
+def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Path | None) -> None:
     """Write the fitted robot and the page, and say where, and what the file could not hold."""
     if out is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", AppellWarning)
-            outcome.fit.save(out)
+            outcome.fit.save(out, template)
         warn([str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)])
     if report is not None:
         write(report, _report(outcome).html())

@@ -23,7 +23,7 @@ from appell.read.mjcf import UNBOUNDED
 from appell.read.outline import check_names, unlisted_frames
 from appell.read.parts import SMALLEST, UNEQUAL, home_of, part_coordinates, parts, principal
 from appell.read.write_urdf import centre_and_tensor
-from appell.read.xml import Element
+from appell.read.xml import Element, added
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import to_quaternion
@@ -64,7 +64,7 @@ class _Writer:
         self.model = model
         check_names(model, "MJCF")
         self.parts = [[b.joint] if self._is_world_free(i) else parts(b.joint) for i, b in enumerate(model.bodies)]
-        self.root = etree.Element("mujoco", model=model.name)
+        self.root: Element = etree.Element("mujoco", model=model.name)
 
     def _is_world_free(self, i: int) -> bool:
         """Return whether a body is free as MuJoCo's free bodies are: its coordinates are its pose in the world."""
@@ -75,15 +75,15 @@ class _Writer:
         self._check_closures()
         self._check_inertias()
         model, root = self.model, self.root
-        etree.SubElement(root, "compiler", angle="radian", inertiafromgeom="false")
-        etree.SubElement(root, "option", gravity=_texts(model.gravity))
-        etree.SubElement(etree.SubElement(root, "default"), "site", group="4")
+        added(root, "compiler", angle="radian", inertiafromgeom="false")
+        added(root, "option", gravity=_texts(model.gravity))
+        added(added(root, "default"), "site", group="4")
         self._bodies()
         self._equalities()
         self._actuators()
         if model.home:
-            keyframe = etree.SubElement(root, "keyframe")
-            etree.SubElement(keyframe, "key", name="home", qpos=_texts(self._qpos()))
+            keyframe = added(root, "keyframe")
+            added(keyframe, "key", name="home", qpos=_texts(self._qpos()))
         lost = self._lost()
         if lost:
             warnings.warn(f"robot '{model.name}': not held by MJCF: {'; '.join(lost)}", AppellWarning, stacklevel=6)
@@ -93,21 +93,21 @@ class _Writer:
     # Bodies
 
     def _bodies(self) -> None:
-        model, world = self.model, etree.SubElement(self.root, "worldbody")
+        model, world = self.model, added(self.root, "worldbody")
         at: dict[int, Element] = {WORLD: world}
         sites: dict[int, list[Frame]] = {}
         for frame in unlisted_frames(model):
             sites.setdefault(frame.body, []).append(frame)
         if model.base.name != "world":
-            base = etree.SubElement(world, "body", name=model.base.name)
+            base = added(world, "body", name=model.base.name)
             if model.base.inertia != Inertia() and principal(model.base.inertia) is not None:
                 self._inertial(base, model.base.inertia, model.base.name)
         _sites(world, sites.get(WORLD, ()))
         for i, (body, pieces) in enumerate(zip(model.bodies, self.parts, strict=True)):
             placed = {} if self._is_world_free(i) else _placed(body.joint.placement)
-            element = at[i] = etree.SubElement(at[body.parent], "body", {"name": body.name, **placed})
+            element = at[i] = added(at[body.parent], "body", {"name": body.name, **placed})
             for piece in pieces:
-                etree.SubElement(element, "joint", _joint(piece))
+                added(element, "joint", _joint(piece))
             self._inertial(element, body.inertia, body.name)
             _sites(element, sites.get(i, ()))
 
@@ -118,7 +118,7 @@ class _Writer:
         axes, moments = found
         mass = max(inertia.mass, SMALLEST)
         placed = {"pos": _texts(centre), **_placed(Pose(axes, ZERO))}
-        etree.SubElement(element, "inertial", {**placed, "mass": number(mass), "diaginertia": _texts(moments)})
+        added(element, "inertial", {**placed, "mass": number(mass), "diaginertia": _texts(moments)})
 
     # What ties joints and bodies together
 
@@ -127,23 +127,23 @@ class _Writer:
         ties = [piece for piece in pieces.values() if piece.mimic is not None and piece.mimic.joint in pieces]
         if not ties and not self.model.closures:
             return
-        equality = etree.SubElement(self.root, "equality")
+        equality = added(self.root, "equality")
         for follower in ties:
             assert follower.mimic is not None
             leader, slope = pieces[follower.mimic.joint], follower.mimic.multiplier
             # q₁ − ref₁ = c₀ + c₁·(q₂ − ref₂), and ref is −offset
             start = follower.mimic.offset + follower.offset - slope * leader.offset
             tied = {"joint1": follower.name, "joint2": leader.name, "polycoef": _texts((start, slope, 0.0, 0.0, 0.0))}
-            etree.SubElement(equality, "joint", tied)
+            added(equality, "joint", tied)
         for closure in self.model.closures:
             ends = self._ends(closure)
             is_frame = closure.rows == KINDS["frame"]
             name = {"name": closure.name}
-            etree.SubElement(equality, "weld" if is_frame else "connect", name | dict(zip(_SITES, ends, strict=True)))
+            added(equality, "weld" if is_frame else "connect", name | dict(zip(_SITES, ends, strict=True)))
             if closure.rows == KINDS["revolute"]:
                 tips = [f"{closure.name}/tip{k}" for k in (1, 2)]
                 tied = {"name": f"{closure.name}/tip", **dict(zip(_SITES, tips, strict=True))}
-                etree.SubElement(equality, "connect", tied)
+                added(equality, "connect", tied)
 
     def _check_closures(self) -> None:
         known = ("point", "frame", "revolute")
@@ -158,8 +158,8 @@ class _Writer:
         refused = [body.name for body in self.model.bodies if principal(body.inertia) is None]
         if refused:
             raise ModelError(
-                f"robot '{self.model.name}': MuJoCo refuses inertias that break the triangle inequality, which no rigid "
-                f"body has: bodies {listed(refused)}; correct them, or save as .toml"
+                f"robot '{self.model.name}': MuJoCo refuses inertias that break the triangle inequality, which no "
+                f"rigid body has: bodies {listed(refused)}; correct them, or save as .toml"
             )
 
     def _ends(self, closure: Closure) -> list[str]:
@@ -188,7 +188,7 @@ class _Writer:
         names = model.actuators or tuple(independent) or moving
         if not names:
             return
-        actuator = etree.SubElement(self.root, "actuator")
+        actuator = added(self.root, "actuator")
         groups = {body.joint.name: group for body, group in zip(self.model.bodies, self.parts, strict=True)}
         for name in names:
             for piece in groups[name]:
@@ -249,18 +249,16 @@ def _motors(actuator: Element, joint: Joint) -> None:
     effort = joint.limits.effort
     limited = {"ctrlrange": _texts((-effort, effort))} if 0.0 < effort < math.inf else {}
     if joint.type.nv == 1:
-        etree.SubElement(actuator, "motor", {"name": joint.name, "joint": joint.name, **limited})
+        added(actuator, "motor", {"name": joint.name, "joint": joint.name, **limited})
         return
     for k in range(joint.type.nv):
         gear = " ".join("1" if k == i else "0" for i in range(6))
-        etree.SubElement(
-            actuator, "motor", {"name": f"{joint.name}[{k}]", "joint": joint.name, "gear": gear, **limited}
-        )
+        added(actuator, "motor", {"name": f"{joint.name}[{k}]", "joint": joint.name, "gear": gear, **limited})
 
 
 def _sites(element: Element, frames: Iterable[Frame]) -> None:
     for frame in frames:
-        etree.SubElement(element, "site", {"name": frame.name, **_placed(frame.placement)})
+        added(element, "site", {"name": frame.name, **_placed(frame.placement)})
 
 
 def _placed(pose: Pose) -> dict[str, str]:

@@ -23,7 +23,7 @@ from appell.read.markup import number
 from appell.read.outline import check_names, roll_pitch_yaw, unlisted_frames
 from appell.read.parts import SMALLEST, home_of, part_coordinates, parts
 from appell.read.write_urdf import centre_and_tensor, tensor_entries, warn_of_gravity
-from appell.read.xml import Element
+from appell.read.xml import Element, added
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Vector
@@ -88,7 +88,7 @@ class _Writer:
         followed = any(body.joint.mimic for body in model.bodies)
         version = "1.11" if followed else "1.10" if "helical" in kinds else "1.9"
         self.root = etree.Element("sdf", version=version)
-        self.element = etree.SubElement(self.root, "model", name=model.name)
+        self.element = added(self.root, "model", name=model.name)
         links = {model.base.name, *(body.name for body in model.bodies)}
         self.joints = {
             body.joint.name: f"{body.joint.name}_joint" if body.joint.name in links else body.joint.name
@@ -105,7 +105,7 @@ class _Writer:
             self._body(i)
         for frame in unlisted_frames(model):
             attached = {} if self.names[frame.body] == "world" else {"attached_to": self.names[frame.body]}
-            _pose(etree.SubElement(self.element, "frame", {"name": frame.name, **attached}), frame.placement)
+            _pose(added(self.element, "frame", {"name": frame.name, **attached}), frame.placement)
         for closure in model.closures:
             self._closure(closure)
         warn_of_gravity(model, "SDF")
@@ -139,23 +139,23 @@ class _Writer:
             parent = name
 
     def _link(self, name: str, inertia: Inertia, pose: Pose, parent: str) -> None:
-        link = etree.SubElement(self.element, "link", name=name)
+        link = added(self.element, "link", name=name)
         _pose(link, pose, "" if parent == "world" else parent)
         centre, tensor = centre_and_tensor(inertia, name, self.model.name, "SDF")
         entries = tensor_entries(tensor)
         if not min(entries[key] for key in ("ixx", "iyy", "izz")) > 0.0:
             entries |= {key: entries[key] + 2.0 * SMALLEST for key in ("ixx", "iyy", "izz")}
-        inertial = etree.SubElement(link, "inertial")  # a link without one has the mass 1 in SDF
+        inertial = added(link, "inertial")  # a link without one has the mass 1 in SDF
         _pose(inertial, Pose(IDENTITY, centre))
         _value(inertial, "mass", max(inertia.mass, SMALLEST))
-        element = etree.SubElement(inertial, "inertia")
+        element = added(inertial, "inertia")
         for key, x in entries.items():
             _value(element, key, x)
 
     def _joint_element(self, name: str, kind: str, parent: str, child: str) -> Element:
-        element = etree.SubElement(self.element, "joint", name=name, type=kind)
-        etree.SubElement(element, "parent").text = parent
-        etree.SubElement(element, "child").text = child
+        element = added(self.element, "joint", name=name, type=kind)
+        added(element, "parent").text = parent
+        added(element, "child").text = child
         return element
 
     def _axis(self, element: Element, joint: Joint, drawn: tuple[float, ...]) -> None:
@@ -168,17 +168,17 @@ class _Writer:
         bounds = {"lower": limits.lower - zero, "upper": limits.upper - zero}
         bounds |= {"effort": limits.effort, "velocity": limits.velocity}
         finite = {key: x for key, x in bounds.items() if math.isfinite(x)}
-        limit = etree.SubElement(axis, "limit")
+        limit = added(axis, "limit")
         for key, x in finite.items():
             _value(limit, key, x)
         losses = {key: x for key, x in (("damping", joint.damping), ("friction", joint.friction)) if x}
         if losses:
-            dynamics = etree.SubElement(axis, "dynamics")
+            dynamics = added(axis, "dynamics")
             for key, x in losses.items():
                 _value(dynamics, key, x)
         if joint.mimic is not None and joint.mimic.joint in self.joints:
             slope, leader = joint.mimic.multiplier, joint.mimic.joint
-            mimic = etree.SubElement(axis, "mimic", joint=self.joints[leader], axis="axis")
+            mimic = added(axis, "mimic", joint=self.joints[leader], axis="axis")
             _value(mimic, "multiplier", slope)
             _value(mimic, "offset", joint.mimic.offset + slope * self.drawn[leader][0] - zero)
             _value(mimic, "reference", 0.0)
@@ -215,20 +215,20 @@ class _Writer:
 
 
 def _axis_element(element: Element, tag: str, axis: Vector) -> Element:
-    found = etree.SubElement(element, tag)
-    etree.SubElement(found, "xyz").text = _texts(axis)
+    found = added(element, tag)
+    added(found, "xyz").text = _texts(axis)
     return found
 
 
 def _pose(element: Element, pose: Pose, relative_to: str = "") -> None:
     if pose == Pose() and not relative_to:
         return
-    told = etree.SubElement(element, "pose", {"relative_to": relative_to} if relative_to else {})
+    told = added(element, "pose", {"relative_to": relative_to} if relative_to else {})
     told.text = _texts((*pose.position, *roll_pitch_yaw(pose.rotation)))
 
 
 def _value(element: Element, tag: str, x: float) -> None:
-    etree.SubElement(element, tag).text = number(x)
+    added(element, tag).text = number(x)
 
 
 def _texts(values: Iterable[float]) -> str:
