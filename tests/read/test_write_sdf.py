@@ -144,9 +144,13 @@ def check(model: Model) -> None:
     model = replace(model, bodies=tuple(kept))
     copy = copied(model)
     own = model.independent
-    links = {body.name for body in model.bodies}  # with which joints share no name in SDF
-    wanted = [f"{name}_joint" if name in links else name for name in (body.joint.name for body in own.bodies)]
-    assert [body.joint.name for body in copy.independent.bodies] == wanted
+    file = etree.fromstring(sdf_text(model).encode())
+    taken = [element.get("name") for element in file.iter("link", "joint", "frame")]
+    assert len({*taken}) == len(taken)
+    others = {element.get("name") for element in file.iter("link", "frame")}
+    for body, other in zip(own.bodies, copy.independent.bodies, strict=True):
+        name = body.joint.name
+        assert other.joint.name == name or (name in others and other.joint.name.startswith(f"{name}_joint"))
     for body, other in zip(own.bodies, copy.independent.bodies, strict=True):
         assert body.joint.limits == other.joint.limits
     rng = np.random.default_rng(12)

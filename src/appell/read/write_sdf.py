@@ -19,6 +19,7 @@ from appell.errors import AppellWarning, ModelError
 from appell.model.build import listed
 from appell.model.closure import Closure
 from appell.model.model import WORLD, Joint, Model
+from appell.read.compiled import fresh
 from appell.read.markup import number
 from appell.read.outline import check_names, roll_pitch_yaw, unlisted_frames
 from appell.read.parts import SMALLEST, home_of, part_coordinates, parts
@@ -89,12 +90,13 @@ class _Writer:
         version = "1.11" if followed else "1.10" if "helical" in kinds else "1.9"
         self.root = etree.Element("sdf", version=version)
         self.element = added(self.root, "model", name=model.name)
-        links = {model.base.name, *(body.name for body in model.bodies)}
-        self.joints = {
-            body.joint.name: f"{body.joint.name}_joint" if body.joint.name in links else body.joint.name
-            for body in model.bodies
-        }
-        """Joints by name, unlike those of links, with which they share a space of names."""
+        self.joints: dict[str, str] = {}
+        """What the file calls the joints: links, joints and frames share one space of names in SDF."""
+        others = {*self.names.values(), *(frame.name for frame in unlisted_frames(model))}
+        taken = others | {body.joint.name for body in model.bodies}
+        for name in (body.joint.name for body in model.bodies):
+            self.joints[name] = fresh(f"{name}_joint", taken) if name in others else name
+            taken.add(self.joints[name])
 
     def text(self) -> str:
         model = self.model
