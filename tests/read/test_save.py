@@ -21,7 +21,7 @@ from appell.read.values import rotation
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 from appell.recursion.gibbs import inverse_dynamics
-from tests.support.pool import ALL, LONG, pool
+from tests.support.pool import ALL, LONG, OF_EACH_KIND, pool
 from tests.support.robots import PLAIN, models
 
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
@@ -191,7 +191,11 @@ def test_roll_pitch_yaw_turn_back_into_the_rotation_also_where_two_axes_meet(pit
         np.testing.assert_allclose(rotation(roll_pitch_yaw(given)), given, atol=1e-15)
 
 
-TOML = [*ALL, LONG, *(f"catalogue {name}" for name in appell.catalogue())]
+QUICK = (*OF_EACH_KIND, "disc", "catalogue puma560", "catalogue agile-wrist")
+TOML = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    for name in (*ALL, LONG, *(f"catalogue {name}" for name in appell.catalogue()))
+]
 
 
 @pytest.mark.parametrize("name", TOML)

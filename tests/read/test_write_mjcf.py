@@ -161,10 +161,13 @@ def test_a_robot_of_the_pool_comes_back(name):
     check_again(pool(name).model)
 
 
-LOOPS = [name for name in CLOSED if name not in ("cart", "disc", "plate loop")]
+LOOPS = [name for name in (*CLOSED, *SPHERICAL, "delta") if name not in ("cart", "disc", "plate loop")]
+QUICK = ("four-bar", "ball loop", "wrist")
 
 
-@pytest.mark.parametrize("name", [*LOOPS, *SPHERICAL, pytest.param("delta", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LOOPS]
+)
 def test_mujoco_holds_a_closed_robot_as_appell_does(name):
     robot = appell.load(name) if name == "delta" else pool(name)
     tree = robot.kind.as_tree()
@@ -184,7 +187,8 @@ def test_mujoco_holds_a_closed_robot_as_appell_does(name):
     assert compiled.nv - np.linalg.matrix_rank(rows[:held], tol=1e-6) == robot.nv
 
 
-@pytest.mark.parametrize("name", ["four-bar", pytest.param("floating four-bar", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["four-bar", "floating four-bar"])
 def test_a_closed_robot_comes_back_with_its_loops(name, agree):
     own = pool(name)
     copy = appell.load(read_mjcf(mjcf_text(own.kind.as_tree())))
@@ -235,10 +239,18 @@ def test_motors_are_those_of_the_robot_with_its_efforts():
     assert ball.actuator_ctrlrange[0].tolist() == [-3.0, 3.0]
 
 
+def test_limits_that_mujoco_refuses_are_left_out():
+    compiled = mujoco.MjModel.from_xml_string(mjcf_text(with_joints(limits=Limits(0.5, 0.5, effort=0.0))))
+    assert not compiled.jnt_limited[0]
+    assert not compiled.jnt_actfrclimited[0]
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_warning_names_what_mjcf_does_not_hold():
     with pytest.warns(appell.AppellWarning, match="velocity limits of joints 'joint1'$"):
         mjcf_text(with_joints(limits=Limits(velocity=1.0)))
+    with pytest.warns(appell.AppellWarning, match="limits of zero range or zero effort of joints 'joint1'$"):
+        mjcf_text(with_joints(limits=Limits(0.5, 0.5)))
     with pytest.warns(appell.AppellWarning, match="rotor inertia and Coulomb friction .* of joints 'joint1'$"):
         mjcf_text(with_joints(kind="planar", armature=1.0))
 
@@ -256,3 +268,9 @@ def test_a_closure_that_mjcf_does_not_have_is_refused_by_name():
 def test_an_inertia_that_mujoco_refuses_is_refused_by_name():
     with pytest.raises(appell.ModelError, match=r"bodies 'link1'.*; correct them, or save as \.toml"):
         mjcf_text(appell.load("puma560").model)
+    model = with_joints()
+    inertia = model.bodies[0].inertia._replace(mass=0.0, first=(0.1, 0.0, 0.0))
+    with pytest.raises(appell.ModelError, match="first moment and no mass, which MJCF cannot say"):
+        mjcf_text(replace(model, bodies=(replace(model.bodies[0], inertia=inertia),)))
+    with pytest.raises(appell.ModelError, match="a body is called 'world', as MuJoCo's own is"):
+        mjcf_text(replace(model, bodies=(replace(model.bodies[0], name="world"),)))

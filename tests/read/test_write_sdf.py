@@ -217,10 +217,13 @@ def test_a_joint_that_sdf_does_not_have_comes_in_parts(kind, agree):
     agree(*(evaluate(program("potential_energy"), x, q) for x in (model, copy)), 1e-12)
 
 
-CLOSABLE = [name for name in CLOSED if name not in ("cart", "disc", "plate loop")]
+CLOSABLE = [name for name in (*CLOSED, "wrist", "star", "stewart") if name not in ("cart", "disc", "plate loop")]
+QUICK = ("four-bar", "ball loop", "wrist")
 
 
-@pytest.mark.parametrize("name", [*CLOSABLE, "wrist", "star", "stewart"])
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CLOSABLE]
+)
 def test_a_closed_robot_is_drawn_closed_with_a_joint_per_loop(name):
     robot = appell.load(name) if name == "stewart" else pool(name)
     tree = robot.kind.as_tree()

@@ -73,7 +73,7 @@ class _Writer:
 
     def text(self) -> str:
         self._check_closures()
-        self._check_inertias()
+        self._check_bodies()
         model, root = self.model, self.root
         added(root, "compiler", angle="radian", inertiafromgeom="false")
         added(root, "option", gravity=_texts(model.gravity))
@@ -101,24 +101,15 @@ class _Writer:
         if model.base.name != "world":
             base = added(world, "body", name=model.base.name)
             if model.base.inertia != Inertia() and principal(model.base.inertia) is not None:
-                self._inertial(base, model.base.inertia, model.base.name)
+                _inertial(base, model.base.inertia)
         _sites(world, sites.get(WORLD, ()))
         for i, (body, pieces) in enumerate(zip(model.bodies, self.parts, strict=True)):
             placed = {} if self._is_world_free(i) else _placed(body.joint.placement)
             element = at[i] = added(at[body.parent], "body", {"name": body.name, **placed})
             for piece in pieces:
                 added(element, "joint", _joint(piece))
-            self._inertial(element, body.inertia, body.name)
+            _inertial(element, body.inertia)
             _sites(element, sites.get(i, ()))
-
-    def _inertial(self, element: Element, inertia: Inertia, name: str) -> None:
-        centre, _ = centre_and_tensor(inertia, name, self.model.name, "MJCF")
-        found = principal(inertia)
-        assert found is not None  # by the check of inertias
-        axes, moments = found
-        mass = max(inertia.mass, SMALLEST)
-        placed = {"pos": _texts(centre), **_placed(Pose(axes, ZERO))}
-        added(element, "inertial", {**placed, "mass": number(mass), "diaginertia": _texts(moments)})
 
     # What ties joints and bodies together
 
@@ -154,7 +145,13 @@ class _Writer:
                     f"{closure.kind}; it has {listed(known)}; save as .toml"
                 )
 
-    def _check_inertias(self) -> None:
+    def _check_bodies(self) -> None:
+        for body in self.model.bodies:
+            centre_and_tensor(body.inertia, body.name, self.model.name, "MJCF")
+            if body.name == "world":
+                raise ModelError(
+                    f"robot '{self.model.name}': a body is called 'world', which is MuJoCo's own; rename it"
+                )
         refused = [body.name for body in self.model.bodies if principal(body.inertia) is None]
         if refused:
             raise ModelError(
@@ -210,8 +207,11 @@ class _Writer:
         known = {joint.name for joint in joints}
         found = {
             "velocity limits of joints": [j.name for j in joints if math.isfinite(j.limits.velocity)],
-            "position limits of joints without a hinge or slide": [
+            "position limits of joints that turn freely": [
                 j.name for j in joints if j.kind in ("ball", "free") and _range(j)
+            ],
+            "limits of zero range or zero effort of joints": [
+                j.name for j in joints if j.limits.lower == j.limits.upper or j.limits.effort == 0.0
             ],
             "the axes of rotor inertia and Coulomb friction (the joint frame's, not the body's) of joints": [
                 j.name for j in joints if j.kind in UNEQUAL and (j.armature or j.friction)
@@ -224,6 +224,15 @@ class _Writer:
 _SITES = ("site1", "site2")
 
 
+def _inertial(element: Element, inertia: Inertia) -> None:
+    found = principal(inertia)
+    assert found is not None  # by the check of bodies
+    axes, moments = found
+    placed = {"pos": _texts(inertia.centre), **_placed(Pose(axes, ZERO))}
+    mass = number(max(inertia.mass, SMALLEST))
+    added(element, "inertial", {**placed, "mass": mass, "diaginertia": _texts(moments)})
+
+
 def _joint(joint: Joint) -> dict[str, str]:
     told = {"name": joint.name, "type": TYPES[joint.kind]}
     if joint.kind not in ("ball", "free"):
@@ -234,15 +243,15 @@ def _joint(joint: Joint) -> dict[str, str]:
             told["range"] = _range(joint)
     losses = {"damping": joint.damping, "frictionloss": joint.friction, "armature": joint.armature}
     told |= {key: number(x) for key, x in losses.items() if x}
-    if math.isfinite(joint.limits.effort) and joint.kind not in ("ball", "free"):
+    if 0.0 < joint.limits.effort < math.inf and joint.kind not in ("ball", "free"):
         told["actuatorfrcrange"] = _texts((-joint.limits.effort, joint.limits.effort))
     return told
 
 
 def _range(joint: Joint) -> str:
     lower, upper = joint.limits.lower, joint.limits.upper
-    is_free = not (math.isfinite(lower) or math.isfinite(upper))
-    return "" if is_free else _texts((max(lower, -UNBOUNDED), min(upper, UNBOUNDED)))
+    is_range = lower < upper and (math.isfinite(lower) or math.isfinite(upper))
+    return _texts((max(lower, -UNBOUNDED), min(upper, UNBOUNDED))) if is_range else ""
 
 
 def _motors(actuator: Element, joint: Joint) -> None:
