@@ -272,5 +272,5 @@ def test_an_inertia_that_mujoco_refuses_is_refused_by_name():
     inertia = model.bodies[0].inertia._replace(mass=0.0, first=(0.1, 0.0, 0.0))
     with pytest.raises(appell.ModelError, match="first moment and no mass, which MJCF cannot say"):
         mjcf_text(replace(model, bodies=(replace(model.bodies[0], inertia=inertia),)))
-    with pytest.raises(appell.ModelError, match="a body is called 'world', as MuJoCo's own is"):
+    with pytest.raises(appell.ModelError, match="a body is called 'world', which is MuJoCo's own"):
         mjcf_text(replace(model, bodies=(replace(model.bodies[0], name="world"),)))
