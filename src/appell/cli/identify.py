@@ -35,6 +35,7 @@ from appell.identification.problem import Record
 from appell.identification.solve import METHODS
 from appell.identification.validation import CrossValidation, Residuals, cross_validate, residuals
 from appell.read.files import write
+from appell.read.save import WRITERS
 from appell.reports.report import Figure, Report
 from appell.reports.table import Table, text
 from appell.results.style import styled
@@ -102,7 +103,10 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     Example: appell identify ur10e.urdf log.csv --map t=0,q=1:7,v=7:13,current=13:19 --gains 12,12,10,11,11,11
     --validate other.csv --folds 5 -o fitted.urdf --report out/identify.html
     """
-    check_endings({"--out": (out, (".urdf", ".toml")), "--report": (report, (".html",))})
+    endings = tuple(WRITERS) if template is None else (".urdf",)
+    check_endings({"--out": (out, endings), "--report": (report, (".html",))})
+    if template is not None and out is None:
+        raise InputError("--template: say where the fitted robot goes, as in --out fitted.urdf")
     if folds < 0 or folds == 1:
         raise InputError(f"--folds: expected 2 or more, or 0 for none, got {folds}")
     if report is not None:

@@ -64,7 +64,7 @@ def sdf_text(model: Model) -> str:
     Examples
     --------
     >>> from appell.read.catalogue import read
-    >>> print(sdf_text(read("two-link")).splitlines()[1])
+    >>> print(sdf_text(read("puma600")).splitlines()[1])
     <sdf version="1.9">
     """
     return _Writer(model).text()
