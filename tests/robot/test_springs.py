@@ -156,6 +156,24 @@ def test_springs_are_saved_and_pickled(robot, state, tmp_path):
     agree(pickle.loads(pickle.dumps(robot)).inverse_dynamics(q, v, a[: robot.nu]), tau, 0.0)
 
 
+@pytest.mark.parametrize("name", ["joints", "between"])
+def test_springs_are_written_to_mjcf(name, rng, tmp_path):
+    pytest.importorskip("mujoco", reason="mujoco is not installed; run make install")
+    robot = SPRUNG[name]()
+    again = appell.load(robot.save(tmp_path / "robot.xml"))
+    q, v, a = rng.normal(size=(3, robot.nv))
+    agree(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a))
+
+
+def test_springs_of_joints_are_written_to_urdf_and_those_between_are_refused(rng, tmp_path):
+    robot = SPRUNG["joints"]()
+    q, v, a = rng.normal(size=(3, robot.nv))
+    again = appell.load(robot.save(tmp_path / "robot.urdf"))
+    agree(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a))
+    with pytest.raises(ModelError, match="URDF has no springs between joints"):
+        SPRUNG["between"]().save(tmp_path / "robot.urdf")
+
+
 def test_energy_is_constant_in_a_simulation_without_losses(robot, rng):
     smooth = appell.load(robot.model.without("damping", "friction"))
     run = appell.simulate(smooth, smooth.neutral(), 0.3 * rng.normal(size=smooth.nv), 0.3)

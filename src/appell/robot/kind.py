@@ -290,6 +290,10 @@ class Kind(ABC):
         """Return the robot of a model with other joints and loops, as a kind with loops makes it."""
         raise InputError(f"robot '{model.name}': expected no loops, got {listed(c.name for c in model.closures)}")
 
+    def as_tree(self) -> Model:
+        """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
+        return self.model
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
-        return toml_text(self.model)
+        return toml_text(self.as_tree())
