@@ -21,7 +21,7 @@ from appell.loops.checks import check_mobility
 from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
-from appell.model.model import Model
+from appell.model.model import WORLD, Model
 from appell.recursion import closure
 from appell.recursion.elimination import Order
 from appell.recursion.inertia_matrix import mass_matrix_composite
@@ -34,6 +34,8 @@ SAMPLES = 10
 """Closed configurations that decisions are made on."""
 SPREAD = 0.25
 """How far they are from the first, in radians of the independent motions."""
+WELL_CONDITIONED = 1e3
+"""Condition number up to which the velocities of a base are good coordinates of a robot on its feet."""
 GOOD = 0.05
 """What a pivot must have of its column's largest entry."""
 
@@ -42,15 +44,17 @@ GOOD = 0.05
 class Structure:
     """What was decided: places in the tree's velocities, and the order of elimination.
 
-    `independent` begins with the velocities whose accelerations inverse dynamics takes, as many as there are
-    `actuated` ones. `order` eliminates all rows that count, `closing` those that have a position, and `driving` solves
-    for actuator forces where others than the actuators' own accelerations are given. `pivots` and `driving_pivots` are
+    `independent` begins with the `n_driven` velocities whose accelerations inverse dynamics takes: as many as there are
+    `actuated` ones, fewer where actuators are redundant. `order` eliminates all rows that count, `closing` those that
+    have a position, and `driving` solves for actuator forces where others than the actuators' own accelerations are
+    given. `pivots` and `driving_pivots` are
     typical sizes of the pivots of `order` and `driving`, `zeros` entries of the Jacobian that vanish on closed loops.
     `axes` is as in :mod:`appell.recursion.closure`.
     """
 
     independent: tuple[int, ...]
     actuated: tuple[int, ...]
+    n_driven: int
     order: Order
     pivots: tuple[float, ...]
     closing: Order
@@ -67,12 +71,12 @@ class Structure:
     @property
     def driven(self) -> tuple[int, ...]:
         """Return the velocities whose accelerations inverse dynamics takes."""
-        return self.independent[: len(self.actuated)]
+        return self.independent[: self.n_driven]
 
     @property
     def passive(self) -> tuple[int, ...]:
         """Return the independent velocities that no motor holds."""
-        return self.independent[len(self.actuated) :]
+        return self.independent[self.n_driven :]
 
     @property
     def is_plain(self) -> bool:
@@ -80,10 +84,10 @@ class Structure:
         return self.driven == self.actuated
 
 
-def idle_actuators(model: Model, structure: Structure) -> list[str]:
-    """Return the actuators that move only with the others, and were left out."""
-    chosen = {velocity_names(model)[k].partition("[")[0] for k in structure.actuated}
-    return [name for name in model.actuators if name not in chosen]
+    @property
+    def is_redundant(self) -> bool:
+        """Return whether there are more actuators than accelerations to give."""
+        return len(self.actuated) > self.n_driven
 
 
 def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
@@ -188,9 +192,9 @@ def decide(
     independent: Sequence[int] | None = None,
     frames: Model | None = None,
     axes: str = "first",
-    actuated: Sequence[int] | None = None,
+    chosen: Structure | None = None,
 ) -> tuple[Structure, Rank]:
-    """Return the structure of a robot's loops, with the independent and actuated velocities given or chosen.
+    """Return the structure of a robot's loops, with independent velocities given or chosen, or those of another one.
 
     `frames` is the model with the same joints whose frames the rows are computed in, as filed where none is given.
 
@@ -204,26 +208,26 @@ def decide(
     scaled = assembler.jacobian_scaled(raw)
     found = rank(scaled)
     check_mobility(assembler, found)
-    if independent is None or actuated is None:
-        motors = _places(model, model.actuators)
-        following = choose_dependent(scaled, found.value, motors)
-        if len(following) < found.value:
-            raise ModelError(_undecided(assembler, scaled, found))
-        moving = [k for k in range(model.nv) if k not in following]
-        first = [k for k in motors if k in moving]
-        independent = independent or [*first, *(k for k in moving if k not in first)]
-        actuated = first if motors else independent
+    is_given = independent is not None
+    if chosen is not None:
+        independent, actuated, n_driven = chosen.independent, chosen.actuated, chosen.n_driven
+    else:
+        independent, actuated, n_driven = _choose(assembler, scaled, found, independent)
     dependent = [k for k in range(model.nv) if k not in independent]
     _check_independent(model, assembler, scaled, dependent, found)
     order, pivots = choose_order(scaled, dependent, found.value)
     sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     zeros = np.argwhere(np.abs(scaled).max(axis=0, initial=0.0) <= NOTHING * np.abs(scaled).max(initial=1e-300))
-    driving, driving_pivots = _driving(driving_systems(model, configurations, raw, order, independent, actuated))
+    if chosen is None and not is_given and n_driven < min(len(independent), len(actuated)):
+        independent = _passive_last(model, configurations, raw, order, independent, actuated, n_driven)
+    systems = driving_systems(model, configurations, raw, order, independent, actuated, n_driven)
+    driving, driving_pivots = _driving(systems)
     held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
     structure = Structure(
         tuple(independent),
         tuple(actuated),
+        n_driven,
         order,
         tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
         _closing(scaled, held, order),
@@ -233,6 +237,61 @@ def decide(
         axes,
     )
     return structure, found
+
+
+def _choose(
+    assembler: Assembler, scaled: Array, found: Rank, given: Sequence[int] | None
+) -> tuple[Sequence[int], Sequence[int], int]:
+    """Return independent velocities, those of the actuators, and how many accelerations these determine.
+
+    Motors that move by themselves come first, then what they leave free. On one foot the velocities of a floating base
+    follow from those of the joints. On several, motors are redundant: those of the base are independent, and the joints
+    of the legs follow, where these are not stretched.
+    """
+    model, count = assembler.model, found.value
+    motors, every = _places(model, model.actuators), range(model.nv)
+    following = choose_dependent(scaled, count, motors)
+    if len(following) < count:
+        raise ModelError(_undecided(assembler, scaled, found))
+    n_driven = sum(k not in following for k in motors)
+    is_redundant = n_driven < len(motors)
+    base = _places(model, [b.joint.name for b in model.bodies if b.parent == WORLD and b.joint.kind == "free"])
+    choices = [following]
+    if base and not set(base) & set(motors):
+        choices = [base[:count], following]
+        if is_redundant:
+            choices = [base[:count], choose_dependent(scaled, count, base), choose_dependent(scaled[:1], count, ())]
+    own = next((k for k in choices if _is_good(scaled[0], k, count)), following)
+    moving = [k for k in every if k not in own]
+    first = [] if is_redundant and own is not following else [k for k in motors if k in moving]
+    independent = given or [*first, *(k for k in moving if k not in first)]
+    return independent, motors or independent, n_driven if motors else len(independent)
+
+
+def _is_good(matrix: Array, columns: Sequence[int], count: int) -> bool:
+    """Return whether as many columns determine the others well."""
+    return len(columns) == count and bool(np.linalg.cond(matrix[:, list(columns)]) < WELL_CONDITIONED)
+
+
+def _passive_last(
+    model: Model,
+    q: Array,
+    raw: Array,
+    order: Order,
+    independent: Sequence[int],
+    actuated: Sequence[int],
+    n_driven: int,
+) -> list[int]:
+    """Return independent velocities with those at the end whose accelerations the others and no force determine best.
+
+    With N the motions in which no actuator moves, these are columns of NᵀM.
+    """
+    motors, mass = _reduced(model, q, raw, order, independent, actuated)
+    still = np.swapaxes(np.linalg.svd(motors)[0][:, :, n_driven:], -1, -2)
+    own = [i for i, k in enumerate(independent) if k in actuated]
+    passive = choose_dependent(still @ mass, len(independent) - n_driven, own)
+    moved = [i for i in range(len(independent)) if i not in passive]
+    return [independent[i] for i in (*moved, *sorted(passive))]
 
 
 def _undecided(assembler: Assembler, scaled: Array, found: Rank) -> str:
@@ -267,15 +326,35 @@ def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
 
 
 def driving_systems(
-    model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
+    model: Model,
+    q: Array,
+    raw: Array,
+    order: Order,
+    independent: Sequence[int],
+    actuated: Sequence[int],
+    n_driven: int,
 ) -> Array:
-    """Return the matrices of Γ_aᵀτ − M·a_p = …, solved for actuator forces τ and passive accelerations a_p.
+    """Return the matrices of Γ_aᵀτ − M_p·a_p = …, solved for actuator forces τ and passive accelerations a_p.
 
-    They are of size 0 where the accelerations given are the actuators' own.
+    Of redundant actuators τ = Γ_a λ is the least of all, and λ and a_p are solved for, with M_pᵀλ = 0. The matrices are
+    of size 0 where the accelerations given are the actuators' own.
     """
-    n, driven = len(independent), len(actuated)
-    if list(independent[:driven]) == list(actuated):
+    if list(independent[:n_driven]) == list(actuated):
         return np.zeros((len(q), 0, 0))
+    motors, mass = _reduced(model, q, raw, order, independent, actuated)
+    passive = mass[:, :, n_driven:]
+    if len(actuated) == n_driven:
+        return np.concatenate([motors, -passive], axis=-1)
+    nothing = np.zeros((len(q), passive.shape[-1], passive.shape[-1]))
+    rows = np.concatenate([motors @ np.swapaxes(motors, -1, -2), -passive], axis=-1)
+    return np.concatenate([rows, np.concatenate([np.swapaxes(passive, -1, -2), nothing], axis=-1)], axis=-2)
+
+
+def _reduced(
+    model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
+) -> tuple[Array, Array]:
+    """Return Γ_aᵀ and ΓᵀMΓ."""
+    n = len(independent)
     gamma = np.zeros((len(q), model.nv, n))
     gamma[:, list(independent), range(n)] = 1.0
     rows, columns = list(order.rows), list(order.columns)
@@ -284,8 +363,7 @@ def driving_systems(
         gamma[:, columns] = -np.linalg.solve(block[:, :, columns], block[:, :, list(independent)])
     tree = mass_matrix_composite(model, tuple(np.moveaxis(q, -1, 0)))
     mass = np.stack([np.stack([np.broadcast_to(x, len(q)) for x in row], -1) for row in tree], -2)
-    reduced = np.swapaxes(gamma, -1, -2) @ mass @ gamma
-    return np.concatenate([np.swapaxes(gamma[:, list(actuated)], -1, -2), -reduced[:, :, driven:]], axis=-1)
+    return np.swapaxes(gamma[:, list(actuated)], -1, -2), np.swapaxes(gamma, -1, -2) @ mass @ gamma
 
 
 def _driving(systems: Array) -> tuple[Order, tuple[float, ...]]:
@@ -308,7 +386,9 @@ def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     usual = float(np.median(np.abs(pivots)))
     sizes = np.maximum(np.abs(pivots[0]), 1e-2 * usual)
-    systems = driving_systems(assembler.model, q[None], raw, order, structure.independent, structure.actuated)
+    systems = driving_systems(
+        assembler.model, q[None], raw, order, structure.independent, structure.actuated, structure.n_driven
+    )
     return replace(
         structure,
         order=order,
@@ -361,7 +441,9 @@ def driving_condition(assembler: Assembler, structure: Structure, q: Array) -> A
     if structure.is_plain:
         return np.ones(len(q))
     raw = jacobians(assembler.model, structure.axes, q)
-    systems = driving_systems(assembler.model, q, raw, structure.order, structure.independent, structure.actuated)
+    systems = driving_systems(
+        assembler.model, q, raw, structure.order, structure.independent, structure.actuated, structure.n_driven
+    )
     values = np.linalg.svd(systems / np.abs(systems).max(axis=(0, 1)), compute_uv=False)
     return np.asarray(values[:, 0] / np.maximum(values[:, -1], 1e-300))
 

@@ -281,6 +281,20 @@ class Kind(ABC):
     def with_model(self, model: Model) -> Kind:
         """Return a robot of the same kind with another model of the same joints."""
 
+    @property
+    def settled(self) -> Model:
+        """Return the model from which robots with other joints are made, or raise why there is none."""
+        return self.model
+
+    def closed(self, model: Model) -> Kind:
+        """Return the robot of a model with loops."""
+        (close,) = CLOSING
+        return close(model)
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
         return toml_text(self.model)
+
+
+CLOSING: list[Callable[[Model], Kind]] = []
+"""What makes the robot of a model with loops; :mod:`appell.loops`, a room below, enters it here."""
