@@ -35,7 +35,7 @@ def measure(name: str) -> None:
     rng = np.random.default_rng(0)
     q = np.tile(robot.random(rng, 64), (BATCH // 64, 1))
     v, tau = rng.normal(size=(BATCH, robot.nv)), 10.0 * rng.normal(size=(BATCH, robot.nu))
-    a = rng.normal(size=(BATCH, robot.facts.sizes["d"]))
+    a = rng.normal(size=(BATCH, len(robot.driven)))
     whole, forces = robot.tree_velocity(q, v), tree_forces(robot, tau)
     peer = Peer(stance, robot)
 

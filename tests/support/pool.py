@@ -14,6 +14,7 @@ from appell.robot.robot import Robot
 from tests.support.closed import (
     STAR,
     WRIST,
+    biped,
     cart,
     disc,
     five_bar,
@@ -65,6 +66,7 @@ CLOSED: dict[str, Callable[[], Model]] = {
     "slider-crank": lambda: slider_crank(_rng(13)),
     "cart": lambda: cart(_rng(14)),
     "disc": lambda: disc(_rng(15)),
+    "biped": lambda: biped(_rng(17)),
     "ball loop": lambda: loop(
         _rng(16), [("revolute", 0), ("ball", 0), ("prismatic", 0), ("helical", 0)], "point", ["joint0", "joint2"]
     ),
@@ -87,7 +89,7 @@ SPHERICAL: dict[str, Callable[[], Robot]] = {
 ALL = (*DRAWINGS, *COUPLED, *CLOSED, *SPHERICAL)
 LONG = "long"
 """A tree of more bodies than are written out: short branches, so that its inertia matrix is well conditioned."""
-OF_EACH_KIND = ("screws", "floating", "hand", "four-bar", "ball loop", "wrist", LONG)
+OF_EACH_KIND = ("screws", "floating", "hand", "four-bar", "ball loop", "biped", "wrist", LONG)
 """A robot of every kind, with joint friction where the kind has any: what every verb is called on with every option."""
 
 
