@@ -1,7 +1,7 @@
 """Robots on their feet, one thread, a batch of 8192 against `pinocchio.constraintDynamics`, in one run.
 
-Pinocchio's C++ is called from Python once a sample (the call itself costs about a microsecond). Accelerations and contact
-forces are compared first. Then both sides are measured in turns, and the best of many turns counts.
+Pinocchio's C++ is called from Python once a sample (the call itself costs about a microsecond). Accelerations and
+contact forces are compared first. Then both sides are measured in turns, and the best of many turns counts.
 
     .venv/bin/python -m benchmarks.stance [anymal go2 talos]
 """

@@ -28,7 +28,7 @@ FEET = {
 }
 
 
-@pytest.fixture(scope="module", params=FEET.values(), ids=FEET)
+@pytest.fixture(scope="module", params=list(FEET.values()), ids=list(FEET))
 def stance(request):
     """Return a robot on its feet, its peer, and states of it."""
     if not ROBOTS.exists():

@@ -282,10 +282,10 @@ def biped(rng: np.random.Generator) -> Model:
         connections.append(Connection(sole, parent, f"{side}_foot"))
         feet[f"{side}_foot"] = 3
     model = build("biped", links, connections).floating()
-    q, at = manifold.neutral(model), dict(zip((b.joint.name for b in model.bodies), model.q_slices, strict=True))
+    q, places = manifold.neutral(model), dict(zip((b.joint.name for b in model.bodies), model.q_slices, strict=True))
     for side in ("left", "right"):
         for joint, angle in home.items():
-            q[at[f"{side}_{joint}"]] = angle
+            q[places[f"{side}_{joint}"]] = angle
     return held(model, feet, q)
 
 

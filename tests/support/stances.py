@@ -1,4 +1,4 @@
-"""Robots of example-robot-data on their feet, here and in Pinocchio, whose constrained dynamics they are compared with."""
+"""Robots of example-robot-data on their feet, here and in Pinocchio with its constrained dynamics."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ class Stance:
 
 
 def _legs(names: tuple[str, ...], angles: dict[str, tuple[float, ...]]) -> tuple[tuple[str, float], ...]:
-    return tuple(
-        (joint.format(leg), x) for joint, row in angles.items() for leg, x in zip(names, row, strict=True)
-    )
+    return tuple((joint.format(leg), x) for joint, row in angles.items() for leg, x in zip(names, row, strict=True))
 
 
 STANCES = {
@@ -86,7 +84,9 @@ class Peer:
     """The same robot in Pinocchio: the tree, and a contact without Baumgarte terms per held frame."""
 
     def __init__(self, stance: Stance, robot: appell.Robot) -> None:
-        self.model = pin.buildModelFromUrdf(str(ROBOTS / stance.file), pin.JointModelFreeFlyer(), root_joint_name="root")
+        self.model = pin.buildModelFromUrdf(
+            str(ROBOTS / stance.file), pin.JointModelFreeFlyer(), root_joint_name="root"
+        )
         ours = {body.joint.name: i for i, body in enumerate(robot.model.bodies)}
         order = [ours[name] for name in list(self.model.names)[1:]]
         self.to_q, self.to_v = (

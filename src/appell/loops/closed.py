@@ -16,10 +16,11 @@ from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.assembly import CLOSED, Assembler, home
 from appell.loops.checks import check_closures, standstill
+from appell.loops.choice import choose_dependent
 from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
-from appell.loops.structure import Structure, choose_dependent, condition, decide, samples
+from appell.loops.structure import Structure, condition, decide, samples
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import WORLD, Model

@@ -180,9 +180,7 @@ class ClosedPosture(Posture):
         """Return Γ_aᵀ: per independent velocity, how fast it moves each actuator."""
         return [[column[k] for k in self.loops.structure.actuated] for column in self.columns(range(self.n))]
 
-    def actuated(
-        self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()
-    ) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return actuator forces and passive accelerations from Γ_aᵀτ − M_p a_p = total."""
         structure = self.loops.structure
         if structure.is_redundant:

@@ -18,13 +18,14 @@ import numpy as np
 from appell.errors import InputError, ModelError
 from appell.loops.assembly import Assembler
 from appell.loops.checks import check_mobility
+from appell.loops.choice import choose_dependent, choose_order
+from appell.loops.driving import driving_order, driving_systems, passive_last, reduced
 from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
 from appell.recursion import closure
 from appell.recursion.elimination import Order
-from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import links
 from appell.robot.coordinates import velocity_names
 from appell.robot.kind import Rank
@@ -36,8 +37,6 @@ SPREAD = 0.25
 """How far they are from the first, in radians of the independent motions."""
 WELL_CONDITIONED = 1e3
 """Condition number up to which the velocities of a base are good coordinates of a robot on its feet."""
-GOOD = 0.05
-"""What a pivot must have of its column's largest entry."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,6 @@ class Structure:
         """Return whether the accelerations given are the actuators' own."""
         return self.driven == self.actuated
 
-
     @property
     def is_redundant(self) -> bool:
         """Return whether there are more actuators than accelerations to give."""
@@ -119,73 +117,6 @@ def jacobians(model: Model, axes: str, q: Array) -> Array:
     return result
 
 
-def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int]:
-    """Return `count` columns that determine the others, best conditioned first.
-
-    Those in `last` are taken only where the rest does not do, and of them the last that will do. Where the columns have
-    a lower rank in most samples, they are fewer.
-    """
-    rest = scaled.copy()
-    chosen: list[int] = []
-    reference = np.linalg.norm(rest, axis=1).max()
-    open_columns = [k for k in range(rest.shape[-1]) if k not in last]
-    is_rest = True
-    while len(chosen) < count:
-        norms = np.linalg.norm(rest, axis=1)  # (samples, columns)
-        scores = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0))
-        best = max(open_columns, key=lambda k: scores[k], default=None)
-        if best is None or scores[best] < 1e-7 * reference:
-            if not is_rest:
-                return chosen
-            open_columns, is_rest = [k for k in reversed(last) if k not in chosen], False
-            continue
-        if not is_rest:
-            best = next(k for k in open_columns if scores[k] >= 0.1 * scores[best])
-        chosen.append(best)
-        open_columns.remove(best)
-        unit = rest[:, :, best] / norms[:, best, None]
-        rest -= unit[:, :, None] * np.einsum("sr,src->sc", unit, rest)[:, None, :]
-    return chosen
-
-
-def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Order, Array]:
-    """Return an order of `count` pivots among all rows and some columns, and the pivots in every sample.
-
-    Of the entries that are good pivots in all samples, the one is taken that makes fewest new entries (Markowitz 1957).
-    """
-    work = scaled.copy()
-    rows_left, columns_left = list(range(work.shape[1])), list(columns)
-    scale = np.abs(work).max(initial=0.0)
-    rows: list[int] = []
-    picked: list[int] = []
-    pivots = []
-    for _ in range(count):
-        block = np.abs(work[:, rows_left][:, :, columns_left])
-        pattern = (block > NOTHING * scale).any(axis=0)
-        tallest = np.maximum(block.max(axis=1, keepdims=True), 1e-300)
-        quality = (block / tallest).min(axis=0) * (block.min(axis=0) > 1e-7 * scale)
-        if not quality.any() and not block[0].any():
-            raise ModelError(
-                f"the loops hold {count} velocities near the home configuration and {len(rows)} in it: it is singular; "
-                "give another home, and check the closures' frames and radii"
-            )
-        if not quality.any():  # no entry is alive in all samples; the best of the first will have to do
-            quality = block[0] / block[0].max()
-        fill = np.outer(pattern.sum(axis=1) - 1, pattern.sum(axis=0) - 1)
-        good = quality >= min(GOOD, float(quality.max()))
-        i, j = min(zip(*np.nonzero(good), strict=True), key=lambda at: (fill[at], -quality[at]))
-        row, column = rows_left.pop(int(i)), columns_left.pop(int(j))
-        rows.append(row)
-        picked.append(column)
-        pivot = work[:, row, column].copy()
-        pivots.append(pivot)
-        ratio = work[:, :, column] / np.where(pivot == 0.0, np.inf, pivot)[:, None]
-        ratio[:, row] = 0.0
-        ratio[:, rows] = 0.0
-        work -= ratio[:, :, None] * work[:, row, None, :]
-    return Order(tuple(rows), tuple(picked)), np.array(pivots).reshape(count, len(work)).T
-
-
 def decide(
     assembler: Assembler,
     configurations: Array,
@@ -209,6 +140,7 @@ def decide(
     found = rank(scaled)
     check_mobility(assembler, found)
     is_given = independent is not None
+    actuated: Sequence[int]
     if chosen is not None:
         independent, actuated, n_driven = chosen.independent, chosen.actuated, chosen.n_driven
     else:
@@ -219,10 +151,14 @@ def decide(
     sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     zeros = np.argwhere(np.abs(scaled).max(axis=0, initial=0.0) <= NOTHING * np.abs(scaled).max(initial=1e-300))
-    if chosen is None and not is_given and n_driven < min(len(independent), len(actuated)):
-        independent = _passive_last(model, configurations, raw, order, independent, actuated, n_driven)
+    if chosen is None and n_driven < len(actuated):  # the home may be singular, so that the count above is too low
+        motors, _ = reduced(model, configurations, raw, order, independent, actuated)
+        scale = assembler.column_scale
+        n_driven = rank(motors * scale[list(independent)][:, None] / scale[list(actuated)]).value
+        if n_driven < len(independent) and not is_given:
+            independent = passive_last(model, configurations, raw, order, independent, actuated, n_driven)
     systems = driving_systems(model, configurations, raw, order, independent, actuated, n_driven)
-    driving, driving_pivots = _driving(systems)
+    driving, driving_pivots = driving_order(systems)
     held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
     structure = Structure(
         tuple(independent),
@@ -273,27 +209,6 @@ def _is_good(matrix: Array, columns: Sequence[int], count: int) -> bool:
     return len(columns) == count and bool(np.linalg.cond(matrix[:, list(columns)]) < WELL_CONDITIONED)
 
 
-def _passive_last(
-    model: Model,
-    q: Array,
-    raw: Array,
-    order: Order,
-    independent: Sequence[int],
-    actuated: Sequence[int],
-    n_driven: int,
-) -> list[int]:
-    """Return independent velocities with those at the end whose accelerations the others and no force determine best.
-
-    With N the motions in which no actuator moves, these are columns of NᵀM.
-    """
-    motors, mass = _reduced(model, q, raw, order, independent, actuated)
-    still = np.swapaxes(np.linalg.svd(motors)[0][:, :, n_driven:], -1, -2)
-    own = [i for i, k in enumerate(independent) if k in actuated]
-    passive = choose_dependent(still @ mass, len(independent) - n_driven, own)
-    moved = [i for i in range(len(independent)) if i not in passive]
-    return [independent[i] for i in (*moved, *sorted(passive))]
-
-
 def _undecided(assembler: Assembler, scaled: Array, found: Rank) -> str:
     """Return the message of loops whose rank is not the same in most configurations."""
     values = np.linalg.svd(scaled, compute_uv=False)[:, found.value - 1]
@@ -325,57 +240,6 @@ def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
     return Order(tuple(held[k] for k in own.rows), columns)
 
 
-def driving_systems(
-    model: Model,
-    q: Array,
-    raw: Array,
-    order: Order,
-    independent: Sequence[int],
-    actuated: Sequence[int],
-    n_driven: int,
-) -> Array:
-    """Return the matrices of Γ_aᵀτ − M_p·a_p = …, solved for actuator forces τ and passive accelerations a_p.
-
-    Of redundant actuators τ = Γ_a λ is the least of all, and λ and a_p are solved for, with M_pᵀλ = 0. The matrices are
-    of size 0 where the accelerations given are the actuators' own.
-    """
-    if list(independent[:n_driven]) == list(actuated):
-        return np.zeros((len(q), 0, 0))
-    motors, mass = _reduced(model, q, raw, order, independent, actuated)
-    passive = mass[:, :, n_driven:]
-    if len(actuated) == n_driven:
-        return np.concatenate([motors, -passive], axis=-1)
-    nothing = np.zeros((len(q), passive.shape[-1], passive.shape[-1]))
-    rows = np.concatenate([motors @ np.swapaxes(motors, -1, -2), -passive], axis=-1)
-    return np.concatenate([rows, np.concatenate([np.swapaxes(passive, -1, -2), nothing], axis=-1)], axis=-2)
-
-
-def _reduced(
-    model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
-) -> tuple[Array, Array]:
-    """Return Γ_aᵀ and ΓᵀMΓ."""
-    n = len(independent)
-    gamma = np.zeros((len(q), model.nv, n))
-    gamma[:, list(independent), range(n)] = 1.0
-    rows, columns = list(order.rows), list(order.columns)
-    if rows:
-        block = raw[:, rows]
-        gamma[:, columns] = -np.linalg.solve(block[:, :, columns], block[:, :, list(independent)])
-    tree = mass_matrix_composite(model, tuple(np.moveaxis(q, -1, 0)))
-    mass = np.stack([np.stack([np.broadcast_to(x, len(q)) for x in row], -1) for row in tree], -2)
-    return np.swapaxes(gamma[:, list(actuated)], -1, -2), np.swapaxes(gamma, -1, -2) @ mass @ gamma
-
-
-def _driving(systems: Array) -> tuple[Order, tuple[float, ...]]:
-    """Return the order in which the systems are solved, and the usual sizes of its pivots."""
-    n = systems.shape[-1]
-    if not n:
-        return Order(), ()
-    size = np.abs(systems).max(axis=(0, 1))
-    order, pivots = choose_order(systems / size, range(n), n)
-    return order, tuple(float(x) for x in np.median(np.abs(pivots), axis=0) * size[list(order.columns)])
-
-
 def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure:
     """Return the structure with the pivots that suit one configuration; rows and columns stay the same ones."""
     raw = jacobians(assembler.model, structure.axes, q[None])
@@ -393,7 +257,7 @@ def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure
         structure,
         order=order,
         pivots=tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
-        driving=_driving(systems)[0],
+        driving=driving_order(systems)[0],
     )
 
 

@@ -127,9 +127,7 @@ class Posture(ABC):
         """Return the forces on the independent velocities that actuator forces amount to."""
         return tau
 
-    def actuated(
-        self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()
-    ) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return actuator forces, and accelerations of the passive modes, that make up forces on all velocities.
 
         `shares` are the columns of M of the passive modes, on which no force acts. Where there are more actuators than

@@ -70,7 +70,13 @@ class Stance(Sensitivity):
         return type(self)(made, self._formulation)
 
     def contact_forces(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, wrenches: Wrenches | None = None, **options: Unpack[Options]
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        **options: Unpack[Options],
     ) -> Array:
         """Return the forces and moments that the world puts on held frames in :meth:`forward_dynamics`.
 
@@ -106,7 +112,7 @@ def _rows(robot: str, frames: Any) -> dict[str, int]:
     """Return the frames to be held, each with 3 or 6 rows."""
     if not isinstance(frames, Mapping) or not frames:
         raise InputError(
-            f"held: expected frames of robot '{robot}' with 3 or 6 rows each, such as {{'foot': 3}}, got {shown(frames)}"
+            f"held: expected frames of robot '{robot}' and 3 or 6 rows each, as in {{'foot': 3}}, got {shown(frames)}"
         )
     bad = [name for name, rows in frames.items() if isinstance(rows, bool) or rows not in hold.ROWS]
     if bad:

@@ -132,9 +132,7 @@ class SphericalPosture(Posture):
         """Return Jᵀτ of the motors."""
         return matvec_t(self._euler, combined(self.posture.motors, tau))
 
-    def actuated(
-        self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()
-    ) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return the motors' torques, Jᵀτ = total."""
         rows = [matvec_t(self._euler, row) for row in self.posture.motors]
         return motor_torques(rows, (total[0], total[1], total[2]), weights), ()

@@ -28,8 +28,8 @@ def a_robot(law: str, robot: Any) -> Robot:
         raise InputError(f"{law}: robot '{robot.name}' has no actuators")
     if robot.nu > len(robot.driven):
         raise InputError(
-            f"{law}: robot '{robot.name}' has {robot.nu} motors for {len(robot.driven)} accelerations; write a law (t, q, v) that "
-            "calls robot.inverse_dynamics, which shares the torques by least squares"
+            f"{law}: robot '{robot.name}' has {robot.nu} motors for {len(robot.driven)} accelerations; write a law "
+            "(t, q, v) that calls robot.inverse_dynamics, which shares the torques by least squares"
         )
     return robot
 
