@@ -89,7 +89,7 @@ SPHERICAL: dict[str, Callable[[], Robot]] = {
 ALL = (*DRAWINGS, *COUPLED, *CLOSED, *SPHERICAL)
 LONG = "long"
 """A tree of more bodies than are written out: short branches, so that its inertia matrix is well conditioned."""
-OF_EACH_KIND = ("screws", "floating", "hand", "four-bar", "ball loop", "biped", "wrist", LONG)
+OF_EACH_KIND = ("screws", "floating", "hand", "four-bar", "ball loop", "wrist", LONG)
 """A robot of every kind, with joint friction where the kind has any: what every verb is called on with every option."""
 
 

@@ -50,7 +50,7 @@ from appell.robot.verbs import CLOSED as IS_CLOSED
 from appell.robot.verbs import MASS, PIVOTS, UNIT, VERBS, Verb
 from appell.spatial.scalar import Array
 
-FEW = 10
+FEW = 6
 """Bodies up to which all frames and axes compete, also where closures hold frames to the world."""
 MANY = 30
 """Bodies beyond which closures are written in the lean frames and the first frame's axes, unseen."""
