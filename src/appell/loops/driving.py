@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,35 +17,21 @@ REGULAR = 1e10
 """Condition number up to which a sample has a say in the order of pivots."""
 
 
-def driving_systems(
-    model: Model,
-    q: Array,
-    raw: Array,
-    order: Order,
-    independent: Sequence[int],
-    actuated: Sequence[int],
-    n_driven: int,
-) -> Array:
-    """Return the matrices of Γ_aᵀτ − M_p·a_p = …, solved for actuator forces τ and passive accelerations a_p.
+class Actuation(NamedTuple):
+    """How actuators act at some samples: Γ_aᵀ (samples, nv, nu), and M = ΓᵀM_treeΓ."""
 
-    Of redundant actuators τ = Γ_a λ is the least of all, and λ and a_p are solved for, with M_pᵀλ = 0. The matrices are
-    of size 0 where the accelerations given are the actuators' own.
-    """
-    if list(independent[:n_driven]) == list(actuated):
-        return np.zeros((len(q), 0, 0))
-    motors, mass = reduced(model, q, raw, order, independent, actuated)
-    passive = mass[:, :, n_driven:]
-    if len(actuated) == n_driven:
-        return np.concatenate([motors, -passive], axis=-1)
-    nothing = np.zeros((len(q), passive.shape[-1], passive.shape[-1]))
-    rows = np.concatenate([motors @ np.swapaxes(motors, -1, -2), -passive], axis=-1)
-    return np.concatenate([rows, np.concatenate([np.swapaxes(passive, -1, -2), nothing], axis=-1)], axis=-2)
+    motors: Array
+    mass: Array
+
+    def in_order(self, at: Sequence[int]) -> Actuation:
+        """Return the same with the independent velocities in another order."""
+        return Actuation(self.motors[:, at], self.mass[:, at][:, :, at])
 
 
-def reduced(
+def actuation(
     model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
-) -> tuple[Array, Array]:
-    """Return Γ_aᵀ and ΓᵀMΓ."""
+) -> Actuation:
+    """Return how actuators act at configurations q where the closures have the rows `raw`."""
     n = len(independent)
     gamma = np.zeros((len(q), model.nv, n))
     gamma[:, list(independent), range(n)] = 1.0
@@ -54,7 +41,20 @@ def reduced(
         gamma[:, columns] = -np.linalg.solve(block[:, :, columns], block[:, :, list(independent)])
     tree = mass_matrix_composite(model, tuple(np.moveaxis(q, -1, 0)))
     mass = np.stack([np.stack([np.broadcast_to(x, len(q)) for x in row], -1) for row in tree], -2)
-    return np.swapaxes(gamma[:, list(actuated)], -1, -2), np.swapaxes(gamma, -1, -2) @ mass @ gamma
+    return Actuation(_turned(gamma[:, list(actuated)]), _turned(gamma) @ mass @ gamma)
+
+
+def driving_systems(found: Actuation, n_driven: int) -> Array:
+    """Return the matrices of Γ_aᵀτ − M_p·a_p = …, solved for actuator forces τ and passive accelerations a_p.
+
+    Of redundant actuators τ = Γ_a λ is the least of all, and λ and a_p are solved for, with M_pᵀλ = 0.
+    """
+    motors, passive = found.motors, found.mass[:, :, n_driven:]
+    if motors.shape[-1] == n_driven:
+        return np.concatenate([motors, -passive], axis=-1)
+    nothing = np.zeros((len(motors), passive.shape[-1], passive.shape[-1]))
+    rows = np.concatenate([motors @ _turned(motors), -passive], axis=-1)
+    return np.concatenate([rows, np.concatenate([_turned(passive), nothing], axis=-1)], axis=-2)
 
 
 def driving_order(systems: Array) -> tuple[Order, tuple[float, ...]]:
@@ -68,22 +68,16 @@ def driving_order(systems: Array) -> tuple[Order, tuple[float, ...]]:
     return order, tuple(float(x) for x in np.median(np.abs(pivots), axis=0) * size[list(order.columns)])
 
 
-def passive_last(
-    model: Model,
-    q: Array,
-    raw: Array,
-    order: Order,
-    independent: Sequence[int],
-    actuated: Sequence[int],
-    n_driven: int,
-) -> list[int]:
-    """Return independent velocities with those at the end whose accelerations the others and no force determine best.
+def passive_last(found: Actuation, n_driven: int, motors: Sequence[int]) -> list[int]:
+    """Return the order of the velocities with those last whose accelerations the others and no force determine best.
 
-    With N the motions in which no actuator moves, these are columns of NᵀM.
+    With N the motions in which no actuator moves, these are columns of NᵀM; not those in `motors` where others will do.
     """
-    motors, mass = reduced(model, q, raw, order, independent, actuated)
-    still = np.swapaxes(np.linalg.svd(motors)[0][:, :, n_driven:], -1, -2)
-    own = [i for i, k in enumerate(independent) if k in actuated]
-    passive = choose_dependent(still @ mass, len(independent) - n_driven, own)
-    moved = [i for i in range(len(independent)) if i not in passive]
-    return [independent[i] for i in (*moved, *sorted(passive))]
+    n = found.mass.shape[-1]
+    still = _turned(np.linalg.svd(found.motors)[0][:, :, n_driven:])
+    passive = choose_dependent(still @ found.mass, n - n_driven, motors)
+    return [*(i for i in range(n) if i not in passive), *sorted(passive)]
+
+
+def _turned(x: Array) -> Array:
+    return np.swapaxes(x, -1, -2)

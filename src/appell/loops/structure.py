@@ -19,7 +19,7 @@ from appell.errors import InputError, ModelError
 from appell.loops.assembly import Assembler
 from appell.loops.checks import check_mobility
 from appell.loops.choice import choose_dependent, choose_order
-from appell.loops.driving import driving_order, driving_systems, passive_last, reduced
+from appell.loops.driving import actuation, driving_order, driving_systems, passive_last
 from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
@@ -151,13 +151,16 @@ def decide(
     sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     zeros = np.argwhere(np.abs(scaled).max(axis=0, initial=0.0) <= NOTHING * np.abs(scaled).max(initial=1e-300))
-    if chosen is None and n_driven < len(actuated):  # the home may be singular, so that the count above is too low
-        motors, _ = reduced(model, configurations, raw, order, independent, actuated)
-        scale = assembler.column_scale
-        n_driven = rank(motors * scale[list(independent)][:, None] / scale[list(actuated)]).value
-        if n_driven < len(independent) and not is_given:
-            independent = passive_last(model, configurations, raw, order, independent, actuated, n_driven)
-    systems = driving_systems(model, configurations, raw, order, independent, actuated, n_driven)
+    systems = np.zeros((len(configurations), 0, 0))
+    if list(independent[:n_driven]) != list(actuated):
+        acting = actuation(model, configurations, raw, order, independent, actuated)
+        if chosen is None and n_driven < len(actuated):  # counted above at a home that may be singular
+            scale = assembler.column_scale
+            n_driven = rank(acting.motors * scale[list(independent)][:, None] / scale[list(actuated)]).value
+            if n_driven < len(independent) and not is_given:
+                at = passive_last(acting, n_driven, [i for i, k in enumerate(independent) if k in actuated])
+                independent, acting = [independent[i] for i in at], acting.in_order(at)
+        systems = driving_systems(acting, n_driven)
     driving, driving_pivots = driving_order(systems)
     held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
     structure = Structure(
@@ -193,7 +196,7 @@ def _choose(
     is_redundant = n_driven < len(motors)
     base = _places(model, [b.joint.name for b in model.bodies if b.parent == WORLD and b.joint.kind == "free"])
     choices = [following]
-    if base and not set(base) & set(motors):
+    if base and motors and not set(base) & set(motors):
         choices = [base[:count], following]
         if is_redundant:
             choices = [base[:count], choose_dependent(scaled, count, base), choose_dependent(scaled[:1], count, ())]
@@ -240,6 +243,14 @@ def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
     return Order(tuple(held[k] for k in own.rows), columns)
 
 
+def _systems(model: Model, q: Array, raw: Array, structure: Structure) -> Array:
+    """Return the equations for actuator forces; of size 0 where the accelerations given are the actuators' own."""
+    if structure.is_plain:
+        return np.zeros((len(q), 0, 0))
+    acting = actuation(model, q, raw, structure.order, structure.independent, structure.actuated)
+    return driving_systems(acting, structure.n_driven)
+
+
 def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure:
     """Return the structure with the pivots that suit one configuration; rows and columns stay the same ones."""
     raw = jacobians(assembler.model, structure.axes, q[None])
@@ -250,9 +261,7 @@ def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     usual = float(np.median(np.abs(pivots)))
     sizes = np.maximum(np.abs(pivots[0]), 1e-2 * usual)
-    systems = driving_systems(
-        assembler.model, q[None], raw, order, structure.independent, structure.actuated, structure.n_driven
-    )
+    systems = _systems(assembler.model, q[None], raw, replace(structure, order=order))
     return replace(
         structure,
         order=order,
@@ -305,9 +314,7 @@ def driving_condition(assembler: Assembler, structure: Structure, q: Array) -> A
     if structure.is_plain:
         return np.ones(len(q))
     raw = jacobians(assembler.model, structure.axes, q)
-    systems = driving_systems(
-        assembler.model, q, raw, structure.order, structure.independent, structure.actuated, structure.n_driven
-    )
+    systems = _systems(assembler.model, q, raw, structure)
     values = np.linalg.svd(systems / np.abs(systems).max(axis=(0, 1)), compute_uv=False)
     return np.asarray(values[:, 0] / np.maximum(values[:, -1], 1e-300))
 

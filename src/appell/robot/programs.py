@@ -271,10 +271,12 @@ def contact_forces(mass: MassMatrix, tree: InverseDynamics) -> Program:
         at = robot.at(q)
         moving = at.velocities(v)
         a, inverse_norm = moved(at, mass, tree, v, tau, tuple(at.gathered(load)) if load else ())
-        forces = tree(at.model, at.q, moving, at.accelerations(v, moving, tuple(a)))
+        # τ_tree = bias + M(Γa + γ), of terms that the accelerations were computed from
+        still = tree(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n))
+        forces = [f + dot(row, a) for f, row in zip(still, at.spread(mass(at.model, at.q)), strict=True)]
         if load:
-            forces = tuple(f - x for f, x in zip(forces, load, strict=True))
-        return Solved(at.held(forces, tau), inverse_norm)
+            forces = [f - x for f, x in zip(forces, load, strict=True)]
+        return Solved(at.held(tuple(forces), tau), inverse_norm)
 
     return program
 
