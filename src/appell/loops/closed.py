@@ -53,7 +53,7 @@ from appell.spatial.scalar import Array
 FEW = 6
 """Bodies up to which all frames and axes compete, also where closures hold frames to the world."""
 MANY = 30
-"""Bodies beyond which closures are written in the lean frames and the first frame's axes, unseen."""
+"""Bodies beyond which closures are written in the lean frames and the axes of one frame, unseen."""
 WELL_CONDITIONED = 20.0
 """Condition number from which on other coordinates are better ones."""
 SEED = 2014

@@ -63,9 +63,19 @@ def driving_order(systems: Array) -> tuple[Order, tuple[float, ...]]:
     if not n:
         return Order(), ()
     size = np.abs(systems).max(axis=(0, 1))
-    regular = np.linalg.cond(systems / size) < REGULAR
+    regular = _regular(systems)
     order, pivots = choose_order(systems[regular] / size if regular.any() else systems / size, range(n), n)
     return order, tuple(float(x) for x in np.median(np.abs(pivots), axis=0) * size[list(order.columns)])
+
+
+def is_regular(systems: Array) -> bool:
+    """Return whether the systems have a solution at any sample."""
+    return bool(_regular(systems).any())
+
+
+def _regular(systems: Array) -> Array:
+    scaled = systems / np.maximum(np.abs(systems).max(axis=(0, 1)), 1e-300)
+    return np.asarray(np.linalg.cond(scaled) < REGULAR)
 
 
 def passive_last(found: Actuation, n_driven: int, motors: Sequence[int]) -> list[int]:

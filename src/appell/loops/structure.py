@@ -19,7 +19,7 @@ from appell.errors import InputError, ModelError
 from appell.loops.assembly import Assembler
 from appell.loops.checks import check_mobility
 from appell.loops.choice import choose_dependent, choose_order
-from appell.loops.driving import actuation, driving_order, driving_systems, passive_last
+from appell.loops.driving import actuation, driving_order, driving_systems, is_regular, passive_last
 from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
@@ -157,7 +157,7 @@ def decide(
         if chosen is None and n_driven < len(actuated):  # counted above at a home that may be singular
             scale = assembler.column_scale
             n_driven = rank(acting.motors * scale[list(independent)][:, None] / scale[list(actuated)]).value
-            if n_driven < len(independent) and not is_given:
+            if n_driven < len(independent) and not (is_given and is_regular(driving_systems(acting, n_driven))):
                 at = passive_last(acting, n_driven, [i for i, k in enumerate(independent) if k in actuated])
                 independent, acting = [independent[i] for i in at], acting.in_order(at)
         systems = driving_systems(acting, n_driven)

@@ -33,8 +33,8 @@ class Dynamics(Configurations):
     ) -> Array:
         """Return the joint forces τ = M(q)·a + C(q, v)·v + G(q) + friction, the gradient ∂S/∂a of the Gibbs function.
 
-        Of a robot with loops, a (..., nu) are the accelerations of the actuators, passive modes move freely, and τ are
-        the actuator forces; where other independent velocities were chosen, a are those of the first of them.
+        Of a robot with loops, a are the accelerations of :attr:`driven`, the actuators unless other independent
+        velocities were chosen or actuators are redundant; passive modes move freely, and τ are the actuator forces.
         `wrenches` are forces and moments on frames, by name, each (..., 6) with the force first, in world axes and
         about the frame's origin: τ = … − Σ Jᵀw. Where actuators are redundant (a robot on several feet), τ are the
         forces of least Σ weight·τ², for positive `weights` (..., nu), 1 where none are given.
