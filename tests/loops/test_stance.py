@@ -125,9 +125,9 @@ def test_frames_that_leave_no_motion_are_named():
         appell.load("puma560").held({"link6": 6}, at=[0.1, 0.5, -0.5, 0.2, 0.3, 0.1])
 
 
-def test_a_spherical_robot_is_not_held():
-    with pytest.raises(InputError, match="spherical robot in closed form"):
-        appell.load("agile-wrist").held({"platform": 3})
+def test_a_spherical_robot_is_held_as_the_tree_of_its_legs():
+    robot = appell.load("agile-wrist").held({"platform": 3})  # at the centre, where nothing moves
+    assert (robot.nq, robot.nv, robot.actuators) == (7, 3, ["theta1", "theta2", "theta3"])
 
 
 # Friction

@@ -281,9 +281,8 @@ class Kind(ABC):
     def with_model(self, model: Model) -> Kind:
         """Return a robot of the same kind with another model of the same joints."""
 
-    @property
-    def settled(self) -> Model:
-        """Return the model from which robots with other joints are made, or raise why there is none."""
+    def as_tree(self) -> Model:
+        """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
         return self.model
 
     def closed(self, model: Model) -> Kind:
@@ -293,7 +292,7 @@ class Kind(ABC):
 
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
-        return toml_text(self.model)
+        return toml_text(self.as_tree())
 
 
 CLOSING: list[Callable[[Model], Kind]] = []

@@ -58,7 +58,7 @@ class Stance(Sensitivity):
         >>> pivoted.nv, pivoted.nu, pivoted.closure_names
         (3, 6, ['link6'])
         """
-        model = self.kind.settled
+        model = self.kind.as_tree()
         wanted = _rows(self.name, frames)
         for name in wanted:
             self._about("pose", name, "held")
