@@ -73,11 +73,11 @@ def build(
     for link in links:
         for fault in unusable(link):
             raise ReadError(f"link '{link.name}': {fault}", source, link.line)
-        _check_inertia(link, source)
+        check_inertia(link, source)
     for connection in connections:
         for fault in unusable(connection.joint):
             raise ReadError(f"joint '{connection.joint.name}': {fault}", source, connection.line)
-        for fault in _faults(connection.joint):
+        for fault in joint_faults(connection.joint):
             raise ReadError(f"joint '{connection.joint.name}' {fault}", source, connection.line)
 
     bodies: list[Body] = []
@@ -201,7 +201,7 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
     return roots[0].name
 
 
-def _faults(joint: Joint) -> Iterator[str]:
+def joint_faults(joint: Joint) -> Iterator[str]:
     """Yield what is wrong with a joint."""
     moves = joint.kind != "fixed"
     if moves and joint.kind not in KINDS:
@@ -215,7 +215,7 @@ def _faults(joint: Joint) -> Iterator[str]:
             yield f"has a negative {what}; it must be zero or more"
 
 
-def _check_inertia(link: Link, source: str) -> None:
+def check_inertia(link: Link, source: str) -> None:
     """Refuse a negative mass; warn of an inertia tensor that no rigid body has, since real files do it."""
     if link.inertia.mass < 0:
         raise ReadError(

@@ -41,7 +41,7 @@ from appell.read.compiled import (
     names_of,
     vector,
 )
-from appell.read.equalities import driven_joints, equalities, pose_of_file
+from appell.read.equalities import coordinates, driven_joints, equalities, keyframes
 from appell.read.place import contents
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
@@ -124,11 +124,12 @@ def model_of_compiled(
     )
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
     _warn(source, unread(mujoco, compiled, {*ties, *loops.held}), remarks)
-    model = replace(model, frames=(*_frames(compiled, names, tree, model), *loops.frames))
+    frames = (*_frames(compiled, names, tree, model), *loops.frames)
+    model = replace(model, frames=frames, configurations=keyframes(mujoco, compiled, names))
     if not loops.closures:
         return model
     drives = driven_joints(mujoco, compiled, names)
-    return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(compiled, names))
+    return replace(model, closures=loops.closures, actuators=drives, home=coordinates(compiled, names, compiled.qpos0))
 
 
 def _title(compiled: Any) -> str:
