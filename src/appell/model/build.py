@@ -93,7 +93,8 @@ def build(
                 body, pose = len(bodies) - 1, Pose()
             if carrier.joint.name not in by_name:  # a name that a link has too is the link's frame
                 frames.append(Frame(carrier.joint.name, body, pose))
-        frames.append(Frame(name_here, body, pose))
+        is_fixed = carrier is not None and carrier.joint.kind == "fixed"
+        frames.append(Frame(name_here, body, pose, by_name[name_here].inertia if is_fixed else None))
         if body != WORLD:
             merged = bodies[body].inertia.plus(by_name[name_here].inertia.moved(pose))
             bodies[body] = replace(bodies[body], inertia=merged)
@@ -229,8 +230,8 @@ def check_inertia(link: Link, source: str) -> None:
             link.line,
         )
     principal = _principal_second_moments(link.inertia)
-    largest = max(map(abs, principal))
-    if largest > 0 and min(principal) < -1e-9 * largest:
+    largest, blur = max(map(abs, principal)), 1e-14 * max(abs(x) for row in link.inertia.second for x in row)
+    if min(principal) < -max(1e-9 * largest, blur):
         where = f"{source}:{link.line}: " if source and link.line else ""
         warnings.warn(
             f"{where}link '{link.name}' has an inertia that breaks the triangle inequality (principal second moments "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import reduce
 from typing import Any
 
 from appell.errors import InputError
@@ -15,11 +16,13 @@ from appell.model.build import Link, check_inertia, joint_faults, listed
 from appell.model.check import unusable
 from appell.model.model import WORLD, Frame, Joint, JointParameters, Limits, Model
 from appell.model.parameters import with_parameters as with_traced_parameters
-from appell.spatial.inertia import Inertia
+from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import msub, outer
 
+ROUNDING = 1e-13
+"""A part of a whole that rounding makes of zero."""
 LIMITS = tuple(field.name for field in fields(Limits))
 
 
@@ -41,16 +44,18 @@ def joint_of(model: Model, name: object, what: str) -> int:
     return names.index(name)
 
 
-def link_of(model: Model, name: object, what: str) -> int:
-    """Return a moving link by name; the base is `WORLD`."""
-    names = [body.name for body in model.bodies]
-    if isinstance(name, str) and name in names:
-        return names.index(name)
+def link_of(model: Model, name: object, what: str) -> int | Frame:
+    """Return a link by name: the body that moves with it, `WORLD` for the base, or the frame of one that is fixed."""
+    names = [model.base.name, *(body.name for body in model.bodies)]
+    if isinstance(name, str) and name in names[1:]:
+        return names[1:].index(name)
     if name == model.base.name:
         return WORLD
     frame = model.frame_index.get(name) if isinstance(name, str) else None
-    fixed = "" if frame is None else f" of its own: '{name}' is fixed to '{link_name(model, frame.body)}'"
-    raise InputError(_unknown(model, what, "link", name, names) if not fixed else _fixed(model, what, name, fixed))
+    if frame is None or frame.inertia is None:
+        fixed = [frame.name for frame in model.frames if frame.inertia is not None]
+        raise InputError(_unknown(model, what, "link", name, dict.fromkeys([*names, *fixed])))
+    return frame
 
 
 def link_name(model: Model, body: int) -> str:
@@ -60,13 +65,6 @@ def link_name(model: Model, body: int) -> str:
 
 def _unknown(model: Model, what: str, kind: str, name: object, names: Any) -> str:
     return f"{what}: robot '{model.name}' has no {kind} {str(name)[:60]!r}; it has {listed(names, 40)}"
-
-
-def _fixed(model: Model, what: str, name: object, fixed: str) -> str:
-    return (
-        f"{what}: robot '{model.name}' has no link {str(name)[:60]!r}{fixed}, whose inertia includes it; name that "
-        "link, or add mass at the frame by with_payload"
-    )
 
 
 # Edits
@@ -84,6 +82,8 @@ def with_payload(model: Model, frame: str, payload: Inertia) -> Model:
     """Return the model with a body, its inertia given in a frame, fixed to that frame."""
     check_inertia(Link("payload", payload), "with_payload")
     at = frame_of(model, frame, "with_payload")
+    if at.inertia is not None:
+        return _with_fixed(model, at, at.inertia.plus(payload))
     return with_inertia(model, at.body, inertia_of(model, at.body).plus(payload.moved(at.placement)))
 
 
@@ -95,21 +95,49 @@ def with_link(
     tensor: Matrix | None = None,
 ) -> Model:
     """Return the model with another mass, mass centre or inertia about that centre of a link; the others stay."""
-    body = link_of(model, name, "with_link")
-    own = inertia_of(model, body)
-    about_centre = central_tensor(own) if tensor is None else tensor
+    link = link_of(model, name, "with_link")
+    own = own_inertia(model, link)
     changed = Inertia.from_centre(
-        own.mass if mass is None else mass, own.centre if centre is None else centre, about_centre
+        own.mass if mass is None else mass,
+        own.centre if centre is None else centre,
+        central_tensor(own) if tensor is None else tensor,
     )
     check_inertia(Link(name, changed), "with_link")
-    return with_inertia(model, body, changed)
+    if isinstance(link, Frame):
+        return _with_fixed(model, link, changed)
+    return with_inertia(model, link, reduce(Inertia.plus, _fixed_inertias(model, link), changed))
+
+
+def _with_fixed(model: Model, frame: Frame, inertia: Inertia) -> Model:
+    """Return the model with another inertia of a fixed link, and of the body that it is part of."""
+    own = own_inertia(model, frame.body)
+    frames = tuple(replace(f, inertia=inertia) if f is frame else f for f in model.frames)
+    changed = replace(model, frames=frames)
+    return with_inertia(changed, frame.body, reduce(Inertia.plus, _fixed_inertias(changed, frame.body), own))
+
+
+def own_inertia(model: Model, link: int | Frame) -> Inertia:
+    """Return the inertia of a link in its own frame, without that of the links fixed to it."""
+    if isinstance(link, Frame):
+        return link.inertia or Inertia()
+    whole = inertia_of(model, link)
+    own = reduce(Inertia.minus, _fixed_inertias(model, link), whole)
+    if own is whole or abs(own.mass) > ROUNDING * abs(whole.mass):
+        return own
+    size = ROUNDING * max(abs(x) for row in whole.second for x in row)  # of a link without mass rounding would be left
+    has_second = any(abs(x) > size for row in own.second for x in row)
+    return Inertia(0.0, (0.0, 0.0, 0.0), own.second if has_second else NULL)
+
+
+def _fixed_inertias(model: Model, body: int) -> list[Inertia]:
+    """Return the inertias of the links fixed to a body, in its frame."""
+    return [f.inertia.moved(f.placement) for f in model.frames if f.body == body and f.inertia is not None]
 
 
 def central_tensor(inertia: Inertia) -> Matrix:
     """Return the inertia tensor about the mass centre."""
-    c, h = inertia.centre, inertia.first
-    about_centre = Inertia(inertia.mass, (0.0, 0.0, 0.0), msub(inertia.second, outer(h, c)))
-    return about_centre.tensor
+    about_centre = msub(inertia.second, outer(inertia.first, inertia.centre))
+    return Inertia(inertia.mass, (0.0, 0.0, 0.0), about_centre).tensor
 
 
 def with_inertia(model: Model, body: int, inertia: Inertia) -> Model:

@@ -12,8 +12,8 @@ from typing import Any
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.closure import Closure
-from appell.model.edit import frame_of, inertia_of, joint_of, link_name, link_of, with_inertia
-from appell.model.model import WORLD, Base, Body, Joint, Model
+from appell.model.edit import frame_of, inertia_of, joint_of, link_name, link_of, own_inertia, with_inertia
+from appell.model.model import WORLD, Base, Body, Frame, Joint, Model
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.vector import matvec
@@ -57,8 +57,14 @@ def locked(model: Model, values: Mapping[int, tuple[float, ...]]) -> Model:
             f"locked: these are all motors of robot '{model.name}' ({listed(model.actuators)}), and passive joints "
             "remain; leave one motor unlocked"
         )
-    result = _reseated(model, bodies, replace(model.base, inertia=base), seats)
+    merged = {model.bodies[i].name: own_inertia(model, i) for i in values}
+    result = _with_fixed_links(_reseated(model, bodies, replace(model.base, inertia=base), seats), merged)
     return replace(result, closures=tuple(tie for tie in result.closures if not _is_rigid(result, tie)))
+
+
+def _with_fixed_links(model: Model, merged: Mapping[str, Inertia]) -> Model:
+    """Return the model with the inertias of links that are part of others now."""
+    return replace(model, frames=tuple(replace(f, inertia=merged.get(f.name, f.inertia)) for f in model.frames))
 
 
 def _followers(model: Model, values: Mapping[int, tuple[float, ...]]) -> dict[int, tuple[float, ...]]:
@@ -103,6 +109,11 @@ def subtree(model: Model, name: str) -> Model:
     names = [body.name for body in model.bodies]
     is_joint = name not in names and name in [body.joint.name for body in model.bodies]
     root = joint_of(model, name, "subtree") if is_joint else link_of(model, name, "subtree")
+    if isinstance(root, Frame):
+        raise InputError(
+            f"subtree: link '{name}' is fixed to '{link_name(model, root.body)}', and what it carries is part of that; "
+            "name that link, or a joint that it carries"
+        )
     if root == WORLD:
         return model
     above = model.bodies[root].parent
@@ -196,6 +207,7 @@ def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "
         independent_velocities=(),
         is_coupled=model.is_coupled or added.is_coupled,
     )
+    result = _with_fixed_links(result, {added.base.name: own_inertia(added, WORLD)})
     return with_inertia(result, at.body, inertia_of(result, at.body).plus(added.base.inertia.moved(seat)))
 
 

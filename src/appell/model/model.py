@@ -117,11 +117,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too."""
+    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too.
+
+    `inertia` is that of a link which a fixed joint makes part of the body, in the frame; the body's includes it.
+    """
 
     name: str
     body: int
     placement: Pose
+    inertia: Inertia | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -254,18 +254,18 @@ def _frames(compiled: Any, names: Names, tree: _Tree, model: Model) -> tuple[Fra
         sites[i].append(k)
     frames: list[Frame] = []
 
-    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose) -> None:
+    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose, inertia: Inertia | None = None) -> None:
         if name in others:
             name = fresh(name + suffix, taken)
             taken.add(name)
-        frames.append(Frame(name, index.get(link, WORLD), pose))
+        frames.append(Frame(name, index.get(link, WORLD), pose, inertia))
 
     for i, (link, pose) in enumerate(tree.mounts):
         for j in joints_of(compiled, i):
             add(names.joints[j], "_joint", of_bodies, names.links[j], Pose())
             if names.links[j] != names.bodies[i]:
                 add(names.links[j], "", set(), names.links[j], Pose())
-        add(names.bodies[i], "", set(), link, pose)
+        add(names.bodies[i], "", set(), link, pose, None if link == names.bodies[i] else _inertia(compiled, i))
         for k in sites[i]:
             there = pose.then(_pose(compiled.site_pos[k], compiled.site_quat[k]))
             add(names.sites[k], "_site", of_both, link, there)

@@ -148,6 +148,8 @@ class Description:
     def links(self) -> Named[LinkRecord]:
         """Return a record per link, the base first, by name: its joint, mass, mass centre, inertia about the centre.
 
+        Fixed links are there too, where the file has them; toml and URDF files of :meth:`save` do not.
+
         >>> import appell
         >>> appell.load("two-link").links["link2"].parent
         'link1'

@@ -104,7 +104,8 @@ class Editing(Configurations):
     ) -> Self:
         """Return the robot with another mass, mass centre or inertia of a link; what is not given stays.
 
-        A link is one of :attr:`link_names`, all that is fixed to it included, or the base.
+        As if it were changed in the file: links that are fixed to this one keep their inertia, and a fixed link may be
+        named too. :attr:`links` has the values.
 
         Parameters
         ----------

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from appell.errors import InputError
 from appell.model.build import listed
-from appell.model.edit import central_tensor, link_name
-from appell.model.model import Limits, Mimic, Model
+from appell.model.edit import central_tensor, link_name, own_inertia
+from appell.model.model import WORLD, Limits, Mimic, Model
 from appell.read.values import shown
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Vector
@@ -38,10 +38,10 @@ class JointRecord:
 
 @dataclass(frozen=True)
 class LinkRecord:
-    """A link, all that is fixed to it included: the joint that carries it, mass, mass centre and inertia about that.
+    """A link as its file gives it: the link before it, the joint between them, mass, mass centre, inertia about that.
 
-    Centre [m] and inertia tensor [kg·m²] are in the link's frame. `parent` is the link before, `joint` the joint
-    between; both are empty for the base.
+    Mass [kg], centre [m] and inertia tensor [kg·m²] are in the link's frame and without the links that are fixed to
+    it. Of a fixed link `parent` is the moving link that it is part of, and `joint` is empty; of the base both are.
     """
 
     name: str
@@ -87,10 +87,13 @@ def joint_records(model: Model) -> Named[JointRecord]:
 
 
 def link_records(model: Model) -> Named[LinkRecord]:
-    """Return the base and the moving links."""
-    found = {model.base.name: _link(model.base.name, "", "", model.base.inertia)}
-    for body in model.bodies:
-        found[body.name] = _link(body.name, link_name(model, body.parent), body.joint.name, body.inertia)
+    """Return the base, the moving links, and those that are fixed to others."""
+    found = {model.base.name: _link(model.base.name, "", "", own_inertia(model, WORLD))}
+    for i, body in enumerate(model.bodies):
+        found[body.name] = _link(body.name, link_name(model, body.parent), body.joint.name, own_inertia(model, i))
+    for frame in model.frames:
+        if frame.inertia is not None:
+            found[frame.name] = _link(frame.name, link_name(model, frame.body), "", frame.inertia)
     return Named(f"robot '{model.name}' has no link", found)
 
 
