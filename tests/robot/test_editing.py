@@ -57,7 +57,7 @@ def same(one: Model, other: Model) -> None:
 @pytest.fixture(params=[ARM, HUMANOID], ids=["arm", "humanoid"])
 def place(request: pytest.FixtureRequest, robots: Path) -> Path:
     """Return a URDF file of a fixed arm or of a humanoid."""
-    return robots / request.param
+    return robots / str(request.param)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_payload_is_a_link_fixed_in_the_file(place, pick):
 @pytest.mark.parametrize("what", [("mass",), ("centre", "inertia"), ("mass", "centre", "inertia")], ids=" ".join)
 def test_a_link_is_changed_as_in_the_file(place, pick, table, what):
     name = pick(table)
-    values = {"mass": 3.25, "centre": (0.01, -0.02, 0.05), "inertia": TENSOR}
+    values: dict[str, Any] = {"mass": 3.25, "centre": (0.01, -0.02, 0.05), "inertia": TENSOR}
     robot = loaded(place, place)
     old = robot.links[name]
     ours = robot.with_link(name, **{key: values[key] for key in what})
@@ -138,7 +138,8 @@ def test_a_link_is_changed_as_in_the_file(place, pick, table, what):
 
 def test_records_of_links_are_those_of_the_file(place):
     links = loaded(place, place).links
-    for link in etree.fromstring(place.read_bytes()).iterfind("link"):
+    root: Any = etree.fromstring(place.read_bytes())
+    for link in root.iterfind("link"):
         mass = link.find("inertial/mass")
         expected = 0.0 if mass is None else float(mass.get("value"))
         assert links[link.get("name")].mass == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -301,7 +302,7 @@ def kinds(robots: Path) -> dict[str, Callable[[], appell.Robot]]:
 @pytest.fixture(scope="module")
 def state(robots):
     """Return a robot of a kind and a configuration, made once."""
-    made: dict[str, Any] = {}
+    made: dict[str, tuple[appell.Robot, Any]] = {}
 
     def of(kind: str) -> tuple[appell.Robot, Any]:
         if kind not in made:
