@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError, ReadError
 from appell.model import edit, merge
-from appell.model.check import SKEWED
 from appell.model.model import Model
 from appell.read.place import Place
 from appell.read.values import bound, gravity_vector, number, shown, symmetric, text, vector
-from appell.robot.arguments import finite_array, several
+from appell.robot.arguments import finite_array, proper_poses, several
 from appell.robot.configurations import Configurations
 from appell.robot.kind import Kind
 from appell.robot.long.kind import open_kind
@@ -355,16 +354,8 @@ def _pose(what: str, value: ArrayLike) -> Pose:
         return Pose(position=_three(array))
     if array.shape != (4, 4):
         raise InputError(f"{what}: expected a pose (4, 4) or a position (3,), got shape {array.shape}")
-    rotation = array[:3, :3]
-    off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
-    if off > SKEWED or np.linalg.det(rotation) < 0.0:
-        raise InputError(
-            f"{what}: expected a rotation in the upper left 3×3 part (orthogonal, determinant 1), got one that is off "
-            f"by {off:.2g}, or a mirror image"
-        )
-    if (array[3] != (0.0, 0.0, 0.0, 1.0)).any():
-        raise InputError(f"{what}: expected the last row 0 0 0 1, got {array[3].tolist()}; is the matrix transposed?")
-    return Pose((_three(rotation[0]), _three(rotation[1]), _three(rotation[2])), _three(array[:3, 3]))
+    proper_poses(what, array)
+    return Pose((_three(array[0, :3]), _three(array[1, :3]), _three(array[2, :3])), _three(array[:3, 3]))
 
 
 def _three(row: Array) -> tuple[float, float, float]:
