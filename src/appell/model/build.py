@@ -229,7 +229,7 @@ def check_inertia(link: Link, source: str) -> None:
             source,
             link.line,
         )
-    principal = _principal_second_moments(link.inertia)
+    principal = principal_second_moments(link.inertia)
     largest, blur = max(map(abs, principal)), 1e-14 * max(abs(x) for row in link.inertia.second for x in row)
     if min(principal) < -max(1e-9 * largest, blur):
         where = f"{source}:{link.line}: " if source and link.line else ""
@@ -241,7 +241,8 @@ def check_inertia(link: Link, source: str) -> None:
         )
 
 
-def _principal_second_moments(inertia: Inertia) -> list[float]:
+def principal_second_moments(inertia: Inertia) -> list[float]:
+    """Return the principal second moments about the mass centre [kg·m²]; no rigid body has a negative one."""
     m, h, s = inertia
     centred = [[s[i][j] - (h[i] * h[j] / m if m else 0.0) for j in range(3)] for i in range(3)]
     return [float(x) for x in np.linalg.eigvalsh(centred)]

@@ -281,10 +281,14 @@ class Kind(ABC):
     def with_model(self, model: Model) -> Kind:
         """Return a robot of the same kind with another model of the same joints."""
 
+    def as_tree(self) -> Model:
+        """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
+        return self.model
+
     @property
     def settled(self) -> Model:
         """Return the model from which robots with other joints are made, or raise why there is none."""
-        return self.model
+        return self.as_tree()
 
     def closed(self, model: Model) -> Kind:
         """Return the robot of a model with other joints and loops, as a kind with loops makes it."""
@@ -292,4 +296,4 @@ class Kind(ABC):
 
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
-        return toml_text(self.model)
+        return toml_text(self.as_tree())
