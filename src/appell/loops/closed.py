@@ -380,6 +380,10 @@ class Closed(Kind):
         """Return the robot with another model of the same joints and loops."""
         return replace(self, model=model)
 
+    def closed(self, model: Model) -> Kind:
+        """Return the robot of a model with other joints, its loops closed from the home it has."""
+        return close(model)
+
     def as_tree(self) -> Model:
         """Return the model, closed where the robot is, in the independent velocities it has."""
         joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)

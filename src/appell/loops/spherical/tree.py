@@ -41,6 +41,8 @@ def tree(robot: Mechanism) -> Model:
     third = _joint(f"{robot.joints[2]}1", placement, transpose(one.platform))
     bodies.append(Body("platform", 1, third, robot.platform))
     frames = [Frame(name, k, Pose()) for k, body in enumerate(bodies) for name in (body.joint.name, body.name)]
+    index = {body.name: k for k, body in enumerate(bodies)}
+    frames += [Frame(name, index[link], pose) for name, link, pose in robot.frames]
     return Model(robot.name, tuple(bodies), tuple(frames), robot.gravity, curves=curves(robot))
 
 
