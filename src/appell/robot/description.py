@@ -98,6 +98,18 @@ class Description:
         """Return the names of the velocities in the order of v: of a joint of several, ``name[k]``."""
         return list(self.facts.independent)
 
+    @cached_property
+    def driven(self) -> list[str]:
+        """Return the velocities whose accelerations :meth:`inverse_dynamics` takes: the first of :attr:`independent`.
+
+        There are as many as actuators, fewer where actuators are redundant; the others are passive modes.
+
+        >>> import appell
+        >>> appell.load("five-bar").driven
+        ['mot1', 'mot2']
+        """
+        return self.independent[: self.facts.sizes["d"]]
+
     def places(self, letter: str) -> dict[str, list[int]]:
         """Return where each joint's numbers stand, by its name: in "q", in "v", or in "tau".
 

@@ -44,22 +44,8 @@ CLOSED_FORM = "closed-form"
 """The sum over chains and bodies of abedloo2014 (20) and (21)."""
 _Q, _V, _A = ("q", "q"), ("v", "v"), ("a", "v")
 _LEGS, _SQUARE = ("legs", 3), ("legs", "legs")
-_BY_ANGLES = {
-    **dict.fromkeys(("a", "e", "da", "w_dtau_da"), ("v",)),
-    "dtau_da": ("u", "v"),
-    "H": ("v+v+v", "v+v+v"),
-    "Hx": ("v+v+v",),
-}
-"""Accelerations and errors are those of the Euler angles, whose number is not that of redundant motors."""
 _OWN_VERBS = {
-    **{
-        verb.name: replace(
-            verb,
-            inputs=tuple((name, _BY_ANGLES.get(name, (size,))[0]) for name, size in verb.inputs),
-            outputs=tuple((name, _BY_ANGLES.get(name, shape)) for name, shape in verb.outputs),
-        )
-        for verb in VERBS.values()
-    },
+    **VERBS,
     **{
         verb.name: verb
         for verb in (
@@ -130,7 +116,7 @@ class Spherical(Kind):
         actuated, endless = [2 * k + joint for k, joint in robot.motors], np.full(n, np.inf)
         motors = [self.model.bodies[k].joint.name for k in actuated]
         return Facts(
-            {"q": n, "v": n, "u": len(motors), "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
+            {"q": n, "v": n, "u": len(motors), "d": n, "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
             names,
             [1] * n,
             names,
