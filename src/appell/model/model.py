@@ -27,6 +27,8 @@ ROOT = "root"
 """The name of a free base's joint."""
 GRAVITY: Vector = (0.0, 0.0, -9.81)
 Z: Vector = (0.0, 0.0, 1.0)
+Coordinates = tuple[tuple[str, tuple[float, ...]], ...]
+"""Coordinates of some joints by name."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too."""
+    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too.
+
+    `inertia` is that of a link which a fixed joint makes part of the body, in the frame; the body's includes it.
+    """
 
     name: str
     body: int
     placement: Pose
+    inertia: Inertia | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -182,8 +188,10 @@ class Model:
     """What ties frames of the tree together: the loops of a closed robot."""
     actuators: tuple[str, ...] = ()
     """The joints that have motors, where not all have one."""
-    home: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    home: Coordinates = ()
     """Where to begin closing the loops: coordinates of some joints by name, the others being neutral."""
+    configurations: tuple[tuple[str, Coordinates], ...] = ()
+    """Named configurations: MJCF keyframes and SRDF group states; joints they do not name are neutral."""
     independent_velocities: tuple[str, ...] = ()
     """The independent velocities of a robot with loops, where the file names them."""
     curves: tuple[Curve, ...] = ()
@@ -291,8 +299,8 @@ class Model:
         return replace(self, bodies=bodies, springs=springs, own_joint_parameters=own)
 
     def without_friction(self) -> Model:
-        """Return the model without joint damping, Coulomb friction and rotor inertia; springs stay."""
-        return self.without("damping", "friction", "armature")
+        """Return the model without joint damping and Coulomb friction; rotor inertia and springs stay."""
+        return self.without("damping", "friction")
 
     def without_joint_parameters(self) -> Model:
         """Return the model without joint damping, Coulomb friction, rotor inertia and springs."""
