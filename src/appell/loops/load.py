@@ -25,7 +25,9 @@ from appell.read import catalogue as _catalogue
 from appell.read import from_dh as _from_dh
 from appell.read import read
 from appell.read.closures import with_loops
-from appell.read.regular import is_file, shortened
+from appell.read.extras import is_installed
+from appell.read.packages import SCHEME, Folders, description, package_folders
+from appell.read.regular import as_path, is_file, shortened
 from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
 from appell.read.values import gravity_vector
@@ -46,14 +48,18 @@ def load(
     mimic: bool = False,
     gravity: Sequence[float] | None = None,
     loops: str | os.PathLike[str] | bool = True,
+    xacro: Mapping[str, object] | None = None,
+    packages: Folders = (),
 ) -> Robot:
     """Return the robot of a file or of the catalogue.
 
     Parameters
     ----------
     source
-        A ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, a name from :func:`appell.catalogue`, such as
-        "puma600" or "agile-wrist", or a model, as :func:`appell.model.build.build` makes it.
+        A ``.urdf``, ``.xacro``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, also as ``~/…`` or ``package://…``; a
+        name from :func:`appell.catalogue`, such as "puma600" or "agile-wrist"; where the package robot_descriptions
+        is installed, one of its names, such as "panda_description"; or a model, as
+        :func:`appell.model.build.build` makes it.
     floating
         True gives the robot a floating base: a first joint "root" of six velocities.
     friction
@@ -67,6 +73,12 @@ def load(
     loops
         A file that closes the loops of a tree: the ``robot.yaml`` of example-parallel-robots, or appell's toml. True,
         the default, closes those that the robot's own file describes, False leaves them open.
+    xacro
+        Values for the arguments of a ``.xacro`` file, by name: text, numbers or truth values. A xacro file may run
+        Python; load only those that you trust.
+    packages
+        Folders of ROS packages, or the packages themselves, for ``$(find …)`` in xacro and for ``package://``; those
+        of ``ROS_PACKAGE_PATH``, and for xacro the folders above the file, are searched too.
 
     Raises
     ------
@@ -93,7 +105,7 @@ def load(
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
         text, origin = _text(place)
         return _spherical(read_legs(text, gravity=gravity, source=origin))
-    model = source if isinstance(source, Model) else _read(place, gravity)
+    model = source if isinstance(source, Model) else _read(place, gravity, xacro, packages)
     if not isinstance(loops, bool):
         model = with_loops(model, loops)
     if Path(place).suffix.lower() in MJCF:
@@ -112,20 +124,34 @@ def _place(source: object) -> str:
     if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
         expected = "expected the path of a robot's file, a name of the catalogue or a model"
         raise InputError(f"load: {expected}, got {type(source).__name__}")
-    return str(os.fspath(source))
+    place = str(os.fspath(source))
+    return str(as_path(place, "load")) if place.startswith("~") else place
 
 
 def _spherical(own: Mechanism | Model) -> Robot:
     return load(own) if isinstance(own, Model) else Robot(Spherical(own))
 
 
-def _read(place: str, gravity: Sequence[float] | None) -> Model:
+def _read(place: str, gravity: Sequence[float] | None, xacro: Mapping[str, object] | None, packages: Folders) -> Model:
     if place in _catalogue.names():
         return _catalogue.read(place, gravity=gravity)
-    if not Path(place).suffix and not is_file(Path(place)):
-        given = shortened(Path(place)) if place else ""
-        raise InputError(f"load: '{given}' is neither a file nor in the catalogue: {listed(catalogue())}")
-    return read(place, gravity=gravity)
+    if not Path(place).suffix and not is_file(Path(place)) and not place.startswith(SCHEME):
+        found = description(place)
+        if found is None:
+            given = shortened(Path(place)) if place else ""
+            raise InputError(
+                f"load: '{given}' is neither a file nor in the catalogue: {listed(catalogue())}{_hint(place)}"
+            )
+        arguments = found.xacro if xacro is None else {**(found.xacro or {}), **xacro}
+        return read(
+            found.path, gravity=gravity, xacro=arguments, packages=(*package_folders(packages), *found.packages)
+        )
+    return read(place, gravity=gravity, xacro=xacro, packages=packages)
+
+
+def _hint(name: str) -> str:
+    missing = name.endswith("_description") and not is_installed("robot_descriptions")
+    return "; for names of robot_descriptions, pip install robot_descriptions" if missing else ""
 
 
 def _toml(place: str) -> Mapping[str, Any]:

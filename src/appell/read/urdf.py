@@ -37,6 +37,7 @@ from appell.read.xml import (
     place_of,
     required,
     tag,
+    without_repeats,
 )
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -98,8 +99,9 @@ def read_urdf(
     """
     given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     root = _robot(given)
-    links = [_link(element, given.source) for element in children(root, "link")]
-    connections = [_connection(element, given.source) for element in children(root, "joint")]
+    links = [_link(element, given.source) for element in without_repeats(children(root, "link"), given.source)]
+    joints = without_repeats(children(root, "joint"), given.source)
+    connections = [_connection(element, given.source) for element in joints]
     if not links:
         raise ReadError("there is no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
     name = (root.get("name") or "").strip() or "robot"
