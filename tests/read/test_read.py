@@ -40,8 +40,8 @@ def test_gravity_is_three_finite_numbers(tmp_path, gravity):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("r.step", "unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.toml'"),
-        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.mjcf', '.toml'"),
+        ("r.step", "unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
+        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
         ("absent.urdf", "no such file"),
         ("absent.toml", "no such file"),
         ("folder.urdf", "a folder, not a file"),

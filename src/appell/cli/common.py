@@ -61,7 +61,7 @@ def argument(value: str, text: str, words: Words = ()) -> Any:
     return typer.Argument(metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
-FILES = ".urdf, .xacro, .xml (MJCF) or .toml file"
+FILES = ".urdf, .xacro, .sdf, .xml (MJCF) or .toml file"
 RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560.", catalogue)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
 NoFriction = Annotated[

@@ -56,7 +56,8 @@ def load(
     Parameters
     ----------
     source
-        A ``.urdf``, ``.xacro``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, also as ``~/…`` or ``package://…``; a
+        A ``.urdf``, ``.xacro``, ``.sdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, also as ``~/…`` or
+        ``package://…``; a
         name from :func:`appell.catalogue`, such as "puma600" or "agile-wrist"; where the package robot_descriptions
         is installed, one of its names, such as "panda_description"; or a model, as
         :func:`appell.model.build.build` makes it.

@@ -1,4 +1,4 @@
-"""Files and tables to models: URDF, xacro, MJCF, appell's TOML, Denavit–Hartenberg tables; errors name the line."""
+"""Files and tables to models: URDF, xacro, MJCF, SDF, appell's TOML, Denavit–Hartenberg tables; errors name lines."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from appell.read.dh import from_dh
 from appell.read.mjcf import read_mjcf
 from appell.read.packages import Folders, located, package_folders
 from appell.read.regular import file_bytes, shortened
+from appell.read.sdf import read_sdf
 from appell.read.toml import read_toml
 from appell.read.urdf import read_urdf
 from appell.read.xacro import expanded
 from appell.read.xml import elements, outermost, tag
 
-__all__ = ["READERS", "from_dh", "read", "read_mjcf", "read_toml", "read_urdf"]
+__all__ = ["READERS", "from_dh", "read", "read_mjcf", "read_sdf", "read_toml", "read_urdf"]
 
 
-ROOTS: dict[str, Callable[..., Model]] = {"robot": read_urdf, "mujoco": read_mjcf}
+ROOTS: dict[str, Callable[..., Model]] = {"robot": read_urdf, "mujoco": read_mjcf, "sdf": read_sdf}
 """What reads a document, by its outermost element."""
 
 
@@ -52,6 +53,7 @@ READERS: dict[str, Callable[..., Model]] = {
     ".urdf": read_urdf,
     ".xml": _read_xml,
     ".mjcf": read_mjcf,
+    ".sdf": read_sdf,
     ".toml": read_toml,
 }
 """What reads a file, by the end of its name; an .xml is read by its outermost element."""
@@ -67,7 +69,7 @@ def read(
     xacro: Mapping[str, object] | None = None,
     packages: Folders = (),
 ) -> Model:
-    """Return the model of a robot's file, by the end of its name: .urdf, .mjcf, .xml (MJCF or URDF), .xacro or .toml.
+    """Return the model of a robot's file, by the end of its name: .urdf, .sdf, .mjcf, .xml, .xacro or .toml.
 
     Parameters
     ----------
@@ -93,8 +95,8 @@ def read(
     >>> read("robot.step")
     Traceback (most recent call last):
     ...
-    appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.toml',
-    '.xacro'
+    appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.sdf',
+    '.toml', '.xacro'
     """
     folders = package_folders(packages)
     file = located(path, folders)

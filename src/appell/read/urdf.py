@@ -125,10 +125,9 @@ def _warn_of_constraints(root: Element, source: str) -> None:
 
 def _robot(given: Contents) -> Element:
     root = document(given)
-    if tag(root) == "mujoco":
-        raise ReadError(
-            "the file is MJCF (<mujoco>), not URDF; give it the ending .xml or .mjcf", given.source, line_of(root)
-        )
+    for other, name, endings in (("mujoco", "MJCF", ".xml or .mjcf"), ("sdf", "SDF", ".sdf")):
+        if tag(root) == other:
+            raise ReadError(f"the file is {name} (<{other}>), not URDF; give it the ending {endings}", given.source, 1)
     if tag(root) != "robot":
         raise ReadError(f"expected <robot> as the outermost element, got <{tag(root)}>", given.source, line_of(root))
     return root
