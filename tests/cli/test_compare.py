@@ -41,9 +41,9 @@ def test_a_folder_becomes_a_table_with_a_verdict_a_row(folder):
     result = run(folder, "--samples", 3, "--out", out)
     assert result.exit_code == 0, result.output
     text = out.read_text()
-    assert "3 agree within 1e-09, 0 do not, 2 are refused, 1 have nothing that moves." in text
+    assert "3 agree within 1e-09, 0 do not, 2 are refused, 1 have nothing that moves" in text
     assert "refused, line 1: there is no &lt;link> in &lt;robot>" in text
-    assert "| deep/still.urdf | fixed | 0 | 0 |" in text
+    assert "| deep/still.urdf | Pinocchio | fixed | 0 | 0 |" in text
 
 
 def test_json_has_the_same_rows(folder):
@@ -79,7 +79,9 @@ def test_joints_that_move_nothing_are_told(tmp_path):
     assert (row["verdict"], row["residual"]) == ("agrees, M is singular: 'root', 'first' move nothing together", None)
 
 
-@pytest.mark.parametrize(("place", "fault"), [("missing", "neither a file nor a folder"), ("", "there is no .urdf in")])
+@pytest.mark.parametrize(
+    ("place", "fault"), [("missing", "neither a file nor a folder"), ("", "there is no file of a robot in")]
+)
 def test_a_place_without_robots_is_told_in_one_line(tmp_path, place, fault):
     result = run(tmp_path / place if place else tmp_path)
     assert result.exit_code == 2

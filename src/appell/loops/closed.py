@@ -19,7 +19,16 @@ from appell.loops.checks import check_closures, standstill
 from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
-from appell.loops.structure import Structure, choose_dependent, condition, decide, idle_actuators, samples
+from appell.loops.structure import (
+    Structure,
+    away_from_singular,
+    better_conditioned,
+    choose_dependent,
+    condition,
+    decide,
+    idle_actuators,
+    samples,
+)
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
@@ -94,8 +103,12 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     check_closures(model, start)
     at = assembler.assemble(start, rng)
     configurations = samples(assembler, at, rng)
+    if guess is None and (regular := away_from_singular(assembler, configurations, rng)) is not None:
+        at, configurations = regular, samples(assembler, regular, rng)
     names = independent or model.independent_velocities or None
     structure, rank = decide(assembler, configurations, None if names is None else velocity_places(model, names))
+    if guess is None:
+        at = better_conditioned(assembler, structure, configurations)
     idle = idle_actuators(model, structure)
     if idle and not structure.actuated:
         raise ModelError(

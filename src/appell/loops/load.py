@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AppellWarning, InputError
-from appell.loops.checks import BOUND_OR_CLOSED
 from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.read import is_spherical, read_legs
 from appell.model.build import listed
 from appell.model.check import check_numbers
-from appell.model.mimic import coupled
+from appell.model.mimic import coupled, with_couplings
 from appell.model.model import Model
 from appell.read import catalogue as _catalogue
 from appell.read import from_dh as _from_dh
@@ -68,7 +67,8 @@ def load(
     mimic
         What becomes of joints that the file, of whatever format, lets follow another by q = multiplier·q' + offset.
         False, the default, moves each by itself, as Pinocchio's default does: nq and nv count them. True binds them:
-        nq, nv, ``joint_names`` and all verbs are of the independent joints, whose forces move the followers too.
+        nq, nv, ``joint_names`` and all verbs are of the independent joints, whose forces move the followers too. In a
+        robot with loops each follower is one more closure, and ``q`` is that of the whole tree.
     gravity
         Acceleration of gravity in world axes [m/s²]; the file's own, or (0, 0, −9.81), when not given.
     loops
@@ -110,13 +110,14 @@ def load(
     if not isinstance(loops, bool):
         model = with_loops(model, loops)
     if Path(place).suffix.lower() in MJCF:
-        warn_of_loose(model, place, mimic=mimic, loops=bool(loops), remedy="load with mimic=True")
+        warn_of_loose(model, place, mimic=mimic, remedy="load with mimic=True")
     model = replace(model, gravity=gravity_vector(gravity, model.gravity))
     check_numbers(model)
-    model = coupled(model) if mimic else model
+    model = model if loops else replace(model, closures=(), actuators=(), home=())
+    if mimic:
+        model = with_couplings(model) if model.closures else coupled(model)
     model = model.floating() if floating else model
     model = model if friction else model.without_friction()
-    model = model if loops else replace(model, closures=(), actuators=(), home=())
     return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
 
 
@@ -173,13 +174,12 @@ def read_text(text: str, source: str) -> Robot:
     return load(_read_toml(text, source=source))
 
 
-def warn_of_loose(model: Model, place: str, *, mimic: bool, loops: bool, remedy: str) -> None:
+def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None:
     """Warn of joints that MuJoCo would bind and this robot moves by themselves."""
     loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
     if loose and not mimic:
-        both = f"a robot with loops cannot bind them: {BOUND_OR_CLOSED}" if loops and model.closures else ""
         warnings.warn(
-            f"{place}: equalities of joints are not enforced ({listed(loose)}); {both or f'{remedy} to bind them'}",
+            f"{place}: equalities of joints are not enforced ({listed(loose)}); {remedy} to bind them",
             AppellWarning,
             stacklevel=3,
         )

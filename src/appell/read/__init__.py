@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from appell.errors import InputError, ReadError
+from appell.errors import FragmentError, InputError, ReadError
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.read.dh import from_dh
@@ -31,7 +31,9 @@ ROOTS: dict[str, Callable[..., Model]] = {"robot": read_urdf, "mujoco": read_mjc
 def _read_xml(path: Path, *, gravity: Sequence[float] | None = None) -> Model:
     root = outermost(path)
     if root == "mujocoinclude":
-        raise ReadError(f"a fragment of MJCF (<mujocoinclude>), not a robot; {_including(path)}", shortened(path), 1)
+        raise FragmentError(
+            f"a fragment of MJCF (<mujocoinclude>), not a robot; {_including(path)}", shortened(path), 1
+        )
     return ROOTS.get(root, read_urdf)(path, gravity=gravity)
 
 
@@ -119,6 +121,8 @@ def _read_xacro(
     text = expanded(file, arguments, packages)
     if not any(tag(element) in BODIES for element in elements(text.encode())):
         remedy = "load a file that calls its macros"
-        raise ReadError(f"it expands to no link: it defines macros or properties for other files; {remedy}", str(file))
+        raise FragmentError(
+            f"it expands to no link: it defines macros or properties for other files; {remedy}", shortened(file)
+        )
     reader = ROOTS.get(outermost(text.encode()), read_urdf)
     return replace(reader(text, gravity=gravity, source=f"{shortened(file)} (expanded)"), source=str(file))
