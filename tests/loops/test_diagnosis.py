@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import appell
 from appell.errors import AppellWarning, InputError, ModelError
-from appell.read import read_mjcf, read_toml, read_urdf
+from appell.read import read_mjcf, read_toml
 from appell.read.catalogue import file_text
 from appell.read.values import rotation
 from tests.loops.test_rolling import CART as WHEELS
@@ -155,17 +155,6 @@ def test_an_equality_of_mjcf_within_one_link_is_left_out_aloud():
     <body name="b" pos="0 0 1"/></body></worldbody><equality><weld body1="a" body2="b"/></equality></mujoco>"""
     with pytest.warns(AppellWarning, match=r"left out: 1 × <equality><weld>"):
         assert not read_mjcf(text).closures
-
-
-def test_constraints_of_urdf_plus_are_said_with_their_lines():
-    extra = """
-<loop name="knee" type="continuous"><predecessor link="pole"/><successor link="base"/></loop>
-<coupling name="belt"><predecessor link="slider"/><successor link="pole"/><ratio value="2"/></coupling></robot>"""
-    with pytest.warns(
-        AppellWarning, match=r"<text>:5: .*<loop> 'knee' in line 5, <coupling> 'belt' in line 6; .*loops="
-    ):
-        model = read_urdf(POLE.replace("</robot>", extra))
-    assert model.nv == 2
 
 
 # Long motions

@@ -16,7 +16,8 @@ from appell.cli.mujoco_agreement import mujoco_agreement
 from appell.cli.peers import pinocchio
 from appell.errors import InputError
 from appell.read.files import write
-from appell.read.xml import outermost
+from appell.read.regular import file_bytes
+from appell.read.xml import elements, outermost, tag
 from appell.reports.table import Cell, Table
 
 Places = Annotated[
@@ -89,7 +90,15 @@ def robot_files(places: list[Path]) -> list[Path]:
 
 def _inside(folder: Path) -> list[Path]:
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in ENDINGS and file.is_file())
-    return [file for file in files if file.suffix.lower() != ".xml" or outermost(file) in OUTERMOST]
+    return [file for file in files if file.suffix.lower() != ".xml" or _is_robots(file)]
+
+
+def _is_robots(file: Path) -> bool:
+    """Return whether an .xml file is one of a robot: others have <robot> outermost too, but no links."""
+    root = outermost(file)
+    return root in OUTERMOST and (
+        root != "robot" or any(tag(element) == "link" for element in elements(file_bytes(file)))
+    )
 
 
 def _exists(place: Path) -> bool:

@@ -14,7 +14,7 @@ from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.mjcf import read_mjcf
 from appell.read.packages import Folders, located, package_folders
-from appell.read.regular import file_bytes, shortened
+from appell.read.regular import file_bytes, is_file, shortened
 from appell.read.sdf import read_sdf
 from appell.read.toml import read_toml
 from appell.read.urdf import read_urdf
@@ -31,21 +31,30 @@ ROOTS: dict[str, Callable[..., Model]] = {"robot": read_urdf, "mujoco": read_mjc
 def _read_xml(path: Path, *, gravity: Sequence[float] | None = None) -> Model:
     root = outermost(path)
     if root == "mujocoinclude":
-        raise FragmentError(
-            f"a fragment of MJCF (<mujocoinclude>), not a robot; {_including(path)}", shortened(path), 1
-        )
-    return ROOTS.get(root, read_urdf)(path, gravity=gravity)
+        what = "a fragment of MJCF (<mujocoinclude>), not a robot"
+        raise FragmentError(f"{what}; load the file that includes it{_named(path)}", shortened(path), 1)
+    try:
+        return ROOTS.get(root, read_urdf)(path, gravity=gravity)
+    except ReadError as error:
+        includers = _named(path) if root == "mujoco" else ""
+        if includers:
+            said = str(error).removeprefix(f"{shortened(path)}:").strip()
+            raise FragmentError(
+                f"a part of other files; load one of them{includers} ({said})", shortened(path)
+            ) from None
+        raise
 
 
-def _including(path: Path) -> str:
-    """Return the remedy for a fragment: the file that includes it, where one stands beside it."""
+def _named(path: Path) -> str:
+    """Return the files beside a fragment that include it, for a message; "" where there are none."""
     others = (file for folder in (path.parent, path.parent.parent) for file in sorted(folder.glob("*.xml")))
-    names = [
-        file.name
-        for file in islice(others, FRAGMENTS)
-        if any(tag(e) == "include" and Path(e.get("file", "")).name == path.name for e in elements(file_bytes(file)))
-    ]
-    return f"load the file that includes it: {listed(names, 4)}" if names else "load the file that includes it"
+    names = [file.name for file in islice(others, FRAGMENTS) if file != path and _includes(file, path)]
+    return f": {listed(names, 4)}" if names else ""
+
+
+def _includes(file: Path, path: Path) -> bool:
+    every = elements(file_bytes(file)) if is_file(file) else ()
+    return any(tag(e) == "include" and Path(e.get("file", "")).name == path.name for e in every)
 
 
 FRAGMENTS = 200
