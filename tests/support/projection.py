@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 
 Array = NDArray[Any]
+REDUNDANT = 1e-6
 
 
 def equalities_alone(mujoco: Any, compiled: Any) -> Any:
@@ -20,7 +22,7 @@ def equalities_alone(mujoco: Any, compiled: Any) -> Any:
 
 
 def projected(mujoco: Any, compiled: Any, qpos: Array, qvel: Array, force: Array, step: float = 1e-4) -> Array:
-    """Return the accelerations that Gauss's principle gives: M(a − a₀) is least while J·a + J̇·v = 0.
+    """Return the accelerations a with J·a + J̇·v = 0 and Nᵀ(M·a − f) = 0, where N spans the motions that J leaves free.
 
     J̇·v is the derivative of J·v along the motion, by central differences and Richardson's extrapolation.
     """
@@ -43,8 +45,10 @@ def projected(mujoco: Any, compiled: Any, qpos: Array, qvel: Array, force: Array
     drift = (4.0 * slope(step / 2.0) - slope(step)) / 3.0
     jacobian, mass = rows(qpos), np.zeros((compiled.nv, compiled.nv))
     mujoco.mj_fullM(compiled, data, mass)
-    free = np.linalg.solve(mass, force + data.qfrc_passive - data.qfrc_bias)
-    weight = jacobian @ np.linalg.solve(mass, jacobian.T)
-    multipliers = np.linalg.pinv(weight, rcond=1e-10) @ (jacobian @ free + drift)
-    a: Array = free - np.linalg.solve(mass, jacobian.T @ multipliers)
+    applied = force + data.qfrc_passive - data.qfrc_bias
+    # files are rounded, so rows that say the same differ by 1e-8
+    particular = -np.linalg.pinv(jacobian, rcond=REDUNDANT) @ drift
+    basis = null_space(jacobian, rcond=REDUNDANT)
+    along = np.linalg.solve(basis.T @ mass @ basis, basis.T @ (applied - mass @ particular))
+    a: Array = particular + basis @ along
     return a
