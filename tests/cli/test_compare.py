@@ -99,7 +99,8 @@ MJCF = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint name="f"/><in
 diaginertia="0.1 0.2 0.15"/><body name="b" pos="0.3 0 0"><joint name="j" axis="0 1 0" pos="0 0 0.1" damping="0.2"
 armature="0.05" stiffness="3" frictionloss="0.4"/><inertial pos="0 0.1 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
 </body></worldbody></mujoco>"""
-SDF = """<sdf version="1.9"><model name="m"><link name="rod"><inertial><pose>0 0 0.5 0.3 0 0</pose><mass>2</mass></inertial>
+SDF = """<sdf version="1.9"><model name="m">
+<link name="rod"><inertial><pose>0 0 0.5 0.3 0 0</pose><mass>2</mass></inertial>
 </link><joint name="hinge" type="revolute"><parent>world</parent><child>rod</child><axis><xyz>0 1 0</xyz></axis></joint>
 </model></sdf>"""
 
@@ -134,7 +135,7 @@ def test_files_of_every_format_are_compared_with_their_peer(tmp_path):
 def test_a_wrong_number_of_an_mjcf_file_is_found(tmp_path, monkeypatch):
     pytest.importorskip("mujoco")
     (tmp_path / "arm.xml").write_text(MJCF)
-    true = mujoco_agreement.on_arrays
+    true = module.on_arrays
     monkeypatch.setattr(mujoco_agreement, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1 + 1e-8))
     result = run(tmp_path, "--samples", 2)
     assert result.exit_code == 1

@@ -132,7 +132,7 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AppellWarning)  # of inertias that no body has: both libraries use them
         try:
-            robot = load(path, floating=is_floating, friction=False, loops=False)
+            robot = load(path, floating=is_floating, friction=False, armature=False, loops=False)
         except AppellError as error:
             return refusal(path, error, peer="Pinocchio", is_floating=is_floating)
         blank = Agreement(path, is_floating, robot.nq, robot.nv)
@@ -157,7 +157,7 @@ def _peer_model(pin: Any, path: Path, robot: Robot, is_floating: bool) -> Any:
     if ending == XACRO:
         return pin.buildModelFromXML(expanded(path), *root)
     if ending == SDF:
-        tree = load(path, friction=False, loops=False).model
+        tree = load(path, friction=False, armature=False, loops=False).model
         return pin.buildModelFromXML(urdf_text(replace(tree, gravity=GRAVITY)), *root)
     return pin.buildModelFromUrdf(str(path), *root)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 from appell.model.build import Connection, Link
 from appell.model.closure import Closure
-from appell.model.model import Limits, Model
+from appell.model.model import ROOT, WORLD, Base, Body, Coordinates, Frame, Joint, Limits, Model
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -23,8 +24,11 @@ def toml_text(model: Model) -> str:
     >>> print(toml_text(read("two-link")).splitlines()[0])
     name = "two-link"
     """
-    links, connections = outline(model)
+    tree = _on_ground(model)
+    links, connections = outline(tree)
     lines = [f"name = {toml_value(model.name)}", f"gravity = {toml_value(model.gravity)}"]
+    if tree is not model:
+        lines.append("floating = true")
     if model.is_coupled:
         lines.append("mimic = true")
     if model.independent_velocities:
@@ -32,7 +36,10 @@ def toml_text(model: Model) -> str:
     if model.actuators:
         lines.append(f"actuators = {toml_value(model.actuators)}")
     if model.home:
-        lines.append(f"home = {toml_value({json.dumps(name): x if len(x) > 1 else x[0] for name, x in model.home})}")
+        lines.append(f"home = {toml_value(_coordinates(model.home))}")
+    if model.configurations:
+        named = {json.dumps(name): _coordinates(of) for name, of in model.configurations}
+        lines.append(f"configurations = {toml_value(named)}")
     for link in links:
         lines += ["", "[[links]]", *_entries(_link(link))]
     for connection in connections:
@@ -40,6 +47,22 @@ def toml_text(model: Model) -> str:
     for closure in model.closures:
         lines += ["", "[[closures]]", *_entries(_closure(closure))]
     return "\n".join(lines) + "\n"
+
+
+def _coordinates(of: Coordinates) -> dict[str, Any]:
+    return {json.dumps(name): x if len(x) > 1 else x[0] for name, x in of}
+
+
+def _on_ground(model: Model) -> Model:
+    """Return the model that :meth:`Model.floating` makes this one of, or the model itself where there is none."""
+    root = Body(model.bodies[0].name, WORLD, Joint(ROOT, "free"), model.bodies[0].inertia) if model.bodies else None
+    stands = [body.parent for body in model.bodies[1:]] + [frame.body for frame in model.frames]
+    own = Frame(ROOT, 0, Pose())
+    if root is None or root != model.bodies[0] or WORLD in stands or own not in model.frames or model.base != Base():
+        return model
+    bodies = tuple(replace(body, parent=body.parent - 1) for body in model.bodies[1:])
+    frames = tuple(replace(frame, body=frame.body - 1) for frame in model.frames if frame != own)
+    return replace(model, bodies=bodies, frames=frames, base=Base(root.name, root.inertia))
 
 
 def _link(link: Link) -> dict[str, Any]:
@@ -89,4 +112,4 @@ def toml_value(value: Any) -> str:
         return "{ " + ", ".join(_entries(value)) + " }"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(toml_value, value)) + "]"
-    return repr(float(value))
+    return str(value) if isinstance(value, int) else repr(float(value))

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.read.values import shown
-from appell.robot.configurations import Configurations
 from appell.robot.description import Options
+from appell.robot.editing import Editing
 from appell.spatial.scalar import Array
 
 Wrenches = Mapping[str, ArrayLike]
 
 
-class Dynamics(Configurations):
+class Dynamics(Editing):
     """What a robot computes. The options of every verb are those of :class:`appell.Robot`."""
 
     def inverse_dynamics(

@@ -144,7 +144,7 @@ class Kind(ABC):
 
     def nameless(self, *, is_parametric: bool) -> Any:
         """Return the model without names and frames, and without π where that is an input."""
-        model = replace(self.model, name="", source="", frames=())
+        model = replace(self.model, name="", source="", frames=(), configurations=())
         return (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
 
     @cached_property
@@ -281,6 +281,19 @@ class Kind(ABC):
     def with_model(self, model: Model) -> Kind:
         """Return a robot of the same kind with another model of the same joints."""
 
+    def as_tree(self) -> Model:
+        """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
+        return self.model
+
+    @property
+    def settled(self) -> Model:
+        """Return the model from which robots with other joints are made, or raise why there is none."""
+        return self.as_tree()
+
+    def closed(self, model: Model) -> Kind:
+        """Return the robot of a model with other joints and loops, as a kind with loops makes it."""
+        raise InputError(f"robot '{model.name}': expected no loops, got {listed(c.name for c in model.closures)}")
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
-        return toml_text(self.model)
+        return toml_text(self.as_tree())

@@ -151,7 +151,7 @@ class Robot(Sensitivity):
         frames of the robot's file, as papers count it.
 
         >>> import appell
-        >>> print(appell.load("puma560", friction=False).operations("inverse_dynamics"))
+        >>> print(appell.load("puma560", friction=False, armature=False).operations("inverse_dynamics"))
         189 M, 148 A
         """
         if verb_of(self.kind, verb).about:

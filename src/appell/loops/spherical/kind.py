@@ -17,7 +17,7 @@ import numpy as np
 from appell.errors import AppellWarning, InputError
 from appell.loops.spherical import programs, search, virtual_work
 from appell.loops.spherical.mechanism import Leg, Mechanism
-from appell.loops.spherical.tree import SphericalTree, tree
+from appell.loops.spherical.tree import SphericalTree, hinged, tree
 from appell.loops.spherical.write import spherical_text
 from appell.model.build import listed
 from appell.model.model import Model
@@ -161,9 +161,8 @@ class Spherical(Kind):
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
         """Return the mechanism without names."""
-        bare = replace(
-            self.mechanism, name="", coordinates=("", "", ""), joints=("", "", ""), home=(0.0, 0.0, 0.0), spread=0.0
-        )
+        anywhere: Any = {"home": (0.0, 0.0, 0.0), "spread": 0.0, "frames": ()}
+        bare = replace(self.mechanism, name="", coordinates=("", "", ""), joints=("", "", ""), **anywhere)
         return _with_inertias(bare, [Inertia() for _ in bare.inertias]) if is_parametric else bare
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
@@ -280,9 +279,26 @@ class Spherical(Kind):
         return search.forward_kinematics(self, positions, guess)
 
     def with_model(self, model: Model) -> Kind:
-        """Return the robot with the inertias and the gravity of another model."""
+        """Return the robot with the inertias, the frames and the gravity of another model; its joints have no more."""
         other = _with_inertias(self.mechanism, [body.inertia for body in model.bodies])
-        return Spherical(replace(other, name=model.name, gravity=model.gravity))
+        own = {frame.name for frame in tree(replace(other, frames=())).frames}
+        frames = tuple((f.name, model.bodies[f.body].name, f.placement) for f in model.frames if f.name not in own)
+        return Spherical(replace(other, name=model.name, gravity=model.gravity, frames=frames))
+
+    @property
+    def settled(self) -> Model:
+        """Raise: no joint of a leg can be taken away or added."""
+        raise InputError(
+            f"robot '{self.model.name}' is a spherical robot in closed form: its legs' joints follow from the "
+            "platform's Euler angles, so none can be locked, taken out or added; describe it by links, joints and "
+            "closures (docs/loops.md), where every joint is one of the tree"
+        )
+
+    def as_tree(self) -> Model:
+        """Return the tree with hinges between the platform and all legs but the first, closed at home."""
+        home = zip(self.model.bodies, self.tree_configuration(self.neutral()), strict=True)
+        at = tuple((body.joint.name, (float(x),)) for body, x in home)
+        return replace(hinged(self.mechanism, self.model), actuators=tuple(self.facts.actuators), home=at)
 
     def text(self) -> str:
         """Return the robot as the text of a toml file."""

@@ -78,7 +78,13 @@ def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
     if isinstance(limit, str):
         if limit != "file":
             raise InputError(f"limit: expected forces, None or 'file', got {shown(limit)}")
-        return effort_limits(robot)
+        limits = effort_limits(robot)
+        if not np.isfinite(limits).any():
+            raise InputError(
+                f"limit: 'file' asks for the effort limits of robot '{robot.name}', which has none; give forces, or "
+                "limits by robot.with_joint(name, effort=…)"
+            )
+        return limits
     return per_force(robot, "limit", limit, np.inf)
 
 
