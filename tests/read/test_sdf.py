@@ -7,6 +7,7 @@ the MJCF text each body in its parent, composed by SciPy's rotations. Nothing is
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,9 @@ class Drawn:
     def __init__(self, rng, types):
         self.rng, self.model = rng, matrix(rng)
         self.placed = {"__model__": self.model}
-        self.sdf, self.bodies, self.children = [], {}, {"world": []}
+        self.sdf: list[str] = []
+        self.bodies: dict[str, Any] = {}
+        self.children: dict[str, list[str]] = {"world": []}
         for i, kind in enumerate(types):
             link, joint = f"link{i}", f"joint{i}"
             parent = rng.choice(["world", *self.bodies]) if i else "world"
