@@ -19,6 +19,7 @@ from appell.identification.formulas import formula
 from appell.planning.checks import frozen
 from appell.reports.table import Table
 from appell.robot.base import base_columns
+from appell.robot.base import matrix as _matrix
 from appell.robot.base import samples as _samples
 from appell.robot.kind import Rank
 from appell.robot.robot import Robot
@@ -84,10 +85,7 @@ class BaseParameters:
     @cached_property
     def matrix(self) -> Array:
         """Return B (n, p) with π_b = B·π."""
-        whole = np.zeros((self.n, len(self.names)))
-        whole[:, list(self.kept)] = np.eye(self.n)
-        whole[:, list(self.rest)] = self.K
-        return frozen(whole)
+        return _matrix(self.kept, self.rest, self.K)
 
     @cached_property
     def nullspace(self) -> Array:

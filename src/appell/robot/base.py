@@ -66,11 +66,16 @@ class BaseColumns(NamedTuple):
     @property
     def matrix(self) -> Array:
         """Return B (n, p) with π_b = B·π."""
-        whole = np.zeros((len(self.kept), len(self.kept) + len(self.rest)))
-        whole[:, list(self.kept)] = np.eye(len(self.kept))
-        whole[:, list(self.rest)] = self.K
-        whole.flags.writeable = False
-        return whole
+        return matrix(self.kept, self.rest, self.K)
+
+
+def matrix(kept: Sequence[int], rest: Sequence[int], K: Array) -> Array:
+    """Return [1 K] with its columns in the order of π."""
+    whole = np.zeros((len(kept), len(kept) + len(rest)))
+    whole[:, list(kept)] = np.eye(len(kept))
+    whole[:, list(rest)] = K
+    whole.flags.writeable = False
+    return whole
 
 
 @one_blas_thread()
