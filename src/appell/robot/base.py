@@ -111,7 +111,8 @@ def preference(kind: Kind, count: int) -> list[int]:
     beyond those of the bodies come between both.
     """
     bodies = kind.model.bodies
-    kept, absorbed = [], []
+    kept: list[int] = []
+    absorbed: list[int] = []
     for i, body in enumerate(bodies):
         for group, names in zip((kept, absorbed), _of_joint(body.joint), strict=True):
             group += [PER_BODY * i + OF_A_BODY.index(name) for name in names]
