@@ -81,4 +81,4 @@ def test_base_is_true_or_false(tree, rng):
     robot = appell.load(tree(rng, 2))
     zeros = [0.0] * robot.nv
     with pytest.raises(appell.AppellError, match="base must be True or False, got 'yes'"):
-        robot.regressor(robot.neutral(), zeros, zeros, base="yes")
+        robot.regressor(robot.neutral(), zeros, zeros, base="yes")  # type: ignore[arg-type]
