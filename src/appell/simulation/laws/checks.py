@@ -26,10 +26,10 @@ def a_robot(law: str, robot: Any) -> Robot:
         raise InputError(f"{law}: expected a robot, got {type(robot).__name__}")
     if not robot.nu:
         raise InputError(f"{law}: robot '{robot.name}' has no actuators")
-    if robot.nu > robot.nv:
+    if robot.nu > len(robot.driven):
         raise InputError(
-            f"{law}: robot '{robot.name}' has {robot.nu} motors for {robot.nv} velocities; write a law (t, q, v) that "
-            "calls robot.inverse_dynamics, which shares the torques by least squares"
+            f"{law}: robot '{robot.name}' has {robot.nu} motors for {len(robot.driven)} accelerations; write a law "
+            "(t, q, v) that calls robot.inverse_dynamics, which shares the torques by least squares"
         )
     return robot
 
