@@ -26,10 +26,12 @@ PACKAGES = {
     "mujoco": "appell[mjcf]",
     "pinocchio": "pin",
     "pyarrow": "appell[logs]",
+    "robot_descriptions": "robot_descriptions",
     "trimesh": "appell[view]",
     "sympy": "appell[symbolic]",
     "viser": "appell[view]",
     "websockets": "appell[view]",
+    "xacro": "appell[xacro]",
     "yaml": "pyyaml",
     "zstandard": "appell[logs]",
 }
