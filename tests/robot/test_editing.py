@@ -66,7 +66,7 @@ def test_a_point_mass_adds_m_jacobian_squared_to_the_mass_matrix(kind, state):
 def test_with_parameters_is_what_the_verbs_do_with_them(kind, state):
     robot, q = state(kind)
     pi = robot.parameters * np.random.default_rng(5).uniform(0.9, 1.1, robot.parameters.shape)
-    if robot.model.has_friction:  # of a joint of several velocities they are the same for all
+    if robot.model.has_joint_parameters:  # of a joint of several velocities they are the same for all
         pi[10 * len(robot.link_names) :] = 1.2 * robot.parameters[10 * len(robot.link_names) :]
     other = robot.with_parameters(pi)
     np.testing.assert_allclose(other.parameters, pi, rtol=1e-12, atol=1e-14)
@@ -136,7 +136,7 @@ def test_a_spherical_robot_in_closed_form_says_why_joints_cannot_change(state):
     ):
         with pytest.raises(InputError, match="follow from the platform's Euler angles"):
             refused()
-    with pytest.raises(InputError, match="neither limits nor friction"):
+    with pytest.raises(InputError, match="no limits, friction, rotors or springs"):
         robot.with_joint("theta1", damping=1.0)
 
 

@@ -32,6 +32,8 @@ def toml_text(model: Model) -> str:
         lines.append("floating = true")
     if model.is_coupled:
         lines.append("mimic = true")
+    if model.has_joint_columns:
+        lines.append("joint_columns = true")
     if model.independent_velocities:
         lines.append(f"independent = {toml_value(model.independent_velocities)}")
     if model.actuators:
