@@ -273,13 +273,6 @@ def test_an_elasticity_that_cannot_be_is_refused(name, own, message):
         arm().with_elastic_joints({name: own})
 
 
-def test_springs_are_not_fitted_in_silence():
-    t = np.linspace(0.0, 1.0, 200)
-    log = {"t": t, "q": np.sin(t)[:, None] * np.ones(4), "tau": np.ones((200, 4))}
-    with pytest.raises(InputError, match="has springs, which are not fitted"):
-        appell.identify(arm(stiffness=1.0), log)
-
-
 def test_a_joint_is_made_elastic_once():
     robot = SPRUNG["elastic"]()
     with pytest.raises(ModelError, match="is elastic already; change the stiffness of its spring 'joint2/spring'"):
