@@ -91,13 +91,14 @@ def variational(robot: Robot, forces: Forces) -> Callable[[Any, float, Array, fl
             change = np.linalg.solve(mass, start - left @ middle_momentum + h * carry @ pull)
             w = w + change
             error = float(np.abs(change).max(initial=0.0))
-            if error <= 4e-16 * size or (best < 1e-9 * size and error >= 0.5 * best):  # down to rounding
+            if error <= 4e-16 * size or (best < 1e-9 * size and error >= best):  # down to rounding
                 break
             best = min(best, error)
         else:
-            raise StepError(
-                f"the symplectic step at t = {t:.9g} s did not converge; take a step shorter than {h:.3g} s"
-            )
+            if not best < 1e-9 * size:
+                raise StepError(
+                    f"the symplectic step at t = {t:.9g} s did not converge; take a step shorter than {h:.3g} s"
+                )
         if not np.isfinite(w).all():
             raise StepError(f"the symplectic step at t = {t:.9g} s gave numbers that are not finite")
         right = one if ad is None else _series(-ad, _DEXP_INVERSE).T
