@@ -1,6 +1,6 @@
 """Model-predictive control in C at 1 kHz: the PUMA 560 between two goals under torque limits, with a plot: mpc.png.
 
-The exported step and its derivatives go into examples/c/mpc.c, a Gauss–Newton controller of fixed size without libraries.
+The exported step and its derivatives go into examples/c/mpc.c, a Gauss–Newton controller of fixed size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Train a small neural network as a policy by CMA-ES: every candidate of a generation is a block of the same environment.
+"""Train a small neural network as a policy by CMA-ES: the candidates share one environment.
 
 The copies of :class:`appell.interop.gymnasium.VectorEnv` are divided among the candidates, so that a generation is one
 episode of native rollouts. All candidates meet the same starts and goals. The learner is the package `cma`.
@@ -15,6 +15,11 @@ import numpy as np
 
 import appell
 from appell.interop import gymnasium
+
+HIDDEN, SEED = 16, 1
+DT = 0.02
+"""The time between actions [s], that of the environment's own options."""
+Policy = Callable[[np.ndarray], np.ndarray]
 
 
 class Network:
@@ -45,23 +50,22 @@ def repeated(draw: Callable[..., Any], times: int) -> Callable[..., Any]:
 
 
 def train(
-    robot: appell.Robot, task: gymnasium.Task, generations: int, *, scale: Any, hidden: int = 16,
-    candidates: int = 32, copies: int = 16, seed: int = 1, substeps: int = 4,
-) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray, np.ndarray]:  # fmt: skip
+    robot: appell.Robot, task: gymnasium.Task, generations: int, scale: Any, candidates: int = 32, copies: int = 16
+) -> tuple[Policy, np.ndarray, np.ndarray]:
     """Return the policy, the mean reward per step of each generation's candidates, and the seconds passed.
 
     `scale` divides the observations, so that the weights are of the order of 1.
     """
     same = {name: repeated(draw, candidates) for name in ("start", "goal") if (draw := getattr(task, name))}
-    env = gymnasium.VectorEnv(robot, replace(task, **same), candidates * copies, substeps=substeps)
-    inputs, steps = env.single_observation_space.shape[0], round(task.duration / (0.005 * substeps))
-    network = Network(inputs, hidden, env.single_action_space.shape[0])
-    options = {"popsize": candidates, "seed": seed, "verbose": -9}
+    env = gymnasium.VectorEnv(robot, replace(task, **same), candidates * copies)
+    inputs, steps = env.single_observation_space.shape[0], round(task.duration / DT)
+    network = Network(inputs, HIDDEN, env.single_action_space.shape[0])
+    options = {"popsize": candidates, "seed": SEED, "verbose": -9}
     search = cma.CMAEvolutionStrategy(np.zeros(network.size), 0.5, options)
     begin, curve, seconds = perf_counter(), [], []
     for generation in range(generations):
         weights = np.array(search.ask())
-        observation, _ = env.reset(seed=seed + generation)
+        observation, _ = env.reset(seed=SEED + generation)
         total = np.zeros(candidates)
         for _ in range(steps):
             actions = network(weights, observation.reshape(candidates, copies, inputs) / scale)
@@ -71,19 +75,19 @@ def train(
         curve.append(total)
         seconds.append(perf_counter() - begin)
         if generation % 20 == 0 or generation == generations - 1:
-            print(f"generation {generation:4d}, {seconds[-1]:5.0f} s: reward per step {np.median(total):.3f}", flush=True)
+            print(
+                f"generation {generation:4d}, {seconds[-1]:5.0f} s: reward per step {np.median(total):.3f}", flush=True
+            )
     mean = np.array(search.result.xfavorite)[None]
     return (lambda x: network(mean, x[None] / scale)[0]), np.array(curve), np.array(seconds)
 
 
-def episode(
-    robot: appell.Robot, task: gymnasium.Task, policy: Callable[[np.ndarray], np.ndarray], copies: int, substeps: int = 4
-) -> list[gymnasium.State]:
+def episode(robot: appell.Robot, task: gymnasium.Task, policy: Policy, copies: int) -> list[gymnasium.State]:
     """Return the states of one episode with starts and goals that training has not seen."""
-    env = gymnasium.VectorEnv(robot, task, copies, substeps=substeps)
+    env = gymnasium.VectorEnv(robot, task, copies)
     observation, _ = env.reset(seed=12345)
     states = []
-    for _ in range(round(task.duration / (0.005 * substeps))):
+    for _ in range(round(task.duration / DT)):
         states.append(gymnasium.State(*(x.copy() for x in env.state)))
         observation, *_ = env.step(policy(observation))
     return [*states, gymnasium.State(*(x.copy() for x in env.state))]

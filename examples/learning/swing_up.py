@@ -1,14 +1,14 @@
 """Learn to swing up a two-link arm whose motors cannot lift it straight, and to hold it there.
 
-    python examples/learning/swing_up.py            # about two minutes, a plot: swing_up_learning.png
-    python examples/learning/swing_up.py 3          # three generations
+python examples/learning/swing_up.py            # a few minutes, a plot: swing_up_learning.png
+python examples/learning/swing_up.py 3          # three generations
 """
 
 import sys
 from dataclasses import replace
 
 import numpy as np
-from evolution import episode, figure, train
+from evolution import DT, episode, figure, train
 
 import appell
 from appell.interop import gymnasium
@@ -30,14 +30,14 @@ def main(generations: int = 300) -> None:
     # a reward for angles alone has a local optimum: to hold the arm as far up as the motors can
     task = replace(gymnasium.swing_up(arm, UPRIGHT, effort=6.0), reward=reward)  # 19.6 N·m would hold it level
     scale = np.array([1.0, 1.0, 1.0, 1.0, 4.0, 8.0])
-    policy, curve, seconds = train(arm, task, generations, scale=scale)
+    policy, curve, seconds = train(arm, task, generations, scale)
     states = episode(arm, task, policy, copies=200)
     q = np.array([state.q for state in states])
     error = np.abs(np.angle(np.exp(1j * (q - UPRIGHT)))).max(axis=2)  # the larger of both angles to upright
-    is_up = error[-50:].max(axis=0) < 0.3
+    is_up = error[-round(1.0 / DT) :].max(axis=0) < 0.3
     print(f"{is_up.mean():.0%} of {is_up.size} new starts end upright and stay there for the last second")
     drawn, axes = figure(curve, seconds)
-    axes.plot(0.02 * np.arange(len(states)), np.degrees(error[:, :20]), linewidth=0.8)
+    axes.plot(DT * np.arange(len(states)), np.degrees(error[:, :20]), linewidth=0.8)
     axes.set(xlabel="time [s]", ylabel="angle to upright, twenty starts [°]")
     drawn.savefig("swing_up_learning.png", dpi=120)
 

@@ -15,7 +15,12 @@ import numpy as np
 import appell
 
 STEPS, DT, LIMIT = 16, 0.025, 150.0
-RAISED = {"px": 0.05, "pz": 0.08, "yaw": 0.15, "pitch": -0.1}  # from neutral; the goal is the closed posture nearest to it
+RAISED = {
+    "px": 0.05,
+    "pz": 0.08,
+    "yaw": 0.15,
+    "pitch": -0.1,
+}  # from neutral; loops are then closed
 
 
 def main() -> None:

@@ -153,6 +153,9 @@ def test_a_long_robot_is_written_out(agree):
     agree(np.array(function(q, v, a))[:, 0], long.inverse_dynamics(q, v, a), 1e-11)
 
 
+LONGER = "floating", "mobile-arm", "agile-wrist"
+
+
 @functools.cache
 def small(name):
     """Return a robot of each kind whose steps are short programs."""
@@ -165,7 +168,11 @@ def small(name):
 @pytest.mark.parametrize("method", ["step", pytest.param("step_rk4", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name",
-    ["two-link", "five-bar", *(pytest.param(x, marks=pytest.mark.slow) for x in ("floating", "mobile-arm", "agile-wrist"))],
+    [
+        "two-link",
+        "five-bar",
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("floating", "mobile-arm", "agile-wrist")),
+    ],
 )
 def test_steps_and_their_derivatives_are_those_of_python(name, method, agree):
     loaded, rng = small(name), np.random.default_rng(7)
