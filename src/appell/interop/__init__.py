@@ -5,8 +5,9 @@
 conventions of those libraries and back.
 """
 
+from appell.interop import torch
 from appell.interop.convention import Convention, drake
 from appell.interop.from_mujoco import from_mujoco, mujoco
 from appell.interop.from_pinocchio import from_pinocchio, pinocchio
 
-__all__ = ["Convention", "drake", "from_mujoco", "from_pinocchio", "mujoco", "pinocchio"]
+__all__ = ["Convention", "drake", "from_mujoco", "from_pinocchio", "mujoco", "pinocchio", "torch"]

@@ -1,0 +1,207 @@
+"""PyTorch: every verb of a robot as an operation on CPU tensors that autograd differentiates, and rollouts.
+
+The functions take the robot first and then what its methods take: ``forward_dynamics(robot, q, v, tau)``. Kernels read
+and write the tensors' own memory, in float64 or float32. Gradients are those of the formulas by all arguments,
+``parameters=`` included; q counts as the nq numbers that are stored, so that the chain rule holds for whatever made
+them. Derivatives of any order are compiled when they are first asked for. ``torch.func.vmap`` and ``torch.compile``
+take the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from appell.errors import InputError
+from appell.interop.differentiable import Differentiable, by_number, checked_robot, differentiable, functions
+from appell.read.extras import extra
+from appell.robot.robot import Robot
+
+WHAT = "appell.interop.torch needs"
+
+
+def evaluate(
+    robot: Robot,
+    verb: str,
+    *arguments: Any,
+    about: Any = None,
+    parameters: Any = None,
+    formulation: str | None = None,
+) -> Any:
+    """Return what any verb of the table gives, as :meth:`appell.Robot.evaluate` does, on tensors.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    verb
+        A row of ``robot.verbs``.
+    *arguments
+        Tensors (..., n) on the CPU, whose leading axes broadcast; lists and arrays work too. Where all floating-point
+        tensors are float32, so is the result; it is float64 otherwise.
+    about
+        The frame of verbs such as "pose".
+    parameters, formulation
+        The options of :class:`appell.Robot`.
+
+    Returns
+    -------
+    torch.Tensor
+        The result, or a tuple of several.
+
+    Raises
+    ------
+    InputError
+        When PyTorch is not installed, or an argument does not fit; the message says which.
+
+    >>> import appell, torch
+    >>> robot, q = appell.load("two-link"), torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    >>> appell.interop.torch.evaluate(robot, "potential_energy", q).backward()
+    >>> bool((q.grad - torch.as_tensor(robot.gravity([0.0, 0.0]))).abs().max() < 1e-12)
+    True
+    """
+    program = differentiable(checked_robot(robot), verb, about, parameters is not None, formulation)
+    given = arguments if parameters is None else (*arguments, parameters)
+    wanted = [port.name for port in program.inputs]
+    if len(given) != len(wanted):
+        raise InputError(f"{verb}: expected {', '.join(wanted)}, got {len(given)} arguments")
+    results = function().apply(program.number, 0, *_alike(program, given))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _alike(program: Differentiable, given: tuple[Any, ...]) -> list[Any]:
+    """Return arguments as tensors of one type, their leading axes broadcast without a copy."""
+    torch, names = extra("torch", WHAT), [port.name for port in program.inputs]
+    tensors = typed(names, given)
+    leading = program.leading([tuple(x.shape) for x in tensors])
+    try:
+        shape = torch.broadcast_shapes(*leading)
+    except RuntimeError:
+        raise program.unalike(leading) from None
+    return [x.expand(*shape, x.shape[-1]) for x in tensors]
+
+
+def typed(names: list[str], given: tuple[Any, ...]) -> list[Any]:
+    """Return arguments as CPU tensors of one floating-point type: float32 where all tensors that have one are."""
+    torch = extra("torch", WHAT)
+    tensors = [x if isinstance(x, torch.Tensor) else _from(name, x) for name, x in zip(names, given, strict=True)]
+    for name, x in zip(names, tensors, strict=True):
+        if x.device.type not in ("cpu", "meta"):
+            raise InputError(f"{name}: expected a tensor on the CPU, got one on {x.device}; move it with .cpu()")
+        if x.is_complex():
+            raise InputError(f"{name}: expected real numbers, got {x.dtype}")
+    kinds = {x.dtype for x, y in zip(tensors, given, strict=True) if x is y and x.is_floating_point()}
+    kind = torch.float32 if kinds == {torch.float32} else torch.float64
+    return [x.to(kind) for x in tensors]
+
+
+def _from(name: str, x: Any) -> Any:
+    try:
+        array = np.asarray(x, dtype=float)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name}: expected a tensor or an array of numbers, got {type(x).__name__} ({error})") from None
+    return extra("torch", WHAT).from_numpy(array if array.flags.writeable else array.copy())
+
+
+def as_tensor(x: Any) -> Any:
+    """Return a tensor of any argument."""
+    torch = extra("torch", WHAT)
+    return x if isinstance(x, torch.Tensor) else _from("dt", x)
+
+
+def arrays_of(tensors: list[Any]) -> list[Any]:
+    """Return tensors as NumPy's arrays, on the same memory."""
+    return [x.detach().resolve_neg().numpy() for x in tensors]
+
+
+@cache
+def operation() -> Any:
+    """Return the one operation of all verbs and their derivatives, registered when it is first needed.
+
+    ``torch.compile``, ``opcheck`` and the like see it; calls of users go by way of :func:`function`.
+    """
+    torch = extra("torch", WHAT)
+
+    @torch.library.custom_op(
+        "appell::verb", mutates_args=(), schema="(SymInt program, SymInt order, Tensor[] arguments) -> Tensor[]"
+    )
+    def verb(program: int, order: int, arguments: list[Any]) -> list[Any]:
+        call, _, outputs = by_number(program).of_order(order)
+        found = call(*arrays_of(arguments))
+        results = (found,) if len(outputs) == 1 else found
+        return [torch.from_numpy(np.asarray(x)) for x in results]
+
+    def shapes(program: int, order: int, arguments: list[Any]) -> list[Any]:
+        first, outputs = arguments[0], by_number(program).of_order(order)[2]
+        return [first.new_empty((*first.shape[:-1], *port.shape)) for port in outputs]
+
+    def keep(ctx: Any, inputs: tuple[Any, ...], output: list[Any]) -> None:
+        _keep(ctx, *inputs)
+
+    def backward(ctx: Any, gradients: list[Any]) -> tuple[None, None, list[Any]]:
+        return None, None, verb(ctx.program.number, ctx.order + 1, _weighed(ctx, gradients))
+
+    def vmap(info: Any, in_dims: Any, program: int, order: int, arguments: list[Any]) -> tuple[list[Any], list[int]]:
+        results = verb(program, order, batched(arguments, in_dims[2], info.batch_size))
+        return results, [0] * len(results)
+
+    verb.register_fake(shapes)
+    verb.register_autograd(backward, setup_context=keep)
+    verb.register_vmap(vmap)
+    return verb
+
+
+@cache
+def function() -> Any:
+    """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
+    torch, verb = extra("torch", WHAT), operation()
+
+    class Verb(torch.autograd.Function):  # type: ignore[misc]  # PyTorch's types are not at hand
+        """A verb, or a derivative of one; its own derivative is the next order."""
+
+        @staticmethod
+        def forward(program: int, order: int, *arguments: Any) -> tuple[Any, ...]:
+            return tuple(verb(program, order, list(arguments)))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            _keep(ctx, *inputs[:2], inputs[2:])
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+            return None, None, *Verb.apply(ctx.program.number, ctx.order + 1, *_weighed(ctx, gradients))
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, program: int, order: int, *arguments: Any) -> tuple[Any, Any]:
+            results = Verb.apply(program, order, *batched(arguments, in_dims[2:], info.batch_size))
+            return results, (0,) * len(results)
+
+    return Verb
+
+
+def _keep(ctx: Any, program: int, order: int, arguments: Sequence[Any]) -> None:
+    ctx.program, ctx.order = by_number(program), order
+    ctx.save_for_backward(*arguments)
+
+
+def _weighed(ctx: Any, gradients: Sequence[Any]) -> list[Any]:
+    """Return the arguments of the next order: those of this one, and gradients by its results as rows."""
+    arguments = ctx.saved_tensors
+    leading, outputs = arguments[0].shape[:-1], ctx.program.of_order(ctx.order)[2]
+    rows = zip(gradients, outputs, strict=True)
+    return [
+        *arguments,
+        *(arguments[0].new_zeros(*leading, port.size) if g is None else g.reshape(*leading, port.size) for g, port in rows),
+    ]
+
+
+def batched(tensors: Sequence[Any], axes: Sequence[int | None], size: int) -> list[Any]:
+    """Return tensors with the axis of a vmap first."""
+    pairs = zip(tensors, axes, strict=True)
+    return [x.expand(size, *x.shape) if at is None else x.movedim(at, 0) for x, at in pairs]
+
+
+globals().update(functions(evaluate, as_tensor, "PyTorch"))
