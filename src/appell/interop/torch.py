@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
-from appell.interop.differentiable import Differentiable, by_number, checked_robot, differentiable, functions
-from appell.read.extras import extra
+from appell.interop.differentiable import VERBS, Differentiable, by_number, checked_robot, differentiable, functions
+from appell.interop.tensors import arrays_of, as_tensor, batched, torch_package, typed
+from appell.interop.torch_rollout import rollout
 from appell.robot.robot import Robot
 
-WHAT = "appell.interop.torch needs"
+__all__ = ["evaluate", "rollout", *VERBS]
 
 
 def evaluate(
@@ -74,7 +75,7 @@ def evaluate(
 
 def _alike(program: Differentiable, given: tuple[Any, ...]) -> list[Any]:
     """Return arguments as tensors of one type, their leading axes broadcast without a copy."""
-    torch, names = extra("torch", WHAT), [port.name for port in program.inputs]
+    torch, names = torch_package(), [port.name for port in program.inputs]
     tensors = typed(names, given)
     leading = program.leading([tuple(x.shape) for x in tensors])
     try:
@@ -84,46 +85,13 @@ def _alike(program: Differentiable, given: tuple[Any, ...]) -> list[Any]:
     return [x.expand(*shape, x.shape[-1]) for x in tensors]
 
 
-def typed(names: list[str], given: tuple[Any, ...]) -> list[Any]:
-    """Return arguments as CPU tensors of one floating-point type: float32 where all tensors that have one are."""
-    torch = extra("torch", WHAT)
-    tensors = [x if isinstance(x, torch.Tensor) else _from(name, x) for name, x in zip(names, given, strict=True)]
-    for name, x in zip(names, tensors, strict=True):
-        if x.device.type not in ("cpu", "meta"):
-            raise InputError(f"{name}: expected a tensor on the CPU, got one on {x.device}; move it with .cpu()")
-        if x.is_complex():
-            raise InputError(f"{name}: expected real numbers, got {x.dtype}")
-    kinds = {x.dtype for x, y in zip(tensors, given, strict=True) if x is y and x.is_floating_point()}
-    kind = torch.float32 if kinds == {torch.float32} else torch.float64
-    return [x.to(kind) for x in tensors]
-
-
-def _from(name: str, x: Any) -> Any:
-    try:
-        array = np.asarray(x, dtype=float)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{name}: expected a tensor or an array of numbers, got {type(x).__name__} ({error})") from None
-    return extra("torch", WHAT).from_numpy(array if array.flags.writeable else array.copy())
-
-
-def as_tensor(x: Any) -> Any:
-    """Return a tensor of any argument."""
-    torch = extra("torch", WHAT)
-    return x if isinstance(x, torch.Tensor) else _from("dt", x)
-
-
-def arrays_of(tensors: list[Any]) -> list[Any]:
-    """Return tensors as NumPy's arrays, on the same memory."""
-    return [x.detach().resolve_neg().numpy() for x in tensors]
-
-
 @cache
 def operation() -> Any:
     """Return the one operation of all verbs and their derivatives, registered when it is first needed.
 
     ``torch.compile``, ``opcheck`` and the like see it; calls of users go by way of :func:`function`.
     """
-    torch = extra("torch", WHAT)
+    torch = torch_package()
 
     @torch.library.custom_op(
         "appell::verb", mutates_args=(), schema="(SymInt program, SymInt order, Tensor[] arguments) -> Tensor[]"
@@ -157,7 +125,7 @@ def operation() -> Any:
 @cache
 def function() -> Any:
     """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
-    torch, verb = extra("torch", WHAT), operation()
+    torch, verb = torch_package(), operation()
 
     class Verb(torch.autograd.Function):  # type: ignore[misc]  # PyTorch's types are not at hand
         """A verb, or a derivative of one; its own derivative is the next order."""
@@ -196,12 +164,6 @@ def _weighed(ctx: Any, gradients: Sequence[Any]) -> list[Any]:
         *arguments,
         *(arguments[0].new_zeros(*leading, port.size) if g is None else g.reshape(*leading, port.size) for g, port in rows),
     ]
-
-
-def batched(tensors: Sequence[Any], axes: Sequence[int | None], size: int) -> list[Any]:
-    """Return tensors with the axis of a vmap first."""
-    pairs = zip(tensors, axes, strict=True)
-    return [x.expand(size, *x.shape) if at is None else x.movedim(at, 0) for x, at in pairs]
 
 
 globals().update(functions(evaluate, as_tensor, "PyTorch"))
