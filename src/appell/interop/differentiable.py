@@ -67,9 +67,7 @@ class Differentiable:
 
 
 @lru_cache(maxsize=KEPT)
-def differentiable(
-    robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None
-) -> Differentiable:
+def differentiable(robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None) -> Differentiable:
     """Return a verb of a robot; the same object for the same arguments."""
     return Differentiable(robot, verb, about, is_parametric, formulation)
 
@@ -140,9 +138,15 @@ def functions(evaluate: Evaluate, as_array: Callable[[Any], Any], package: str) 
     return {name: _function(name, evaluate, as_array, package) for name in VERBS}
 
 
-def _function(
-    name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], package: str
-) -> Callable[..., Any]:
+def named(module: str, known: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
+    """Return a function of a module by its name, or raise as Python does, with the names that there are."""
+    if name not in known:
+        hint = "" if name.startswith("_") else f"; its verbs are {listed(known, 60)}"
+        raise AttributeError(f"module '{module}' has no attribute '{name}'{hint}")
+    return known[name]
+
+
+def _function(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], package: str) -> Callable[..., Any]:
     method = getattr(Robot, name)
     own, *others = inspect.signature(method).parameters.values()
     signature = inspect.Signature([own.replace(name="robot", annotation="Robot"), *others])

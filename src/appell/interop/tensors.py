@@ -34,7 +34,9 @@ def _from(name: str, x: Any) -> Any:
     try:
         array = np.asarray(x, dtype=float)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{name}: expected a tensor or an array of numbers, got {type(x).__name__} ({error})") from None
+        raise InputError(
+            f"{name}: expected a tensor or an array of numbers, got {type(x).__name__} ({error})"
+        ) from None
     return torch_package().from_numpy(array if array.flags.writeable else array.copy())
 
 

@@ -16,12 +16,19 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
-from appell.interop.differentiable import VERBS, Differentiable, by_number, checked_robot, differentiable, functions
+from appell.interop.differentiable import (
+    Differentiable,
+    by_number,
+    checked_robot,
+    differentiable,
+    functions,
+    named,
+)
 from appell.interop.tensors import arrays_of, as_tensor, batched, torch_package, typed
 from appell.interop.torch_rollout import rollout
 from appell.robot.robot import Robot
 
-__all__ = ["evaluate", "rollout", *VERBS]
+__all__ = ["evaluate", "rollout"]
 
 
 def evaluate(
@@ -93,10 +100,7 @@ def operation() -> Any:
     """
     torch = torch_package()
 
-    @torch.library.custom_op(
-        "appell::verb", mutates_args=(), schema="(SymInt program, SymInt order, Tensor[] arguments) -> Tensor[]"
-    )
-    def verb(program: int, order: int, arguments: list[Any]) -> list[Any]:
+    def compute(program: int, order: int, arguments: list[Any]) -> list[Any]:
         call, _, outputs = by_number(program).of_order(order)
         found = call(*arrays_of(arguments))
         results = (found,) if len(outputs) == 1 else found
@@ -116,6 +120,8 @@ def operation() -> Any:
         results = verb(program, order, batched(arguments, in_dims[2], info.batch_size))
         return results, [0] * len(results)
 
+    schema = "(SymInt program, SymInt order, Tensor[] arguments) -> Tensor[]"
+    verb = torch.library.custom_op("appell::verb", mutates_args=(), schema=schema)(compute)
     verb.register_fake(shapes)
     verb.register_autograd(backward, setup_context=keep)
     verb.register_vmap(vmap)
@@ -125,9 +131,9 @@ def operation() -> Any:
 @cache
 def function() -> Any:
     """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
-    torch, verb = torch_package(), operation()
+    verb, base = operation(), torch_package().autograd.Function
 
-    class Verb(torch.autograd.Function):  # type: ignore[misc]  # PyTorch's types are not at hand
+    class Verb(base):  # type: ignore[misc, valid-type]  # PyTorch is loaded by need
         """A verb, or a derivative of one; its own derivative is the next order."""
 
         @staticmethod
@@ -136,7 +142,8 @@ def function() -> Any:
 
         @staticmethod
         def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
-            _keep(ctx, *inputs[:2], inputs[2:])
+            program, order, *arguments = inputs
+            _keep(ctx, program, order, arguments)
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
@@ -162,8 +169,20 @@ def _weighed(ctx: Any, gradients: Sequence[Any]) -> list[Any]:
     rows = zip(gradients, outputs, strict=True)
     return [
         *arguments,
-        *(arguments[0].new_zeros(*leading, port.size) if g is None else g.reshape(*leading, port.size) for g, port in rows),
+        *(
+            arguments[0].new_zeros(*leading, port.size) if g is None else g.reshape(*leading, port.size)
+            for g, port in rows
+        ),
     ]
 
 
-globals().update(functions(evaluate, as_tensor, "PyTorch"))
+_FUNCTIONS = functions(evaluate, as_tensor, "PyTorch")
+
+
+def __getattr__(name: str) -> Any:
+    """Return a verb as a function."""
+    return named(__name__, _FUNCTIONS, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_FUNCTIONS]

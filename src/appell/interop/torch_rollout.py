@@ -148,22 +148,27 @@ def operations() -> tuple[Any, Any]:
     torch = torch_package()
     given = "SymInt program, float dt, str method, SymInt every, Tensor[] arguments"
 
-    @torch.library.custom_op("appell::rollout", mutates_args=(), schema=f"({given}) -> Tensor[]")
-    def forward(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
+    def run(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
         q0, v0, tau, *pi = arrays_of(arguments)
         robot = by_number(program).robot
-        run = native_rollout(robot, q0, v0, tau, dt, method=method, save_every=every, parameters=pi[0] if pi else None)
-        return [torch.from_numpy(x) for x in (run.q, run.v, np.asarray(run.diverged))]
+        own = pi[0] if pi else None
+        found = native_rollout(robot, q0, v0, tau, dt, method=method, save_every=every, parameters=own)
+        return [torch.from_numpy(x) for x in (found.q, found.v, np.asarray(found.diverged))]
 
-    @torch.library.custom_op("appell::rollout_gradients", mutates_args=(), schema=f"({given}) -> Tensor[]")
-    def gradients(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
+    def run_back(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
         *fixed, q, v, by_q, by_v = arrays_of(arguments)
         tau, *pi = fixed
         leading = tau.shape[:-2]
         rows, own = (-1, *tau.shape[-2:]), [x.reshape(-1, x.shape[-1]) for x in pi]
         kept = [x.reshape(-1, *x.shape[-2:]) for x in (q, v, by_q, by_v)]
         found = adjoint.rollout_gradients(
-            by_number(program).robot, method, dt, (kept[0], kept[1]), tau.reshape(rows), own[0] if own else None, (kept[2], kept[3])
+            by_number(program).robot,
+            method,
+            dt,
+            (kept[0], kept[1]),
+            tau.reshape(rows),
+            own[0] if own else None,
+            (kept[2], kept[3]),
         )
         return [torch.from_numpy(x.reshape(*leading, *x.shape[1:])) for x in found if x is not None]
 
@@ -191,6 +196,9 @@ def operations() -> tuple[Any, Any]:
 
         return vmap
 
+    schema = f"({given}) -> Tensor[]"
+    forward = torch.library.custom_op("appell::rollout", mutates_args=(), schema=schema)(run)
+    gradients = torch.library.custom_op("appell::rollout_gradients", mutates_args=(), schema=schema)(run_back)
     forward.register_fake(shapes)
     gradients.register_fake(gradient_shapes)
     forward.register_autograd(backward, setup_context=keep)
@@ -208,10 +216,9 @@ def _keep(ctx: Any, given: tuple[Any, ...], arguments: Sequence[Any], output: Se
 @cache
 def function() -> Any:
     """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
-    torch = torch_package()
-    forwards, gradients = operations()
+    (forwards, gradients), base = operations(), torch_package().autograd.Function
 
-    class Rollout(torch.autograd.Function):  # type: ignore[misc]  # PyTorch's types are not at hand
+    class Rollout(base):  # type: ignore[misc, valid-type]  # PyTorch is loaded by need
         """A rollout; there is no derivative of its gradients."""
 
         @staticmethod

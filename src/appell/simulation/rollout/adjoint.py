@@ -28,7 +28,7 @@ PIECE = 64
 
 
 class Gradients(NamedTuple):
-    """Gradients of a loss by the start (rows, n), the forces (rows, steps, nu) and the parameters, if they are given."""
+    """Gradients of a loss by the start (rows, n), the forces (rows, steps, nu) and the parameters, where given."""
 
     q0: Array
     v0: Array
@@ -95,8 +95,8 @@ def rollout_gradients(
         by_tau[:, first:last] = found[2][:, :0:-1]
         now = [x[:, -1].copy() for x in found]
         if every > 1:
-            for x, push in zip(now, by_states, strict=False):
-                x += push[:, first // every]
+            for k, by_state in enumerate(by_states):
+                now[k] += by_state[:, first // every]
     return Gradients(now[0], now[1], by_tau, now[3] if given else None)
 
 
