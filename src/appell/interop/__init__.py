@@ -1,8 +1,8 @@
-"""Robots and states of other libraries: Pinocchio, MuJoCo, Drake.
+"""Robots and states of other libraries: Pinocchio, MuJoCo, Drake; verbs of a robot inside PyTorch.
 
 :func:`from_pinocchio` and :func:`from_mujoco` make robots of models that are in memory already. :func:`pinocchio`,
 :func:`mujoco` and :func:`drake` convert configurations, velocities, accelerations and forces of a robot to the
-conventions of those libraries and back.
+conventions of those libraries and back. :mod:`appell.interop.torch` has every verb as a differentiable operation.
 """
 
 from appell.interop import torch

@@ -212,7 +212,7 @@ class Robot(Sensitivity):
         >>> import appell
         >>> product, _, outputs = appell.load("two-link").adjoint("mass_matrix")
         >>> [port.name for port in outputs], product([0.1, 0.2], [1.0, 0.0, 0.0, 0.0]).round(4)
-        (['by_q'], array([ 0.    , -0.0079]))
+        (['by_q'], array([ 0.    , -0.0795]))
         """
         key = self._key(verb, self._about(verb, about, verb), formulation, parametric)._replace(order=order)
         if order and self.kind.is_looped:

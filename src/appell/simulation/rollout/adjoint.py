@@ -40,7 +40,7 @@ def interval(steps: int, save_every: int) -> int:
     """Return after how many steps a state is kept: a divisor of `save_every` that needs the least memory.
 
     >>> interval(500, 500), interval(500, 1)
-    (25, 1)
+    (20, 1)
     """
     divisors = [k for k in range(1, save_every + 1) if save_every % k == 0]
     return min(divisors, key=lambda k: steps // k + (k if k > 1 else 0))
