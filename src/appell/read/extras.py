@@ -16,6 +16,7 @@ PACKAGES = {
     "collada": "pycollada",
     "contourpy": "appell[plot]",
     "cvxpy": "appell[fit]",
+    "distributed": "appell[cluster]",
     "jax": "appell[jax]",
     "lz4": "appell[logs]",
     "matplotlib": "appell[plot]",
