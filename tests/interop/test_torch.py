@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from appell.errors import InputError
 from appell.interop import torch as functions
 from appell.interop import torch_rollout
 from appell.interop.differentiable import VERBS, differentiable
+from appell.interop.tensors import arrays_of
 from tests.support.kinds import arguments, random_states
 from tests.support.pool import pool
 
@@ -68,7 +70,7 @@ def test_every_verb_gives_what_the_robot_gives():
     robot, rng = appell.load("two-link"), np.random.default_rng(4)
     for name in VERBS:
         wanted = list(inspect.signature(getattr(appell.Robot, name)).parameters)[1:]
-        given = {
+        given: dict[str, Any] = {
             x: rng.normal(size=(2, 2)) for x in wanted if x not in ("wrenches", "options", "frame", "method", "dt")
         }
         given |= {"frame": "link2"} if "frame" in wanted else {}
@@ -118,7 +120,7 @@ def test_single_precision_stays_single():
 def test_tensors_are_read_and_written_where_they_lie():
     """An argument shares its memory with what the kernel reads."""
     x = torch.arange(6.0, dtype=torch.float64, requires_grad=True)
-    assert functions.arrays_of([x])[0].ctypes.data == x.data_ptr()
+    assert arrays_of([x])[0].ctypes.data == x.data_ptr()
 
 
 def test_vmap_and_jacrev_of_torch_func():
@@ -178,8 +180,8 @@ def test_the_gradient_of_500_steps_against_differences():
     robot, rng = appell.load("two-link", friction=False), np.random.default_rng(8)
     given = leaves(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 500, 2)))
 
-    def loss(*x):
-        run = functions.rollout(robot, *x, 1e-3, save_every=500)
+    def loss(q, v, tau):
+        run = functions.rollout(robot, q, v, tau, 1e-3, save_every=500)
         return run.q[:, -1].square().sum() + run.v[:, -1].square().sum()
 
     loss(*given).backward()
@@ -198,7 +200,7 @@ def test_states_that_are_not_kept_are_computed_again():
     found = []
     for save_every in (1, 100):
         given = leaves(q, v, np.stack([tau] * 100, axis=1))
-        run = functions.rollout(robot, *given, 1e-3, save_every=save_every)
+        run = functions.rollout(robot, given[0], given[1], given[2], 1e-3, save_every=save_every)
         assert run.q.shape == (2, 100 // save_every + 1, robot.nq)
         run.q[:, -1].sum().backward()
         found.append([x.grad.numpy() for x in given])

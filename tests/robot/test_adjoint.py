@@ -62,14 +62,14 @@ def test_along_the_motions_it_is_the_product_of_inverse_dynamics(name):
     """The gradient by q as it is stored, times q̇ of each motion, is the gradient along that motion."""
     robot, rng = pool(name), np.random.default_rng(2)
     states = random_states(robot, 4)
-    given = arguments(robot, "inverse_dynamics", states)
+    q, v, a = arguments(robot, "inverse_dynamics", states)
     w = rng.normal(size=(4, robot.nu))
     product, inputs, outputs = robot.adjoint("inverse_dynamics")
     assert [port.name for port in (*inputs, *outputs)] == ["q", "v", "a", "w_tau", "by_q", "by_v", "by_a"]
-    by_q, *others = product(*given, w)
-    rates = robot.evaluate("coordinate_rates", states.q[:, None], np.eye(robot.nv))
+    by_q, *others = product(q, v, a, w)
+    rates = robot.evaluate("coordinate_rates", q[:, None], np.eye(robot.nv))
     along = [np.einsum("nkq,nq->nk", rates, by_q), *others]
-    for found, expected in zip(along, robot.inverse_dynamics_vjp(*given, w), strict=True):
+    for found, expected in zip(along, robot.inverse_dynamics_vjp(q, v, a, w), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-10 * (1.0 + np.abs(expected).max()))
 
 
