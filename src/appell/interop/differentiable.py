@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from appell.errors import InputError
+from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.read.values import shown
 from appell.robot.arguments import choice
@@ -47,10 +48,16 @@ class Differentiable:
             )
         return self._orders[order]
 
+    def unguarded(self, order: int) -> ProgramSpec:
+        """Return the program of a derivative without guards."""
+        return self.robot.unguarded(
+            self.verb, self._about, order=order, parametric=self._is_parametric, formulation=self._formulation
+        )
+
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """Return the arguments of the verb, π last where they are one."""
-        return self.of_order(0)[1]
+        return self.unguarded(0).inputs if not self.robot.kind.is_looped else self.of_order(0)[1]
 
     def leading(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """Return the leading axes of arguments of these shapes, or raise what does not fit."""

@@ -82,6 +82,14 @@ def program(kind: Kind, key: Key) -> Program:
     return Program(ProgramSpec(key.verb, inputs, outputs, _fingerprint(kind, key), make), guards)
 
 
+def unguarded(kind: Kind, key: Key) -> ProgramSpec:
+    """Return the program of a verb written out, without its guards: for those who cannot look at them."""
+    inputs, outputs, guards = ports(kind, key)
+    results = outputs[: len(outputs) - len(guards)]
+    text = f"{_fingerprint(kind, key)} unguarded"
+    return ProgramSpec(key.verb, inputs, results, text, partial(tape, kind, key, is_guarded=False))
+
+
 def _fingerprint(kind: Kind, key: Key) -> str:
     about = kind.model.frame_index[key.about] if isinstance(key.about, str) else key.about
     guards = [guard.name for guard in ports(kind, key)[2]]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from appell.errors import InputError
+from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.read.values import shown
 from appell.robot import compile, equations, export
@@ -16,7 +17,7 @@ from appell.robot.compile import verb_of
 from appell.robot.composed import composed
 from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
-from appell.robot.kind import Program
+from appell.robot.kind import Key, Program
 from appell.robot.sensitivity import Sensitivity
 from appell.robot.verbs import Verb
 from appell.trace.count import Count
@@ -214,18 +215,34 @@ class Robot(Sensitivity):
         >>> [port.name for port in outputs], product([0.1, 0.2], [1.0, 0.0, 0.0, 0.0]).round(4)
         (['by_q'], array([ 0.    , -0.0795]))
         """
-        key = self._key(verb, self._about(verb, about, verb), formulation, parametric)._replace(order=order)
-        if order and self.kind.is_looped:
-            raise InputError(
-                f"{verb}: robot '{self.name}' has {len(self.model.bodies)} bodies, too many for the derivative of any "
-                "verb; use inverse_dynamics_vjp or forward_dynamics_vjp"
-            )
+        key = self._reverse_key(verb, about, order, parametric, formulation)
         name = (verb, about, formulation, parametric, order)
         if name not in self._calls:
             made = composed if not order and self.kind.is_composed(key) else prepared
             self._calls[name] = made(self.kind, key)
         inputs, outputs, guards = compile.ports(self.kind, key)
         return self._calls[name], inputs, outputs[: len(outputs) - len(guards)]
+
+    def unguarded(
+        self, verb: str, about: Any = None, *, order: int = 0, parametric: bool = False, formulation: str | None = None
+    ) -> ProgramSpec:
+        """Return the program of :meth:`adjoint` without guards; none of a robot whose programs are loops."""
+        key = self._reverse_key(verb, about, order, parametric, formulation)
+        if self.kind.is_looped:
+            raise self._too_long(verb)
+        return compile.unguarded(self.kind, key)
+
+    def _reverse_key(self, verb: str, about: Any, order: int, parametric: bool, formulation: str | None) -> Key:
+        key = self._key(verb, self._about(verb, about, verb), formulation, parametric)
+        if order and self.kind.is_looped:
+            raise self._too_long(verb)
+        return key._replace(order=order)
+
+    def _too_long(self, verb: str) -> InputError:
+        return InputError(
+            f"{verb}: robot '{self.name}' has {len(self.model.bodies)} bodies, too many for the derivative of any "
+            "verb; use inverse_dynamics_vjp or forward_dynamics_vjp"
+        )
 
     def tape(
         self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None
