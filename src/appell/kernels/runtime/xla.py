@@ -99,7 +99,8 @@ def handler_text(spec: ProgramSpec, real: Real, loop: int) -> str:
         f"call void inttoptr (i64 {loop} to ptr)(ptr %places, ptr %count, ptr @steps, ptr null)",
         "ret ptr null",
     ]
-    return f"@steps = internal constant [{len(numbers)} x i64] [{steps}]\n" + function("ptr @handler(ptr %frame)", lines)
+    table = f"@steps = internal constant [{len(numbers)} x i64] [{steps}]\n"
+    return table + function("ptr @handler(ptr %frame)", lines)
 
 
 def _field(name: str, kind: str, record: str, offset: int) -> list[str]:
