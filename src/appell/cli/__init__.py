@@ -12,7 +12,22 @@ from typing import Annotated
 import typer
 
 from appell import __version__
-from appell.cli import bench, cache, compare, export, fd, id, identify, info, ops, reproduce, simulate, sweep, view
+from appell.cli import (
+    bench,
+    cache,
+    compare,
+    convert,
+    export,
+    fd,
+    id,
+    identify,
+    info,
+    ops,
+    reproduce,
+    simulate,
+    sweep,
+    view,
+)
 from appell.cli.common import Group
 
 app = typer.Typer(
@@ -49,6 +64,7 @@ for _name, _module in {
     "identify": identify,
     "ops": ops,
     "export": export,
+    "convert": convert,
     "bench": bench,
     "compare": compare,
     "reproduce": reproduce,

@@ -17,6 +17,7 @@ PACKAGES = {
     "contourpy": "appell[plot]",
     "cvxpy": "appell[fit]",
     "distributed": "appell[cluster]",
+    "gymnasium": "appell[gym]",
     "jax": "appell[jax]",
     "lz4": "appell[logs]",
     "matplotlib": "appell[plot]",
