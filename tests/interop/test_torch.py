@@ -138,7 +138,7 @@ def test_vmap_and_jacrev_of_torch_func():
 
 def test_opcheck_of_verbs_and_rollouts():
     robot = appell.load("two-link")
-    number = differentiable(robot, "forward_dynamics", None, False, None).number
+    number = differentiable(robot, "forward_dynamics").number
     given = leaves(*np.random.default_rng(6).normal(size=(3, 2, 2)))
     for order in (0, 1):
         more = leaves(*np.ones((order, 2, 2)))
@@ -246,6 +246,10 @@ def test_other_mistakes_have_their_remedy():
         functions.gravity(robot, [0.0, 0.0], out=np.zeros(2))
     with pytest.raises(InputError, match=r"q: expected real numbers, got torch\.complex64"):
         functions.gravity(robot, torch.zeros(2, dtype=torch.complex64))
+    with pytest.raises(InputError, match=r"frame: expected a name, got \["):
+        functions.pose(robot, [0.0, 0.0], ["link2"])
+    with pytest.raises(InputError, match="pose: frame: robot 'two-link' has no frame 'hand'"):
+        functions.pose(robot, [0.0, 0.0], "hand")
     with pytest.raises(AttributeError, match="its verbs are 'inverse_dynamics', 'forward_dynamics'"):
         functions.inverse_kinematics  # noqa: B018
     with pytest.raises(InputError, match="steps: no argument has an axis of steps"):

@@ -73,9 +73,20 @@ class Differentiable:
         return InputError(f"{self.verb}: the leading axes do not broadcast ({axes}) for robot '{self.robot.name}'")
 
 
-@lru_cache(maxsize=KEPT)
-def differentiable(robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None) -> Differentiable:
+def differentiable(
+    robot: Robot, verb: str, about: Any = None, is_parametric: bool = False, formulation: str | None = None
+) -> Differentiable:
     """Return a verb of a robot; the same object for the same arguments."""
+    for what, name in (("verb", verb), ("frame", about), ("formulation", formulation)):
+        if not isinstance(name, str | None):
+            raise InputError(f"{what}: expected a name, got {shown(name)} for robot '{checked_robot(robot).name}'")
+    return _differentiable(checked_robot(robot), verb, about, is_parametric, formulation)
+
+
+@lru_cache(maxsize=KEPT)
+def _differentiable(
+    robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None
+) -> Differentiable:
     return Differentiable(robot, verb, about, is_parametric, formulation)
 
 

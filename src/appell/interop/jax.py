@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from appell.errors import InputError
-from appell.interop.differentiable import KEPT, Differentiable, checked_robot, differentiable, functions, named
+from appell.interop.differentiable import KEPT, Differentiable, differentiable, functions, named
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.runtime.xla import Handler
@@ -66,7 +66,9 @@ def evaluate(
     >>> bool(abs(slope(jax.numpy.zeros(2)) - robot.gravity([0.0, 0.0])).max() < 1e-4)
     True
     """
-    program = differentiable(checked_robot(robot), verb, about, parameters is not None, formulation)
+    program = differentiable(robot, verb, about, parameters is not None, formulation)
+    if not robot.nv:
+        raise InputError(f"{verb}: robot '{robot.name}' has no joint that moves")
     given = arguments if parameters is None else (*arguments, parameters)
     wanted = [port.name for port in program.unguarded(0).inputs]
     if len(given) != len(wanted):

@@ -19,7 +19,6 @@ from appell.errors import InputError
 from appell.interop.differentiable import (
     Differentiable,
     by_number,
-    checked_robot,
     differentiable,
     functions,
     named,
@@ -71,7 +70,7 @@ def evaluate(
     >>> bool((q.grad - torch.as_tensor(robot.gravity([0.0, 0.0]))).abs().max() < 1e-12)
     True
     """
-    program = differentiable(checked_robot(robot), verb, about, parameters is not None, formulation)
+    program = differentiable(robot, verb, about, parameters is not None, formulation)
     given = arguments if parameters is None else (*arguments, parameters)
     wanted = [port.name for port in program.inputs]
     if len(given) != len(wanted):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.interop.differentiable import by_number, checked_robot, differentiable
+from appell.interop.differentiable import by_number, differentiable
 from appell.interop.tensors import arrays_of, batched, torch_package, typed
 from appell.robot.arguments import ABOVE_ZERO, choice, number, whole
 from appell.robot.robot import Robot
@@ -86,7 +86,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
     ((2, 2), (100, 2))
     """
     torch, is_parametric = torch_package(), parameters is not None
-    program = differentiable(checked_robot(robot), "forward_dynamics", None, is_parametric, None)
+    program = differentiable(robot, "forward_dynamics", is_parametric=is_parametric)
     if robot.kind.is_looped:
         raise InputError(
             f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for gradients of rollouts; "
