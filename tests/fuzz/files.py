@@ -70,7 +70,7 @@ def check_robot(robot: appell.Robot, path: Path) -> None:
         )
     if not robot.nv or not numbers.size or np.abs(numbers).max() > HUGE:
         return
-    arguments = [q, np.zeros(robot.nv), np.zeros(robot.nu)]
+    arguments = [q, np.zeros(robot.nv), np.zeros(len(robot.driven))]
     try:
         tau = _by_recursion(robot, arguments)
     except (ValueError, ArithmeticError) as error:  # a singular or unreachable configuration, where native code refuses

@@ -49,6 +49,7 @@ USES = {
     "clarabel": [lambda run, folder: fitted(run)],
     "cvxpy": [lambda run, folder: fitted(run)],
     "jax": [lambda run, folder: run.robot.export("gravity", to="jax")],
+    "distributed": [lambda run, folder: appell.sweep(lambda x: {"x": x}, {"x": [1]}, engine="dask")],
     "matplotlib": [
         lambda run, folder: run.plot(),
         lambda run, folder: run.animate(folder / "a.gif"),
@@ -76,7 +77,9 @@ def test_a_missing_package_is_one_line_with_the_command_that_installs_it(package
 
 def test_every_package_has_a_use_here_or_is_reported_by_a_command():
     assert set(PACKAGES) - set(USES) == {
+        "cloudpickle",  # used where it is installed
         "collada",  # a remark of the viewer's
+        "gymnasium",  # asked for as its module is imported
         "contourpy",  # for walls in space, after PIL
         "lz4",  # of compressed logs, which mcap brings
         "pinocchio",  # a line of compare's

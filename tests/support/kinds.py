@@ -47,8 +47,8 @@ def random_states(robot: Robot, size: int, seed: int = 2002) -> States:
 
 
 def driven(robot: Robot, a: Array) -> Array:
-    """Return the accelerations that inverse dynamics takes: the first, as many as there are actuators."""
-    return a[..., : robot.nu]
+    """Return the accelerations that inverse dynamics takes: the first of the independent ones."""
+    return a[..., : len(robot.driven)]
 
 
 def arguments(robot: Robot, verb: str, states: States) -> list[Array]:

@@ -92,7 +92,7 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AppellWarning)  # of inertias that no body has: both libraries use them
         try:
-            robot = load(path, floating=is_floating, friction=False)
+            robot = load(path, floating=is_floating, friction=False, armature=False)
         except AppellError as error:
             reason = str(error).removeprefix(str(path)).lstrip(":")
             return Agreement(path, is_floating, note=f"refused, line {reason}", is_refused=True)

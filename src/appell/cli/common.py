@@ -64,9 +64,8 @@ def argument(value: str, text: str, words: Words = ()) -> Any:
 FILES = ".urdf, .xml (MJCF) or .toml file"
 RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560.", catalogue)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
-NoFriction = Annotated[
-    bool, typer.Option("--no-friction", help="Leave out joint damping, Coulomb friction and rotor inertia.")
-]
+NoFriction = Annotated[bool, typer.Option("--no-friction", help="Leave out joint damping and Coulomb friction.")]
+NoArmature = Annotated[bool, typer.Option("--no-armature", help="Leave out rotor inertia.")]
 Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.")]
 Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
 Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
@@ -150,6 +149,7 @@ class RobotOptions:
     floating: Floating = False
     mimic: Mimic = False
     no_friction: NoFriction = False
+    no_armature: NoArmature = False
     gravity: Gravity = None
     loops: Loops = None
 
@@ -160,7 +160,8 @@ class RobotOptions:
         (<Robot 'two-link': 2 bodies, nq 2, nv 2>, [])
         """
         down = None if self.gravity is None else numbers("--gravity", self.gravity, 3)
-        chosen = {"floating": self.floating, "friction": not self.no_friction, "mimic": self.mimic}
+        chosen: Any = {"floating": self.floating, "mimic": self.mimic}
+        chosen |= {"friction": not self.no_friction, "armature": not self.no_armature}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", AppellWarning)
             robot = load(self.robot, gravity=down, loops=self.loops or True, **chosen)

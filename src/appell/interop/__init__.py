@@ -6,7 +6,6 @@ conventions of those libraries and back. :mod:`appell.interop.torch` and :mod:`a
 differentiable operation. :mod:`appell.interop.gymnasium` has environments for learning; it is imported when first used.
 """
 
-import importlib
 from typing import Any
 
 from appell.interop import jax, torch
@@ -20,5 +19,7 @@ __all__ = ["Convention", "drake", "from_mujoco", "from_pinocchio", "gymnasium", 
 def __getattr__(name: str) -> Any:
     """Import a module that needs a package of its own."""
     if name == "gymnasium":
-        return importlib.import_module("appell.interop.gymnasium")
+        import appell.interop.gymnasium as module  # noqa: PLC0415  (it needs a package that not everyone has)
+
+        return module
     raise AttributeError(f"module 'appell.interop' has no attribute '{name}'")

@@ -97,7 +97,8 @@ class Assembler:
         inputs = (Port("q", (self.model.nq,)),)
         outputs = Port("X", (len(self.ties), 3, 4)), Port("J", (len(self._entries),))
         frames = [frame for tie in self.ties for frame in (tie.first, tie.second)]
-        fingerprint = repr((replace(self.model, name="", source="", frames=()), frames))
+        bare = replace(self.model, name="", source="", frames=(), configurations=())
+        fingerprint = repr((bare, frames))
 
         def program(q: Scalars) -> Any:
             chain = links(self.model, q)

@@ -26,13 +26,13 @@ from appell.read import from_dh as _from_dh
 from appell.read import read
 from appell.read.closures import with_loops
 from appell.read.regular import is_file, shortened
+from appell.read.srdf import with_states
 from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
 from appell.read.values import gravity_vector
 from appell.robot.arguments import truth
-from appell.robot.long.kind import LongTree, is_long
+from appell.robot.long.kind import open_kind
 from appell.robot.robot import Robot
-from appell.robot.tree import Tree
 
 MJCF = (".xml", ".mjcf")
 """Files whose equalities of joints MuJoCo enforces, so that leaving them loose is worth a warning."""
@@ -43,9 +43,11 @@ def load(
     *,
     floating: bool = False,
     friction: bool = True,
+    armature: bool = True,
     mimic: bool = False,
     gravity: Sequence[float] | None = None,
     loops: str | os.PathLike[str] | bool = True,
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Robot:
     """Return the robot of a file or of the catalogue.
 
@@ -57,7 +59,9 @@ def load(
     floating
         True gives the robot a floating base: a first joint "root" of six velocities.
     friction
-        False leaves out joint damping, Coulomb friction and rotor inertia.
+        False leaves out joint damping and Coulomb friction.
+    armature
+        False leaves out rotor inertia.
     mimic
         What becomes of joints that the file, of whatever format, lets follow another by q = multiplier·q' + offset.
         False, the default, moves each by itself, as Pinocchio's default does: nq and nv count them. True binds them:
@@ -67,6 +71,8 @@ def load(
     loops
         A file that closes the loops of a tree: the ``robot.yaml`` of example-parallel-robots, or appell's toml. True,
         the default, closes those that the robot's own file describes, False leaves them open.
+    srdf
+        An SRDF file whose group states become named configurations, :attr:`appell.Robot.configurations`.
 
     Raises
     ------
@@ -84,13 +90,15 @@ def load(
     >>> appell.load("five-bar")
     <Robot 'five-bar': 4 bodies, 1 closure, nq 4, nv 2>
     """
-    for option, is_set in (("floating", floating), ("friction", friction), ("mimic", mimic)):
+    for option, is_set in (("floating", floating), ("friction", friction), ("armature", armature), ("mimic", mimic)):
         truth(f"load: {option}", is_set)
     place = "" if isinstance(source, Model) else _place(source)
     if is_spherical(_toml(place)):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
             if is_set:
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
+        if srdf is not None:
+            raise InputError(f"load: '{place}' is a spherical parallel robot, whose joints have no states of an srdf")
         text, origin = _text(place)
         return _spherical(read_legs(text, gravity=gravity, source=origin))
     model = source if isinstance(source, Model) else _read(place, gravity)
@@ -103,8 +111,10 @@ def load(
     model = coupled(model) if mimic else model
     model = model.floating() if floating else model
     model = model if friction else model.without_friction()
+    model = model if armature else model.without("armature")
     model = model if loops else replace(model, closures=(), actuators=(), home=())
-    return Robot(close(model) if model.closures else LongTree(model) if is_long(model) else Tree(model))
+    model = model if srdf is None else with_states(model, srdf)
+    return Robot(close(model) if model.closures else open_kind(model))
 
 
 def _place(source: object) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from appell.errors import ModelError
 from appell.model.closure import Closure
@@ -27,6 +27,8 @@ ROOT = "root"
 """The name of a free base's joint."""
 GRAVITY: Vector = (0.0, 0.0, -9.81)
 Z: Vector = (0.0, 0.0, 1.0)
+Coordinates = tuple[tuple[str, tuple[float, ...]], ...]
+"""Coordinates of some joints by name."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too."""
+    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too.
+
+    `inertia` is that of a link which a fixed joint makes part of the body, in the frame; the body's includes it.
+    """
 
     name: str
     body: int
     placement: Pose
+    inertia: Inertia | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -155,8 +161,10 @@ class Model:
     """What ties frames of the tree together: the loops of a closed robot."""
     actuators: tuple[str, ...] = ()
     """The joints that have motors, where not all have one."""
-    home: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    home: Coordinates = ()
     """Where to begin closing the loops: coordinates of some joints by name, the others being neutral."""
+    configurations: tuple[tuple[str, Coordinates], ...] = ()
+    """Named configurations: MJCF keyframes and SRDF group states; joints they do not name are neutral."""
     independent_velocities: tuple[str, ...] = ()
     """The independent velocities of a robot with loops, where the file names them."""
     curves: tuple[Curve, ...] = ()
@@ -229,10 +237,20 @@ class Model:
         curves = tuple(replace(curve, body=curve.body + 1) for curve in self.curves)
         return replace(self, bodies=bodies, frames=frames, curves=curves, base=Base())
 
+    def without(self, *names: str) -> Model:
+        """Return the model without some joint parameters: "damping", "friction", "armature"."""
+        none: Any = dict.fromkeys(names, 0.0)
+        bodies = tuple(replace(body, joint=replace(body.joint, **none)) for body in self.bodies)
+        own = tuple(joint._replace(**none) for joint in self.own_joint_parameters)
+        return replace(self, bodies=bodies, own_joint_parameters=own)
+
     def without_friction(self) -> Model:
+        """Return the model without joint damping and Coulomb friction."""
+        return self.without("damping", "friction")
+
+    def without_joint_parameters(self) -> Model:
         """Return the model without joint damping, Coulomb friction and rotor inertia."""
-        bare = (replace(b, joint=replace(b.joint, damping=0.0, friction=0.0, armature=0.0)) for b in self.bodies)
-        return replace(self, bodies=tuple(bare), own_joint_parameters=())
+        return replace(self.without(*JointParameters._fields), own_joint_parameters=())
 
     @property
     def has_friction(self) -> bool:

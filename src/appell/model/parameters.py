@@ -46,5 +46,5 @@ def with_parameters(model: Model, pi: Sequence[Scalar]) -> Model:
 
 def without_parameters(model: Model) -> Model:
     """Return what is left of a model when its parameters are inputs of a program: geometry alone."""
-    bare = model.without_friction()
+    bare = model.without_joint_parameters()
     return replace(bare, bodies=tuple(replace(body, inertia=Inertia()) for body in bare.bodies))

@@ -13,6 +13,7 @@ PACKAGES = {
     "PIL": "appell[plot]",
     "casadi": "casadi",
     "clarabel": "appell[fit]",
+    "cloudpickle": "appell[cluster]",
     "collada": "pycollada",
     "contourpy": "appell[plot]",
     "cvxpy": "appell[fit]",

@@ -41,7 +41,7 @@ from appell.read.compiled import (
     names_of,
     vector,
 )
-from appell.read.equalities import driven_joints, equalities, pose_of_file
+from appell.read.equalities import coordinates, driven_joints, equalities, keyframes
 from appell.read.place import contents
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
@@ -126,11 +126,13 @@ def model_of_compiled(
     )
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
     _warn(source, unread(mujoco, compiled, {*ties, *loops.held}), remarks)
-    model = replace(model, frames=(*_frames(compiled, names, tree, model), *loops.frames))
+    frames = (*_frames(compiled, names, tree, model), *loops.frames)
+    model = replace(model, frames=frames, configurations=keyframes(mujoco, compiled, names))
     if not loops.closures:
         return model
     drives = driven_joints(mujoco, compiled, names)
-    return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(mujoco, compiled, names))
+    home = dict(model.configurations).get("home", coordinates(compiled, names, compiled.qpos0))
+    return replace(model, closures=loops.closures, actuators=drives, home=home)
 
 
 def _title(compiled: Any) -> str:
@@ -256,18 +258,18 @@ def _frames(compiled: Any, names: Names, tree: _Tree, model: Model) -> tuple[Fra
         sites[i].append(k)
     frames: list[Frame] = []
 
-    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose) -> None:
+    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose, inertia: Inertia | None = None) -> None:
         if name in others:
             name = fresh(name + suffix, taken)
             taken.add(name)
-        frames.append(Frame(name, index.get(link, WORLD), pose))
+        frames.append(Frame(name, index.get(link, WORLD), pose, inertia))
 
     for i, (link, pose) in enumerate(tree.mounts):
         for j in joints_of(compiled, i):
             add(names.joints[j], "_joint", of_bodies, names.links[j], Pose())
             if names.links[j] != names.bodies[i]:
                 add(names.links[j], "", set(), names.links[j], Pose())
-        add(names.bodies[i], "", set(), link, pose)
+        add(names.bodies[i], "", set(), link, pose, None if link == names.bodies[i] else _inertia(compiled, i))
         for k in sites[i]:
             there = pose.then(_pose(compiled.site_pos[k], compiled.site_quat[k]))
             add(names.sites[k], "_site", of_both, link, there)

@@ -36,6 +36,9 @@ angle is a number of radians or text such as ``"90 deg"``::
     friction = 0.0
     armature = 0.0
 
+    [configurations]                        # by name: coordinates of some joints, 0 where absent
+    folded = { hinge = "170 deg" }
+
 and, where loops close it (:mod:`appell.model.closure`)::
 
     actuators = ["crank"]                   # the joints that have motors; where absent, all independent ones
@@ -78,7 +81,7 @@ from appell.model.build import Connection, Link, build, listed
 from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
-from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
+from appell.model.model import GRAVITY, Coordinates, Frame, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.regular import MEGABYTE
@@ -104,7 +107,7 @@ from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
 LOOP_KEYS = ("closures", "actuators", "home", "independent")
-TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", "floating", *TREE_KEYS, "dh", *LOOP_KEYS)
+TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", "floating", "configurations", *TREE_KEYS, "dh", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
@@ -157,6 +160,7 @@ def read_toml(
     read = _arm if _has_table(top, place) else _tree
     model = read(top, name, gravity_vector(gravity, own_gravity), place)
     model = _closed(model.floating() if _flag(top, "floating", False, place) else model, top, place)
+    model = replace(model, configurations=_configurations(top, model, place))
     return coupled(model) if _flag(top, "mimic", False, place) else model
 
 
@@ -252,7 +256,7 @@ def _connection(value: object, place: Place) -> Connection:
         _name(entries, "name", place),
         kind,
         axis=direction(vector(entries.get("axis", (0.0, 0.0, 1.0)), place.at("axis"))),
-        placement=_origin(entries["origin"], place.at("origin")) if "origin" in entries else Pose(),
+        placement=origin(entries["origin"], place.at("origin")) if "origin" in entries else Pose(),
         offset=(angle if turns else number)(entries.get("offset", 0.0), place.at("offset")),
         limits=limits(entries["limits"], turns, place.at("limits")) if "limits" in entries else Limits(),
         damping=damping,
@@ -277,20 +281,35 @@ def _closed(model: Model, top: Mapping[str, object], place: Place) -> Model:
         model = _with_closure(model, table(entry, place.at("closures").at(i)), place.at("closures").at(i))
     joints = {body.joint.name: body.joint for body in model.bodies}
     actuators = [text(x, place.at("actuators").at(i)) for i, x in _listed(top, "actuators", place)]
-    home = table(top.get("home", {}), place.at("home"))
-    for name in (*actuators, *home):
+    for name in actuators:
         if name not in joints:
-            where = place.at("actuators" if name in actuators else "home")
-            raise where.error(f"there is no moving joint '{name}'; there are {listed(joints)}")
+            raise place.at("actuators").error(_no_joint(name, joints))
     independent = [text(x, place.at("independent").at(i)) for i, x in _listed(top, "independent", place)]
     return replace(
         model,
         independent_velocities=tuple(independent),
         actuators=tuple(actuators),
-        home=tuple(
-            (name, _coordinates(value, joints[name], place.at("home").at(name))) for name, value in home.items()
-        ),
+        home=_named_coordinates(top.get("home", {}), joints, place.at("home")),
     )
+
+
+def _configurations(top: Mapping[str, object], model: Model, place: Place) -> tuple[tuple[str, Coordinates], ...]:
+    here, joints = place.at("configurations"), {body.joint.name: body.joint for body in model.bodies}
+    given = table(top.get("configurations", {}), here)
+    return tuple((name, _named_coordinates(of, joints, here.at(name))) for name, of in given.items())
+
+
+def _named_coordinates(value: object, joints: Mapping[str, Joint], place: Place) -> Coordinates:
+    """Return the coordinates of some joints."""
+    given = table(value, place)
+    for name in given:
+        if name not in joints:
+            raise place.error(_no_joint(name, joints))
+    return tuple((name, _coordinates(x, joints[name], place.at(name))) for name, x in given.items())
+
+
+def _no_joint(name: str, joints: Mapping[str, Joint]) -> str:
+    return f"there is no moving joint '{name}'; there are {listed(joints)}"
 
 
 def _coordinates(value: object, joint: Joint, place: Place) -> tuple[float, ...]:
@@ -349,7 +368,7 @@ def _end(model: Model, entries: Mapping[str, object], key: str, place: Place) ->
     if isinstance(value, str):
         return frame
     own = {at: x for at, x in told.items() if at != "link"}
-    return replace(frame, name="", placement=frame.placement.then(_origin(own, here)))
+    return replace(frame, name="", placement=frame.placement.then(origin(own, here)))
 
 
 def _mimic(value: object, turns: bool, place: Place) -> Mimic:
@@ -368,7 +387,8 @@ def _name(entries: Mapping[str, object], key: str, place: Place) -> str:
     return text(entries[key], place.at(key))
 
 
-def _origin(value: object, place: Place) -> Pose:
+def origin(value: object, place: Place) -> Pose:
+    """Return the pose of a table of `xyz` and `rpy`."""
     entries = table(value, place)
     check_keys(entries, ("xyz", "rpy"), place)
     angles = sequence(entries.get("rpy", ZERO), place.at("rpy"))

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lxml import etree
 
 from appell.errors import AppellWarning, ModelError
 from appell.model.build import listed
 from appell.model.closure import KINDS, Closure
-from appell.model.model import WORLD, Frame, Joint, Model
+from appell.model.model import WORLD, Coordinates, Frame, Joint, Model
 from appell.read.markup import number
 from appell.read.mjcf import UNBOUNDED
 from appell.read.outline import check_names, unlisted_frames
@@ -81,9 +82,11 @@ class _Writer:
         self._bodies()
         self._equalities()
         self._actuators()
-        if model.home:
+        named = {**({"home": model.home} if model.home else {}), **dict(model.configurations)}
+        if named:
             keyframe = added(root, "keyframe")
-            added(keyframe, "key", name="home", qpos=_texts(self._qpos()))
+            for name, at in named.items():
+                added(keyframe, "key", name=name, qpos=_texts(self._qpos(at)))
         lost = self._lost()
         if lost:
             warnings.warn(f"robot '{model.name}': not held by MJCF: {'; '.join(lost)}", AppellWarning, stacklevel=6)
@@ -192,9 +195,9 @@ class _Writer:
                 if piece.mimic is None:
                     _motors(actuator, piece)
 
-    def _qpos(self) -> list[float]:
-        """Return the coordinates at home, depth first as MuJoCo has them, quaternions w x y z."""
-        home, found = home_of(self.model), {}
+    def _qpos(self, at: Coordinates) -> list[float]:
+        """Return a configuration, depth first as MuJoCo has it, quaternions w x y z; joints not named are neutral."""
+        home, found = home_of(replace(self.model, home=at)), {}
         for body, pieces in zip(self.model.bodies, self.parts, strict=True):
             for piece, q in zip(pieces, part_coordinates(body.joint, home[body.joint.name], pieces), strict=True):
                 has_quaternion = piece.kind in ("ball", "free")

@@ -9,7 +9,7 @@ from typing import Any
 
 from appell.model.build import Connection, Link
 from appell.model.closure import Closure
-from appell.model.model import ROOT, WORLD, Base, Body, Frame, Joint, Limits, Model
+from appell.model.model import ROOT, WORLD, Base, Body, Coordinates, Frame, Joint, Limits, Model
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -36,7 +36,10 @@ def toml_text(model: Model) -> str:
     if model.actuators:
         lines.append(f"actuators = {toml_value(model.actuators)}")
     if model.home:
-        lines.append(f"home = {toml_value({json.dumps(name): x if len(x) > 1 else x[0] for name, x in model.home})}")
+        lines.append(f"home = {toml_value(_coordinates(model.home))}")
+    if model.configurations:
+        named = {json.dumps(name): _coordinates(of) for name, of in model.configurations}
+        lines.append(f"configurations = {toml_value(named)}")
     for link in links:
         lines += ["", "[[links]]", *_entries(_link(link))]
     for connection in connections:
@@ -44,6 +47,10 @@ def toml_text(model: Model) -> str:
     for closure in model.closures:
         lines += ["", "[[closures]]", *_entries(_closure(closure))]
     return "\n".join(lines) + "\n"
+
+
+def _coordinates(of: Coordinates) -> dict[str, Any]:
+    return {json.dumps(name): x if len(x) > 1 else x[0] for name, x in of}
 
 
 def _on_ground(model: Model) -> Model:

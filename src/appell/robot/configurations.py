@@ -18,6 +18,7 @@ from appell.robot.arguments import real_array, several, whole, words
 from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
 from appell.robot.kind import Kind
+from appell.robot.records import Named
 from appell.spatial.scalar import Array
 
 
@@ -32,6 +33,25 @@ class Configurations(Description):
         array([0., 0.])
         """
         return self.kind.neutral()
+
+    @cached_property
+    def configurations(self) -> Named[Array]:
+        """Return the named configurations (nq,) of the robot's file: MJCF keyframes, SRDF group states, toml's.
+
+        Joints that a configuration does not name are as in :meth:`neutral`; loops are closed near it.
+
+        >>> import appell
+        >>> text = '<robot><group_state name="up" group="arm"><joint name="joint1" value="1.5"/></group_state></robot>'
+        >>> appell.load("two-link", srdf=text).configurations["up"]
+        array([1.5, 0. ])
+        """
+        at, found = self.places("q"), {}
+        for name, of in self.model.configurations:
+            q = self.neutral()
+            for joint, values in of:
+                q[at.get(joint, [])] = values if joint in at else []
+            found[name] = self.kind.assemble(q)
+        return Named(f"robot '{self.name}' has no configuration", found)
 
     def random(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> Array:
         """Return random configurations within the joints' limits; ±π, or ±1 m, where a joint has none.

@@ -26,6 +26,7 @@ from appell.robot.compile import formulation_of, verb_of
 from appell.robot.composed import composed
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
 from appell.robot.kind import Facts, Key, Kind, Rank
+from appell.robot.records import JointRecord, LinkRecord, Named, joint_records, link_records
 from appell.spatial.scalar import Array
 
 
@@ -97,6 +98,18 @@ class Description:
         """Return the names of the velocities in the order of v: of a joint of several, ``name[k]``."""
         return list(self.facts.independent)
 
+    @cached_property
+    def driven(self) -> list[str]:
+        """Return the velocities whose accelerations :meth:`inverse_dynamics` takes: the first of :attr:`independent`.
+
+        There are as many as actuators, fewer where actuators are redundant; the others are passive modes.
+
+        >>> import appell
+        >>> appell.load("five-bar").driven
+        ['mot1', 'mot2']
+        """
+        return self.independent[: self.facts.sizes["d"]]
+
     def places(self, letter: str) -> dict[str, list[int]]:
         """Return where each joint's numbers stand, by its name: in "q", in "v", or in "tau".
 
@@ -129,6 +142,31 @@ class Description:
     def frame_names(self) -> list[str]:
         """Return every name that :meth:`pose` and :meth:`jacobian` know: all links and joints of the file."""
         return list(self.model.frame_index)
+
+    @cached_property
+    def joints(self) -> Named[JointRecord]:
+        """Return a record per joint, by name: kind, parent and child link, axis, limits, friction, rotor inertia.
+
+        A name that is not there raises an InputError, which lists those that are.
+
+        >>> import appell
+        >>> joint = appell.load("puma560").joints["joint2"]
+        >>> joint.kind, joint.parent, joint.armature
+        ('revolute', 'link1', 2.324814845)
+        """
+        return joint_records(self.model)
+
+    @cached_property
+    def links(self) -> Named[LinkRecord]:
+        """Return a record per link, the base first, by name: its joint, mass, mass centre, inertia about the centre.
+
+        Fixed links are there too, where the file has them; toml and URDF files of :meth:`save` do not.
+
+        >>> import appell
+        >>> appell.load("two-link").links["link2"].parent
+        'link1'
+        """
+        return link_records(self.model)
 
     @cached_property
     def closure_names(self) -> list[str]:

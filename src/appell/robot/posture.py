@@ -56,6 +56,8 @@ class Posture(ABC):
     n: int
     """The number of independent velocities."""
     n_actuators: int
+    n_driven: int
+    """The number of accelerations that inverse dynamics takes, those of the first independent velocities."""
 
     @property
     def parents(self) -> list[int]:
@@ -125,10 +127,11 @@ class Posture(ABC):
         """Return the forces on the independent velocities that actuator forces amount to."""
         return tau
 
-    def actuated(self, total: Forces, shares: Sequence[Forces]) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return actuator forces, and accelerations of the passive modes, that make up forces on all velocities.
 
-        `shares` are the columns of M of the passive modes, on which no force acts.
+        `shares` are the columns of M of the passive modes, on which no force acts. Where there are more actuators than
+        accelerations to give, the forces are those of least Σ weight·force², of weights 1 where none are given.
         """
         return total, ()
 
@@ -187,7 +190,7 @@ class TreePosture(Posture):
     def __init__(self, model: Model, own: Scalars, coupled: Model) -> None:
         self.model, self.own, self._coupled = model, own, coupled
         self.q = expand_q(coupled, own)
-        self.n = self.n_actuators = coupled.independent.nv
+        self.n = self.n_actuators = self.n_driven = coupled.independent.nv
 
     @property
     def parents(self) -> list[int]:

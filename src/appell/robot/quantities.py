@@ -73,6 +73,12 @@ def wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> 
     return at.gathered(momentum.wrench_forces(at.model, at.q, wrench, frame))
 
 
+def tree_wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> Any:
+    """Return the forces on the joints of the tree that a wrench on a frame amounts to."""
+    at = robot.at(q)
+    return momentum.wrench_forces(at.model, at.q, wrench, frame)
+
+
 def point_biases(robot: Embedding, q: Scalars, v: Scalars, places: Sequence[points.Place]) -> Any:
     """Return the accelerations of points while the independent velocities do not change."""
     at = robot.at(q)

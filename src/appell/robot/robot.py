@@ -18,7 +18,7 @@ from appell.robot.composed import composed
 from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
 from appell.robot.kind import Key, Program
-from appell.robot.sensitivity import Sensitivity
+from appell.robot.stance import Stance
 from appell.robot.verbs import Verb
 from appell.trace.count import Count
 from appell.trace.tape import Port, Tape
@@ -27,7 +27,7 @@ __all__ = ["Robot", "Wrenches"]
 
 
 @final
-class Robot(Sensitivity):
+class Robot(Stance):
     """A robot with its dynamics: an arm, a tree, a robot with loops or wheels, a spherical robot in closed form.
 
     Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out.
@@ -153,7 +153,7 @@ class Robot(Sensitivity):
         frames of the robot's file, as papers count it.
 
         >>> import appell
-        >>> print(appell.load("puma560", friction=False).operations("inverse_dynamics"))
+        >>> print(appell.load("puma560", friction=False, armature=False).operations("inverse_dynamics"))
         189 M, 148 A
         """
         if verb_of(self.kind, verb).about:

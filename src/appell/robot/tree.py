@@ -59,7 +59,7 @@ class Tree(Kind):
         free = [i for i, body in enumerate(model.bodies) if not (model.is_coupled and body.joint.mimic is not None)]
         places = quaternion_places(own)
         return Facts(
-            {"q": own.nq, "v": own.nv, "u": own.nv, "t": model.nv, "p": n_parameters(model), "c": 0},
+            {"q": own.nq, "v": own.nv, "u": own.nv, "d": own.nv, "t": model.nv, "p": n_parameters(model), "c": 0},
             names,
             [body.joint.type.nq for body in own.bodies],
             velocities,

@@ -89,7 +89,7 @@ class _Assembly:
         self.plan: Plan = dynamics.probed(plan, probe_port) if probe_port is not None else plan
         self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_friction
         if self.plan.is_massless or parametric:
-            bare = (replace(body, inertia=MASSLESS) for body in model.without_friction().bodies)
+            bare = (replace(body, inertia=MASSLESS) for body in model.without_joint_parameters().bodies)
             model = replace(model, bodies=tuple(bare))
         self.model, file_rotations = with_z_axes(model)
         # a path to frames, or all bodies

@@ -340,7 +340,13 @@ def _regressor(model: Model, *, is_parametric: bool) -> Plan:
 
 
 PLANS: dict[str, Plan | Callable[..., Plan]] = {
-    **dict.fromkeys(("inverse_dynamics", "inverse_dynamics_loaded", "generalised_forces", "bias", "gravity"), INVERSE),
+    **dict.fromkeys(
+        (
+            *("inverse_dynamics", "inverse_dynamics_loaded", "inverse_dynamics_weighted"),
+            *("generalised_forces", "bias", "gravity"),
+        ),
+        INVERSE,
+    ),
     **dict.fromkeys(("forward_dynamics", "forward_dynamics_loaded"), FORWARD),
     "motion": forward_plan(
         StepPlan(_velocity_and_rates, ((0, by_coordinate),)), StepPlan(_accelerations, ((1, by_velocity),))

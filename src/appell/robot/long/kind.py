@@ -36,6 +36,11 @@ def is_long(model: Model) -> bool:
     return len(model.bodies) > LONG and not model.is_coupled
 
 
+def open_kind(model: Model) -> Tree:
+    """Return the kind of a robot without loops."""
+    return LongTree(model) if is_long(model) else Tree(model)
+
+
 class LongTree(Tree):
     """A tree of many bodies without loops."""
 

@@ -261,7 +261,7 @@ PLANS: dict[str, Plan] = {
     "velocity": _frame_plan(*_VELOCITIES, _frame_velocity),
     "acceleration": _frame_plan(*_ACCELERATIONS, _frame_acceleration),
     "jacobian": _jacobian_plan(StepPlan(_jacobian, ((0, by_row),))),
-    "wrench_forces": _jacobian_plan(StepPlan(_forces, ((0, by_velocity),))),
+    **dict.fromkeys(("wrench_forces", "tree_wrench_forces"), _jacobian_plan(StepPlan(_forces, ((0, by_velocity),)))),
     "point_positions": _frame_plan(*_POSES, _frame_position, by_index),
     "point_velocities": _frame_plan(*_VELOCITIES, _linear(_frame_velocity), by_index),
     "point_biases": _frame_plan(*_ACCELERATIONS, _linear(_frame_acceleration), by_index),
