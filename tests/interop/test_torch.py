@@ -71,7 +71,9 @@ def test_every_verb_gives_what_the_robot_gives():
     for name in VERBS:
         wanted = list(inspect.signature(getattr(appell.Robot, name)).parameters)[1:]
         given: dict[str, Any] = {
-            x: rng.normal(size=(2, 2)) for x in wanted if x not in ("wrenches", "options", "frame", "method", "dt")
+            x: rng.normal(size=(2, 2))
+            for x in wanted
+            if x not in ("wrenches", "weights", "options", "frame", "method", "dt")
         }
         given |= {"frame": "link2"} if "frame" in wanted else {}
         given |= {"dt": 1e-3, "method": "rk4"} if "dt" in wanted else {}
@@ -80,6 +82,12 @@ def test_every_verb_gives_what_the_robot_gives():
         assert isinstance(found, tuple) is isinstance(expected, tuple), name
         for x, y in zip(*(z if isinstance(z, tuple) else (z,) for z in (found, expected)), strict=True):
             np.testing.assert_array_equal(x.numpy(), y, err_msg=name)
+
+
+def test_weights_of_actuators_go_to_their_verb():
+    robot, zero = appell.load("two-link"), [0.0, 0.0]
+    found = functions.inverse_dynamics(robot, zero, zero, zero, weights=[1.0, 2.0])
+    np.testing.assert_allclose(found, robot.inverse_dynamics(zero, zero, zero, weights=[1.0, 2.0]), rtol=1e-12)
 
 
 def test_wrenches_are_differentiated_too():

@@ -197,7 +197,11 @@ def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], gi
     wrenches = given.get("wrenches")
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise InputError(f"wrenches: expected a dictionary of frames and wrenches (..., 6), got {shown(wrenches)}")
-    if wrenches:
-        loads = [evaluate(robot, "wrench_forces", arguments[0], w, about=frame) for frame, w in wrenches.items()]
-        return evaluate(robot, f"{verb}_loaded", *arguments, sum(loads[1:], loads[0]), **options)
+    loads = [evaluate(robot, "wrench_forces", arguments[0], w, about=frame) for frame, w in (wrenches or {}).items()]
+    load = sum(loads[1:], loads[0]) if loads else None
+    if (weights := given.get("weights")) is not None:
+        outside = as_array([0.0] * robot.nv) if load is None else load
+        return evaluate(robot, f"{verb}_weighted", *arguments, outside, weights, **options)
+    if load is not None:
+        return evaluate(robot, f"{verb}_loaded", *arguments, load, **options)
     return evaluate(robot, verb, *arguments, about=given.get("frame"), **options)
