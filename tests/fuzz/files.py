@@ -329,6 +329,7 @@ CLOSED = catalogue("four-bar", "five-bar", "mobile-arm")
 FILES = [
     Target("urdf", ".urdf", maker(seeds(".urdf"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 6.0),
     Target("mjcf", ".xml", maker(seeds(".xml"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 1.0),
+    Target("sdf", ".sdf", maker(seeds(".sdf"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 4.0),
     Target("toml", ".toml", maker(TREES, *TOML), load_robot, 4.0),
     Target("toml-closed", ".toml", maker(CLOSED, *TOML), load_robot, 0.2, 8),
     Target("toml-spherical", ".toml", maker(catalogue("agile-wrist", "sst"), *TOML), load_robot, 3.0),

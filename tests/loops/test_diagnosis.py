@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 import appell
 from appell.errors import AppellWarning, InputError, ModelError
-from appell.read import read_mjcf, read_toml, read_urdf
+from appell.read import read_mjcf, read_toml
 from appell.read.catalogue import file_text
 from appell.read.values import rotation
 from tests.loops.test_rolling import CART as WHEELS
@@ -156,43 +155,6 @@ def test_an_equality_of_mjcf_within_one_link_is_left_out_aloud():
     <body name="b" pos="0 0 1"/></body></worldbody><equality><weld body1="a" body2="b"/></equality></mujoco>"""
     with pytest.warns(AppellWarning, match=r"left out: 1 × <equality><weld>"):
         assert not read_mjcf(text).closures
-
-
-FOLLOWER = """<mujoco model="both"><worldbody>
-<body name="a"><joint name="ja" axis="0 1 0"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/>
-  <body name="b" pos="0.3 0 0.1"><joint name="jb" axis="0 1 0"/>
-    <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/></body></body>
-<body name="c" pos="0.5 0 0.3"><joint name="jc" axis="0 1 0"/>
-  <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/></body>
-<body name="d" pos="1 0 0"><joint name="jd" axis="0 1 0"/>
-  <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/></body>
-</worldbody><equality><connect name="pin" body1="b" body2="c" anchor="0.25 0 0.1"/>
-<joint joint1="jd" joint2="ja" polycoef="0 1 0 0 0"/></equality></mujoco>"""
-
-
-def test_loops_beside_followers_have_one_remedy(tmp_path: Path):
-    pytest.importorskip("mujoco")
-    path = tmp_path / "both.xml"
-    path.write_text(FOLLOWER)
-    remedy = "mimic=False lets these joints move by themselves, mimic=True with loops=False opens the loops"
-    with pytest.warns(AppellWarning, match=rf"not enforced \('jd'\); a robot with loops cannot bind them: {remedy}"):
-        assert appell.load(path).nv == 2
-    with pytest.raises(ModelError, match=rf"loops \('pin'\) and joints that follow others \('jd'\).*{remedy}"):
-        appell.load(path, mimic=True)
-    assert appell.load(path, mimic=True, loops=False).nv == 3
-    with pytest.warns(AppellWarning, match="load with mimic=True to bind them"):
-        appell.load(path, loops=False)
-
-
-def test_constraints_of_urdf_plus_are_said_with_their_lines():
-    extra = """
-<loop name="knee" type="continuous"><predecessor link="pole"/><successor link="base"/></loop>
-<coupling name="belt"><predecessor link="slider"/><successor link="pole"/><ratio value="2"/></coupling></robot>"""
-    with pytest.warns(
-        AppellWarning, match=r"<text>:5: .*<loop> 'knee' in line 5, <coupling> 'belt' in line 6; .*loops="
-    ):
-        model = read_urdf(POLE.replace("</robot>", extra))
-    assert model.nv == 2
 
 
 # Long motions

@@ -36,6 +36,11 @@ def compiled(folder):
     return appell.load(folder / "robot.xml")
 
 
+def macros(folder):
+    (folder / "robot.xacro").write_text('<robot><link name="a"/></robot>')
+    return appell.load(folder / "robot.xacro")
+
+
 def fitted(run):
     noise = np.random.default_rng(7).normal(size=(200, 2))
     t = np.arange(200) * 0.01
@@ -59,6 +64,7 @@ USES = {
     "pyarrow": [lambda run, folder: log(run).save(folder / "a.parquet")],
     "sympy": [lambda run, folder: run.robot.equations().M],
     "trimesh": [lambda run, folder: import_trimesh()],
+    "xacro": [lambda run, folder: macros(folder)],
     "viser": [lambda run, folder: appell.view(run, browser=False, block=False)],
     "yaml": [lambda run, folder: looped(folder)],
 }
@@ -83,6 +89,7 @@ def test_every_package_has_a_use_here_or_is_reported_by_a_command():
         "contourpy",  # for walls in space, after PIL
         "lz4",  # of compressed logs, which mcap brings
         "pinocchio",  # a line of compare's
+        "robot_descriptions",  # asked only where it is installed
         "websockets",  # which viser brings
         "zstandard",  # of compressed logs, which mcap brings
     }

@@ -65,7 +65,7 @@ def arguments(robot: Robot, verb: str, states: States) -> list[Array]:
 def about(robot: Robot, verb: str) -> Any:
     """Return what a verb is about, of what it could be: a frame, points, or nothing."""
     places = (Place(0, (0.1, -0.2, 0.3)), Place(len(robot.model.bodies) - 1, (0.0, 0.1, 0.2)))
-    return {"frame": robot.link_names[-1], "points": places, "": None}[robot.verbs[verb].about]
+    return {"frame": robot.link_names[-1], "points": places, "columns": None, "": None}[robot.verbs[verb].about]
 
 
 # Forces

@@ -56,7 +56,7 @@ def from_mujoco(
     package = import_mujoco("from_mujoco")
     _check(package, model)
     read = model_of_compiled(package, model, "from_mujoco")
-    warn_of_loose(read, read.name, mimic=mimic, loops=loops, remedy="give mimic=True")
+    warn_of_loose(read, read.name, mimic=mimic, remedy="give mimic=True")
     return load(read, friction=friction, armature=armature, mimic=mimic, loops=loops)
 
 

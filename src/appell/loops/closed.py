@@ -20,7 +20,7 @@ from appell.loops.choice import choose_dependent
 from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
-from appell.loops.structure import Structure, condition, decide, samples
+from appell.loops.structure import Structure, away_from_singular, better_conditioned, condition, decide, samples
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
@@ -96,8 +96,12 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     check_closures(model, start)
     at = assembler.assemble(start, rng)
     configurations = samples(assembler, at, rng)
+    if guess is None and (regular := away_from_singular(assembler, configurations, rng)) is not None:
+        at, configurations = regular, samples(assembler, regular, rng)
     names = independent or model.independent_velocities or None
     structure, rank = decide(assembler, configurations, None if names is None else velocity_places(model, names))
+    if guess is None:
+        at = better_conditioned(assembler, structure, configurations)
     if model.actuators and not structure.n_driven:
         raise ModelError(
             f"robot '{model.name}': its loops {listed(c.name for c in model.closures)} hold every actuator still, "

@@ -91,7 +91,7 @@ class ClosedPosture(Posture):
         total = _growth(self.factors, self.loops.structure.pivots)
         if weight:
             for tie in self.ties:
-                total = total + weight * closure.openness(self.chain, tie, size)
+                total = total + weight * closure.openness(self.chain, tie, size, self.q)
         return total
 
     def driving_growth(self) -> Scalar:
@@ -246,7 +246,7 @@ def closing_step(loops: Loops, q: Scalars) -> tuple[Forces, Forces]:
     ties = closure.ties(frames)
     rows = [row for tie in ties for row in closure.rows(frames, chain, tie)]
     rows = [{k: x for k, x in row.items() if (i, k) not in loops.structure.zeros} for i, row in enumerate(rows)]
-    residuals = [x for tie in ties for x in closure.residual(chain, tie)]
+    residuals = [x for tie in ties for x in closure.residual(chain, tie, q)]
     solved = elimination.solve(elimination.factorise(rows, order), [-x for x in residuals])
     rates = coordinate_rates(frames, q, tuple(solved.get(k, 0.0) for k in range(frames.nv)))
     closer = [x + rate for x, rate in zip(q, rates, strict=True)]

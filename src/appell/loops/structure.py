@@ -88,6 +88,14 @@ class Structure:
         return len(self.actuated) > self.n_driven
 
 
+SINGULAR = 1e-3
+"""The least singular value, relative to the largest, of a configuration to start from."""
+ILL_CONDITIONED = 1e4
+"""The largest condition number of the equations for the dependent velocities at a configuration to start from."""
+ASIDE = 0.6
+"""How far from a singular configuration others are looked for: radians, or lengths of the robot."""
+
+
 def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
     """Return closed configurations about one, itself first."""
     model = assembler.model
@@ -103,6 +111,34 @@ def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
         if len(found) == SAMPLES:
             break
     return np.array(found)
+
+
+def away_from_singular(assembler: Assembler, configurations: Array, rng: np.random.Generator) -> Array | None:
+    """Return a regular closed configuration about the first one where that one is singular, else None.
+
+    Files draw linkages stretched out, where their loops can close in two ways.
+    """
+    model, first = assembler.model, configurations[0]
+    if _regularity(assembler, configurations)[0] >= SINGULAR:
+        return None
+    steps = rng.normal(size=(len(assembler.labels) * SAMPLES, model.nv)) * ASIDE
+    starts = manifold.integrate(model, np.tile(first, (len(steps), 1)), steps * assembler.column_scale)
+    fit = assembler.close(starts)
+    found = np.array([first, *fit.q[assembler.is_closed(fit)]])
+    return np.asarray(found[int(np.argmax(_regularity(assembler, found)))])
+
+
+def better_conditioned(assembler: Assembler, structure: Structure, configurations: Array) -> Array:
+    """Return the first closed configuration, or the best one where the independent velocities are ill chosen there."""
+    found = condition(assembler, structure, configurations)
+    return np.asarray(configurations[0 if found[0] <= ILL_CONDITIONED else int(np.argmin(found))])
+
+
+def _regularity(assembler: Assembler, q: Array) -> Array:
+    """Return the least singular value that counts, relative to the largest of all."""
+    values = np.linalg.svd(assembler.gap(q)[1], compute_uv=False)
+    rank = max((rank_of(each, assembler.model.nv) for each in values), default=0)
+    return values[:, rank - 1] / values.max() if rank else np.ones(len(q))
 
 
 def jacobians(model: Model, axes: str, q: Array) -> Array:

@@ -52,6 +52,12 @@ def locked(model: Model, values: Mapping[int, tuple[float, ...]]) -> Model:
             base = base.plus(moved)
         else:
             bodies[carrier] = replace(bodies[carrier], inertia=bodies[carrier].inertia.plus(moved))
+    geared = next((tie for tie in model.closures if {joint for joint, _ in tie.coupling} & names), None)
+    if geared is not None:
+        raise InputError(
+            f"locked: coupling '{geared.name}' of robot '{model.name}' holds a sum of "
+            f"{listed(joint for joint, _ in geared.coupling)}; leave these joints unlocked"
+        )
     if model.actuators and bodies and not {*model.actuators} - names:
         raise InputError(
             f"locked: these are all motors of robot '{model.name}' ({listed(model.actuators)}), and passive joints "
@@ -167,7 +173,11 @@ def _reseated(model: Model, bodies: Sequence[Body], base: Base, seats: Mapping[i
         frames=frames,
         base=base,
         curves=tuple(curves),
-        closures=tuple(tie for tie in model.closures if {tie.first, tie.second} <= names),
+        closures=tuple(
+            tie
+            for tie in model.closures
+            if {tie.first, tie.second} <= names and {joint for joint, _ in tie.coupling} <= joints
+        ),
         actuators=tuple(name for name in model.actuators if name in joints),
         home=tuple(entry for entry in model.home if entry[0] in joints),
         configurations=tuple(
@@ -273,7 +283,13 @@ def prefixed(model: Model, prefix: str) -> Model:
         frames=tuple(replace(frame, name=prefix + frame.name) for frame in model.frames),
         base=replace(model.base, name=prefix + model.base.name),
         closures=tuple(
-            replace(tie, name=prefix + tie.name, first=prefix + tie.first, second=prefix + tie.second)
+            replace(
+                tie,
+                name=prefix + tie.name,
+                first=prefix + tie.first,
+                second=prefix + tie.second,
+                coupling=tuple((prefix + joint, x) for joint, x in tie.coupling),
+            )
             for tie in model.closures
         ),
         actuators=tuple(prefix + name for name in model.actuators),

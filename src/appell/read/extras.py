@@ -26,11 +26,13 @@ PACKAGES = {
     "mujoco": "appell[mjcf]",
     "pinocchio": "pin",
     "pyarrow": "appell[logs]",
+    "robot_descriptions": "robot_descriptions",
     "sympy": "appell[symbolic]",
     "torch": "appell[torch]",
     "trimesh": "appell[view]",
     "viser": "appell[view]",
     "websockets": "appell[view]",
+    "xacro": "appell[xacro]",
     "yaml": "pyyaml",
     "zstandard": "appell[logs]",
 }

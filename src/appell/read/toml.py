@@ -109,6 +109,7 @@ TREE_KEYS = ("links", "joints")
 LOOP_KEYS = ("closures", "actuators", "home", "independent")
 TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", "floating", "configurations", *TREE_KEYS, "dh", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
+COUPLING_KEYS = ("name", "coupling", "offset")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
 LARGEST_FILE = 2 * MEGABYTE
@@ -319,6 +320,8 @@ def _coordinates(value: object, joint: Joint, place: Place) -> tuple[float, ...]
 
 
 def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> Model:
+    if "coupling" in entries:
+        return _with_coupling(model, entries, place)
     check_keys(entries, CLOSURE_KEYS, place)
     if ("kind" in entries) == ("rows" in entries):
         raise place.error("give kind or rows, one of them")
@@ -337,6 +340,29 @@ def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> 
     new = tuple(f for f in ends if f.name not in model.frame_index)
     tie = Closure(name, ends[0].name, ends[1].name, rows, radius)
     return replace(model, frames=(*model.frames, *new), closures=(*model.closures, tie))
+
+
+def _with_coupling(model: Model, entries: Mapping[str, object], place: Place) -> Model:
+    """Return the model with a sum of coordinates held: a list of joints with their coefficients, and an offset."""
+    check_keys(entries, COUPLING_KEYS, place)
+    joints = {body.joint.name: body.joint for body in model.bodies}
+    terms: dict[str, float] = {}
+    for i, entry in enumerate(sequence(entries["coupling"], place.at("coupling"))):
+        here = place.at("coupling").at(i)
+        given = table(entry, here)
+        check_keys(given, ("joint", "coefficient"), here)
+        name = text(given.get("joint", ""), here.at("joint"))
+        if name not in joints or joints[name].type.nq != 1 or name in terms:
+            alone = [each for each, joint in joints.items() if joint.type.nq == 1]
+            raise here.error(f"expected a joint of one coordinate, each once, got '{name}'; there are {listed(alone)}")
+        terms[name] = number(given.get("coefficient", 1.0), here.at("coefficient"))
+    if not any(terms.values()):
+        raise place.at("coupling").error("expected joints with coefficients that are not all zero")
+    name = text(entries.get("name", f"closure{len(model.closures) + 1}"), place.at("name"))
+    if any(name == other.name for other in model.closures):
+        raise place.at("name").error(f"there are two closures '{name}'; give each a name of its own")
+    tie = closure.coupling(name, terms, number(entries.get("offset", 0.0), place.at("offset")))
+    return replace(model, closures=(*model.closures, tie))
 
 
 def _rows(entries: Mapping[str, object], place: Place) -> tuple[str, ...]:

@@ -71,6 +71,9 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _closure(closure: Closure) -> dict[str, Any]:
+    if closure.is_coupling:
+        terms = tuple({"joint": joint, "coefficient": x} for joint, x in closure.coupling)
+        return {"name": closure.name, "coupling": terms, "offset": closure.offset}
     told: dict[str, Any] = {"name": closure.name, "first": closure.first, "second": closure.second}
     return told | {"rows": closure.rows} | ({"radius": closure.radius} if closure.is_rolling else {})
 

@@ -21,6 +21,7 @@ from appell.read.save import save
 from appell.read.values import shown
 from appell.recursion.momentum import total_mass
 from appell.robot.arguments import numbers
+from appell.robot.base import BaseColumns, robot_columns
 from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of
 from appell.robot.composed import composed
@@ -205,6 +206,36 @@ class Description:
         return values
 
     @cached_property
+    def _base(self) -> BaseColumns:
+        return robot_columns(self.kind, lambda *states: self._call("regressor", states, {}))
+
+    @cached_property
+    def base_matrix(self) -> Array:
+        """Return B (n, p) with the base parameters π_b = B·π of :attr:`parameters` π, or of any others.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> robot.base_matrix.shape
+        (6, 20)
+        """
+        return self._base.matrix
+
+    @cached_property
+    def base_parameters(self) -> Array:
+        """Return π_b with τ = Y_b·π_b for the regressor Y_b of ``base=True``: the sums of π that torques depend on.
+
+        They include the parameters of the joints, where the robot has them.
+        :func:`appell.identification.base_parameters` names the sums.
+
+        >>> import appell
+        >>> print(*appell.load("two-link").base_parameters.round(3).tolist())
+        0.201 0.0 0.004 10.0 0.0 13.334
+        """
+        values: Array = self.base_matrix @ self.parameters
+        values.flags.writeable = False
+        return values
+
+    @cached_property
     def total_mass(self) -> float:
         """Return the mass of all moving bodies [kg]."""
         return float(total_mass(self.model))
@@ -305,7 +336,9 @@ class Description:
         if wanted == "frame" and not (isinstance(about, str) and about in self.model.frame_index):
             got = f"has no frame {shown(about)}" if about is not None else f"needs a frame for '{verb}'"
             raise InputError(f"{what}: frame: robot '{self.name}' {got}; it has {listed(self.frame_names, 40)}")
-        if not wanted and about is not None:
+        if wanted == "columns" and about is None:
+            return self._base.kept
+        if wanted in ("", "columns") and about is not None:
             raise InputError(f"{what}: '{verb}' is about the whole robot; leave frame out")
         return about
 

@@ -45,6 +45,7 @@ _VERBS = {
     "gravity": "forces G(q) that hold the robot still",
     "bias": "forces at zero acceleration, C(q, v) v + G(q) + friction",
     "generalised_forces": "forces on the independent velocities, M a + C v + G + friction",
+    "base_regressor": "matrix Y with forces = Y times the base parameters",
     "regressor": "matrix Y with forces = Y times the inertial parameters",
     "gibbs": "Gibbs function, the energy of accelerations",
     "kinetic_energy": "kinetic energy",

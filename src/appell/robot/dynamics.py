@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.read.values import shown
-from appell.robot.arguments import numbers
+from appell.robot.arguments import numbers, truth
 from appell.robot.description import Options
 from appell.robot.editing import Editing
 from appell.spatial.scalar import Array
@@ -120,11 +120,44 @@ class Dynamics(Editing):
         """Return C(q, v)·v + G(q) + friction: the forces at zero acceleration, on the independent velocities."""
         return self._call("bias", (q, v), options)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, base: bool = False, **options: Unpack[Options]
+    ) -> Array:
         """Return Y (..., nv, n) with τ = Y·π for :attr:`parameters` π: forces on the independent velocities.
 
-        Of a spherical robot, whose velocities are not its motors', the rows are the motors' torques.
+        Of a spherical robot, whose velocities are not its motors', the rows are the motors' torques. With ``base=True``
+        the columns are those of :attr:`base_parameters`, linearly independent, in a kernel of their own.
+
+        Parameters
+        ----------
+        q, v, a
+            Coordinates (..., nq), velocities (..., nv) and accelerations (..., nv) [SI units, rad].
+        base
+            Whether columns are left out that depend on others.
+
+        Returns
+        -------
+        Array
+            Y (..., nv, n).
+
+        Raises
+        ------
+        ModelError
+            With ``base=True``, when the number of base parameters is numerically open.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> q, v, a = [0.1, 0.2], [1.0, 2.0], [3.0, 4.0]
+        >>> robot.regressor(q, v, a).shape, robot.regressor(q, v, a, base=True).shape
+        ((2, 20), (2, 6))
+        >>> tau = robot.regressor(q, v, a, base=True) @ robot.base_parameters
+        >>> bool(abs(tau - robot.inverse_dynamics(q, v, a)).max() < 1e-12)
+        True
         """
+        if truth("regressor: base", base):
+            return self._call("base_regressor", (q, v, a), options, self._base.kept)
         return self._call("regressor", (q, v, a), options)
 
     def momentum_regressor(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:

@@ -35,6 +35,7 @@ from appell.robot.posture import Embedding, Forces, Posture, Tree, dot
 from appell.robot.quantities import (
     Program,
     actuator_jacobian,
+    base_regressor,
     gibbs_function,
     of_a,
     of_q,
@@ -331,6 +332,7 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "bias": _each(bias, _TREES),
     "passive_inverse_dynamics": only(passive_inverse_dynamics),
     "regressor": only(regressor_matrix),
+    "base_regressor": only(base_regressor(regressor_matrix)),
     "momentum_regressor": only(of_v(momentum.momentum_regressor)),
     "energy_regressor": only(of_v(energy.energy_regressor)),
     "gibbs": only(gibbs_function),

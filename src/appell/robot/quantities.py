@@ -19,6 +19,15 @@ def regressor_matrix(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> An
     return at.gathered_rows(regressor.regressor(at.model, at.q, moving, at.accelerations(v, moving, a)))
 
 
+def base_regressor(regressor: Program) -> Program:
+    """Return the program of some columns of a regressor."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, columns: Sequence[int]) -> Any:
+        return [[row[k] for k in columns] for row in regressor(robot, q, v, a)]
+
+    return program
+
+
 def gibbs_function(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
     """Return S; ∂S/∂a are the forces on the independent velocities."""
     at = robot.at(q)

@@ -85,7 +85,7 @@ class Robot(Stance):
         """
         verbs = [verb] if isinstance(verb, str) else several("export: expected a verb, or several", verb)
         truth("export: libm", libm)
-        framed = [name for name in verbs if verb_of(self.kind, name).about]
+        framed = [name for name in verbs if verb_of(self.kind, name).about == "frame"]
         if frame is not None and verbs and not framed:
             raise InputError(f"export: {listed(verbs)} are about the whole robot; leave frame out")
         abouts = {name: self._about(name, frame if name in framed else None, "export") for name in verbs}
@@ -156,10 +156,10 @@ class Robot(Stance):
         >>> print(appell.load("puma560", friction=False, armature=False).operations("inverse_dynamics"))
         189 M, 148 A
         """
-        if verb_of(self.kind, verb).about:
-            counted = [name for name, row in self.verbs.items() if not row.about]
+        if verb_of(self.kind, verb).about in ("frame", "points"):
+            counted = [name for name, row in self.verbs.items() if row.about in ("", "columns")]
             raise InputError(f"operations: '{verb}' is about one frame; known: {listed(counted, 60)}")
-        return compile.operations(self.kind, self._key(verb, None, formulation, False))
+        return compile.operations(self.kind, self._key(verb, self._about(verb, None, verb), formulation, False))
 
     def program(
         self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None

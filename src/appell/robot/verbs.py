@@ -3,7 +3,7 @@
 One table serves every kind of robot, native code and text alike. Sizes are numbers or letters that a kind of robot
 fills in: q its coordinates, v its independent velocities, u its actuators, d the accelerations that inverse dynamics
 takes, t the velocities of its spanning tree, p its parameters, c its closures, r the rows that close positions, n the
-points that a call is about; "v+d" is a sum of them.
+points or columns that a call is about; "v+d" is a sum of them.
 A new verb is one row here, with its programs in :mod:`appell.robot.programs`.
 """
 
@@ -32,10 +32,11 @@ ON_THE_WAY = (PIVOTS, REACH)
 class Verb:
     """One computation.
 
-    `about` says what a call names besides its arrays: nothing, a frame, or points. `is_lean` says that the result is
-    the same on the lean model (:mod:`appell.model.lean`). `guards` are checked where the kind of robot has them.
-    `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty. `by_parameters` are outputs
-    that come last where parameters are an input: derivatives by these, which the verb's programs are then given last.
+    `about` says what a call names besides its arrays: nothing, a frame, points, or columns of the regressor. `is_lean`
+    says that the result is the same on the lean model (:mod:`appell.model.lean`). `guards` are checked where the kind
+    of robot has them. `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty.
+    `by_parameters` are outputs that come last where parameters are an input: derivatives by these, which the verb's
+    programs are then given last.
     """
 
     name: str
@@ -90,6 +91,7 @@ VERBS = {
         Verb("gravity", (_Q,), _FORCES),
         Verb("bias", (_Q, _V), _FORCES),
         Verb("regressor", (_Q, _V, _A), (("Y", ("v", "p")),), is_lean=False),
+        Verb("base_regressor", (_Q, _V, _A), (("Y", ("v", "n")),), is_lean=False, about="columns"),
         Verb("gibbs", (_Q, _V, _A), (("S", ()),), is_lean=False),
         Verb("kinetic_energy", (_Q, _V), (("T", ()),), is_lean=False),
         Verb("potential_energy", (_Q,), (("V", ()),), OF_TREE, is_lean=False),

@@ -33,7 +33,7 @@ from appell.robot.guards import PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, Solved, motion, only
-from appell.robot.quantities import regressor_matrix
+from appell.robot.quantities import base_regressor, regressor_matrix
 from appell.robot.steps import METHODS, step_derivatives, steps
 from appell.robot.verbs import ACTUATION, MASS, REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
@@ -50,6 +50,7 @@ _OWN_VERBS = {
         verb.name: verb
         for verb in (
             Verb("regressor", (_Q, _V, _A), (("Y", ("u", "p")),), is_lean=False),
+            Verb("base_regressor", (_Q, _V, _A), (("Y", ("u", "n")),), is_lean=False, about="columns"),
             Verb("discriminants", (_Q,), (("D", ("legs",)),), ()),
             Verb("leg_angles", (_Q,), (("sine", _LEGS), ("cosine", _LEGS)), (REACH,)),
             Verb("leg_rates", (_Q, _V), (("rate", _LEGS),), (REACH,)),
@@ -153,7 +154,7 @@ class Spherical(Kind):
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the closed form where there is one, and the recursions of the tree."""
-        others = {} if verb == "regressor" else known(verb)
+        others = {} if verb in ("regressor", "base_regressor") else known(verb)
         if verb == "coriolis_matrix":  # another C with the same forces, which the cost must not choose
             others = {name: formulation._replace(competes=False) for name, formulation in others.items()}
         plain = verb.removesuffix("_loaded")
@@ -357,6 +358,7 @@ _OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
         for verb in METHODS
     },
     "regressor": only(_regressor),
+    "base_regressor": only(base_regressor(_regressor)),
     "leg_rates": {CLOSED_FORM: _form(programs.leg_joint_rates)},
     "leg_accelerations": {CLOSED_FORM: _form(programs.leg_joint_accelerations)},
     "leg_closure": {CLOSED_FORM: _form(programs.closure)},
