@@ -35,9 +35,9 @@ def test_there_are_ten_parameters_a_body_without_friction(tree, rng):
     assert robot.parameters.shape == (10 * len(robot.link_names),)
 
 
-def test_there_are_three_more_parameters_a_joint_with_friction(tree, rng):
+def test_there_are_four_more_parameters_per_velocity_with_friction(tree, rng):
     robot = appell.load(tree(rng, 4, has_friction=True))
-    assert robot.parameters.shape == (10 * len(robot.link_names) + 3 * robot.nv,)
+    assert robot.parameters.shape == (10 * len(robot.link_names) + 4 * robot.nv,)
 
 
 @pytest.mark.parametrize("name", [name for name in OF_EACH_KIND if name != LONG])

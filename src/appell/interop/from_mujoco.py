@@ -44,7 +44,7 @@ def from_mujoco(
     Warns
     -----
     AppellWarning
-        Once, naming everything that acts on the motion and is left out: tendons, springs, contacts, …
+        Once, naming everything that acts on the motion and is left out: servos, contacts, fluids, …
 
     >>> import appell, mujoco
     >>> compiled = mujoco.MjModel.from_xml_string('''<mujoco model="rod"><worldbody><body>

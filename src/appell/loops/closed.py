@@ -24,7 +24,7 @@ from appell.loops.structure import Structure, away_from_singular, better_conditi
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
-from appell.model.parameters import n_parameters, parameters
+from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
 from appell.robot import compile, singular
@@ -37,7 +37,6 @@ from appell.robot.coordinates import (
     joint_limits,
     quaternion_errors,
     quaternion_places,
-    velocity_names,
     velocity_places,
 )
 from appell.robot.formulations import known
@@ -383,10 +382,6 @@ class Closed(Kind):
     def with_model(self, model: Model) -> Kind:
         """Return the robot with another model of the same joints and loops."""
         return replace(self, model=model)
-
-    def closed(self, model: Model) -> Kind:
-        """Return the robot of a model with other joints, its loops closed from the home it has."""
-        return close(model)
 
     def as_tree(self) -> Model:
         """Return the model, closed where the robot is, in the independent velocities it has."""

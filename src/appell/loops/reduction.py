@@ -22,7 +22,6 @@ from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
 from appell.robot.posture import Forces, Posture, dot
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import ZERO
 from appell.trace.derive import along
 
 
@@ -59,8 +58,8 @@ class Loops:
         return closing_step(self.filed or self, q)[0]
 
     def weightless(self) -> Loops:
-        """Return the robot without gravity."""
-        return replace(self, dynamics=replace(self.dynamics, gravity=ZERO), known={})
+        """Return the robot without gravity and springs."""
+        return replace(self, dynamics=self.dynamics.weightless(), known={})
 
 
 class ClosedPosture(Posture):

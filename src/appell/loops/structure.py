@@ -24,10 +24,10 @@ from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
+from appell.model.parameters import velocity_names
 from appell.recursion import closure
 from appell.recursion.elimination import Order
 from appell.recursion.kinematics import links
-from appell.robot.coordinates import velocity_names
 from appell.robot.kind import Rank
 from appell.spatial.scalar import Array
 

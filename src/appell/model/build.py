@@ -12,7 +12,7 @@ import numpy as np
 from appell.errors import AppellWarning, ReadError
 from appell.model.check import LARGEST, unusable
 from appell.model.joints import KINDS
-from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model, Z
+from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, JointParameters, Model, Z
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import normalized
@@ -211,7 +211,9 @@ def joint_faults(joint: Joint) -> Iterator[str]:
         yield "has an axis of zero length; give it a direction"
     if moves and joint.offset and joint.type.nq > 1:
         yield f"is {joint.kind} and has an offset; only joints of one coordinate have one"
-    for what in ("damping", "friction", "armature"):
+    if moves and joint.stiffness and joint.type.nq > 1:
+        yield f"is {joint.kind} and has a stiffness; only joints of one coordinate have springs"
+    for what in JointParameters._fields:
         if getattr(joint, what) < 0:
             yield f"has a negative {what}; it must be zero or more"
 

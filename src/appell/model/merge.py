@@ -13,7 +13,7 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.closure import Closure
 from appell.model.edit import frame_of, inertia_of, joint_of, link_name, link_of, own_inertia, with_inertia
-from appell.model.model import WORLD, Base, Body, Frame, Joint, Model
+from appell.model.model import WORLD, Base, Body, Frame, Joint, Model, Spring
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.vector import matvec
@@ -65,7 +65,15 @@ def locked(model: Model, values: Mapping[int, tuple[float, ...]]) -> Model:
         )
     merged = {model.bodies[i].name: own_inertia(model, i) for i in values}
     result = _with_fixed_links(_reseated(model, bodies, replace(model.base, inertia=base), seats), merged)
-    return replace(result, closures=tuple(tie for tie in result.closures if not _is_rigid(result, tie)))
+    at = {model.bodies[i].joint.name: x[0] for i, x in values.items()}
+    springs = tuple(kept for spring in model.springs if (kept := _held(spring, at)).terms)
+    return replace(result, springs=springs, closures=tuple(t for t in result.closures if not _is_rigid(result, t)))
+
+
+def _held(spring: Spring, at: Mapping[str, float]) -> Spring:
+    """Return a spring with the joints at some coordinates held there."""
+    rest = spring.reference - sum(c * at[name] for name, c in spring.terms if name in at)
+    return replace(spring, terms=tuple(term for term in spring.terms if term[0] not in at), reference=rest)
 
 
 def _with_fixed_links(model: Model, merged: Mapping[str, Inertia]) -> Model:
@@ -178,6 +186,7 @@ def _reseated(model: Model, bodies: Sequence[Body], base: Base, seats: Mapping[i
             for tie in model.closures
             if {tie.first, tie.second} <= names and {joint for joint, _ in tie.coupling} <= joints
         ),
+        springs=tuple(spring for spring in model.springs if {name for name, _ in spring.terms} <= joints),
         actuators=tuple(name for name in model.actuators if name in joints),
         home=tuple(entry for entry in model.home if entry[0] in joints),
         configurations=tuple(
@@ -211,6 +220,7 @@ def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "
         frames=(*first.frames[:behind], *second.frames, *first.frames[behind:]),
         curves=(*first.curves, *second.curves),
         closures=(*model.closures, *added.closures),
+        springs=(*model.springs, *added.springs),
         actuators=(*_motors(model), *_motors(added)) if model.actuators or added.actuators else (),
         home=(*model.home, *added.home),
         configurations=(*model.configurations, *added.configurations),
@@ -291,6 +301,10 @@ def prefixed(model: Model, prefix: str) -> Model:
                 coupling=tuple((prefix + joint, x) for joint, x in tie.coupling),
             )
             for tie in model.closures
+        ),
+        springs=tuple(
+            replace(spring, name=prefix + spring.name, terms=tuple((prefix + name, c) for name, c in spring.terms))
+            for spring in model.springs
         ),
         actuators=tuple(prefix + name for name in model.actuators),
         independent_velocities=tuple(prefix + name for name in model.independent_velocities),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from appell.errors import AppellWarning, InputError, ReadError
 from appell.model.build import listed
@@ -131,7 +130,7 @@ def description(name: str) -> Description | None:
         near = difflib.get_close_matches(name, known, 5, 0.5)
         raise InputError(f"load: robot_descriptions has no {shown(name)}; near it are {listed(near)}")
     try:
-        module: Any = importlib.import_module(f"robot_descriptions.{name}")
+        module = extra(f"robot_descriptions.{name}", "names of robots need")
     except Exception as error:  # git's, the network's, the disk's
         said = " ".join(str(error).split()) or type(error).__name__
         raise InputError(

@@ -4,8 +4,9 @@ What a URDF says of dynamics is read: links with their `<inertial>`, joints with
 `<dynamics>` and `<mimic>`. Shapes, materials, sensors, transmissions and the settings of simulators are passed over.
 Places where the format leaves room:
 
-- A joint's rotor inertia has no tag of its own in URDF. The attribute `armature` [kg·m², or kg where the joint slides]
-  of `<dynamics>` is read, as in ``<dynamics damping="0.1" armature="0.02"/>``.
+- A joint's rotor inertia and spring have no tags of their own in URDF. The attributes `armature` [kg·m², or kg where
+  the joint slides], `stiffness` [N·m/rad] and `spring_reference` [rad] of `<dynamics>` are read, as in
+  ``<dynamics damping="0.1" armature="0.02"/>``.
 - A `<limit>` with neither `lower` nor `upper` leaves the position free; with one of them, the other is 0 as the format
   says. A continuous, planar or floating joint has no position limits, whatever its `<limit>` holds. A bound of 1e300 or
   more is none: readers that want a finite number have no other word for it.
@@ -19,10 +20,12 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from appell.errors import ReadError
 from appell.model.build import Connection, Link, build, listed
 from appell.model.model import Joint, Limits, Mimic, Model
+from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
 from appell.read.urdf_plus import ENDS, constraints, driven, with_constraints
 from appell.read.values import direction, gravity_vector, number, ordered, pose
@@ -201,17 +204,13 @@ def _mimic(element: Element, owner: Place) -> Mimic | None:
 def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
     """Return the joint with what only a moving one has: axis, limits, losses and whom it follows."""
     axis, dynamics = child(element, "axis", owner), child(element, "dynamics", owner)
-    damping, friction, armature = (
-        0.0 if dynamics is None or dynamics.get(key) is None else _number(dynamics, key, owner)
-        for key in ("damping", "friction", "armature")
-    )
+    given = [] if dynamics is None else [key for key in LOSS_KEYS if dynamics.get(key) is not None]
+    parameters: dict[str, Any] = {key: _number(dynamics, key, owner) for key in given}
     return replace(
         joint,
         axis=(1.0, 0.0, 0.0) if axis is None else direction(_vector(axis, "xyz", owner)),
         limits=_limits(joint.kind, child(element, "limit", owner), owner),
-        damping=damping,
-        friction=friction,
-        armature=armature,
+        **parameters,
         mimic=_mimic(element, owner),
     )
 

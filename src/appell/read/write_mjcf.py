@@ -80,6 +80,7 @@ class _Writer:
         added(root, "option", gravity=_texts(model.gravity))
         added(added(root, "default"), "site", group="4")
         self._bodies()
+        self._tendons()
         self._equalities()
         self._actuators()
         named = {**({"home": model.home} if model.home else {}), **dict(model.configurations)}
@@ -115,6 +116,17 @@ class _Writer:
             _sites(element, sites.get(i, ()))
 
     # What ties joints and bodies together
+
+    def _tendons(self) -> None:
+        springs = self.model.springs
+        tendon = added(self.root, "tendon") if springs else None
+        for spring in springs:
+            side = -1.0 if spring.reference < 0.0 else 1.0  # lengths of springs are positive in MJCF
+            own = {"stiffness": spring.stiffness, "damping": spring.damping, "springlength": side * spring.reference}
+            told = {key: number(float(x)) for key, x in own.items() if x or key == "springlength"}
+            fixed = added(tendon, "fixed", {"name": spring.name, **told})
+            for name, c in spring.terms:
+                added(fixed, "joint", joint=name, coef=number(side * c))
 
     def _equalities(self) -> None:
         pieces = {piece.name: piece for group in self.parts for piece in group}
@@ -245,6 +257,7 @@ def _joint(joint: Joint) -> dict[str, str]:
         if _range(joint):
             told["range"] = _range(joint)
     losses = {"damping": joint.damping, "frictionloss": joint.friction, "armature": joint.armature}
+    losses |= {"stiffness": joint.stiffness, "springref": joint.spring_reference if joint.stiffness else 0.0}
     told |= {key: number(x) for key, x in losses.items() if x}
     if 0.0 < joint.limits.effort < math.inf and joint.kind not in ("ball", "free"):
         told["actuatorfrcrange"] = _texts((-joint.limits.effort, joint.limits.effort))

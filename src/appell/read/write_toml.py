@@ -9,7 +9,8 @@ from typing import Any
 
 from appell.model.build import Connection, Link
 from appell.model.closure import Closure
-from appell.model.model import ROOT, WORLD, Base, Body, Coordinates, Frame, Joint, Limits, Model
+from appell.model.model import ROOT, WORLD, Base, Body, Coordinates, Frame, Joint, Limits, Model, Spring
+from appell.read.dh import LOSS_KEYS
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -44,6 +45,8 @@ def toml_text(model: Model) -> str:
         lines += ["", "[[links]]", *_entries(_link(link))]
     for connection in connections:
         lines += ["", "[[joints]]", *_entries(_joint(connection))]
+    for spring in model.springs:
+        lines += ["", "[[springs]]", *_entries(_spring(spring))]
     for closure in model.closures:
         lines += ["", "[[closures]]", *_entries(_closure(closure))]
     return "\n".join(lines) + "\n"
@@ -68,6 +71,12 @@ def _on_ground(model: Model) -> Model:
 def _link(link: Link) -> dict[str, Any]:
     own = {} if link.inertia == Inertia() else {"parameters": link.inertia.parameters}
     return {"name": link.name, **own}
+
+
+def _spring(spring: Spring) -> dict[str, Any]:
+    joints = {json.dumps(name): c for name, c in spring.terms}
+    own = {key: getattr(spring, key) for key in ("stiffness", "damping", "reference")}
+    return {"name": spring.name, "joints": joints} | {key: x for key, x in own.items() if x}
 
 
 def _closure(closure: Closure) -> dict[str, Any]:
@@ -95,7 +104,7 @@ def _joint(connection: Connection) -> dict[str, Any]:
     if joint.mimic is not None:
         relation = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
         told["mimic"] = {"joint": joint.mimic.joint, **relation}
-    own = {key: getattr(joint, key) for key in ("offset", "damping", "friction", "armature")}
+    own = {key: getattr(joint, key) for key in ("offset", *LOSS_KEYS)}
     return told | {key: x for key, x in own.items() if x}
 
 

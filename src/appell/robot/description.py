@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
+from appell.model.parameters import parameter_names
 from appell.read.save import save
 from appell.read.values import shown
 from appell.recursion.momentum import total_mass
@@ -199,11 +200,25 @@ class Description:
     def parameters(self) -> Array:
         """Return π with τ = Y·π: per body m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin.
 
-        A robot with joint friction has three more per velocity: rotor inertia, damping, Coulomb friction.
+        Where any joint has them, four more per velocity: rotor inertia, damping, Coulomb friction, stiffness; then
+        stiffness and damping of every spring between joints. :attr:`parameter_names` labels all.
         """
         values = np.array(self.facts.parameters, dtype=float)
         values.flags.writeable = False
         return values
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Return the name of every entry of :attr:`parameters`: a symbol with the name of a link, velocity or spring.
+
+        Symbols are m, mx, my, mz, Ixx … Izz of bodies; rotor inertia Ia, damping d, Coulomb friction f and stiffness k.
+
+        >>> import appell
+        >>> names = appell.load("puma560").parameter_names
+        >>> names[0], names[-4:]
+        ('m_link1', ('Ia_joint6', 'd_joint6', 'f_joint6', 'k_joint6'))
+        """
+        return parameter_names(self.model)[: len(self.facts.parameters)]
 
     @cached_property
     def _base(self) -> BaseColumns:

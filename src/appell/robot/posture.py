@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from appell.model.model import Model
@@ -25,7 +24,6 @@ from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import ZERO
 from appell.trace.derive import along
 
 Forces = Sequence[Scalar]
@@ -153,7 +151,7 @@ class Embedding(Protocol):
         """Return q as a step of an integrator should leave it: quaternions of unit length, loops closed."""
 
     def weightless(self) -> Embedding:
-        """Return the robot without gravity."""
+        """Return the robot without gravity and springs."""
 
 
 class Tree(NamedTuple):
@@ -180,8 +178,8 @@ class Tree(NamedTuple):
         return normalised(quaternion_places(self.coupled.independent), q)
 
     def weightless(self) -> Embedding:
-        """Return the robot without gravity."""
-        return self._replace(model=replace(self.model, gravity=ZERO))
+        """Return the robot without gravity and springs."""
+        return self._replace(model=self.model.weightless())
 
 
 class TreePosture(Posture):

@@ -8,7 +8,6 @@ formulation: the tree's inverse dynamics, or its inertia matrix, is then another
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -48,7 +47,6 @@ from appell.robot.quantities import (
     wrench_forces,
 )
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import ZERO
 
 InverseDynamics = Callable[[Model, Scalars, Scalars, Scalars], Scalars]
 MassMatrix = Callable[[Model, Scalars], Any]
@@ -116,7 +114,7 @@ def driven(
 
 def _pushed(at: Posture, column: Scalars) -> Scalars:
     """Return M_tree·a for one column of accelerations: the tree's inverse dynamics without weight and at rest."""
-    weightless = replace(at.model, gravity=ZERO)
+    weightless = at.model.weightless()
     return gibbs.inverse_dynamics(weightless, at.q, (0.0,) * weightless.nv, column)
 
 

@@ -80,7 +80,8 @@ from appell.loops.spherical.sst import StarTriangle
 from appell.model.build import listed
 from appell.model.model import GRAVITY, Model
 from appell.read.place import Place, check_keys
-from appell.read.toml import origin, tables
+from appell.read.toml import tables
+from appell.read.toml_loops import origin
 from appell.read.values import (
     INERTIA_KEYS,
     angle,
