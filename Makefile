@@ -16,6 +16,9 @@ MINUTES = 30
 # Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
 # an extra cannot say that.
 MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
+# PyTorch without the packages of CUDA, several GB: a build for the CPU alone, with what it imports. Where none can be had,
+# its tests are skipped.
+TORCH = 'torch==2.13.0+cpu' filelock fsspec networkx
 
 .PHONY: help install demo test test-full fuzz soak mutate lint bench docs clean
 
@@ -83,6 +86,7 @@ $(STAMP): $(USER_STAMP)
 	@echo "installing what the tests compare with; the first time takes some minutes"
 	$(BIN)/python -m pip install -qq --editable '.[$(EXTRAS)]'
 	$(BIN)/python -m pip install -qq --no-deps $(MJCF_FILES)
+	$(BIN)/python -m pip install -qq --no-deps $(TORCH) 2>/dev/null || echo "no CPU build of PyTorch: its tests are skipped"
 	@touch $@
 
 $(DOCS_STAMP): $(USER_STAMP)
