@@ -136,7 +136,7 @@ def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     for k, slots in enumerate(frame.schedule.kept):
         if slots:
             rows = f"ptr %p{k + inputs}, i64 %p{k + inputs}_step, {picks}, i64 %last, i64 %first, i64 %end"
-            table = f"ptr @stores{k}, i64 {n_groups(len(slots), lanes)}"
+            table = f"ptr @stores{k}, i64 {n_groups(len(slots), real, lanes)}"
             lines.append(f"call void @store_rows({rows}, {table}, ptr %shared)")
     lines += ["%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done", "done:", "ret void"]
     head = f"internal void @rows({row_arguments(len(ports), lanes)}, i64 %count, ptr noalias %k) noinline"
