@@ -28,7 +28,7 @@ BLOCK = 8
 """Vectors that a part runs on in a turn."""
 FRAMES = 1 << 18
 """Bytes of stack for what crosses from part to part; a block is shorter where its frames would take more."""
-SPAN = 250
+SPAN = 120
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
 LINE = 64
 """Bytes that one prefetch brings."""
@@ -201,7 +201,8 @@ class _Body:
         memory = ("%shared" if move.is_shared else "%own") + ("_back" if move.is_load else "")
         place = w.emit(f"getelementptr inbounds i8, ptr {memory}, i64 {move.slot * size}")
         if move.is_load:
-            self.names[move.value] = w.emit(f"load {w.vector}, ptr {place}, align {size}")
+            settled = ", !invariant.load !1" if move.is_settled else ""  # LLVM need not look for stores to it
+            self.names[move.value] = w.emit(f"load {w.vector}, ptr {place}, align {size}{settled}")
         else:
             w.do(f"store {w.vector} {self.names[move.value]}, ptr {place}, align {size}")
 
