@@ -13,7 +13,6 @@ from appell.kernels.llvm import emit
 from appell.kernels.llvm.llvm_writer import Real, Writer, function
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
-
 LINE = 64
 """Bytes of a cache line."""
 

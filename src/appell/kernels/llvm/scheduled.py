@@ -22,12 +22,16 @@ from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, r
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
-LONG = 2000
+LONG = 1500
 """Steps from which a schedule is worth its while; shorter tapes fit the instruction cache and are LLVM's to plan."""
+WIDE = 256
+"""Numbers of an output port from which on it is worth its while for fewer steps: rows are then stored by a loop."""
+SHORT = 400
+"""Steps up to which it is never."""
 BLOCK = 8
 """Vectors that a part runs on in a turn."""
-FRAMES = 1 << 18
-"""Bytes of stack for what crosses from part to part; a block is shorter where its frames would take more."""
+FRAMES = 3 << 15
+"""Bytes for what crosses from part to part, a share of the second cache; a block is shorter where it would take more."""
 SPAN = 120
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
 LINE = 64
@@ -58,6 +62,11 @@ class Frame(NamedTuple):
     def block(self) -> int:
         """Return the vectors that a part runs on in a turn."""
         return max(1, min(BLOCK, FRAMES // max(1, self.schedule.shared * self.size)))
+
+
+def suits(tape: Tape) -> bool:
+    """Return whether a tape is to be scheduled."""
+    return len(tape.steps) > (SHORT if any(port.size >= WIDE for port in tape.outputs) else LONG)
 
 
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
