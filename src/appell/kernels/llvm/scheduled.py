@@ -31,7 +31,7 @@ SHORT = 400
 BLOCK = 8
 """Vectors that a part runs on in a turn."""
 FRAMES = 3 << 15
-"""Bytes for what crosses from part to part, a share of the second cache; a block is shorter where it would take more."""
+"""Bytes for what crosses from part to part, a share of the second cache; a block is shorter where that is more."""
 SPAN = 120
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
 LINE = 64
