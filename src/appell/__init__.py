@@ -20,6 +20,9 @@ from appell.robot.robot import Robot
 from appell.simulation import walls
 from appell.simulation.rollout.rollout import Rollout, rollout
 from appell.simulation.simulate import simulate
+from appell.studies import space
+from appell.studies.stream import stream
+from appell.studies.sweep import Study, sweep
 from appell.viewer.view import view
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "Robot",
     "Rollout",
     "Run",
+    "Study",
     "catalogue",
     "control",
     "excite",
@@ -47,6 +51,9 @@ __all__ = [
     "rollout",
     "simulate",
     "simulation",
+    "space",
+    "stream",
+    "sweep",
     "threads",
     "trajectory",
     "view",

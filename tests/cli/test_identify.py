@@ -97,6 +97,22 @@ def test_the_fitted_robot_and_a_page_are_written(folder, tmp_path):
     assert robot.model.bodies[0].joint.friction == pytest.approx(8.0, abs=1.0)
 
 
+@pytest.mark.filterwarnings("ignore::appell.errors.AppellWarning")  # a fit without bounds
+def test_the_fitted_robot_is_written_over_a_copy_of_its_own_file(folder, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", appell.AppellWarning)
+        own = appell.load("two-link").save(tmp_path / "own.urdf")
+    own.write_text(own.read_text().replace("<robot", "<!-- measured -->\n<robot"))
+    result = run(
+        own, folder / "log.csv", "--map", MAP, *QUICK, "--gravity", "0,-9.81,0", "-o", tmp_path / "new.urdf",
+        "--template", own,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "new.urdf").read_text()
+    assert "<!-- measured -->" in text
+    assert appell.load(tmp_path / "new.urdf").model.bodies[0].joint.friction == pytest.approx(8.0, abs=1.0)
+
+
 def test_progress_goes_to_stderr(folder):
     result = run("two-link", folder / "log.csv", "--map", MAP, *QUICK, "--folds", 2)
     assert "[1/3] fitting two-link to log.csv" in result.stderr
@@ -124,8 +140,13 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
         (("two-link", "{log}", "--map", MAP, *QUICK, "--validate", "missing.csv"), "no such file"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--payload", "{log}", "--link", "hand"), "no link 'hand'"),
         (
-            ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.xml"),
-            "--out: unknown extension of 'model.xml'; known:",
+            ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.step"),
+            "--out: unknown extension of 'model.step'; known:",
+        ),
+        (("two-link", "{log}", "--map", MAP, *QUICK, "--template", "arm.urdf"), "--template: say where"),
+        (
+            ("two-link", "{log}", "--map", MAP, *QUICK, "--template", "arm.urdf", "-o", "model.toml"),
+            "--out: unknown extension of 'model.toml'; known: '.urdf'",
         ),
         (
             ("two-link", "{log}", "--map", MAP, *QUICK, "--report", "page.pdf"),

@@ -48,8 +48,8 @@ def test_what_the_papers_choose_is_the_default():
 
 def test_a_leg_has_its_motor_at_its_first_joint_unless_said(tmp_path):
     text = appell.load("agile-wrist").save(tmp_path / "wrist.toml").read_text(encoding="utf-8")
-    assert text.count("motors = [1.0]\n") == 3
-    assert [leg.motors for leg in read_spherical(text.replace("motors = [1.0]\n", "")).legs] == [(0,)] * 3
+    assert text.count("motors = [1]\n") == 3
+    assert [leg.motors for leg in read_spherical(text.replace("motors = [1]\n", "")).legs] == [(0,)] * 3
 
 
 def test_an_angle_and_a_body_may_be_given_leg_by_leg():

@@ -21,6 +21,7 @@ from appell.read.values import rotation
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 from appell.recursion.gibbs import inverse_dynamics
+from tests.support.pool import ALL, LONG, OF_EACH_KIND, pool
 from tests.support.robots import PLAIN, models
 
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
@@ -175,7 +176,9 @@ def test_a_file_is_saved_by_its_ending_and_replaced_in_one_step(tmp_path):
     save(replace(model, name="other"), str(file))
     assert read(file).name == "other"
     assert [path.name for path in file.parent.iterdir()] == ["arm.toml"]
-    with pytest.raises(appell.InputError, match=r"save: unknown extension of 'arm.stl'; known: '.urdf', '.toml'"):
+    with pytest.raises(
+        appell.InputError, match=r"save: unknown extension of 'arm.stl'; known: '.urdf', '.toml', '.xml'"
+    ):
         save(model, tmp_path / "arm.stl")
     with pytest.raises(appell.InputError, match="expected a path, got int"):
         save(model, 3)  # type: ignore[arg-type]
@@ -186,3 +189,46 @@ def test_roll_pitch_yaw_turn_back_into_the_rotation_also_where_two_axes_meet(pit
     for roll, yaw in rng.uniform(-3.0, 3.0, (50, 2)):
         given = rotation((float(roll), float(pitch), float(yaw)))
         np.testing.assert_allclose(rotation(roll_pitch_yaw(given)), given, atol=1e-15)
+
+
+QUICK = (*OF_EACH_KIND, "disc", "catalogue puma560", "catalogue agile-wrist")
+TOML = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    for name in (*ALL, LONG, *(f"catalogue {name}" for name in appell.catalogue()))
+]
+
+
+@pytest.mark.parametrize("name", TOML)
+@pytest.mark.filterwarnings("ignore::appell.errors.AppellWarning")
+def test_a_robot_of_every_kind_comes_back_whole_from_toml(name, tmp_path, agree):
+    robot = appell.load(name.removeprefix("catalogue ")) if name.startswith("catalogue") else pool(name)
+    copy = appell.load(robot.save(tmp_path / "copy.toml"))
+    for what in ("name", "nq", "nv", "nu", "joint_names", "link_names", "independent", "actuators", "closure_names"):
+        assert getattr(copy, what) == getattr(robot, what), what
+    assert sorted(copy.frame_names) == sorted(robot.frame_names)
+    ours, theirs = robot.model, copy.model
+    assert (theirs.is_coupled, theirs.gravity, theirs.base.name) == (ours.is_coupled, ours.gravity, ours.base.name)
+    assert [c.rows for c in theirs.closures] == [c.rows for c in ours.closures]
+    assert [b.joint.mimic for b in theirs.bodies] == [b.joint.mimic for b in ours.bodies]
+    for mine, yours in zip(robot.limits, copy.limits, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+    agree(copy.parameters, robot.parameters, 1e-13)
+    agree(copy.neutral(), robot.neutral(), 1e-9, size=1.0)
+    for frame in ours.frames:
+        other = theirs.frame_index[frame.name]
+        assert other.body == frame.body
+        agree(other.placement.rotation, frame.placement.rotation, 1e-14)
+        agree(other.placement.position, frame.placement.position, 1e-14, size=1.0)
+
+
+@pytest.mark.parametrize("mimic", [False, True])
+def test_followers_of_a_real_hand_come_back_loose_or_bound(mimic, tmp_path):
+    robot = appell.load(next(path for path in FILES if path.stem == "panda"), mimic=mimic)
+    copy = appell.load(robot.save(tmp_path / "hand.toml"))
+    assert (copy.nv, copy.model.is_coupled) == (robot.nv, mimic)
+
+
+def test_whole_numbers_are_written_as_such(tmp_path):
+    text = appell.load("agile-wrist").save(tmp_path / "wrist.toml").read_text()
+    assert "motors = [1]\n" in text
+    assert "branch = 1\n" in text

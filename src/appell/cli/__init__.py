@@ -12,7 +12,22 @@ from typing import Annotated
 import typer
 
 from appell import __version__
-from appell.cli import bench, cache, compare, export, fd, id, identify, info, ops, reproduce, simulate, view
+from appell.cli import (
+    bench,
+    cache,
+    compare,
+    convert,
+    export,
+    fd,
+    id,
+    identify,
+    info,
+    ops,
+    reproduce,
+    simulate,
+    sweep,
+    view,
+)
 from appell.cli.common import Group
 
 app = typer.Typer(
@@ -44,10 +59,12 @@ for _name, _module in {
     "id": id,
     "fd": fd,
     "simulate": simulate,
+    "sweep": sweep,
     "view": view,
     "identify": identify,
     "ops": ops,
     "export": export,
+    "convert": convert,
     "bench": bench,
     "compare": compare,
     "reproduce": reproduce,

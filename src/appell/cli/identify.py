@@ -35,6 +35,7 @@ from appell.identification.problem import Record
 from appell.identification.solve import METHODS
 from appell.identification.validation import CrossValidation, Residuals, cross_validate, residuals
 from appell.read.files import write
+from appell.read.save import WRITERS
 from appell.reports.report import Figure, Report
 from appell.reports.table import Table, text
 from appell.results.style import styled
@@ -52,7 +53,10 @@ Friction = Annotated[
 Folds = Annotated[int, option("--folds", "N", "Cross-validate in N stretches of time; 0 does not.")]
 Cutoff = Annotated[float, option("--cutoff", "HZ", "Of the filter, above the motion's frequencies.")]
 NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Motors have no rotor inertia of their own.")]
-Out = Annotated[Path | None, option("-o --out", "FILE", "The fitted robot, .urdf or .toml.")]
+Out = Annotated[Path | None, option("-o --out", "FILE", "The fitted robot: .urdf, .toml, .xml (MJCF) or .sdf.")]
+Template = Annotated[
+    Path | None, option("--template", "FILE", "The robot's own URDF; --out is a copy of it with the fitted numbers.")
+]
 Page = Annotated[Path | None, option("--report", "FILE", "A page with all tables and figures, .html.")]
 
 WORSE = 2.0
@@ -88,6 +92,7 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     cutoff: Cutoff = 10.0,
     no_rotors: NoRotors = False,
     out: Out = None,
+    template: Template = None,
     report: Page = None,
     as_json: AsJson = False,
     gravity: Gravity = None,
@@ -98,7 +103,10 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     Example: appell identify ur10e.urdf log.csv --map t=0,q=1:7,v=7:13,current=13:19 --gains 12,12,10,11,11,11
     --validate other.csv --folds 5 -o fitted.urdf --report out/identify.html
     """
-    check_endings({"--out": (out, (".urdf", ".toml")), "--report": (report, (".html",))})
+    endings = tuple(WRITERS) if template is None else (".urdf",)
+    check_endings({"--out": (out, endings), "--report": (report, (".html",))})
+    if template is not None and out is None:
+        raise InputError("--template: say where the fitted robot goes, as in --out fitted.urdf")
     if folds < 0 or folds == 1:
         raise InputError(f"--folds: expected 2 or more, or 0 for none, got {folds}")
     if report is not None:
@@ -133,19 +141,19 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     doubts = _doubts(fit, predictions)
     outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
     warn([*remarks, *outcome.warnings])
-    _write(outcome, out, report)
+    _write(outcome, out, template, report)
     if as_json:
         show_json(_json(outcome))
     else:
         _show(outcome)
 
 
-def _write(outcome: Outcome, out: Path | None, report: Path | None) -> None:
+def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Path | None) -> None:
     """Write the fitted robot and the page, and say where, and what the file could not hold."""
     if out is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", AppellWarning)
-            outcome.fit.save(out)
+            outcome.fit.save(out, template)
         warn([str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)])
     if report is not None:
         write(report, _report(outcome).html())

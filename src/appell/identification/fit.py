@@ -219,8 +219,16 @@ class Fit:
         found = self.theta[count : self.problem.n_rigid]
         return found if len(found) else np.zeros(self.problem.n_motors)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted robot to a .urdf or .toml file."""
+    def save(self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None) -> Path:
+        """Write the fitted robot to a file; see :meth:`appell.Robot.save`.
+
+        Parameters
+        ----------
+        path
+            The file; its extension names the format.
+        template
+            The URDF file that the robot was loaded from: a copy of it in which only the fitted numbers change.
+        """
         robot: Any = self.robot
-        result: Path = robot.save(path)
+        result: Path = robot.save(path, template)
         return result

@@ -1,12 +1,23 @@
-"""Robots and states of other libraries: Pinocchio, MuJoCo, Drake.
+"""Robots and states of other libraries: Pinocchio, MuJoCo, Drake; environments of Gymnasium.
 
 :func:`from_pinocchio` and :func:`from_mujoco` make robots of models that are in memory already. :func:`pinocchio`,
 :func:`mujoco` and :func:`drake` convert configurations, velocities, accelerations and forces of a robot to the
-conventions of those libraries and back.
+conventions of those libraries and back. :mod:`appell.interop.gymnasium` has environments for learning; it is
+imported when first used.
 """
+
+import importlib
+from typing import Any
 
 from appell.interop.convention import Convention, drake
 from appell.interop.from_mujoco import from_mujoco, mujoco
 from appell.interop.from_pinocchio import from_pinocchio, pinocchio
 
 __all__ = ["Convention", "drake", "from_mujoco", "from_pinocchio", "mujoco", "pinocchio"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module that needs a package of its own."""
+    if name == "gymnasium":
+        return importlib.import_module("appell.interop.gymnasium")
+    raise AttributeError(f"module 'appell.interop' has no attribute '{name}'")

@@ -24,7 +24,6 @@ from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.model.parameters import n_parameters, parameters
-from appell.read.write_toml import toml_text
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
 from appell.robot import compile, singular
@@ -374,8 +373,8 @@ class Closed(Kind):
         """Return the robot with another model of the same joints and loops."""
         return replace(self, model=model)
 
-    def text(self) -> str:
-        """Return the robot as the text of a toml file: closed where it is, in the independent velocities it has."""
+    def as_tree(self) -> Model:
+        """Return the model, closed where the robot is, in the independent velocities it has."""
         joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)
         at = tuple((name, tuple(map(float, self.home[where]))) for name, where in joints)
-        return toml_text(replace(self.model, home=at, independent_velocities=tuple(self.facts.independent)))
+        return replace(self.model, home=at, independent_velocities=tuple(self.facts.independent))

@@ -228,7 +228,7 @@ def _check_inertia(link: Link, source: str) -> None:
             source,
             link.line,
         )
-    principal = _principal_second_moments(link.inertia)
+    principal = principal_second_moments(link.inertia)
     largest = max(map(abs, principal))
     if largest > 0 and min(principal) < -1e-9 * largest:
         where = f"{source}:{link.line}: " if source and link.line else ""
@@ -240,7 +240,8 @@ def _check_inertia(link: Link, source: str) -> None:
         )
 
 
-def _principal_second_moments(inertia: Inertia) -> list[float]:
+def principal_second_moments(inertia: Inertia) -> list[float]:
+    """Return the principal second moments about the mass centre [kg·m²]; no rigid body has a negative one."""
     m, h, s = inertia
     centred = [[s[i][j] - (h[i] * h[j] / m if m else 0.0) for j in range(3)] for i in range(3)]
     return [float(x) for x in np.linalg.eigvalsh(centred)]

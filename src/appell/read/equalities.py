@@ -80,13 +80,15 @@ def driven_joints(mujoco: Any, compiled: Any, names: Names) -> tuple[str, ...]:
     return tuple(dict.fromkeys(driven))
 
 
-def pose_of_file(compiled: Any, names: Names) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    """Return the coordinates of every joint in the pose that the file draws, in which its loops are closed."""
+def pose_of_file(mujoco: Any, compiled: Any, names: Names) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Return the coordinates of every joint where the loops are closed: at the key "home", or as the file draws it."""
+    key = mujoco.mj_name2id(compiled, mujoco.mjtObj.mjOBJ_KEY, "home")
+    qpos = compiled.qpos0 if key < 0 else compiled.key_qpos[key]
     home = []
     for j, name in enumerate(names.joints):
         first = int(compiled.jnt_qposadr[j])
         size = {0: 7, 1: 4}.get(int(compiled.jnt_type[j]), 1)
-        values = compiled.qpos0[first : first + size].tolist()
+        values = qpos[first : first + size].tolist()
         if size > 1:
             start = 3 if int(compiled.jnt_type[j]) == FREE else 0
             w, x, y, z = values[start:]

@@ -16,6 +16,8 @@ PACKAGES = {
     "collada": "pycollada",
     "contourpy": "appell[plot]",
     "cvxpy": "appell[fit]",
+    "distributed": "appell[cluster]",
+    "gymnasium": "appell[gym]",
     "jax": "jax",
     "lz4": "appell[logs]",
     "matplotlib": "appell[plot]",

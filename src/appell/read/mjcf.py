@@ -53,6 +53,8 @@ from appell.spatial.vector import ZERO, sub
 
 NOWHERE: Matrix = ((math.nan,) * 3,) * 3
 """The rotation of a quaternion that has none; the model's check names the link or the joint that has it."""
+UNBOUNDED = 1e10
+"""A bound from here on is none: MuJoCo's own largest number."""
 UNNAMED = "MuJoCo Model"
 """What MuJoCo calls a model without a name."""
 
@@ -128,7 +130,7 @@ def model_of_compiled(
     if not loops.closures:
         return model
     drives = driven_joints(mujoco, compiled, names)
-    return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(compiled, names))
+    return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(mujoco, compiled, names))
 
 
 def _title(compiled: Any) -> str:
@@ -192,6 +194,7 @@ def _joint(compiled: Any, j: int, losses: list[dict[str, float]]) -> Joint:
         return Joint("", "free" if kind == FREE else "ball", **loss)
     is_limited = bool(compiled.jnt_limited[j])
     lower, upper = compiled.jnt_range[j].tolist() if is_limited else (-math.inf, math.inf)
+    lower, upper = (math.copysign(math.inf, x) if abs(x) >= UNBOUNDED else x for x in (lower, upper))
     effort = float(abs(compiled.jnt_actfrcrange[j]).max()) if compiled.jnt_actfrclimited[j] else math.inf
     return Joint(
         "",

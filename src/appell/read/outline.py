@@ -6,15 +6,20 @@ Merged links come back as frames: a link without mass, fixed to the body that ca
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
+from appell.errors import ModelError
 from appell.model.build import Connection, Link
-from appell.model.model import WORLD, Joint, Model
+from appell.model.model import WORLD, Frame, Joint, Model
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
+
+UNFIT = re.compile(r"[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\$\{|\$\(")
+"""What a name in XML cannot hold: control characters, and what reads as an expression of xacro."""
 
 
 class Outline(NamedTuple):
@@ -66,9 +71,8 @@ def _fixed(model: Model) -> Iterator[tuple[str, str, int]]:
     Joint and link of one weld stand in a row. A frame that stands alone becomes a link with a joint of its own name,
     which :func:`appell.model.build.build` makes one frame of again.
     """
-    own = {(body.name, i) for i, body in enumerate(model.bodies)} | {(model.base.name, WORLD)}
-    own |= {(body.joint.name, i) for i, body in enumerate(model.bodies)}
-    frames = [(k, f) for k, f in enumerate(model.frames) if (f.name, f.body) not in own or f.placement != Pose()]
+    own = own_frames(model)
+    frames = [(k, frame) for k, frame in enumerate(model.frames) if frame not in own]
     moving = {body.joint.name for body in model.bodies}
     at = 0
     while at < len(frames):
@@ -80,6 +84,35 @@ def _fixed(model: Model) -> Iterator[tuple[str, str, int]]:
         else:
             yield _unused(first.name, moving), first.name, k
             at += 1
+
+
+def own_frames(model: Model) -> set[Frame]:
+    """Return the frames that bodies and their joints have by being there."""
+    owners = [(model.base.name, WORLD)]
+    owners += [(name, i) for i, body in enumerate(model.bodies) for name in (body.name, body.joint.name)]
+    return {Frame(name, i, Pose()) for name, i in owners}
+
+
+def unlisted_frames(model: Model) -> list[Frame]:
+    """Return the frames besides those of bodies and their joints."""
+    own = own_frames(model)
+    return [frame for frame in model.frames if frame not in own]
+
+
+def check_names(model: Model, what: str) -> None:
+    """Raise where a name has characters that a format cannot hold.
+
+    Raises
+    ------
+    ModelError
+        When XML cannot hold a name; `what` is the format.
+    """
+    bodies = (name for body in model.bodies for name in (body.name, body.joint.name))
+    frames = (frame.name for frame in model.frames)
+    ties = (closure.name for closure in model.closures)
+    for name in (model.name, model.base.name, *bodies, *frames, *ties):
+        if name != name.strip() or UNFIT.search(name):
+            raise ModelError(f"robot '{model.name}': {what} cannot hold the name {name!r}; save as .toml")
 
 
 def _unused(name: str, taken: set[str]) -> str:

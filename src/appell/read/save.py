@@ -6,37 +6,58 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from appell.errors import ModelError
+from appell.errors import InputError, ModelError
 from appell.model.model import Model
 from appell.read.files import extension, write
+from appell.read.template import from_template
+from appell.read.write_mjcf import mjcf_text
+from appell.read.write_sdf import sdf_text
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 
-ENDINGS = (".urdf", ".toml")
+WRITERS: dict[str, Callable[[Model], str]] = {
+    ".urdf": urdf_text,
+    ".toml": toml_text,
+    ".xml": mjcf_text,
+    ".mjcf": mjcf_text,
+    ".sdf": sdf_text,
+}
+"""What writes a file, by the end of its name; an .xml is MJCF."""
 
 
-def save(model: Model, path: str | os.PathLike[str], toml: Callable[[], str] | None = None) -> Path:
-    """Write a model to a .urdf or .toml file, in one step, and return its path.
+def save(
+    model: Model,
+    path: str | os.PathLike[str],
+    toml: Callable[[], str] | None = None,
+    template: str | os.PathLike[str] | None = None,
+) -> Path:
+    """Write a model to a file, in one step, and return its path.
 
-    `toml` gives the text of a toml file where the model alone does not say all of the robot.
+    `toml` gives the text of a toml file where the model alone does not say all of the robot. `template` is a URDF file
+    of which only the numbers of inertias, losses and limits change.
 
     Raises
     ------
     InputError
         When the file's name ends otherwise or its place cannot be written to.
     ModelError
-        When the format cannot hold the robot.
+        When the format cannot hold the robot, or the template is not of this robot.
 
     Examples
     --------
     >>> save(Model("nothing", ()), "robot.step")
     Traceback (most recent call last):
     ...
-    appell.errors.InputError: save: unknown extension of 'robot.step'; known: '.urdf', '.toml'
+    appell.errors.InputError: save: unknown extension of 'robot.step'; known: '.urdf', '.toml', '.xml', '.mjcf', '.sdf'
     """
     for body in model.bodies:
         if not all(map(str.strip, (model.name, body.name, body.joint.name))):
             raise ModelError(f"robot '{model.name}': body '{body.name}' or its joint '{body.joint.name}' has no name")
-    if extension("save", path, ENDINGS) == ".toml":
-        return write(path, toml_text(model) if toml is None else toml())
-    return write(path, urdf_text(model))
+    kind = extension("save", path, tuple(WRITERS))
+    if template is not None:
+        if kind != ".urdf":
+            raise InputError(f"save: a template is a URDF file, and gives one; '{Path(path).name}' ends otherwise")
+        return write(path, from_template(model, template))
+    if kind == ".toml" and toml is not None:
+        return write(path, toml())
+    return write(path, WRITERS[kind](model))

@@ -8,6 +8,7 @@ angle is a number of radians or text such as ``"90 deg"``::
     source = "where the numbers come from"
     notes = "what a reader should know"
     mimic = false                           # true binds joints that follow others, as loading with mimic=True does
+    floating = false                        # true gives the root link a free joint "root", as loading so does
 
     [[links]]
     name = "base"                           # required
@@ -103,7 +104,7 @@ from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
 LOOP_KEYS = ("closures", "actuators", "home", "independent")
-TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", *TREE_KEYS, "dh", *LOOP_KEYS)
+TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", "floating", *TREE_KEYS, "dh", *LOOP_KEYS)
 CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
 LINK_KEYS = ("name", *INERTIA_KEYS)
 JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
@@ -154,7 +155,8 @@ def read_toml(
     name = text(top.get("name", "robot"), place.at("name"))
     own_gravity = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     read = _arm if _has_table(top, place) else _tree
-    model = _closed(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    model = read(top, name, gravity_vector(gravity, own_gravity), place)
+    model = _closed(model.floating() if _flag(top, "floating", False, place) else model, top, place)
     return coupled(model) if _flag(top, "mimic", False, place) else model
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 from appell.model.build import Connection, Link
 from appell.model.closure import Closure
-from appell.model.model import Limits, Model
+from appell.model.model import ROOT, WORLD, Base, Body, Frame, Joint, Limits, Model
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -23,8 +24,11 @@ def toml_text(model: Model) -> str:
     >>> print(toml_text(read("two-link")).splitlines()[0])
     name = "two-link"
     """
-    links, connections = outline(model)
+    tree = _on_ground(model)
+    links, connections = outline(tree)
     lines = [f"name = {toml_value(model.name)}", f"gravity = {toml_value(model.gravity)}"]
+    if tree is not model:
+        lines.append("floating = true")
     if model.is_coupled:
         lines.append("mimic = true")
     if model.independent_velocities:
@@ -40,6 +44,18 @@ def toml_text(model: Model) -> str:
     for closure in model.closures:
         lines += ["", "[[closures]]", *_entries(_closure(closure))]
     return "\n".join(lines) + "\n"
+
+
+def _on_ground(model: Model) -> Model:
+    """Return the model that :meth:`Model.floating` makes this one of, or the model itself where there is none."""
+    root = Body(model.bodies[0].name, WORLD, Joint(ROOT, "free"), model.bodies[0].inertia) if model.bodies else None
+    stands = [body.parent for body in model.bodies[1:]] + [frame.body for frame in model.frames]
+    own = Frame(ROOT, 0, Pose())
+    if root is None or root != model.bodies[0] or WORLD in stands or own not in model.frames or model.base != Base():
+        return model
+    bodies = tuple(replace(body, parent=body.parent - 1) for body in model.bodies[1:])
+    frames = tuple(replace(frame, body=frame.body - 1) for frame in model.frames if frame != own)
+    return replace(model, bodies=bodies, frames=frames, base=Base(root.name, root.inertia))
 
 
 def _link(link: Link) -> dict[str, Any]:
@@ -86,4 +102,4 @@ def toml_value(value: Any) -> str:
         return "{ " + ", ".join(_entries(value)) + " }"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(toml_value, value)) + "]"
-    return repr(float(value))
+    return str(value) if isinstance(value, int) else repr(float(value))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 import warnings
 
@@ -12,17 +11,16 @@ from lxml import etree
 from appell.errors import AppellWarning, ModelError
 from appell.model.build import Connection, Link, listed
 from appell.model.model import GRAVITY, Joint, Limits, Model
-from appell.read.outline import outline, roll_pitch_yaw, without_offset
+from appell.read.markup import number
+from appell.read.outline import check_names, outline, roll_pitch_yaw, without_offset
 from appell.read.urdf import ENDLESS, KINDS_BY_NAME
 from appell.read.xml import Element
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Vector
-from appell.spatial.vector import IDENTITY, ZERO
+from appell.spatial.scalar import Matrix, Vector
+from appell.spatial.vector import IDENTITY, ZERO, negate
 
 _NAMES = {kind: name for name, kind in KINDS_BY_NAME.items()}
-UNFIT = re.compile(r"[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\$\{|\$\(")
-"""What a name in XML cannot hold: control characters, and what reads as an expression of xacro."""
 _LIMITED = ("revolute", "prismatic")
 """Kinds that a URDF must give limits, whatever they are."""
 
@@ -45,17 +43,9 @@ def urdf_text(model: Model) -> str:
     if model.closures:
         loops = listed(closure.name for closure in model.closures)
         raise ModelError(f"robot '{model.name}': URDF has no word for its loops {loops}; save as .toml")
-    if model.gravity != GRAVITY:
-        shown = ", ".join(f"{x:g}" for x in model.gravity)
-        warnings.warn(
-            f"robot '{model.name}': URDF holds no gravity; give gravity=({shown}) when loading, or save as .toml",
-            AppellWarning,
-            stacklevel=4,
-        )
+    warn_of_gravity(model)
     links, connections = outline(model)
-    for name in (model.name, *(link.name for link in links), *(each.joint.name for each in connections)):
-        if name != name.strip() or UNFIT.search(name):
-            raise ModelError(f"robot '{model.name}': URDF cannot hold the name {name!r}; save as .toml")
+    check_names(model, "URDF")
     root = etree.Element("robot", name=model.name)
     for link in links:
         _link(root, link, model.name)
@@ -65,22 +55,48 @@ def urdf_text(model: Model) -> str:
     return text.decode().replace("'", '"', 4)  # lxml declares version and encoding in single quotes
 
 
+def warn_of_gravity(model: Model, what: str = "URDF") -> None:
+    """Warn of a gravity that a format cannot hold."""
+    if model.gravity != GRAVITY:
+        shown = ", ".join(f"{x:g}" for x in model.gravity)
+        warnings.warn(
+            f"robot '{model.name}': {what} holds no gravity; give gravity=({shown}) when loading, or save as .toml",
+            AppellWarning,
+            stacklevel=5,
+        )
+
+
 def _link(root: Element, link: Link, robot: str) -> None:
     element = etree.SubElement(root, "link", name=link.name)
     if link.inertia == Inertia():
         return
-    mass, first = link.inertia.mass, link.inertia.first
-    if not mass and first != ZERO:
-        raise ModelError(
-            f"robot '{robot}': body '{link.name}' has a first moment and no mass, which URDF cannot say; save as .toml"
-        )
-    centre = link.inertia.centre
-    about_centre = link.inertia.moved(Pose(IDENTITY, (-centre[0], -centre[1], -centre[2]))).tensor
+    centre, about_centre = centre_and_tensor(link.inertia, link.name, robot)
     inertial = etree.SubElement(element, "inertial")
     _origin(inertial, Pose(IDENTITY, centre))
-    etree.SubElement(inertial, "mass", value=_text(mass))
+    etree.SubElement(inertial, "mass", value=number(link.inertia.mass))
+    etree.SubElement(inertial, "inertia", {key: number(x) for key, x in tensor_entries(about_centre).items()})
+
+
+def centre_and_tensor(inertia: Inertia, name: str, robot: str, what: str = "URDF") -> tuple[Vector, Matrix]:
+    """Return a body's mass centre and its inertia tensor about it.
+
+    Raises
+    ------
+    ModelError
+        When the body has a first moment and no mass; `what` is the format that cannot hold it.
+    """
+    if not inertia.mass and inertia.first != ZERO:
+        raise ModelError(
+            f"robot '{robot}': body '{name}' has a first moment and no mass, which {what} cannot say; save as .toml"
+        )
+    centre = inertia.centre
+    return centre, inertia.moved(Pose(IDENTITY, negate(centre))).tensor
+
+
+def tensor_entries(tensor: Matrix) -> dict[str, float]:
+    """Return the six entries of an inertia tensor by their names in URDF and SDF."""
     names = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
-    etree.SubElement(inertial, "inertia", {name: _text(about_centre[i][j]) for name, i, j in names})
+    return {name: tensor[i][j] for name, i, j in names}
 
 
 def _joint(root: Element, connection: Connection, robot: str) -> None:
@@ -97,24 +113,32 @@ def _joint(root: Element, connection: Connection, robot: str) -> None:
         return
     etree.SubElement(element, "axis", xyz=_texts(joint.axis))
     _limit(element, joint)
-    losses = {"damping": joint.damping, "friction": joint.friction, "armature": joint.armature}
+    losses = dynamics(joint)
     if any(losses.values()):
-        kept = {key: _text(value) for key, value in losses.items() if value or key == "damping"}
+        kept = {key: number(value) for key, value in losses.items() if value or key == "damping"}
         etree.SubElement(element, "dynamics", kept)  # other readers want a damping in it, zero or not
     if joint.mimic is not None:
-        multiplier, offset = _text(joint.mimic.multiplier), _text(joint.mimic.offset)
+        multiplier, offset = number(joint.mimic.multiplier), number(joint.mimic.offset)
         etree.SubElement(element, "mimic", joint=joint.mimic.joint, multiplier=multiplier, offset=offset)
 
 
+def dynamics(joint: Joint) -> dict[str, float]:
+    """Return the attributes of <dynamics>."""
+    return {"damping": joint.damping, "friction": joint.friction, "armature": joint.armature}
+
+
 def _limit(element: Element, joint: Joint) -> None:
-    limits = joint.limits
-    if limits == Limits() and joint.kind not in _LIMITED:
-        return
-    given = {"effort": limits.effort, "velocity": limits.velocity}
-    if joint.kind not in ENDLESS and (math.isfinite(limits.lower) or math.isfinite(limits.upper)):
-        given = {"lower": limits.lower, "upper": limits.upper, **given}
-    largest = sys.float_info.max  # for infinity, which most readers of URDF refuse
-    etree.SubElement(element, "limit", {key: _text(max(-largest, min(x, largest))) for key, x in given.items()})
+    if joint.limits != Limits() or joint.kind in _LIMITED:
+        etree.SubElement(element, "limit", {key: number(x) for key, x in limits(joint).items()})
+
+
+def limits(joint: Joint) -> dict[str, float]:
+    """Return the attributes of <limit>; the largest float is infinity, which most readers of URDF refuse."""
+    own, largest = joint.limits, sys.float_info.max
+    given = {"effort": own.effort, "velocity": own.velocity}
+    if joint.kind not in ENDLESS and (math.isfinite(own.lower) or math.isfinite(own.upper)):
+        given = {"lower": own.lower, "upper": own.upper, **given}
+    return {key: max(-largest, min(x, largest)) for key, x in given.items()}
 
 
 def _origin(parent: Element, pose: Pose) -> None:
@@ -123,9 +147,4 @@ def _origin(parent: Element, pose: Pose) -> None:
 
 
 def _texts(vector: Vector) -> str:
-    return " ".join(map(_text, vector))
-
-
-def _text(x: float) -> str:
-    """Return the shortest text that reads as the same float."""
-    return repr(float(x))
+    return " ".join(map(number, vector))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -145,3 +145,11 @@ def _float(token: str, place: Place) -> float:
         return float(token.replace("_", "?"))  # Python alone reads 1_000 as a number
     except ValueError:
         raise place.error(f"expected a number, got {shown(token)}") from None
+
+
+def added(parent: Element, name: str, entries: Mapping[str, str] | None = None, /, **more: str) -> Element:
+    """Return a new element at the end of another."""
+    element: Element = etree.SubElement(parent, name)
+    for key, value in {**(entries or {}), **more}.items():
+        element.set(key, value)
+    return element

@@ -171,18 +171,47 @@ class Description:
         """Return the mass of all moving bodies [kg]."""
         return float(total_mass(self.model))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the robot to a ``.urdf`` or ``.toml`` file, whose numbers load back to their last digits.
+    def save(self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None) -> Path:
+        """Write the robot to a file: ``.toml``, ``.urdf``, MJCF (``.xml``, ``.mjcf``) or ``.sdf``.
 
-        A floating base is saved as a joint "root", fixed links as frames, their mass in the body that carries them.
-        URDF has no gravity, no loops, and no ball, helical or cylindrical joints; toml has all.
+        Numbers load back to their last digits. toml holds every robot whole. In the other formats fixed links are
+        frames, their mass in the body that carries them; what a format cannot hold is refused or named in a warning.
 
+        Parameters
+        ----------
+        path
+            The file; its extension names the format.
+        template
+            A URDF file of the same links and joints, as a rule that from which the robot was loaded. The new file is a
+            copy of its text in which only inertias, damping, friction, rotor inertia and limits change, and these
+            where they differ. What has changed of a body goes to the link that its joint carries, not to links fixed
+            to that one.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            When the extension is unknown, or the file cannot be written.
+        ModelError
+            When the format cannot hold the robot, or the template has other links and joints.
+
+        Warns
+        -----
+        AppellWarning
+            When the file leaves something out, such as the gravity of a URDF.
+
+        Examples
+        --------
         >>> import appell, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     appell.load(appell.load("puma600").save(folder + "/copy.toml"))
         <Robot 'puma600': 6 bodies, nq 6, nv 6>
         """
-        return save(self.model, path, self.kind.text)
+        return save(self.kind.as_tree(), path, self.kind.text, template)
 
     # The call of a verb
 

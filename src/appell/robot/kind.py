@@ -281,6 +281,10 @@ class Kind(ABC):
     def with_model(self, model: Model) -> Kind:
         """Return a robot of the same kind with another model of the same joints."""
 
+    def as_tree(self) -> Model:
+        """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
+        return self.model
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
-        return toml_text(self.model)
+        return toml_text(self.as_tree())

@@ -136,7 +136,7 @@ def read_scenario(path_or_text: str | os.PathLike[str]) -> Scenario:
     for key in ("robot", "duration"):
         if key not in top:
             raise place.error(f"there is no '{key}'; add it")
-    robot = _robot(top["robot"], place.at("robot"))
+    robot = read_robot(top["robot"], place.at("robot"))
     start = table(top.get("start", {}), place.at("start"))
     check_keys(start, ("q", "v"), place.at("start"))
     q = _configuration(start.get("q", "neutral"), robot, place.at("start").at("q"))
@@ -152,7 +152,8 @@ def read_scenario(path_or_text: str | os.PathLike[str]) -> Scenario:
     )
 
 
-def _robot(value: object, place: Place) -> Robot:
+def read_robot(value: object, place: Place) -> Robot:
+    """Return the robot of a TOML file: a name of the catalogue, a file beside it, or a table with ``source``."""
     entries: Entries = {"source": value} if isinstance(value, str) else table(value, place)
     check_keys(entries, ROBOT_KEYS, place)
     if "source" not in entries:

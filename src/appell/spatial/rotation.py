@@ -110,3 +110,28 @@ def perpendicular(a: Vector, near: Vector) -> Vector:
     for _ in range(2):  # the first difference may cancel almost all, the second does not
         near = normalized(sub(near, scale(dot(a, near), a)))
     return near
+
+
+def to_quaternion(r: Matrix) -> tuple[float, float, float, float]:
+    """Return the unit quaternion x y z w of a rotation, exact to rounding for every angle.
+
+    >>> to_quaternion(((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))[2:]
+    (0.7071067811865475, 0.7071067811865475)
+    """
+    # twice the squares of w, x, y and z; the largest divides the others
+    squares = [
+        1.0 + r[0][0] + r[1][1] + r[2][2],
+        *(1.0 + 2.0 * r[k][k] - (r[0][0] + r[1][1] + r[2][2]) for k in range(3)),
+    ]
+    k = max(range(4), key=squares.__getitem__)
+    if k == 0:
+        found = [squares[0], r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]]
+    else:
+        i = k - 1
+        j, m = (i + 1) % 3, (i + 2) % 3
+        found = [0.0] * 4
+        found[0], found[k] = r[m][j] - r[j][m], squares[k]
+        found[1 + j], found[1 + m] = r[j][i] + r[i][j], r[m][i] + r[i][m]
+    size = math.hypot(*found)
+    w, x, y, z = (entry / size for entry in found)
+    return (x, y, z, w)

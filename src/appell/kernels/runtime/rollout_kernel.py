@@ -15,7 +15,7 @@ from appell.kernels.llvm.rollout_ir import RolloutIR, module
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.runtime import native
 from appell.kernels.runtime.memory import empty
-from appell.kernels.runtime.threads import in_threads, pool
+from appell.kernels.runtime.threads import available, in_threads
 from appell.spatial.scalar import Array
 from appell.trace.verify import verify
 
@@ -93,7 +93,7 @@ class RolloutKernel:
         for result, state in both(states):
             result[:, 0] = state
         if rows:
-            in_threads(block, rows, min(pool.count, rows) if rows * kept[-1] >= _SPLIT else 1)
+            in_threads(block, rows, min(available(), rows) if rows * kept[-1] >= _SPLIT else 1)
         return results, lasted
 
     def _function(self, real: Real) -> Any:

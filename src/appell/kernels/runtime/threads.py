@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import contextvars
 import ctypes
 import itertools
@@ -73,9 +74,27 @@ def threads(count: int | None = None) -> int:
     return pool.count
 
 
+_is_alone = contextvars.ContextVar("is_alone", default=False)
+
+
+@contextlib.contextmanager
+def in_one_thread() -> Iterator[None]:
+    """Run the batches of this context in one thread each, where the caller's own workers already use every core."""
+    token = _is_alone.set(True)
+    try:
+        yield
+    finally:
+        _is_alone.reset(token)
+
+
+def available() -> int:
+    """Return how many threads a batch of this context may use."""
+    return 1 if _is_alone.get() else pool.count
+
+
 def workers(seconds: float) -> int:
     """Return how many threads to share some work among: as many as have :data:`WORTH` of it each."""
-    return max(min(pool.count, int(seconds / WORTH)), 1)
+    return max(min(available(), int(seconds / WORTH)), 1)
 
 
 def share(

@@ -17,7 +17,7 @@ import numpy as np
 from appell.errors import AppellWarning, InputError
 from appell.loops.spherical import programs, search, virtual_work
 from appell.loops.spherical.mechanism import Leg, Mechanism
-from appell.loops.spherical.tree import SphericalTree, tree
+from appell.loops.spherical.tree import SphericalTree, hinged, tree
 from appell.loops.spherical.write import spherical_text
 from appell.model.build import listed
 from appell.model.model import Model
@@ -283,6 +283,12 @@ class Spherical(Kind):
         """Return the robot with the inertias and the gravity of another model."""
         other = _with_inertias(self.mechanism, [body.inertia for body in model.bodies])
         return Spherical(replace(other, name=model.name, gravity=model.gravity))
+
+    def as_tree(self) -> Model:
+        """Return the tree with hinges between the platform and all legs but the first, closed at home."""
+        home = zip(self.model.bodies, self.tree_configuration(self.neutral()), strict=True)
+        at = tuple((body.joint.name, (float(x),)) for body, x in home)
+        return replace(hinged(self.mechanism, self.model), actuators=tuple(self.facts.actuators), home=at)
 
     def text(self) -> str:
         """Return the robot as the text of a toml file."""

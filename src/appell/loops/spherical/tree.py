@@ -16,6 +16,7 @@ from appell.loops.spherical.curves import curves
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.programs import motor_torques
 from appell.loops.spherical.sums import combined
+from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Body, Frame, Joint, Model
 from appell.read.values import cos_sin, tidy
 from appell.recursion.kinematics import Scalars
@@ -41,6 +42,20 @@ def tree(robot: Mechanism) -> Model:
     bodies.append(Body("platform", 1, third, robot.platform))
     frames = [Frame(name, k, Pose()) for k, body in enumerate(bodies) for name in (body.joint.name, body.name)]
     return Model(robot.name, tuple(bodies), tuple(frames), robot.gravity, curves=curves(robot))
+
+
+def hinged(robot: Mechanism, model: Model) -> Model:
+    """Return the tree with hinges between the platform and the legs that do not carry it: a closed chain.
+
+    z of either frame of a hinge is e₃: of the platform's by the leg's frame on it, of the second link's by its arc.
+    """
+    frames, closures = list(model.frames), []
+    for i, one in enumerate(robot.legs[1:], 2):
+        name, arc = f"hinge{i}", tidy(matmul(transpose(one.frames[1]), _about_x(one.alpha2)))
+        frames += [Frame(f"{name}/first", len(model.bodies) - 1, Pose(one.platform))]
+        frames += [Frame(f"{name}/second", 2 * i - 1, Pose(arc))]
+        closures.append(Closure(name, f"{name}/first", f"{name}/second", KINDS["revolute"]))
+    return replace(model, frames=tuple(frames), closures=tuple(closures))
 
 
 def _joint(name: str, placement: Matrix, axes: Matrix) -> Joint:

@@ -33,7 +33,7 @@ def spherical_text(robot: Mechanism) -> str:
 
 
 def _leg(leg: Leg) -> dict[str, Any]:
-    angles = {"alpha1": leg.alpha1, "alpha2": leg.alpha2, "branch": float(leg.branch)}
+    angles = {"alpha1": leg.alpha1, "alpha2": leg.alpha2, "branch": leg.branch}
     motors = {"motors": tuple(joint + 1 for joint in leg.motors)}
     links = {f"link{k + 1}": _body(x) for k, x in enumerate(leg.inertias)}
     axes = {f"axes{k + 1}": x for k, x in enumerate(leg.frames)}

@@ -1,0 +1,417 @@
+"""Gymnasium environments over native rollouts: many robots of any kind in one call, without contact.
+
+An environment is a robot and a :class:`Task`: where episodes start, what is rewarded, when they end. States are arrays
+with one row per environment, so that rewards and ends are computed for all at once::
+
+    from appell.interop import gymnasium
+    env = gymnasium.VectorEnv(robot, gymnasium.swing_up(robot), num_envs=1024)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from appell.errors import AppellWarning, InputError
+from appell.read.extras import extra
+from appell.robot.arguments import ABOVE_ZERO, finite_array, number, whole
+from appell.robot.robot import Robot
+from appell.simulation.rollout.rollout import rollout
+from appell.spatial.scalar import Array
+
+gym: Any = extra("gymnasium", "appell.interop.gymnasium needs")
+vector: Any = extra("gymnasium.vector", "appell.interop.gymnasium needs")
+
+FASTEST = 1e4
+"""Velocity [rad/s, m/s] beyond which a state counts as diverged."""
+
+__all__ = ["Env", "State", "Task", "VectorEnv", "reach", "swing_up"]
+
+
+class State(NamedTuple):
+    """The states of some environments, one row each."""
+
+    q: Array
+    """Configurations (n, nq)."""
+    v: Array
+    """Velocities (n, nv)."""
+    goal: Array
+    """What :attr:`Task.goal` drew, (n, m)."""
+    t: Array
+    """Time since the start of the episode [s], (n,)."""
+
+
+Draw = Callable[[np.random.Generator, int], Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an environment asks for.
+
+    Parameters
+    ----------
+    reward
+        ``reward(state, tau)`` returns (n,), for the states after a step and the joint torques (n, nu) of the step.
+    start
+        ``start(rng, n)`` returns q (n, nq) and v (n, nv); at rest at the neutral configuration unless given.
+    goal
+        ``goal(rng, n)`` returns what an episode aims for, (n, m); it is part of the observation.
+    ended
+        ``ended(state)`` returns (n,) of bool: where an episode is over for good. Episodes also end after
+        `duration` (truncated), and where a state diverges or moves faster than :data:`FASTEST`.
+    observe
+        ``observe(state)`` returns the observations (n, k); coordinates, with cosine and sine in place of unbounded
+        angles, velocities and goal unless given.
+    parameters
+        ``parameters(rng, n)`` returns π (n, p) in the layout of ``robot.parameters``, drawn at every start: domain
+        randomisation.
+    effort
+        The torque that an action of 1 means, a number or (nu,); the robot's effort limits unless given.
+    duration
+        Of an episode [s].
+    """
+
+    reward: Callable[[State, Array], Any]
+    start: Draw | None = None
+    goal: Draw | None = None
+    ended: Callable[[State], Any] | None = None
+    observe: Callable[[State], Any] | None = None
+    parameters: Draw | None = None
+    effort: Any = None
+    duration: float = 5.0
+
+
+class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package without types
+    """Many copies of a robot with one task, stepped together in native code.
+
+    Actions are in [−1, 1] per actuator, times the task's `effort`. A copy whose episode ended is reset by the next step
+    (``AutoresetMode.NEXT_STEP``).
+
+    Parameters
+    ----------
+    robot : Robot
+        Any kind of robot; walls and contact are not part of it.
+    task : Task
+        What is asked for.
+    num_envs : int
+        How many copies.
+    dt : float
+        The time of an integration step [s].
+    substeps : int
+        Integration steps per action.
+    method : str
+        Of integration, as in :func:`appell.rollout`.
+
+    Raises
+    ------
+    InputError
+        When the task does not fit the robot.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> from appell.interop import gymnasium
+    >>> robot = appell.load("two-link")
+    >>> env = gymnasium.VectorEnv(robot, gymnasium.swing_up(robot, effort=5.0), num_envs=64)
+    >>> observation, info = env.reset(seed=0)
+    >>> observation, reward, terminated, truncated, info = env.step(np.zeros((64, 2)))
+    >>> observation.shape, reward.shape
+    ((64, 6), (64,))
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        task: Task,
+        num_envs: int = 1,
+        *,
+        dt: float = 0.005,
+        substeps: int = 4,
+        method: str = "euler",
+    ) -> None:
+        if not isinstance(robot, Robot) or not isinstance(task, Task):
+            raise InputError(
+                f"VectorEnv: expected a robot and a Task, got {type(robot).__name__} and {type(task).__name__}"
+            )
+        self.robot, self.task = robot, task
+        self.num_envs, self._substeps = whole("VectorEnv: num_envs", num_envs), whole("VectorEnv: substeps", substeps)
+        self._dt, self._method = number("VectorEnv: dt must be a time above zero", dt, ABOVE_ZERO), method
+        self._effort = _effort(robot, task)
+        self._is_angle = _angles(robot)
+        self.metadata = {"autoreset_mode": vector.AutoresetMode.NEXT_STEP, "render_modes": []}
+        rng = np.random.default_rng(0)
+        one = self._started(rng, 1)
+        size = self._observed(one).shape[1]
+        self.single_observation_space = gym.spaces.Box(-np.inf, np.inf, (size,), np.float64)
+        self.single_action_space = gym.spaces.Box(-1.0, 1.0, self._effort.shape, np.float64)
+        self.observation_space = gym.vector.utils.batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = gym.vector.utils.batch_space(self.single_action_space, self.num_envs)
+        self._state = self._started(rng, self.num_envs)
+        self._parameters: Array | None = None
+        self._is_over = np.zeros(self.num_envs, dtype=bool)
+        self._random: np.random.Generator = rng
+
+    @property
+    def state(self) -> State:
+        """Return the states of all environments."""
+        return self._state
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Start new episodes everywhere; return their observations and an empty dict.
+
+        Parameters
+        ----------
+        seed
+            Of the starts, goals and parameters; where not given the random numbers go on.
+        options
+            Not used.
+
+        Returns
+        -------
+        observations (num_envs, k), dict
+        """
+        super().reset(seed=seed, options=options)
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        self._parameters = None
+        self._restart(np.ones(self.num_envs, dtype=bool))
+        return self._observed(self._state), {}
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Apply actions for `substeps` integration steps.
+
+        Parameters
+        ----------
+        actions
+            (num_envs, nu) in [−1, 1]; larger ones are clipped.
+
+        Returns
+        -------
+        observations, rewards, terminated, truncated, info
+            One row each per environment.
+        """
+        given = finite_array("actions", actions)
+        if given.shape != (self.num_envs, *self._effort.shape):
+            raise InputError(
+                f"actions: expected ({self.num_envs}, {self._effort.size}), got {given.shape} for '{self.robot.name}'"
+            )
+        tau = np.clip(given, -1.0, 1.0) * self._effort
+        before, fresh = self._state, self._is_over
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AppellWarning)  # a state that diverges ends its episode
+            moved = rollout(
+                self.robot, before.q, before.v, tau[:, None, :], self._dt,
+                steps=self._substeps, save_every=self._substeps, method=self._method, parameters=self._parameters,
+            )  # fmt: skip
+        with np.errstate(invalid="ignore"):
+            is_lost = (moved.diverged >= 0) | ~(np.abs(moved.v[:, -1]) < FASTEST).all(axis=1)
+        q = np.where(is_lost[:, None], before.q, moved.q[:, -1])
+        v = np.where(is_lost[:, None], before.v, moved.v[:, -1])
+        self._state = State(q, v, before.goal, before.t + self._dt * self._substeps)
+        rewards = np.array(self.task.reward(self._state, tau), dtype=float)
+        terminated = is_lost | (self.task.ended(self._state) if self.task.ended else False)
+        truncated = ~terminated & (self._state.t >= self.task.duration - 0.5 * self._dt)
+        if fresh.any():
+            self._restart(fresh)
+            rewards[fresh], terminated[fresh], truncated[fresh] = 0.0, False, False
+        self._is_over = terminated | truncated
+        info = {"diverged": is_lost & ~fresh} if is_lost.any() else {}
+        return self._observed(self._state), rewards, terminated, truncated, info
+
+    def _started(self, rng: np.random.Generator, n: int) -> State:
+        """Return states at the start of episodes."""
+        robot, task = self.robot, self.task
+        given = task.start(rng, n) if task.start else (np.tile(robot.neutral(), (n, 1)), np.zeros((n, robot.nv)))
+        q, v = (finite_array(f"Task.start: {name}", x) for name, x in zip("qv", given, strict=True))
+        goal = finite_array("Task.goal", task.goal(rng, n)) if task.goal else np.zeros((n, 0))
+        for name, x, size in (("start: q", q, robot.nq), ("start: v", v, robot.nv), ("goal", goal, goal.shape[-1])):
+            if x.shape != (n, size):
+                raise InputError(f"Task.{name}: expected ({n}, {size}), got {x.shape} for robot '{robot.name}'")
+        return State(q, v, goal, np.zeros(n))
+
+    def _restart(self, which: Array) -> None:
+        """Start new episodes in some environments."""
+        count, rng = int(which.sum()), self._random
+        fresh = self._started(rng, count)
+        for old, new in zip(self._state, fresh, strict=True):
+            old[which] = new
+        if self.task.parameters is not None:
+            drawn = finite_array("Task.parameters", self.task.parameters(rng, count))
+            if self._parameters is None:
+                self._parameters = np.empty((self.num_envs, drawn.shape[-1]))
+            self._parameters[which] = drawn
+        self._is_over = self._is_over & ~which
+
+    def _observed(self, state: State) -> Array:
+        if self.task.observe is not None:
+            return np.array(self.task.observe(state), dtype=float)
+        q, is_angle = state.q, self._is_angle
+        return np.concatenate(
+            [q[:, ~is_angle], np.cos(q[:, is_angle]), np.sin(q[:, is_angle]), state.v, state.goal], axis=1
+        )
+
+
+class Env(gym.Env):  # type: ignore[misc]  # a class of a package without types
+    """One robot with one task, for learners and checkers that step a single environment.
+
+    Parameters are those of :class:`VectorEnv`; :class:`VectorEnv` is many times faster per environment.
+
+    Examples
+    --------
+    >>> import appell
+    >>> from appell.interop import gymnasium
+    >>> robot = appell.load("two-link")
+    >>> env = gymnasium.Env(robot, gymnasium.swing_up(robot, effort=5.0))
+    >>> observation, info = env.reset(seed=0)
+    >>> observation.shape
+    (6,)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  (Gymnasium's own attribute)
+
+    def __init__(self, robot: Robot, task: Task, **options: Any) -> None:
+        self._one = VectorEnv(robot, task, 1, **options)
+        self.observation_space, self.action_space = self._one.single_observation_space, self._one.single_action_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Start a new episode; return its observation."""
+        super().reset(seed=seed, options=options)
+        observations, info = self._one.reset(seed=seed)
+        return observations[0], info
+
+    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Apply an action; return observation, reward, terminated, truncated and info."""
+        observations, rewards, ended, cut, _ = self._one.step(np.asarray(action)[None])
+        return observations[0], float(rewards[0]), bool(ended[0]), bool(cut[0]), {}
+
+
+# Tasks
+
+
+def swing_up(robot: Robot, goal: Any = None, effort: Any = None, duration: float = 5.0) -> Task:
+    """Return the task of swinging up from the lowest posture and staying at a goal.
+
+    The reward is 1 at the goal at rest, less for the angle to it, the velocity and the torque.
+
+    Parameters
+    ----------
+    robot
+        An open robot without quaternions.
+    goal
+        The configuration to reach, (nq,); the posture of highest potential energy unless given.
+    effort
+        The largest torque [N·m]; the robot's effort limits unless given.
+    duration
+        Of an episode [s].
+
+    Returns
+    -------
+    Task
+
+    Examples
+    --------
+    >>> import appell
+    >>> from appell.interop import gymnasium
+    >>> gymnasium.swing_up(appell.load("two-link"), effort=2.0).duration
+    5.0
+    """
+    low, high = _extremes(robot)
+    top = high if goal is None else finite_array("swing_up: goal", goal)
+
+    def reward(state: State, tau: Array) -> Any:
+        far = 0.5 * (1.0 - np.cos(state.q - top)).mean(axis=1)
+        return 1.0 - far - 0.01 * (state.v**2).mean(axis=1) - 1e-3 * ((tau / scale) ** 2).mean(axis=1)
+
+    def start(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+        return low + rng.normal(0.0, 0.1, size=(n, robot.nq)), rng.normal(0.0, 0.05, size=(n, robot.nv))
+
+    task = Task(reward, start, effort=effort, duration=duration)
+    scale = _effort(robot, task)
+    return task
+
+
+def reach(robot: Robot, frame: str, reached: float = 0.05, effort: Any = None, duration: float = 2.0) -> Task:
+    """Return the task of moving a frame to random points that it can reach.
+
+    Parameters
+    ----------
+    robot
+        Any robot with motors.
+    frame
+        The frame whose origin is to meet the goal.
+    reached
+        The distance below which it counts as reached [m].
+    effort
+        The largest torque; the robot's effort limits unless given.
+    duration
+        Of an episode [s].
+
+    Returns
+    -------
+    Task
+        Goals are points (3,) in the world; the observation holds the vector from the frame to its goal.
+
+    Examples
+    --------
+    >>> import appell
+    >>> from appell.interop import gymnasium
+    >>> robot = appell.load("puma560")
+    >>> env = gymnasium.VectorEnv(robot, gymnasium.reach(robot, "link6", effort=50.0), num_envs=8)
+    >>> env.reset(seed=1)[0].shape
+    (8, 15)
+    """
+
+    def position(q: Array) -> Array:
+        return np.asarray(robot.pose(q, frame))[..., :3, 3]
+
+    def reward(state: State, tau: Array) -> Any:
+        far = np.linalg.norm(position(state.q) - state.goal, axis=1)
+        return (far < reached) - far - 0.01 * (state.v**2).mean(axis=1)
+
+    def observe(state: State) -> Array:
+        return np.concatenate([state.q, state.v, state.goal - position(state.q)], axis=1)
+
+    def goal(rng: np.random.Generator, n: int) -> Array:
+        return position(np.asarray(robot.random(rng, n)))
+
+    return Task(reward, goal=goal, observe=observe, effort=effort, duration=duration)
+
+
+def _extremes(robot: Robot) -> tuple[Array, Array]:
+    """Return the configurations of lowest and highest potential energy among those with angles of 0 and ±π/2, π."""
+    if robot.nq != robot.nv or robot.facts.closure_names:
+        raise InputError(f"swing_up: robot '{robot.name}' has quaternions or loops; write a Task of your own")
+    rng = np.random.default_rng(0)
+    found = np.asarray(robot.neutral()) + np.concatenate(
+        [rng.choice([0.0, 0.5 * np.pi, -0.5 * np.pi, np.pi], size=(4096, robot.nq)), np.zeros((1, robot.nq))]
+    )
+    energy = robot.potential_energy(found)
+    return found[int(np.argmin(energy))], found[int(np.argmax(energy))]
+
+
+def _effort(robot: Robot, task: Task) -> Array:
+    """Return the torques that actions of 1 mean, (nu,)."""
+    count = robot.facts.sizes["u"]
+    given = robot.facts.limits.effort if task.effort is None else finite_array("Task.effort", task.effort)
+    effort = np.broadcast_to(np.asarray(given, dtype=float), (count,)).copy() if np.size(given) in (1, count) else None
+    if effort is None or not np.isfinite(effort).all() or not (effort >= 0.0).all():
+        raise InputError(
+            f"Task: robot '{robot.name}' has no finite effort limit for every actuator; give effort=, a number or "
+            f"({count},)"
+        )
+    return effort
+
+
+def _angles(robot: Robot) -> Any:
+    """Return which coordinates are unbounded angles, (nq,): observed by cosine and sine."""
+    own = robot.model.independent
+    if not own.nq == robot.nq == robot.nv:  # loops, quaternions, or coordinates of a platform
+        return np.zeros(robot.nq, dtype=bool)
+    is_turning = [
+        body.joint.kind in ("revolute", "continuous") for body in own.bodies for _ in range(body.joint.type.nq)
+    ]
+    return np.isinf(robot.facts.limits.upper) & np.array(is_turning, dtype=bool)

@@ -1,0 +1,172 @@
+"""XML as bytes: where elements and attributes begin and end, and edits that leave all else as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from xml.parsers import expat
+
+from appell.errors import ReadError
+
+SAME = 1e-14
+"""Relative difference up to which a number of the file is left as it stands."""
+DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*\?>")
+ENCODING = re.compile(rb"encoding\s*=\s*[\"']([^\"']+)")
+START = re.compile(rb"<[^\s/>]+(?:\s+[^\s=]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*(/?)>")
+ATTRIBUTE = re.compile(rb"([^\s=<]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+ENCODINGS = ("utf-8", "us-ascii", "iso-8859-1")
+"""Encodings whose bytes below 128 are those of ASCII, so that numbers can be exchanged in them."""
+
+
+class Span(NamedTuple):
+    """A range of bytes."""
+
+    start: int
+    end: int
+
+
+@dataclass
+class Node:
+    """An element: its name without prefix, its attributes, the spans of their values, and where its tags are."""
+
+    tag: str
+    attributes: dict[str, str]
+    start: int
+    inside: int
+    """Behind the start tag."""
+    is_empty: bool
+    """Whether the start tag is all of it: ``<link/>``."""
+    spans: dict[str, Span] = field(default_factory=dict)
+    children: list[Node] = field(default_factory=list)
+    end: int = 0
+
+    def named(self, tag: str) -> Iterator[Node]:
+        """Yield the children of a name."""
+        return (child for child in self.children if child.tag == tag)
+
+    def child(self, tag: str) -> Node | None:
+        """Return the first child of a name, or None."""
+        return next(self.named(tag), None)
+
+    def numbers(self, name: str, count: int) -> tuple[float, ...]:
+        """Return the numbers of an attribute, zeros where it is absent."""
+        given = self.attributes.get(name)
+        return tuple(map(float, given.split())) if given is not None else (0.0,) * count
+
+
+def parse(data: bytes, source: str) -> Node:
+    """Return the outermost element of a document that has been read already.
+
+    Raises
+    ------
+    ReadError
+        When its encoding is none of :data:`ENCODINGS`, or it is no XML to a strict parser.
+
+    >>> robot = parse(b'<robot><link name="base"/></robot>', "arm.urdf")
+    >>> robot.children[0].attributes["name"], robot.children[0].is_empty
+    ('base', True)
+    """
+    declared = DECLARATION.match(data)
+    found = ENCODING.search(declared[0]) if declared else None
+    encoding = found[1].decode("ascii", "replace").lower() if found else "utf-8"
+    encoding = {"utf8": "utf-8", "ascii": "us-ascii", "latin-1": "iso-8859-1"}.get(encoding, encoding)
+    if encoding not in ENCODINGS or b"\0" in data:
+        raise ReadError("a template must be in UTF-8; convert it", source, 1)
+    # readers differ in what they allow of the declaration, which says nothing else that is needed here
+    blank = b" " * len(declared[0]) + data[len(declared[0]) :] if declared else data
+    top = Node("", {}, 0, 0, False)
+    stack = [top]
+    parser = expat.ParserCreate(encoding)
+
+    def opened(name: str, attributes: dict[str, str]) -> None:
+        tag = START.match(blank, parser.CurrentByteIndex)
+        assert tag is not None  # or expat would have refused it
+        node = Node(name.rpartition(":")[2], attributes, tag.start(), tag.end(), bool(tag[1]))
+        for found in ATTRIBUTE.finditer(blank, tag.start(), tag.end()):
+            which = 2 if found[2] is not None else 3
+            node.spans[found[1].decode(encoding, "replace")] = Span(found.start(which), found.end(which))
+        stack[-1].children.append(node)
+        stack.append(node)
+
+    def closed(_: str) -> None:
+        node = stack.pop()
+        node.end = node.inside if node.is_empty else blank.index(b">", parser.CurrentByteIndex) + 1
+
+    parser.StartElementHandler, parser.EndElementHandler = opened, closed
+    try:
+        parser.Parse(blank, True)
+    except expat.ExpatError as error:
+        raise ReadError(f"not readable as XML: {expat.ErrorString(error.code)}", source, error.lineno) from None
+    return top.children[0]
+
+
+class Edits:
+    """Changes of a document, to be made together."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._changes: list[tuple[Span, bytes]] = []
+        self._newline = b"\r\n" if b"\r\n" in data else b"\n"
+
+    def made(self) -> bytes:
+        """Return the document with all changes."""
+        pieces, at = [], 0
+        for (start, end), text in sorted(self._changes, key=lambda change: change[0]):
+            pieces += [self._data[at:start], text]
+            at = end
+        return b"".join((*pieces, self._data[at:]))
+
+    def set(self, node: Node, name: str, values: Sequence[float], size: float = 0.0) -> None:
+        """Give an attribute other numbers; those that are equal up to rounding stay, as does the space between.
+
+        `size` is how large numbers of this kind are here, where it is more than these numbers are.
+        """
+        span = node.spans.get(name)
+        texts = [number(x) for x in values]
+        if span is None:
+            place = node.inside - 1 - node.is_empty
+            while self._data[place - 1 : place].isspace():
+                place -= 1
+            self._changes.append((Span(place, place), f' {name}="{" ".join(texts)}"'.encode()))
+            return
+        tokens = list(re.finditer(rb"\S+", self._data[span.start : span.end]))
+        if len(tokens) != len(values):
+            self._changes.append((span, " ".join(texts).encode()))
+            return
+        within = SAME * max(size, *map(abs, values))
+        for token, x, text in zip(tokens, values, texts, strict=True):
+            if abs(float(token[0]) - x) > within:
+                where = Span(span.start + token.start(), span.start + token.end())
+                self._changes.append((where, text.encode()))
+
+    def add(self, parent: Node, lines: Sequence[tuple[int, str]]) -> None:
+        """Add lines of text behind the last child of an element; each has its depth below the element."""
+        indent = self._indent(parent)
+        unit = indent or b"  "
+        text = b"".join(self._newline + indent + unit * depth + line.encode() for depth, line in lines)
+        if parent.is_empty:
+            name = re.match(rb"<[^\s/>]+", self._data[parent.start :])
+            assert name is not None
+            end = b">" + text + self._newline + indent + b"</" + name[0][1:] + b">"
+            place = parent.inside - 2
+            while self._data[place - 1 : place].isspace():
+                place -= 1
+            self._changes.append((Span(place, parent.inside), end))
+            return
+        place = parent.children[-1].end if parent.children else parent.inside
+        self._changes.append((Span(place, place), text))
+
+    def _indent(self, node: Node) -> bytes:
+        before = self._data[: node.start].rpartition(b"\n")[2]
+        return before if not before.strip() else b""
+
+
+def number(x: float) -> str:
+    """Return the shortest text that reads as the same float.
+
+    >>> number(0.1)
+    '0.1'
+    """
+    return repr(float(x))

@@ -1,0 +1,152 @@
+"""Where cases run: threads here, processes here, or a Dask cluster; all as executors of :mod:`concurrent.futures`.
+
+The driver keeps few chunks of cases in flight, each about a second of work. When a worker dies, the cases that
+were in flight run again one at a time, so that a case that kills its worker is found and recorded as failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor as Threads
+from typing import Any
+
+from appell.errors import InputError
+from appell.read.extras import extra
+from appell.read.values import shown
+from appell.robot.arguments import whole
+from appell.studies.outcome import Case, Outcome, Task, packed, work
+
+ENGINES = ("threads", "processes", "dask")
+CHUNK = 1.0
+"""Seconds of work that are sent to a worker at a time; what a killed driver may lose per worker."""
+DEATHS = 3
+"""How many workers one case may kill before it counts as failed."""
+
+Submit = Callable[[Sequence[Case]], "Future[Any]"]
+
+
+class Engine:
+    """Workers that run chunks of cases; made anew when they broke."""
+
+    def __init__(self, task: Task, engine: Any, workers: int | None) -> None:
+        self._task, self._engine, self._closing = task, engine, contextlib.ExitStack()
+        self.name = engine if engine in ENGINES else "dask" if _is_cluster(engine) else ""
+        if not self.name:
+            raise InputError(
+                f"sweep: no engine {shown(engine)}; known: 'threads', 'processes', 'dask', the address of a Dask "
+                "scheduler such as 'tcp://host:8786', or a dask.distributed.Client"
+            )
+        self.count = whole("sweep: workers", workers) if workers is not None else os.cpu_count() or 1
+        self._packed = packed(task) if self.name != "threads" else b""
+        self._client: Any = None
+
+    def __enter__(self) -> Engine:
+        if self.name == "dask":
+            distributed = extra("distributed", "engine='dask' needs")
+            client = self._engine
+            if client == "dask":
+                cluster = distributed.LocalCluster(
+                    n_workers=self.count, threads_per_worker=1, processes=True, dashboard_address=None
+                )
+                client = self._closing.enter_context(distributed.Client(self._closing.enter_context(cluster)))
+            elif isinstance(client, str):
+                try:
+                    client = self._closing.enter_context(distributed.Client(client, timeout="10s"))
+                except (OSError, ValueError) as error:
+                    raise InputError(f"sweep: no Dask scheduler answers at '{self._engine}' ({error})") from None
+            self._client = client
+            self.count = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+        self.renew()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._executor.shutdown(wait=False, **({} if self._client is not None else {"cancel_futures": True}))
+        self._closing.close()
+
+    def renew(self) -> None:
+        """Make the executor, again where its workers broke."""
+        if self._client is not None:
+            self._executor: Executor = self._client.get_executor(pure=False, retries=0)
+        elif self.name == "threads":
+            self._executor = Threads(self.count, "appell-sweep")
+        else:
+            context = multiprocessing.get_context("spawn")
+            self._executor = ProcessPoolExecutor(self.count, context)
+
+    def submit(self, cases: Sequence[Case]) -> Future[Any]:
+        """Send a chunk of cases to a worker."""
+        if self.name == "threads":
+            return self._executor.submit(self._task.outcomes, cases)
+        return self._executor.submit(work, self._packed, cases)
+
+    @functools.cached_property
+    def deaths(self) -> tuple[type[BaseException], ...]:
+        """Return the exceptions of workers that died."""
+        if self._client is None:
+            return (BrokenExecutor,)
+        return (BrokenExecutor, extra("distributed", "engine='dask' needs").KilledWorker)
+
+
+def _is_cluster(engine: Any) -> bool:
+    return (isinstance(engine, str) and "://" in engine) or hasattr(engine, "get_executor")
+
+
+def outcomes(engine: Engine, cases: Iterator[Case], total: int) -> Iterator[list[Outcome]]:
+    """Yield what comes of cases, chunk by chunk, in any order."""
+    flying: dict[Future[Any], list[Case]] = {}
+    suspects: deque[tuple[Case, int]] = deque()
+    """Cases that were in flight as a worker died, each with the number of workers that died of it alone."""
+    size, left, alive = 1, total, False
+
+    while True:
+        if suspects:
+            if not flying:
+                flying[engine.submit([suspects[0][0]])] = [suspects[0][0]]
+        else:
+            while len(flying) < 2 * engine.count and (chunk := list(itertools.islice(cases, size))):
+                flying[engine.submit(chunk)] = chunk
+        if not flying:
+            return
+        done, _ = wait(flying, return_when=FIRST_COMPLETED)
+        for future in done:
+            chunk = flying.pop(future)
+            try:
+                found, seconds = future.result()
+            except engine.deaths:
+                lost = [chunk, *flying.values()] if engine.name == "processes" else [chunk]
+                if engine.name == "processes":
+                    flying.clear()
+                    engine.renew()
+                yield from _judged(suspects, [case for each in lost for case in each], alive)
+                break
+            alive = True
+            if suspects and chunk == [suspects[0][0]]:
+                suspects.popleft()
+            left -= len(found)
+            share = max(left // (4 * engine.count), 1)
+            size = int(min(max(CHUNK * len(found) / max(seconds, 1e-9), 1), share))
+            yield found
+
+
+def _judged(suspects: deque[tuple[Case, int]], lost: list[Case], alive: bool) -> Iterator[list[Outcome]]:
+    """Enter the cases that were lost with a worker as suspects; yield the failure of one that killed too many."""
+    if suspects and lost == [suspects[0][0]]:
+        case, deaths = suspects.popleft()
+        if deaths + 1 < DEATHS:
+            suspects.appendleft((case, deaths + 1))
+        elif not alive:
+            raise InputError(
+                "sweep: the worker processes end as they start; in a script, call sweep under "
+                "if __name__ == '__main__':"
+            )
+        else:
+            yield [Outcome(case[0], None, f"its worker process died, {DEATHS} times")]
+    else:
+        suspects.extend((case, 0) for case in lost)

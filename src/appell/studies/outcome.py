@@ -1,0 +1,138 @@
+"""One case of a study: its call, and what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import pickle
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.errors import InputError
+from appell.kernels.runtime.threads import in_one_thread
+from appell.read.values import shown
+
+Values = Mapping[str, NDArray[Any]]
+Case = tuple[int, Mapping[str, Any]]
+"""A case's number and its arguments."""
+
+
+class Outcome(NamedTuple):
+    """What came of a case: its values, or the error."""
+
+    case: int
+    values: Values | None
+    error: str = ""
+
+
+class Task(NamedTuple):
+    """What every case calls: the function, and the seed of its random numbers where it takes any."""
+
+    function: Callable[..., Any]
+    seed: int
+    takes_rng: bool
+
+    def outcome(self, number: int, case: Mapping[str, Any]) -> Outcome:
+        """Return what comes of a case; an exception is an error of this case alone."""
+        rng = {"rng": np.random.default_rng([self.seed, number])} if self.takes_rng else {}
+        try:
+            return Outcome(number, checked(self.function(**case, **rng)))
+        except Exception as error:
+            return Outcome(number, None, _description(error))
+
+    def outcomes(self, cases: Sequence[Case]) -> tuple[list[Outcome], float]:
+        """Return what comes of some cases, and how long they took [s]; their batches use one thread each."""
+        start = time.perf_counter()
+        with in_one_thread():
+            found = [self.outcome(number, case) for number, case in cases]
+        return found, time.perf_counter() - start
+
+
+def task(function: Any, names: Sequence[str], seed: int) -> Task:
+    """Return the task of a function that is called with some arguments by name.
+
+    Raises
+    ------
+    InputError
+        When it is no function, or cannot be called with these names.
+    """
+    if not callable(function):
+        raise InputError(f"sweep: expected a function, got {shown(function)}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return Task(function, seed, takes_rng=False)
+    takes_rng = "rng" in signature.parameters and "rng" not in names
+    given = dict.fromkeys([*names, *(["rng"] if takes_rng else [])])
+    try:
+        signature.bind(**given)
+    except TypeError as error:
+        raise InputError(
+            f"sweep: the cases do not fit the function {_name(function)}{signature}: {error}; the cases have "
+            f"{', '.join(names)}"
+        ) from None
+    return Task(function, seed, takes_rng)
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(packed: bytes) -> Task:
+    """Return a task in a worker: unpacked once, so that its robots compile once."""
+    return pickle.loads(packed)  # type: ignore[no-any-return]
+
+
+def work(packed: bytes, cases: Sequence[Case]) -> tuple[list[Outcome], float]:
+    """Return what comes of some cases, in another process."""
+    return _unpacked(packed).outcomes(cases)
+
+
+def packed(given: Task) -> bytes:
+    """Return a task as bytes for other processes, by cloudpickle where it is installed.
+
+    Raises
+    ------
+    InputError
+        When the function cannot travel.
+    """
+    pickler: Any = pickle
+    with contextlib.suppress(ImportError):
+        pickler = importlib.import_module("cloudpickle")  # Dask brings it; functions of notebooks and scripts need it
+    try:
+        return pickler.dumps(given)  # type: ignore[no-any-return]
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"sweep: the function {_name(given.function)} cannot be sent to other processes ({reason}); define it at "
+            "the top of a module, or use engine='threads'"
+        ) from None
+
+
+def checked(values: Any) -> Values:
+    """Return the values of a case as arrays of real numbers.
+
+    >>> checked({"peak": 2.0})
+    {'peak': array(2.)}
+    """
+    if not isinstance(values, Mapping) or not values or not all(isinstance(name, str) for name in values):
+        raise InputError(f"the function must return a dict of numbers or arrays by name, got {shown(values)}")
+    found = {name: np.asarray(value) for name, value in values.items()}
+    for name, value in found.items():
+        if value.dtype.kind not in "fiub":
+            raise InputError(f"the value '{name}' must be a real number or an array of them, got {shown(values[name])}")
+    return found
+
+
+def _description(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f" ({frames[-1].name}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    return f"{type(error).__name__}: {error}{at}"
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", type(function).__name__)

@@ -1,0 +1,262 @@
+"""A study: a function over every case of a space, on any engine, with a checkpoint that survives kill -9."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.read.files import extension, write
+from appell.robot.arguments import truth, whole
+from appell.studies.engines import Engine, outcomes
+from appell.studies.identity import Identity, digest
+from appell.studies.outcome import Outcome, Values, task
+from appell.studies.space import Space, as_space
+from appell.studies.store import Store, parquet_bytes
+
+INTERRUPTED = "interrupted (Ctrl-C)"
+Report = Callable[[int, int], None]
+"""Takes how many more cases have run, and how many of them failed."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The cases of a study and what came of them.
+
+    Partial results of a study that still runs are read by :meth:`load`.
+    """
+
+    cases: Space
+    """The arguments of every case, in order; ``study.cases[3]`` is a dict."""
+    outcomes: Sequence[Outcome] = field(repr=False)
+    """What came of the cases that have run, in order."""
+    seconds: float = 0.0
+    """Wall time of this run [s]."""
+    ended_early: str = ""
+    """Empty, or why cases are missing."""
+
+    @cached_property
+    def _layout(self) -> dict[str, tuple[Any, ...]]:
+        """Return names, shapes and types of the values: those of the first case that succeeded."""
+        first: Values = next((x.values for x in self.outcomes if x.values is not None), {})
+        return {name: (value.shape, value.dtype) for name, value in first.items()}
+
+    @cached_property
+    def _succeeded(self) -> list[Outcome]:
+        return [x for x in self.outcomes if x.values is not None and self._misfit(x.values) == ""]
+
+    def _misfit(self, values: Values) -> str:
+        shapes = {name: shape for name, (shape, _) in self._layout.items()}
+        own = {name: value.shape for name, value in values.items()}
+        return "" if own == shapes else f"InputError: its values have shapes {own}, those of the first case {shapes}"
+
+    @cached_property
+    def values(self) -> dict[str, NDArray[Any]]:
+        """Return every value as an array in the order of cases, (cases, …); NaN where a case failed or is missing."""
+        places = [x.case for x in self._succeeded]
+        found = {}
+        for name, (shape, kind) in self._layout.items():
+            is_whole = len(places) == len(self.cases)
+            column = np.full((len(self.cases), *shape), 0 if is_whole else np.nan, kind if is_whole else float)
+            if places:
+                column[places] = np.stack([(x.values or {})[name] for x in self._succeeded])
+            found[name] = column
+        return found
+
+    @cached_property
+    def done(self) -> NDArray[np.bool_]:
+        """Return which cases have run, failed ones included."""
+        mask = np.zeros(len(self.cases), dtype=bool)
+        mask[[x.case for x in self.outcomes]] = True
+        return mask
+
+    @cached_property
+    def failed(self) -> list[tuple[dict[str, Any], str]]:
+        """Return the cases that failed, each with its error."""
+        wrong = ((x.case, x.error if x.values is None else self._misfit(x.values)) for x in self.outcomes)
+        return [(self.cases[case], error) for case, error in wrong if error]
+
+    @staticmethod
+    def load(folder: str | os.PathLike[str]) -> Study:
+        """Return the study of a checkpoint, with what it has so far.
+
+        Parameters
+        ----------
+        folder
+            The ``checkpoint=`` of :func:`appell.sweep`.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        InputError
+            When the folder is no checkpoint.
+        """
+        store = Store(folder)
+        store.manifest()
+        return Study(store.space(), store.outcomes())
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write cases, values and errors as one table, .parquet or .csv; arrays have one column per entry in .csv.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file's path.
+        """
+        errors = [""] * len(self.cases)
+        for x in self.outcomes:
+            errors[x.case] = x.error or (self._misfit(x.values) if x.values is not None else "")
+        columns = {**self.cases.columns, **self.values, "error": errors}
+        if extension("study.save", path, (".parquet", ".csv")) == ".parquet":
+            return write(
+                path, parquet_bytes({name: x if isinstance(x, list) else np.asarray(x) for name, x in columns.items()})
+            )
+        return write(path, _csv(columns, len(self.cases)))
+
+    def __repr__(self) -> str:
+        done = int(self.done.sum())
+        early = f", ended early: {self.ended_early}" if self.ended_early else ""
+        return f"<Study: {done} of {len(self.cases)} cases, {len(self.failed)} failed, {self.seconds:.1f} s{early}>"
+
+
+def sweep(
+    function: Callable[..., Any],
+    space: Any,
+    *,
+    engine: Any = "threads",
+    workers: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Study:
+    """Call a function for every case of a space, in parallel; results do not depend on engine, workers or order.
+
+    A case that raises is recorded with its error and does not stop the others. With a checkpoint, a study that was
+    killed goes on where it ended: recorded cases are not computed again.
+
+    Parameters
+    ----------
+    function
+        Called as ``function(**case)``. It returns a dict of numbers or arrays, with the same names and shapes for every
+        case. If it has an argument ``rng``, it receives a random generator of its case.
+    space
+        A space of :mod:`appell.space`, a dict of sequences (their grid), or a list of dicts.
+    engine
+        "threads" (the default; kernels run in parallel), "processes", "dask" (a cluster of processes on this machine),
+        the address of a Dask scheduler such as ``"tcp://host:8786"``, or a ``dask.distributed.Client``. Robots travel
+        as models; each worker compiles once, or finds the compiled code in its cache.
+    workers
+        Threads or processes; every core unless given. A cluster has its own number.
+    checkpoint
+        A folder for results and what identifies the study. A folder of a study with another function, robot, space or
+        seed is refused.
+    seed
+        Of the random numbers; each case has its own.
+    progress
+        True shows the rate and the remaining time on stderr; by default where that is a terminal.
+
+    Returns
+    -------
+    Study
+        ``cases``, ``values`` by name in the order of cases, and ``failed``. After Ctrl-C it holds the cases so far.
+
+    Raises
+    ------
+    InputError
+        When the arguments do not fit together, or the checkpoint belongs to another study.
+
+    Examples
+    --------
+    >>> import appell
+    >>> robot = appell.load("two-link")
+    >>> def reach(q1, q2):
+    ...     return {"tool": robot.pose([q1, q2], "link2")[:3, 3]}
+    >>> study = appell.sweep(reach, {"q1": [0.0, 0.5], "q2": [0.0, 1.0, 2.0]})
+    >>> study.values["tool"].shape, study.failed
+    ((6, 3), [])
+    """
+    cases = as_space(space)
+    given = task(function, cases.names, whole("sweep: seed", seed, 0))
+    store = None if checkpoint is None else Store(checkpoint)
+    start, known = time.perf_counter(), []
+    if store is not None:
+        own = Identity().add(function).digests
+        store.begin({**own, "space": digest(cases.columns), "seed": seed, "cases": len(cases)}, cases)
+        known = store.outcomes()
+    recorded = {outcome.case for outcome in known}
+    rest = [k for k in range(len(cases)) if k not in recorded]
+    found, early = list(known), ""
+    is_shown = sys.stderr.isatty() if progress is None else truth("sweep: progress", progress)
+    running = Engine(given, engine, workers)
+    if rest:
+        with running, _bar(is_shown, len(cases), len(known)) as report:
+            try:
+                for chunk in outcomes(running, ((k, cases[k]) for k in rest), len(rest)):
+                    found.extend(chunk)
+                    if store is not None:
+                        store.add(chunk)
+                    report(len(chunk), sum(x.values is None for x in chunk))
+            except KeyboardInterrupt:
+                early = INTERRUPTED
+    if store is not None:
+        store.merge()
+    found.sort(key=lambda x: x.case)
+    return Study(cases, found, time.perf_counter() - start, early)
+
+
+@contextlib.contextmanager
+def _bar(is_shown: bool, total: int, done: int) -> Iterator[Report]:
+    """Show how far a study is, its rate and the remaining time, if wanted; give what moves the bar."""
+    if not is_shown:
+        yield lambda more, failed: None
+        return
+    from rich.console import Console  # noqa: PLC0415  (only where a bar is shown)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    start, tally = time.perf_counter(), [0, 0]
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("cases", total=total, completed=done)
+
+        def report(more: int, failed: int) -> None:
+            tally[0] += more
+            tally[1] += failed
+            rate = tally[0] / max(time.perf_counter() - start, 1e-9)
+            words = f"{rate:.3g} cases/s" + (f", {tally[1]} failed" if tally[1] else "")
+            progress.update(bar, completed=done + tally[0], description=words)
+
+        yield report
+
+
+def _csv(columns: dict[str, Any], rows: int) -> str:
+    """Return columns as text, arrays with one column per entry."""
+    flat: dict[str, Sequence[Any]] = {}
+    for name, column in columns.items():
+        shape = np.shape(column)[1:] if isinstance(column, np.ndarray) else ()
+        for at in np.ndindex(*shape):
+            flat[name + "".join(f"[{k}]" for k in at)] = column[(slice(None), *at)] if shape else column
+    lines = [",".join(map(_quoted, flat))]
+    lines += [",".join(_quoted(column[k]) for column in flat.values()) for k in range(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: Any) -> str:
+    text = repr(value.item()) if isinstance(value, np.generic) else str(value)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
