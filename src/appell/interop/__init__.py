@@ -6,7 +6,6 @@ conventions of those libraries and back. :mod:`appell.interop.gymnasium` has env
 imported when first used.
 """
 
-import importlib
 from typing import Any
 
 from appell.interop.convention import Convention, drake
@@ -19,5 +18,7 @@ __all__ = ["Convention", "drake", "from_mujoco", "from_pinocchio", "mujoco", "pi
 def __getattr__(name: str) -> Any:
     """Import a module that needs a package of its own."""
     if name == "gymnasium":
-        return importlib.import_module("appell.interop.gymnasium")
+        import appell.interop.gymnasium as module  # noqa: PLC0415  (it needs a package that not everyone has)
+
+        return module
     raise AttributeError(f"module 'appell.interop' has no attribute '{name}'")

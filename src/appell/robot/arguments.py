@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
-from appell.model.check import LARGEST
+from appell.model.check import LARGEST, SKEWED
 from appell.read.values import shown
 from appell.spatial.scalar import Array
 
@@ -52,6 +52,20 @@ def finite_array(name: str, argument: Any, whose: str = "") -> Array:
         wrong = float(array[~(np.abs(array) <= LARGEST)].flat[0])
         raise InputError(f"{name}: expected finite numbers below {LARGEST:g} in size, got {wrong:g}{whose}")
     return array
+
+
+def proper_poses(name: str, poses: Array) -> Array:
+    """Return arrays (..., 4, 4) that are poses: a rotation, a position, and a last row 0 0 0 1."""
+    rotation = poses[..., :3, :3]
+    off = np.abs(rotation @ rotation.swapaxes(-1, -2) - np.eye(3)).max(initial=0.0)
+    if off > SKEWED or (np.linalg.det(rotation) < 0.0).any():
+        raise InputError(
+            f"{name}: expected a rotation in the upper left 3×3 part (orthogonal, determinant 1), got one that is off "
+            f"by {off:.2g}, or a mirror image; appell.planning.goal.pose makes poses of angles"
+        )
+    if np.abs(poses[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 0.0:
+        raise InputError(f"{name}: expected the last row of a pose to be 0 0 0 1; is the matrix transposed?")
+    return poses
 
 
 def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGEST) -> float:

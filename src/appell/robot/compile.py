@@ -54,7 +54,7 @@ def formulation_of(kind: Kind, verb: str, name: str) -> Formulation:
 def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Guard, ...]]:
     """Return the inputs and outputs of a program, its guards' among them, and the guards."""
     verb = verb_of(kind, key.verb)
-    sizes = kind.facts.sizes if verb.about != "points" else {**kind.facts.sizes, "n": len(key.about)}
+    sizes = {**kind.facts.sizes, "n": len(key.about)} if isinstance(key.about, tuple) else kind.facts.sizes
     inputs, outputs = verb.ports(sizes, is_parametric=key.is_parametric)
     is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
     values = kind.guards(key)

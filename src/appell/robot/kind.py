@@ -144,7 +144,7 @@ class Kind(ABC):
 
     def nameless(self, *, is_parametric: bool) -> Any:
         """Return the model without names and frames, and without π where that is an input."""
-        model = replace(self.model, name="", source="", frames=())
+        model = replace(self.model, name="", source="", frames=(), configurations=())
         return (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
 
     @cached_property
@@ -285,6 +285,20 @@ class Kind(ABC):
         """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
         return self.model
 
+    @property
+    def settled(self) -> Model:
+        """Return the model from which robots with other joints are made, or raise why there is none."""
+        return self.as_tree()
+
+    def closed(self, model: Model) -> Kind:
+        """Return the robot of a model with loops."""
+        (close,) = CLOSING
+        return close(model)
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
         return toml_text(self.as_tree())
+
+
+CLOSING: list[Callable[[Model], Kind]] = []
+"""What makes the robot of a model with loops; :mod:`appell.loops`, a room below, enters it here."""

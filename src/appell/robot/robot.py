@@ -16,7 +16,7 @@ from appell.robot.compile import verb_of
 from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
 from appell.robot.kind import Program
-from appell.robot.sensitivity import Sensitivity
+from appell.robot.stance import Stance
 from appell.robot.verbs import Verb
 from appell.trace.count import Count
 from appell.trace.tape import Tape
@@ -25,7 +25,7 @@ __all__ = ["Robot", "Wrenches"]
 
 
 @final
-class Robot(Sensitivity):
+class Robot(Stance):
     """A robot with its dynamics: an arm, a tree, a robot with loops or wheels, a spherical robot in closed form.
 
     Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out.
@@ -83,7 +83,7 @@ class Robot(Sensitivity):
         """
         verbs = [verb] if isinstance(verb, str) else several("export: expected a verb, or several", verb)
         truth("export: libm", libm)
-        framed = [name for name in verbs if verb_of(self.kind, name).about]
+        framed = [name for name in verbs if verb_of(self.kind, name).about == "frame"]
         if frame is not None and verbs and not framed:
             raise InputError(f"export: {listed(verbs)} are about the whole robot; leave frame out")
         abouts = {name: self._about(name, frame if name in framed else None, "export") for name in verbs}
@@ -151,13 +151,13 @@ class Robot(Sensitivity):
         frames of the robot's file, as papers count it.
 
         >>> import appell
-        >>> print(appell.load("puma560", friction=False).operations("inverse_dynamics"))
+        >>> print(appell.load("puma560", friction=False, armature=False).operations("inverse_dynamics"))
         189 M, 148 A
         """
-        if verb_of(self.kind, verb).about:
-            counted = [name for name, row in self.verbs.items() if not row.about]
+        if verb_of(self.kind, verb).about in ("frame", "points"):
+            counted = [name for name, row in self.verbs.items() if row.about in ("", "columns")]
             raise InputError(f"operations: '{verb}' is about one frame; known: {listed(counted, 60)}")
-        return compile.operations(self.kind, self._key(verb, None, formulation, False))
+        return compile.operations(self.kind, self._key(verb, self._about(verb, None, verb), formulation, False))
 
     def program(
         self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None
