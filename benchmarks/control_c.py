@@ -43,7 +43,7 @@ def main() -> None:
     if not compilers:
         sys.exit("control_c: neither gcc nor clang is installed")
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
-    robot = appell.load("puma560", friction=False)
+    robot = appell.load("puma560", friction=False, armature=False)
     model = from_model(pin, robot.model)
     pool, rng = pin.ModelPool(model, 1), np.random.default_rng(0)
     q, v, goal_v, goal_a = (rng.uniform(-2.0, 2.0, (n, 6)) for _ in range(4))

@@ -83,7 +83,7 @@ def main() -> None:
     if not compilers:
         sys.exit("export_c: neither gcc nor clang is installed")
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
-    robot = appell.load(str(UR5), friction=False)
+    robot = appell.load(str(UR5), friction=False, armature=False)
     model = pin.buildModelFromUrdf(str(UR5))
     pool = pin.ModelPool(model, 1)
     rng = np.random.default_rng(0)

@@ -38,7 +38,7 @@ def best(call: Callable[[], Any], repeats: int = 40) -> float:
 
 def main(samples: int) -> Table:
     appell.threads(1)
-    robot = appell.load("puma560", friction=False)
+    robot = appell.load("puma560", friction=False, armature=False)
     rng = np.random.default_rng(560)
     arrays = dict(zip("qvat", rng.normal(size=(4, samples, robot.nv)), strict=True))
     with tempfile.TemporaryDirectory() as folder:

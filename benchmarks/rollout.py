@@ -67,7 +67,7 @@ def best(*calls: Callable[[], object]) -> list[float]:
 
 
 def measured(case: Case) -> list[tuple[Cell, ...]]:
-    robot = appell.load(str(ROBOTS / case.file), friction=False)
+    robot = appell.load(str(ROBOTS / case.file), friction=False, armature=False)
     model = in_mujoco(robot)
     data = mujoco.MjData(model)
     joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in robot.joint_names]

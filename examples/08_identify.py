@@ -25,7 +25,7 @@ def recorded(robot: appell.Robot, motion: appell.trajectory.Fourier, seed: int) 
 
 def main(folder: str = "out") -> None:
     """Identify a PUMA 560 from one motion, predict another, and save what was found."""
-    robot = appell.load("puma560", friction=False)
+    robot = appell.load("puma560", friction=False, armature=False)
     rng = np.random.default_rng(0)
     waves = [
         appell.trajectory.Fourier(rng.normal(size=6), 0.3 * rng.normal(size=(4, 6)), 0.3 * rng.normal(size=(4, 6)), 0.1)

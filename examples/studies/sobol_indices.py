@@ -24,7 +24,7 @@ SPREAD = 0.1
 
 
 def main(source: str = "puma560", samples: int = 512) -> None:
-    robot = appell.load(source, friction=False)
+    robot = appell.load(source, friction=False, armature=False)
     nominal, n = np.asarray(robot.parameters, dtype=float), len(robot.joint_names)
     rng = np.random.default_rng(0)
     q = robot.random(rng, STATES)[:, None]

@@ -12,6 +12,8 @@ from appell.identification.identify import identify
 from appell.kernels.runtime.threads import threads
 from appell.logs.read_log import read_log
 from appell.loops.load import catalogue, from_dh, load, random_chain
+from appell.model.model import Spring
+from appell.model.springs import Elasticity
 from appell.papers import reproduce
 from appell.planning import trajectory
 from appell.planning.inverse_kinematics import inverse_kinematics
@@ -28,12 +30,14 @@ from appell.viewer.view import view
 __all__ = [
     "AppellError",
     "AppellWarning",
+    "Elasticity",
     "InputError",
     "ModelError",
     "ReadError",
     "Robot",
     "Rollout",
     "Run",
+    "Spring",
     "Study",
     "catalogue",
     "control",

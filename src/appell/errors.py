@@ -32,6 +32,10 @@ class ReadError(ModelError):
         self.source, self.line = source, line
 
 
+class FragmentError(ReadError):
+    """A file that other files include and that has no robot of its own: an MJCF fragment, a file of xacro macros."""
+
+
 class InputError(AppellError, ValueError):
     """Arguments of a verb that do not fit the robot: a wrong size, a wrong type, an unknown name."""
 

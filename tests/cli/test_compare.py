@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import agreement as module
-from appell.cli import app, compare
+from appell.cli import app, compare, mujoco_agreement
 from appell.cli.agreement import Agreement
 
 pytest.importorskip("pinocchio")
@@ -41,9 +41,9 @@ def test_a_folder_becomes_a_table_with_a_verdict_a_row(folder):
     result = run(folder, "--samples", 3, "--out", out)
     assert result.exit_code == 0, result.output
     text = out.read_text()
-    assert "3 agree within 1e-09, 0 do not, 2 are refused, 1 have nothing that moves." in text
+    assert "3 agree within 1e-09, 0 do not, 2 are refused, 1 have nothing that moves" in text
     assert "refused, line 1: there is no &lt;link> in &lt;robot>" in text
-    assert "| deep/still.urdf | fixed | 0 | 0 |" in text
+    assert "| deep/still.urdf | Pinocchio | fixed | 0 | 0 |" in text
 
 
 def test_json_has_the_same_rows(folder):
@@ -79,7 +79,9 @@ def test_joints_that_move_nothing_are_told(tmp_path):
     assert (row["verdict"], row["residual"]) == ("agrees, M is singular: 'root', 'first' move nothing together", None)
 
 
-@pytest.mark.parametrize(("place", "fault"), [("missing", "neither a file nor a folder"), ("", "there is no .urdf in")])
+@pytest.mark.parametrize(
+    ("place", "fault"), [("missing", "neither a file nor a folder"), ("", "there is no file of a robot in")]
+)
 def test_a_place_without_robots_is_told_in_one_line(tmp_path, place, fault):
     result = run(tmp_path / place if place else tmp_path)
     assert result.exit_code == 2
@@ -91,3 +93,50 @@ def test_a_verb_on_arrays_is_the_compiled_one(rng, agree):
     q, (v, a) = robot.random(rng, 5), rng.normal(size=(2, 5, 6))
     agree(module.on_arrays(robot, "inverse_dynamics", [q, v, a]), robot.inverse_dynamics(q, v, a), 1e-12)
     agree(module.on_arrays(robot, "jacobian", [q], "link6"), robot.jacobian(q, "link6"), 1e-12)
+
+
+MJCF = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint name="f"/><inertial pos="0.1 0 0" mass="2"
+diaginertia="0.1 0.2 0.15"/><body name="b" pos="0.3 0 0"><joint name="j" axis="0 1 0" pos="0 0 0.1" damping="0.2"
+armature="0.05" stiffness="3" frictionloss="0.4"/><inertial pos="0 0.1 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
+</body></worldbody></mujoco>"""
+SDF = """<sdf version="1.9"><model name="m">
+<link name="rod"><inertial><pose>0 0 0.5 0.3 0 0</pose><mass>2</mass></inertial>
+</link><joint name="hinge" type="revolute"><parent>world</parent><child>rod</child><axis><xyz>0 1 0</xyz></axis></joint>
+</model></sdf>"""
+
+
+def test_files_of_every_format_are_compared_with_their_peer(tmp_path):
+    pytest.importorskip("mujoco")
+    pytest.importorskip("xacro")
+    (tmp_path / "arm.urdf").write_text(ARM)
+    (tmp_path / "arm.xml").write_text(MJCF)
+    (tmp_path / "part.xml").write_text("<mujocoinclude><body/></mujocoinclude>")
+    (tmp_path / "package.xml").write_text("<package/>")
+    (tmp_path / "robot.xml").write_text("<robot><device/></robot>")
+    (tmp_path / "m.sdf").write_text(SDF)
+    (tmp_path / "arm.xacro").write_text(ARM.replace("<robot", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+    told = json.loads(run(tmp_path, "--samples", 3, "--json").stdout)
+    rows = {(Path(row["robot"]).name, row["base"]): (row["peer"], row["verdict"]) for row in told["rows"]}
+    assert {key: peer for key, (peer, _) in rows.items()} == {
+        ("arm.urdf", "fixed"): "Pinocchio",
+        ("arm.urdf", "free"): "Pinocchio",
+        ("arm.xacro", "fixed"): "Pinocchio",
+        ("arm.xacro", "free"): "Pinocchio",
+        ("arm.xml", "file"): "MuJoCo",
+        ("m.sdf", "fixed"): "Pinocchio",
+        ("m.sdf", "free"): "Pinocchio",
+        ("part.xml", "file"): "MuJoCo",
+    }
+    assert rows["part.xml", "file"][1].startswith("no robot, line 1: a fragment of MJCF")
+    assert all(verdict.startswith("agrees") for (name, _), (_, verdict) in rows.items() if name != "part.xml")
+    assert all(float(row["largest"]) < 1e-12 for row in told["rows"] if row["largest"])
+
+
+def test_a_wrong_number_of_an_mjcf_file_is_found(tmp_path, monkeypatch):
+    pytest.importorskip("mujoco")
+    (tmp_path / "arm.xml").write_text(MJCF)
+    true = module.on_arrays
+    monkeypatch.setattr(mujoco_agreement, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1 + 1e-8))
+    result = run(tmp_path, "--samples", 2)
+    assert result.exit_code == 1
+    assert "0 agree within 1e-09, 1 do not" in result.stdout

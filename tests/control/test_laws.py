@@ -397,3 +397,10 @@ def test_energy_of_adaptation_falls_by_the_damped_power(puma, motion):
 def test_what_does_not_fit_is_said(puma, make, said):
     with pytest.raises(InputError, match=said):
         make(puma)
+
+
+def test_the_limits_of_a_file_without_any_are_refused():
+    with pytest.raises(InputError, match="effort limits of robot 'two-link', which has none"):
+        PointToPoint(appell.load("two-link"), [0.0, 0.0], 1.0, 1.0, limit="file")
+    limited = appell.load("two-link").with_joint("joint1", effort=2.0)
+    assert abs(PointToPoint(limited, [1.0, 1.0], 1e4, 1.0, limit="file")(0.0, [0.0, 0.0], [0.0, 0.0])[0]) == 2.0

@@ -70,7 +70,7 @@ def check_robot(robot: appell.Robot, path: Path) -> None:
         )
     if not robot.nv or not numbers.size or np.abs(numbers).max() > HUGE:
         return
-    arguments = [q, np.zeros(robot.nv), np.zeros(robot.nu)]
+    arguments = [q, np.zeros(robot.nv), np.zeros(len(robot.driven))]
     try:
         tau = _by_recursion(robot, arguments)
     except (ValueError, ArithmeticError) as error:  # a singular or unreachable configuration, where native code refuses
@@ -329,6 +329,7 @@ CLOSED = catalogue("four-bar", "five-bar", "mobile-arm")
 FILES = [
     Target("urdf", ".urdf", maker(seeds(".urdf"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 6.0),
     Target("mjcf", ".xml", maker(seeds(".xml"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 1.0),
+    Target("sdf", ".sdf", maker(seeds(".sdf"), OF_TEXT, XML, XML, OF_BYTES), load_robot, 4.0),
     Target("toml", ".toml", maker(TREES, *TOML), load_robot, 4.0),
     Target("toml-closed", ".toml", maker(CLOSED, *TOML), load_robot, 0.2, 8),
     Target("toml-spherical", ".toml", maker(catalogue("agile-wrist", "sst"), *TOML), load_robot, 3.0),

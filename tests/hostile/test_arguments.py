@@ -244,10 +244,10 @@ def methods(name: str, folder: str) -> dict[str, Subject]:
         "reorder": (it.reorder, {"names": it.joint_names}),
         "places": (it.places, {"letter": "q"}),
         "pose": (it.pose, {"q": q, "frame": frame}),
-        "inverse_dynamics": (it.inverse_dynamics, {"q": q, "v": v, "a": a[: it.nu], **options}),
+        "inverse_dynamics": (it.inverse_dynamics, {"q": q, "v": v, "a": a[: len(it.driven)], **options}),
         "forward_dynamics": (it.forward_dynamics, {"q": q, "v": v, "tau": tau, **options}),
         "wrenches": (
-            lambda wrench: it.inverse_dynamics(q, v, a[: it.nu], wrenches={frame: wrench}),
+            lambda wrench: it.inverse_dynamics(q, v, a[: len(it.driven)], wrenches={frame: wrench}),
             {"wrench": np.zeros(6)},
         ),
         "evaluate": (lambda verb, about: it.evaluate(verb, q, about=about), {"verb": "gravity", "about": None}),

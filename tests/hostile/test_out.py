@@ -44,7 +44,7 @@ def test_an_invalid_out_is_refused_and_left_alone(name, place):
     calls = {
         "gravity": (q,),
         "mass_matrix": (q,),
-        "inverse_dynamics": (q, v, a[: it.nu]),
+        "inverse_dynamics": (q, v, a[: len(it.driven)]),
         "forward_dynamics": (q, v, tau),
     }
     for verb, given in calls.items():
@@ -60,7 +60,7 @@ def test_an_invalid_out_is_refused_and_left_alone(name, place):
 def test_results_that_share_memory_are_refused(name):
     it = appell.load(name)
     q, v, a, _ = (x[0] for x in random_states(it, 2))
-    given = q, v, a[: it.nu]
+    given = q, v, a[: len(it.driven)]
     expected = it.inverse_dynamics_derivatives(*given)
     one = np.empty_like(expected[0])
     with pytest.raises(appell.InputError, match="two of the arrays share memory"):
@@ -77,6 +77,6 @@ def test_results_that_share_memory_are_refused(name):
 def test_a_result_may_lie_on_an_argument(name):
     it = appell.load(name)
     q, v, a, _ = random_states(it, 5)
-    a = np.array(a[:, : it.nu])
+    a = np.array(a[:, : len(it.driven)])
     expected = it.inverse_dynamics(q, v, a)
     np.testing.assert_array_equal(it.inverse_dynamics(q, v, a, out=a), expected)

@@ -57,7 +57,11 @@ def test_native_forward_dynamics_undoes_native_inverse_dynamics(name, state):
 def test_inverse_dynamics_gives_the_actuator_forces_back(robot, states):
     q, v, _, tau = states
     a = robot.forward_dynamics(q, v, tau)
-    agree(robot.inverse_dynamics(q, v, driven(robot, a)), tau, 1e-11, size=np.abs(robot.bias(q, v)).max())
+    found, size = robot.inverse_dynamics(q, v, driven(robot, a)), np.abs(robot.bias(q, v)).max()
+    if robot.nu == len(robot.driven):
+        agree(found, tau, 1e-11, size=size)
+    else:  # redundant motors may share the same forces in other ways
+        agree(actuation(robot, q, found), actuation(robot, q, tau), 1e-11, size=size)
 
 
 def test_actuator_forces_are_the_forces_of_the_motion_and_nothing_acts_on_passive_modes(robot, states):

@@ -78,11 +78,15 @@ def test_without_actuators_named_every_independent_velocity_has_one(closed):
     assert robot.actuators == robot.independent
 
 
-def test_an_actuator_that_the_others_determine_is_left_out_aloud(closed):
-    model = replace(closed("five-bar").model, actuators=("mot1", "mot2", "free1"))
-    with pytest.warns(AppellWarning, match=r"actuators 'free1' move only with the others"):
-        robot = appell.load(model)
-    assert robot.actuators == ["mot1", "mot2"]
+def test_redundant_actuators_share_the_forces_of_least_squares(closed, rng, agree):
+    plain = closed("five-bar")
+    robot = appell.load(replace(plain.model, actuators=("mot1", "mot2", "free1")))
+    assert (robot.actuators, robot.driven) == (["mot1", "mot2", "free1"], ["mot1", "mot2"])
+    q, (v, a), weights = robot.random(rng), rng.normal(size=(2, 2)), rng.uniform(0.2, 5.0, 3)
+    motors, needed = robot.actuator_jacobian(q).T, plain.inverse_dynamics(q, v, a)
+    agree(robot.inverse_dynamics(q, v, a), np.linalg.pinv(motors) @ needed, within=1e-11)
+    share = np.linalg.pinv(motors / np.sqrt(weights)) @ needed / np.sqrt(weights)
+    agree(robot.inverse_dynamics(q, v, a, weights=weights), share, within=1e-11)
 
 
 def test_other_coordinates_are_another_view_of_one_motion(closed, rng, agree):

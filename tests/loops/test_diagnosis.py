@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 import appell
 from appell.errors import AppellWarning, InputError, ModelError
-from appell.read import read_mjcf, read_toml, read_urdf
+from appell.read import read_mjcf, read_toml
 from appell.read.catalogue import file_text
 from appell.read.values import rotation
 from tests.loops.test_rolling import CART as WHEELS
@@ -124,8 +123,8 @@ def test_loops_that_hold_all_their_joints_are_said_and_the_rest_moves(rng, agree
     model = read_toml(tied(file_text("mobile-arm"), '{ link = "base", xyz = [0.4, 0.0, 0.5] }', TIP))
     with pytest.warns(AppellWarning, match="'odd' hold all their joints still, 'waist', 'shoulder', 'elbow'"):
         robot = appell.load(model)
-    assert robot.actuators == ["left", "right"]
-    v, tau = rng.normal(size=(2, 2))
+    assert robot.driven == ["left", "right"]
+    v, tau = rng.normal(size=2), np.array([*rng.normal(size=2), 0.0, 0.0, 0.0])  # motors of joints that stand still
     agree(robot.tree_velocity(robot.neutral(), v)[5:], np.zeros(3), within=1e-12, size=1.0)
     a = robot.forward_dynamics(robot.neutral(), v, tau)
     agree(robot.inverse_dynamics(robot.neutral(), v, a), tau, within=1e-12)
@@ -134,7 +133,6 @@ def test_loops_that_hold_all_their_joints_are_said_and_the_rest_moves(rng, agree
 TIP = '{ link = "forearm", xyz = [0.3, 0.0, 0.0] }'
 
 
-@pytest.mark.filterwarnings("ignore:.*move only with the others:appell.errors.AppellWarning")
 def test_an_arm_on_wheels_holds_a_handle_on_the_wall(rng, agree):
     text = file_text("mobile-arm").replace('"waist", "shoulder", "elbow"', '"waist"')
     robot = appell.load(read_toml(tied(text, '{ link = "floor", xyz = [0.6, 0.1, 0.5] }', TIP)))
@@ -143,7 +141,8 @@ def test_an_arm_on_wheels_holds_a_handle_on_the_wall(rng, agree):
     agree(robot.closure_error(q), 0.0, within=1e-12, size=1.0)
     v, tau = rng.normal(size=2), rng.normal(size=len(robot.actuators))
     a = robot.forward_dynamics(q, v, tau)
-    agree(robot.inverse_dynamics(q, v, a[: len(tau)]), tau, within=1e-11)
+    found = robot.inverse_dynamics(q, v, a[: len(robot.driven)])
+    agree(robot.evaluate("actuation", q, found), robot.evaluate("actuation", q, tau), within=1e-11)
     tip = robot.pose(q, "odd/second")[:3, 3]
     h = 1e-6
     moved = robot.pose(robot.integrate(q, h * v), "odd/second")[:3, 3]
@@ -156,43 +155,6 @@ def test_an_equality_of_mjcf_within_one_link_is_left_out_aloud():
     <body name="b" pos="0 0 1"/></body></worldbody><equality><weld body1="a" body2="b"/></equality></mujoco>"""
     with pytest.warns(AppellWarning, match=r"left out: 1 × <equality><weld>"):
         assert not read_mjcf(text).closures
-
-
-FOLLOWER = """<mujoco model="both"><worldbody>
-<body name="a"><joint name="ja" axis="0 1 0"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/>
-  <body name="b" pos="0.3 0 0.1"><joint name="jb" axis="0 1 0"/>
-    <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/></body></body>
-<body name="c" pos="0.5 0 0.3"><joint name="jc" axis="0 1 0"/>
-  <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/></body>
-<body name="d" pos="1 0 0"><joint name="jd" axis="0 1 0"/>
-  <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.015"/></body>
-</worldbody><equality><connect name="pin" body1="b" body2="c" anchor="0.25 0 0.1"/>
-<joint joint1="jd" joint2="ja" polycoef="0 1 0 0 0"/></equality></mujoco>"""
-
-
-def test_loops_beside_followers_have_one_remedy(tmp_path: Path):
-    pytest.importorskip("mujoco")
-    path = tmp_path / "both.xml"
-    path.write_text(FOLLOWER)
-    remedy = "mimic=False lets these joints move by themselves, mimic=True with loops=False opens the loops"
-    with pytest.warns(AppellWarning, match=rf"not enforced \('jd'\); a robot with loops cannot bind them: {remedy}"):
-        assert appell.load(path).nv == 2
-    with pytest.raises(ModelError, match=rf"loops \('pin'\) and joints that follow others \('jd'\).*{remedy}"):
-        appell.load(path, mimic=True)
-    assert appell.load(path, mimic=True, loops=False).nv == 3
-    with pytest.warns(AppellWarning, match="load with mimic=True to bind them"):
-        appell.load(path, loops=False)
-
-
-def test_constraints_of_urdf_plus_are_said_with_their_lines():
-    extra = """
-<loop name="knee" type="continuous"><predecessor link="pole"/><successor link="base"/></loop>
-<coupling name="belt"><predecessor link="slider"/><successor link="pole"/><ratio value="2"/></coupling></robot>"""
-    with pytest.warns(
-        AppellWarning, match=r"<text>:5: .*<loop> 'knee' in line 5, <coupling> 'belt' in line 6; .*loops="
-    ):
-        model = read_urdf(POLE.replace("</robot>", extra))
-    assert model.nv == 2
 
 
 # Long motions

@@ -107,7 +107,7 @@ def test_too_few_motors_are_refused():
 
 def test_laws_refuse_redundant_motors():
     robot = Robot(Spherical(mechanism(MOTORS["four"])))
-    with pytest.raises(InputError, match="4 motors for 3 velocities"):
+    with pytest.raises(InputError, match="4 motors for 3 accelerations"):
         appell.control.PointToPoint(robot, robot.neutral(), 100.0, 20.0)
 
 

@@ -21,7 +21,7 @@ def pair(request, robots):
     path, is_fixed = robots / request.param, request.param in ARMS
     model = pin.buildModelFromUrdf(str(path), *(() if is_fixed else (pin.JointModelFreeFlyer(),)))
     model.armature[:] = 0.0
-    robot = appell.load(path, floating=not is_fixed, friction=False)
+    robot = appell.load(path, floating=not is_fixed, friction=False, armature=False)
     base = 0 if is_fixed else 6
     own = robot.joint_names[not is_fixed :]
     order = [*range(base), *(base + own.index(name) for name in list(model.names)[1 if is_fixed else 2 :])]

@@ -74,7 +74,7 @@ def relation(bound: appell.Robot, tree: appell.Robot) -> tuple[Array, Array]:
     ],
 )
 def test_bound_followers_have_pinocchios_numbers(robots, rng, agree, place):
-    robot = load(robots / place, mimic=True, friction=False)
+    robot = load(robots / place, mimic=True, friction=False, armature=False)
     model = pin.buildModelFromUrdf(str(robots / place), True)
     model.armature[:] = 0.0
     data = model.createData()
@@ -140,7 +140,7 @@ def test_every_verb_is_the_trees_reduced_by_g(tmp_path, rng, agree):
 
 def test_romeo_whose_followers_stand_before_their_source_is_its_tree_reduced_by_g(robots, rng, agree):
     path = robots / "romeo_description" / "urdf" / "romeo.urdf"
-    robot, tree = load(path, mimic=True, friction=False), load(path, friction=False)
+    robot, tree = load(path, mimic=True, friction=False, armature=False), load(path, friction=False, armature=False)
     G, d = relation(robot, tree)
     assert robot.nv == tree.nv - 22
     q, (v, a) = robot.random(rng, 20), rng.normal(size=(2, 20, robot.nv))

@@ -23,7 +23,7 @@ def pair(request: pytest.FixtureRequest, robots: Path) -> Any:
     """Return our robot, Pinocchio's model, indices from its order to ours, a frame and one state."""
     file, floating, frame = CASES[request.param]
     path = str(robots / file)
-    robot = appell.load(path, floating=floating, friction=False)
+    robot = appell.load(path, floating=floating, friction=False, armature=False)
     model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(path)
     rng = np.random.default_rng(7)
     q, v, a = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)

@@ -1,7 +1,8 @@
 """MuJoCo's numbers for MJCF files: those of gymnasium and dm_control, and one by hand for each thing a file can say.
 
-Coordinates are converted joint by joint and by name. MuJoCo's contacts, constraints, springs, fluids and servos are
-switched off, which appell does not have; damping and rotor inertia stay. Robots of few joints go through native code,
+Coordinates are converted joint by joint and by name. MuJoCo's contacts, constraints, fluids, servos and spatial
+tendons are switched off, which appell does not have; damping, rotor inertia, springs of hinges and slides and fixed
+tendons stay. Robots of few joints go through native code,
 the others take the same recursion on arrays.
 """
 
@@ -112,6 +113,12 @@ PREAMBLES = {
         '<default><default class="stiff"><joint damping="2" axis="1 0 0" type="slide"/></default></default>'
         '<worldbody><body childclass="stiff">' + body("<joint/>" + BAR) + "</body></worldbody>"
     ),
+    "springs": '<default><joint stiffness="7" springref="15"/></default>',
+    "no springs": '<option><flag spring="disable"/></option><default><joint stiffness="7"/></default>',
+    "fixed tendons": (
+        '<tendon><fixed stiffness="20" damping="2"><joint joint="first" coef="1.5"/><joint joint="tip" coef="-0.5"/>'
+        '</fixed><fixed stiffness="8" springlength="0.3"><joint joint="tip" coef="2"/></fixed></tendon>'
+    ),
     "motors with rotors": (
         '<actuator><motor joint="first" gear="3" armature="0.02" damping="0.03"/>'
         '<motor joint="tip" gear="-2"/></actuator>'
@@ -130,11 +137,15 @@ class Bridge:
     def __init__(self, compiled: Any, model: Model) -> None:
         self.compiled, self.data, self.model = compiled, mujoco.MjData(compiled), model
         flags = mujoco.mjtDisableBit
-        off = (flags.mjDSBL_CONSTRAINT, flags.mjDSBL_CONTACT, flags.mjDSBL_SPRING, flags.mjDSBL_ACTUATION)
+        off = (flags.mjDSBL_CONSTRAINT, flags.mjDSBL_CONTACT, flags.mjDSBL_ACTUATION)
         for flag in off:
             compiled.opt.disableflags |= int(flag)
         compiled.opt.density = compiled.opt.viscosity = 0.0
-        compiled.tendon_damping[:] = compiled.tendon_stiffness[:] = 0.0
+        compiled.jnt_stiffness[compiled.jnt_type < int(mujoco.mjtJoint.mjJNT_SLIDE)] = 0.0  # of free and ball joints
+        is_spatial = compiled.wrap_type[compiled.tendon_adr] != int(mujoco.mjtWrap.mjWRAP_JOINT)
+        compiled.tendon_damping[is_spatial] = compiled.tendon_stiffness[is_spatial] = 0.0
+        has_band = compiled.tendon_lengthspring[:, 0] != compiled.tendon_lengthspring[:, 1]
+        compiled.tendon_stiffness[has_band] = 0.0
         names = [compiled.joint(j).name for j in range(compiled.njnt)]
         here = {body.joint.name: i for i, body in enumerate(model.bodies)}
         # a joint without a name has one of our making; its place among the others is the same
@@ -190,7 +201,7 @@ class Bridge:
         self.data.qacc[:] = self.velocity(q, v, a)
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Return MuJoCo's mj_rne: rotors and damping left out."""
+        """Return MuJoCo's mj_rne: rotors, damping and springs left out."""
         self.place(q, v, a)
         force = np.zeros(self.compiled.nv)
         mujoco.mj_rne(self.compiled, self.data, 1, force)
@@ -206,7 +217,7 @@ class Bridge:
         return turn.T @ full @ turn
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
-        """Return MuJoCo's mj_forward under joint forces, damping and rotors included."""
+        """Return MuJoCo's mj_forward under joint forces; damping, rotors and springs included."""
         turn = self.turn(q)
         self.place(q, v, 0.0 * v)
         self.data.qfrc_applied[:] = turn @ tau  # T is orthogonal
@@ -275,7 +286,7 @@ def test_every_file_of_the_package_is_compared(package):
 def test_inverse_dynamics_is_mj_rne(bridge, states, ask, agree):
     q, v, a = states
     theirs = [bridge.inverse_dynamics(*sample) for sample in zip(q, v, a, strict=True)]
-    agree(ask(bridge.model.without_friction(), "inverse_dynamics", q, v, a), theirs, WITHIN)
+    agree(ask(bridge.model.without_joint_parameters(), "inverse_dynamics", q, v, a), theirs, WITHIN)
 
 
 def test_mass_matrix_is_mj_fullM(bridge, states, ask, agree):  # noqa: N802 (MuJoCo's own name)

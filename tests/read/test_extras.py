@@ -36,6 +36,11 @@ def compiled(folder):
     return appell.load(folder / "robot.xml")
 
 
+def macros(folder):
+    (folder / "robot.xacro").write_text('<robot><link name="a"/></robot>')
+    return appell.load(folder / "robot.xacro")
+
+
 def fitted(run):
     noise = np.random.default_rng(7).normal(size=(200, 2))
     t = np.arange(200) * 0.01
@@ -49,6 +54,7 @@ USES = {
     "clarabel": [lambda run, folder: fitted(run)],
     "cvxpy": [lambda run, folder: fitted(run)],
     "jax": [lambda run, folder: run.robot.export("gravity", to="jax")],
+    "distributed": [lambda run, folder: appell.sweep(lambda x: {"x": x}, {"x": [1]}, engine="dask")],
     "matplotlib": [
         lambda run, folder: run.plot(),
         lambda run, folder: run.animate(folder / "a.gif"),
@@ -58,6 +64,7 @@ USES = {
     "pyarrow": [lambda run, folder: log(run).save(folder / "a.parquet")],
     "sympy": [lambda run, folder: run.robot.equations().M],
     "trimesh": [lambda run, folder: import_trimesh()],
+    "xacro": [lambda run, folder: macros(folder)],
     "viser": [lambda run, folder: appell.view(run, browser=False, block=False)],
     "yaml": [lambda run, folder: looped(folder)],
 }
@@ -76,10 +83,13 @@ def test_a_missing_package_is_one_line_with_the_command_that_installs_it(package
 
 def test_every_package_has_a_use_here_or_is_reported_by_a_command():
     assert set(PACKAGES) - set(USES) == {
+        "cloudpickle",  # used where it is installed
         "collada",  # a remark of the viewer's
+        "gymnasium",  # asked for as its module is imported
         "contourpy",  # for walls in space, after PIL
         "lz4",  # of compressed logs, which mcap brings
         "pinocchio",  # a line of compare's
+        "robot_descriptions",  # asked only where it is installed
         "websockets",  # which viser brings
         "zstandard",  # of compressed logs, which mcap brings
     }

@@ -251,14 +251,14 @@ def test_what_no_mimic_can_say_is_in_the_warning(ties, warned):
 SHAPE = '<geom name="g" size="0.1"/>'
 SITES = '<site name="s1"/><site name="s2" pos="1 0 0"/>'
 SPATIAL = '<spatial name="t"><site site="s1"/><site site="s2"/></spatial>'
-FIXED = '<fixed name="t"><joint joint="elbow" coef="1"/></fixed>'
+FIXED = '<fixed name="t" frictionloss="1"><joint joint="elbow" coef="1"/></fixed>'
 GEARED = '<fixed armature="1"><joint joint="elbow" coef="1"/></fixed>'
 
 
 @pytest.mark.parametrize(
     ("bodies", "rest", "what"),
     [
-        (f'<body><joint stiffness="2"/><joint stiffness="2"/>{MASS}</body>', "", "2 × <joint stiffness>"),
+        (f'<body><joint type="ball" stiffness="2"/>{MASS}</body>', "", '1 × <joint type="ball" stiffness>'),
         (f'<body><joint type="ball" range="0 60"/>{MASS}</body>', "", '1 × <joint type="ball" range>'),
         (f'<body><joint type="free" armature="1"/>{MASS}</body>', "", '1 × <joint type="free" armature> in world axes'),
         (f'<body><joint type="free" frictionloss="1"/>{MASS}</body>', "", '1 × <joint type="free" frictionloss>'),
@@ -274,7 +274,7 @@ GEARED = '<fixed armature="1"><joint joint="elbow" coef="1"/></fixed>'
             '<option density="1.2" viscosity="2e-5"/>',
             "1 × <option density> (fluid forces), 1 × <option viscosity>",
         ),
-        (ARM, f"<tendon>{FIXED}</tendon>", "1 × <tendon><fixed>"),
+        (ARM, f"<tendon>{FIXED}</tendon>", "1 × <tendon><fixed> with frictionloss"),
         (ARM + SITES, f"<tendon>{SPATIAL}</tendon>", "1 × <tendon><spatial>"),
         (ARM, f"<tendon>{GEARED}</tendon>", "1 × <tendon><fixed> with armature"),
         (
@@ -318,11 +318,12 @@ def test_what_does_not_act_is_not_warned_of(bodies, rest):
 
 
 def test_everything_left_out_is_in_one_warning():
-    text = f'<body><joint name="elbow" stiffness="1"/>{SHAPE}</body><geom size="1"/>'
+    wrist = f'<body><joint type="ball" stiffness="1"/>{MASS}</body>'
+    text = f'<body><joint name="elbow"/>{SHAPE}{wrist}</body><geom size="1"/>'
     (warning,) = said(text, f'<tendon>{FIXED}</tendon><option density="1"/>')
     assert warning.split(": ", 1)[1] == (
-        "1 × <joint stiffness>, 1 × <option density> (fluid forces), 1 × <tendon><fixed>, "
-        "2 × <geom> that can touch (contact forces)"
+        '1 × <joint type="ball" stiffness>, 1 × <option density> (fluid forces), '
+        "1 × <tendon><fixed> with frictionloss, 2 × <geom> that can touch (contact forces)"
     )
 
 

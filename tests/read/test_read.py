@@ -40,8 +40,8 @@ def test_gravity_is_three_finite_numbers(tmp_path, gravity):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("r.sdf", "unknown kind of file '.sdf'; known are '.urdf', '.xml', '.mjcf', '.toml'"),
-        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.mjcf', '.toml'"),
+        ("r.step", "unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
+        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
         ("absent.urdf", "no such file"),
         ("absent.toml", "no such file"),
         ("folder.urdf", "a folder, not a file"),
@@ -63,3 +63,11 @@ def test_what_cannot_be_read_is_named(tmp_path, name, message):
 def test_a_path_is_text(path):
     with pytest.raises(InputError, match="expected the path of a file"):
         read(path)
+
+
+def test_a_fragment_of_mjcf_names_the_file_that_includes_it(tmp_path):
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "arm.xml").write_text("<mujocoinclude><body/></mujocoinclude>")
+    (tmp_path / "scene.xml").write_text('<mujoco><worldbody><include file="assets/arm.xml"/></worldbody></mujoco>')
+    with pytest.raises(ReadError, match=r"arm.xml:1: a fragment of MJCF .*; load.* includes it: 'scene.xml'"):
+        read(tmp_path / "assets" / "arm.xml")

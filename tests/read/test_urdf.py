@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import sysconfig
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from appell.errors import ReadError
+import appell
+from appell.errors import AppellWarning, ReadError
 from appell.model.model import WORLD, Limits, Model
 from appell.read import read_urdf
 
@@ -174,3 +177,88 @@ def test_numbers_become_floats_of_python():
     joint = pendulum('<origin xyz="1 2 3"/><axis xyz="1 2 2"/>', INERTIAL).bodies[0].joint
     numbers = [*joint.axis, *joint.placement.position, *joint.placement.rotation[0]]
     assert {type(x) for x in numbers} == {float}
+
+
+DECLARED = '<?xml version="1.0" encoding="iso-8859-1"?>\n<robot name="p">\n<link name="Fuß"/>\n</robot>\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        (DECLARED.replace('"1.0"', '"0.0"'), 1, "has a version that XML does not have"),
+        ("\n \n" + DECLARED, 3, "stands behind blank space"),
+    ],
+)
+def test_a_declaration_that_is_not_quite_right_is_read_with_a_warning(tmp_path, text, line, fault):
+    (tmp_path / "good.urdf").write_text(DECLARED, "latin-1")
+    (tmp_path / "odd.urdf").write_text(text, "latin-1")
+    with pytest.warns(AppellWarning, match=rf"odd.urdf:{line}: the XML declaration {fault}"):
+        assert read_urdf(tmp_path / "odd.urdf").frames == read_urdf(tmp_path / "good.urdf").frames
+    (tmp_path / "odd.urdf").write_text(text.replace("<link", "<joint/><link"), "latin-1")
+    with pytest.warns(AppellWarning), pytest.raises(ReadError, match=rf"odd.urdf:{line + 2}: joint"):
+        read_urdf(tmp_path / "odd.urdf")
+
+
+REPEATED = """<robot name="p">
+  <link name="base"/>
+  <link name="rod"><inertial><mass value="1"/><mass  value="1"></mass>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint>
+  <link name="base"><!-- once more --></link>
+  <joint name="hinge" type="continuous"><parent link="base"/> <child link="rod"/></joint>
+</robot>"""
+
+
+def test_elements_repeated_word_for_word_are_read_once_with_a_warning():
+    with pytest.warns(AppellWarning) as caught:
+        model = read_urdf(REPEATED, source="p.urdf")
+    assert [body.inertia.mass for body in model.bodies] == [1.0]
+    assert sorted(str(warning.message) for warning in caught) == [
+        "p.urdf:3: <mass> repeats that of line 3; read once",
+        "p.urdf:6: <link> 'base' repeats that of line 2; read once",
+        "p.urdf:7: <joint> 'hinge' repeats that of line 5; read once",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "message"),
+    [
+        ('<mass  value="1">', '<mass value="2">', "p.urdf:3: link 'rod': there are 2 elements <mass>; keep one"),
+        ("<!-- once more -->", "<inertial/>", "there is no <mass>"),
+        ("/> <child", "/><dynamics/><child", "defined twice"),
+    ],
+)
+def test_elements_repeated_in_other_words_are_refused(good, bad, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AppellWarning)
+        with pytest.raises(ReadError, match=message):
+            read_urdf(REPEATED.replace(good, bad), source="p.urdf")
+
+
+QUATERNION_URDF = """<robot name="r" version="1.2"><link name="a"/>
+<link name="b"><inertial><origin xyz="0.1 0 0" {rotation}/><mass value="2"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 1" {rotation}/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1" acceleration="3" jerk="9"/></joint></robot>"""
+
+
+def test_a_quaternion_is_the_same_as_its_angles(agree):
+    angles, parts = (0.3, -0.4, 1.1), Rotation.from_euler("xyz", (0.3, -0.4, 1.1)).as_quat()
+    texts = [f'rpy="{angles[0]} {angles[1]} {angles[2]}"', 'quat_xyzw="{} {} {} {}"'.format(*(2.0 * parts))]
+    one, other = (appell.load(read_urdf(QUATERNION_URDF.format(rotation=text))) for text in texts)
+    state = [0.5], [1.0], [2.0]
+    agree(other.inverse_dynamics(*state), one.inverse_dynamics(*state), within=1e-14)
+    agree(other.pose([0.5], "b"), one.pose([0.5], "b"), within=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("rotation", "words"),
+    [
+        ('rpy="0 0 0" quat_xyzw="0 0 0 1"', "both rpy and quat_xyzw"),
+        ('quat_xyzw="0 0 0 0"', "no length"),
+        ('quat_xyzw="0 0 1"', "quat_xyzw"),
+    ],
+)
+def test_a_wrong_quaternion_is_one_error(rotation, words):
+    with pytest.raises(ReadError, match=words):
+        read_urdf(QUATERNION_URDF.format(rotation=rotation))

@@ -39,7 +39,7 @@ WRONG = {
     "two roots": ('<link name="base"/>', '<link name="base"/><link name="b2"/>', 2, "2 root links ('base', 'b2')"),
     "cycle": ("</robot>", AGAIN.format("base") + "</robot>", 10, "form a cycle"),
     "two parents": ("</robot>", AGAIN.format("rod") + "</robot>", 18, "the child of joints 'hinge' and 'again'"),
-    "link twice": ('<link name="base"/>', '<link name="base"/><link name="base"/>', 2, "'base' is defined twice"),
+    "link twice": ('<link name="base"/>', '<link name="base"/><link name="base" x="1"/>', 2, "'base' is defined twice"),
     "unknown type": ('type="revolute"', 'type="hinge"', 10, "unknown type 'hinge'; known types: 'revolute', "),
     "zero axis": ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', 10, "axis of zero length"),
     "negative mass": ('<mass value="2"/>', '<mass value="-2"/>', 3, "'rod' has a mass of -2 kg"),
@@ -81,9 +81,24 @@ WRONG = {
     "two faults": ("</link>", "<x:y/></lin>", 9, "Opening and ending tag mismatch"),
     "bad tag": ("</inertial>", "</inertia>", 8, "not readable as XML: Opening and ending tag mismatch"),
     "not a robot": ("<robot", "<robots", 18, "not readable as XML: Opening and ending tag mismatch"),
-    "macro": ("</robot>", '<xacro:leg xmlns:xacro="x"/></robot>', 18, "<xacro:leg> is a xacro macro; run xacro first"),
-    "bare macro": ("</robot>", "<xacro:leg/></robot>", 18, "<xacro:leg> is a xacro macro; run xacro first"),
-    "expression": ('<mass value="2"/>', '<mass value="${m}"/>', 6, "'${m}' is a xacro expression; run xacro first"),
+    "macro": (
+        "</robot>",
+        '<xacro:leg xmlns:xacro="x"/></robot>',
+        18,
+        "<xacro:leg> is a xacro macro; give the file the ending .xacro to have it expanded",
+    ),
+    "bare macro": (
+        "</robot>",
+        "<xacro:leg/></robot>",
+        18,
+        "<xacro:leg> is a xacro macro; give the file the ending .xacro to have it expanded",
+    ),
+    "expression": (
+        '<mass value="2"/>',
+        '<mass value="${m}"/>',
+        6,
+        "'${m}' is a xacro expression; give the file the ending .xacro to have it expanded",
+    ),
     "document type": ("<robot", "<!DOCTYPE robot>\n<robot", 1, "remove <!DOCTYPE>"),
     "entity": ("<robot", '\n<!DOCTYPE robot [<!ENTITY a "b">]>\n<robot', 2, "remove <!DOCTYPE>"),
     "unknown entity": ('name="base"', 'name="&base;"', 2, "not readable as XML: Entity 'base' not defined"),
@@ -173,7 +188,7 @@ def test_a_damaged_file_is_read_or_refused_but_never_crashes(start, length, put)
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), max_size=5), st.text("abcd", max_size=4))
 def test_any_graph_of_links_is_a_tree_or_an_error(edges, names):
-    links = "".join(f'<link name="{name}"/>' for name in names)
+    links = "".join(f'<link name="{name}" n="{i}"/>' for i, name in enumerate(names))
     joints = "".join(
         f'<joint name="j{i}" type="revolute"><parent link="{parent}"/><child link="{child}"/></joint>'
         for i, (parent, child) in enumerate(edges)

@@ -274,3 +274,34 @@ def test_an_inertia_that_mujoco_refuses_is_refused_by_name():
         mjcf_text(replace(model, bodies=(replace(model.bodies[0], inertia=inertia),)))
     with pytest.raises(appell.ModelError, match="a body is called 'world', which is MuJoCo's own"):
         mjcf_text(replace(model, bodies=(replace(model.bodies[0], name="world"),)))
+
+
+def test_named_configurations_are_keyframes(tmp_path):
+    text = """
+    name = "two"
+    configurations = { folded = { hinge = 2.5 }, straight = { hinge = 0.0, slide = 0.1 } }
+    [[links]]
+    name = "base"
+    [[links]]
+    name = "a"
+    mass = 1.0
+    inertia = [0.1, 0.1, 0.1]
+    [[links]]
+    name = "b"
+    mass = 1.0
+    inertia = [0.1, 0.1, 0.1]
+    [[joints]]
+    name = "hinge"
+    kind = "revolute"
+    parent = "base"
+    child = "a"
+    [[joints]]
+    name = "slide"
+    kind = "prismatic"
+    parent = "a"
+    child = "b"
+    """
+    (tmp_path / "two.toml").write_text(text)
+    robot = appell.load(tmp_path / "two.toml")
+    back = appell.load(robot.save(tmp_path / "two.xml"))
+    assert {name: list(q) for name, q in back.configurations.items()} == {"folded": [2.5, 0.0], "straight": [0.0, 0.1]}

@@ -50,7 +50,7 @@ def closed_tree(tree: Any, rng: np.random.Generator, kind: str, *, grounded: boo
 
 def residual(model: Model, q: Array) -> Array:
     chain = links(model, tuple(q))
-    return np.array([x for tie in closure.ties(model) for x in closure.residual(chain, tie)])
+    return np.array([x for tie in closure.ties(model) for x in closure.residual(chain, tie, tuple(q))])
 
 
 def rows(model: Model, q: Array, axes: str = "first") -> Array:
@@ -80,7 +80,9 @@ def test_openness_is_the_sum_of_squares_of_the_rows(kind, tree, rng):
     (tie,) = closure.ties(model)
     scale = [1.0 / size if row in "xyz" else 1.0 for row in KINDS[kind]]
     expected = np.sum((scale * (rows(model, q) @ step)) ** 2)
-    assert closure.openness(links(model, tuple(q + step)), tie, size) == pytest.approx(expected, rel=1e-4)
+    assert closure.openness(links(model, tuple(q + step)), tie, size, tuple(q + step)) == pytest.approx(
+        expected, rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("axes", closure.AXES)

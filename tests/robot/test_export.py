@@ -37,7 +37,7 @@ def check(robot, verbs, frame, c):
     """Compare every function with its tape, run step by step; of the guards, pivot growth alone is a result in C."""
     rng = np.random.default_rng(1)
     for verb in verbs:
-        about = frame if robot.verbs[verb].about else None
+        about = frame if robot.verbs[verb].about == "frame" else None
         tape, hidden = robot.tape(verb, about), {"inverse_mass_norm", "quaternion_error", "reach", "actuation_growth"}
         sizes = {"dt": 1e-3}  # a longer step may leave the workspace
         given = [robot.random(rng), *(sizes.get(p.name, 1.0) * rng.normal(size=p.shape) for p in tape.inputs[1:])]

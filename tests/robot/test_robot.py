@@ -122,7 +122,7 @@ def test_gravity_may_be_given(state):
 
 def test_friction_may_be_left_out(state):
     q, v, _ = state(appell.load("puma560"))
-    bare, whole = appell.load("puma560", friction=False), appell.load("puma560")
+    bare, whole = appell.load("puma560", friction=False, armature=False), appell.load("puma560")
     friction = [b.joint.damping * x + b.joint.friction * np.sign(x) for b, x in zip(whole.model.bodies, v, strict=True)]
     np.testing.assert_allclose(whole.bias(q, v) - bare.bias(q, v), friction, atol=1e-12)
 

@@ -21,6 +21,7 @@ from appell.model.model import WORLD, Frame, Joint, Model
 from appell.read import read_toml
 from appell.read.values import rotation
 from appell.recursion.kinematics import world_poses
+from appell.robot.hold import held
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -254,6 +255,38 @@ def loop(
         actuators=tuple(actuators),
         home=tuple((body.joint.name, tuple(float(x) for x in q[where])) for body, where in places),
     )
+
+
+# Robots on their feet
+
+
+def biped(rng: np.random.Generator) -> Model:
+    """Return a floating base on two point feet, knees bent: it turns about the line through its feet as it will.
+
+    So one of its six velocities is passive, and one of its six motors redundant.
+    """
+    damping, friction, armature = (float(x) for x in rng.uniform(0.02, 0.1, 3))
+    losses: dict[str, Any] = {"damping": damping, "friction": friction, "armature": armature}
+    links, connections, feet = [Link("trunk", random_inertia(rng))], [], {}
+    home = {"hip": 0.1, "thigh": 0.7, "knee": -1.3}
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parent, seats = "trunk", {"hip": (0.0, y, 0.0), "thigh": (0.0, 0.1 * y, -0.05), "knee": (0.0, 0.0, -0.4)}
+        for joint, seat in seats.items():
+            name, at = f"{side}_{joint}", Pose(position=vector(np.array(seat) + 0.02 * rng.normal(size=3)))
+            axis = (1.0, 0.0, 0.0) if joint == "hip" else (0.0, 1.0, 0.0)
+            links.append(Link(f"{name}_link", random_inertia(rng, 0.3)))
+            connections.append(Connection(Joint(name, "revolute", axis, at, **losses), parent, f"{name}_link"))
+            parent = f"{name}_link"
+        links.append(Link(f"{side}_foot"))
+        sole = Joint(f"{side}_ankle", "fixed", placement=Pose(position=(0.0, 0.0, -0.4)))
+        connections.append(Connection(sole, parent, f"{side}_foot"))
+        feet[f"{side}_foot"] = 3
+    model = build("biped", links, connections).floating()
+    q, places = manifold.neutral(model), dict(zip((b.joint.name for b in model.bodies), model.q_slices, strict=True))
+    for side in ("left", "right"):
+        for joint, angle in home.items():
+            q[places[f"{side}_{joint}"]] = angle
+    return held(model, feet, q)
 
 
 # Spherical robots

@@ -47,8 +47,8 @@ def random_states(robot: Robot, size: int, seed: int = 2002) -> States:
 
 
 def driven(robot: Robot, a: Array) -> Array:
-    """Return the accelerations that inverse dynamics takes: the first, as many as there are actuators."""
-    return a[..., : robot.nu]
+    """Return the accelerations that inverse dynamics takes: the first of the independent ones."""
+    return a[..., : len(robot.driven)]
 
 
 def arguments(robot: Robot, verb: str, states: States) -> list[Array]:
@@ -65,7 +65,7 @@ def arguments(robot: Robot, verb: str, states: States) -> list[Array]:
 def about(robot: Robot, verb: str) -> Any:
     """Return what a verb is about, of what it could be: a frame, points, or nothing."""
     places = (Place(0, (0.1, -0.2, 0.3)), Place(len(robot.model.bodies) - 1, (0.0, 0.1, 0.2)))
-    return {"frame": robot.link_names[-1], "points": places, "": None}[robot.verbs[verb].about]
+    return {"frame": robot.link_names[-1], "points": places, "columns": None, "": None}[robot.verbs[verb].about]
 
 
 # Forces

@@ -28,12 +28,14 @@ class Peer:
         self.model.gravity.linear = np.array(drawing.gravity)
         self._coordinates: list[tuple[int, Callable[[Array], Array]]] = []
         self._losses: list[list[float]] = []
+        self._springs: list[tuple[float, float]] = []
         inertias = {link.name: link.inertia for link in drawing.links}
         seat = self.pin.SE3.Identity()
         carrier = 0
         if drawing.is_floating:
             carrier = self.model.addJoint(0, self.pin.JointModelFreeFlyer(), seat, "root")
             self._coordinates.append((7, _same))
+            self._springs.append((0.0, 0.0))
             self._losses += [[0.0, 0.0, 0.0]] * 6
         # per link: Pinocchio's joint that carries it, and the link's frame in that joint's
         self._seats = {drawing.links[0].name: (carrier, seat)}
@@ -81,6 +83,7 @@ class Peer:
         self._seats[connection.child] = (added, turn.inverse())
         offset = joint.offset
         self._coordinates.append((3 if joint.kind == "planar" else theirs.nq, lambda q: move(q + offset)))
+        self._springs.append((joint.stiffness, joint.spring_reference))
         self._losses += [[joint.armature, joint.damping, joint.friction]] * theirs.nv
 
     def coordinates(self, q: Any) -> Array:
@@ -92,9 +95,18 @@ class Peer:
         return np.concatenate(parts)
 
     def torque(self, q: Any, v: Any, a: Any) -> Array:
-        """Return the joint forces, rotor inertia and friction left out."""
+        """Return the joint forces, springs included, rotor inertia and friction left out."""
         tau: Array = self.pin.rnea(self.model, self.data, self.coordinates(q), np.array(v), np.array(a)).copy()
-        return tau
+        return tau + self.spring_forces(q)
+
+    def spring_forces(self, q: Any) -> Array:
+        """Return what springs of joints of one coordinate add to the joint forces."""
+        forces, start = [], 0
+        for (size, _), (stiffness, reference) in zip(self._coordinates, self._springs, strict=True):
+            nv = {7: 6, 4: 3}.get(size, size)
+            forces += [stiffness * (float(q[start]) - reference)] if size == 1 else [0.0] * nv
+            start += size
+        return np.array(forces)
 
     def loss(self, v: Any, a: Any) -> Array:
         """Return what rotor inertia, damping and friction add to the joint forces."""
@@ -108,8 +120,9 @@ class Peer:
         return full
 
     def acceleration(self, q: Any, v: Any, tau: Any) -> Array:
-        """Return the accelerations under joint forces, rotor inertia and friction left out."""
-        a: Array = self.pin.aba(self.model, self.data, self.coordinates(q), np.array(v), np.array(tau)).copy()
+        """Return the accelerations under joint forces, springs included, rotor inertia and friction left out."""
+        push = np.array(tau) - self.spring_forces(q)
+        a: Array = self.pin.aba(self.model, self.data, self.coordinates(q), np.array(v), push).copy()
         return a
 
     @property

@@ -14,6 +14,7 @@ from appell.robot.robot import Robot
 from tests.support.closed import (
     STAR,
     WRIST,
+    biped,
     cart,
     disc,
     five_bar,
@@ -65,6 +66,7 @@ CLOSED: dict[str, Callable[[], Model]] = {
     "slider-crank": lambda: slider_crank(_rng(13)),
     "cart": lambda: cart(_rng(14)),
     "disc": lambda: disc(_rng(15)),
+    "biped": lambda: biped(_rng(17)),
     "ball loop": lambda: loop(
         _rng(16), [("revolute", 0), ("ball", 0), ("prismatic", 0), ("helical", 0)], "point", ["joint0", "joint2"]
     ),

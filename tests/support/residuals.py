@@ -54,8 +54,8 @@ def outcome(path: Path, *, floating: bool, samples: int = SAMPLES) -> Outcome:
             return Outcome("no joint")
         try:
             q, v = robot.random(rng, samples), rng.normal(size=(samples, robot.nv))
-            a = rng.normal(size=(samples, robot.nu))
-            again = robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a))[:, : robot.nu]
+            a = rng.normal(size=(samples, len(robot.driven)))
+            again = robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a))[:, : len(robot.driven)]
         except appell.AppellError as error:
             return Outcome("error", reason=str(error))
     residual = float(np.max(np.abs(again - a)) / np.max(np.abs(a)))

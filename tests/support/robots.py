@@ -124,6 +124,8 @@ def _random_joint(rng: np.random.Generator, i: int, kind: str, *, has_friction: 
         damping=float(damping),
         friction=float(friction),
         armature=float(armature),
+        stiffness=20.0 * float(armature) if kind in ONE_VELOCITY else 0.0,  # of the same draw, as many as before
+        spring_reference=float(damping) - 0.5 if has_friction and kind in ONE_VELOCITY else 0.0,
         pitch=float(rng.choice([-1.0, 1.0]) * rng.uniform(0.05, 0.5)) if kind == "helical" else 0.0,
     )
 

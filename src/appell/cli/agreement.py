@@ -8,29 +8,36 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from appell import interop
-from appell.errors import AppellError, AppellWarning
+from appell.errors import AppellError, AppellWarning, FragmentError
 from appell.loops.load import load
 from appell.model.build import listed
+from appell.model.model import GRAVITY
+from appell.read import XACRO
+from appell.read.write_urdf import urdf_text
+from appell.read.xacro import expanded
 from appell.robot.massless import massless
 from appell.robot.programs import Solved
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
 
+SDF = ".sdf"
+FARTHEST = 10.0
+"""How far a joint slides at most in the states compared [m]."""
 QUANTITIES = ("tau", "M", "C v", "gravity", "Y pi", "poses", "Jacobians", "residual")
 """What is compared, in the order of the table; the residual is that of forward dynamics, M·a + bias − tau."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """One robot against Pinocchio: the worst relative error of each quantity, or why there is none."""
+    """One robot against a peer: the worst relative error of each quantity, or why there is none."""
 
     path: Path
     is_floating: bool
@@ -39,11 +46,44 @@ class Agreement:
     errors: dict[str, float] = field(default_factory=dict)
     note: str = ""
     is_refused: bool = False
+    peer: str = "Pinocchio"
+    base: str = ""
+    """Which base, where it is not the robot's that is fixed or set free."""
+    is_fragment: bool = False
+    """Whether the file is one that others include."""
+    is_unmatched: bool = False
+    """Whether it is the peer that does not read the file."""
 
     @property
     def worst(self) -> float:
         """Return the largest error; what is no number counts as infinite."""
         return max((x if np.isfinite(x) else np.inf for x in self.errors.values()), default=0.0)
+
+    def noted(self, note: str, **changes: Any) -> Agreement:
+        """Return the row with one more note."""
+        return replace(self, note=", ".join(filter(None, (self.note, note))), **changes)
+
+
+def refusal(path: Path, error: AppellError, *, peer: str, base: str = "", is_floating: bool = False) -> Agreement:
+    """Return the row of a file that is not read, with the line and the reason."""
+    place = str(path)
+    said = str(error).removeprefix(place)
+    reason = f"line {said[1:]}" if said[:1] == ":" and said[1:2].isdigit() else said.lstrip(": ")
+    is_fragment = isinstance(error, FragmentError)
+    note = f"{'no robot' if is_fragment else 'refused'}, {reason}"
+    return Agreement(
+        path, is_floating, note=note, is_refused=not is_fragment, peer=peer, base=base, is_fragment=is_fragment
+    )
+
+
+def singular_note(robot: Robot, mass: Array) -> str:
+    """Return which joints make the mass matrix singular, in words; "" where none do."""
+    idle, knot = massless(robot.independent, mass)
+    return (
+        f"M is singular: {listed(idle or knot, 3)} {'move nothing' if idle else 'move nothing together'}"
+        if idle or knot
+        else ""
+    )
 
 
 @dataclass(frozen=True)
@@ -92,29 +132,53 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AppellWarning)  # of inertias that no body has: both libraries use them
         try:
-            robot = load(path, floating=is_floating, friction=False)
+            robot = load(path, floating=is_floating, friction=False, armature=False, loops=False)
         except AppellError as error:
-            reason = str(error).removeprefix(str(path)).lstrip(":")
-            return Agreement(path, is_floating, note=f"refused, line {reason}", is_refused=True)
-    if not robot.nv:
-        return Agreement(path, is_floating, robot.nq, robot.nv, note="no moving joint")
-    try:
-        model = pin.buildModelFromUrdf(str(path), *([pin.JointModelFreeFlyer()] if is_floating else []))
-    except (ValueError, RuntimeError) as error:
-        return Agreement(path, is_floating, robot.nq, robot.nv, note=f"Pinocchio: {error}", is_refused=True)
+            return refusal(path, error, peer="Pinocchio", is_floating=is_floating)
+        blank = Agreement(path, is_floating, robot.nq, robot.nv)
+        if not robot.nv:
+            return blank.noted("no moving joint")
+        try:
+            model = _peer_model(pin, path, robot, is_floating)
+        except (ValueError, RuntimeError, AppellError) as error:
+            said = " ".join(str(error).split())
+            return blank.noted(f"Pinocchio: {said}", is_unmatched=True)
+    if path.suffix.lower() == SDF:
+        blank = blank.noted("Pinocchio has no reader of SDF: its model is of our links and joints")
     states = random_states(pin, model, robot, samples, np.random.default_rng(2018))
-    idle, knot = massless(robot.independent, states.ask("mass_matrix")[0])
-    note = f"M is singular: {listed(idle or knot, 3)} {'move nothing' if idle else 'move nothing together'}"
-    return Agreement(
-        path, is_floating, robot.nq, robot.nv, errors(states, not (idle or knot), most), note if idle or knot else ""
-    )
+    note = singular_note(robot, states.ask("mass_matrix")[0])
+    return blank.noted(note, errors=errors(states, not note, most))
+
+
+def _peer_model(pin: Any, path: Path, robot: Robot, is_floating: bool) -> Any:
+    """Return Pinocchio's model: of the file, of what a xacro file expands to, or of our links and joints for SDF."""
+    root = [pin.JointModelFreeFlyer()] if is_floating else []
+    ending = path.suffix.lower()
+    if ending == XACRO:
+        return pin.buildModelFromXML(expanded(path), *root)
+    if ending == SDF:
+        tree = load(path, friction=False, armature=False, loops=False).model
+        return pin.buildModelFromXML(urdf_text(replace(tree, gravity=GRAVITY)), *root)
+    return pin.buildModelFromUrdf(str(path), *root)
+
+
+def random_motion(robot: Robot, samples: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """Return random configurations, velocities and accelerations, without the sliders at hundreds of kilometres.
+
+    Files give ranges of ±10⁶ m to wheels' stand-ins, where matrices in world coordinates lose their digits.
+    """
+    q, v, a = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
+    for body, where in zip(robot.model.bodies, robot.model.q_slices, strict=True):
+        if body.joint.kind == "prismatic" and body.joint.limits.upper - body.joint.limits.lower > 2.0 * FARTHEST:
+            q[:, where] = rng.uniform(-FARTHEST, FARTHEST, size=(samples, 1))
+    return q, v, a
 
 
 def random_states(pin: Any, model: Any, robot: Robot, samples: int, rng: np.random.Generator) -> States:
     """Return random states of a robot, also in Pinocchio's order and coordinates."""
     model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
     model.armature = np.zeros(model.nv)
-    q, v, a = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
+    q, v, a = random_motion(robot, samples, rng)
     there = interop.pinocchio(robot, model)
     back = there.v(q[0], np.arange(robot.nv)).astype(int)
     theirs = {"q": there.q(q), "v": v[:, back], "a": a[:, back]}
@@ -137,17 +201,17 @@ def errors(states: States, has_inverse: bool, most: int | None) -> dict[str, flo
     ]
     gravity = states.peer(pin.computeGeneralizedGravity, "q")[:, order]
     found = {
-        "tau": _relative(states.ask("inverse_dynamics"), tau),
-        "M": _relative(states.ask("mass_matrix"), matrices[:, order][:, :, order]),
-        "C v": _relative(np.einsum("sij,sj->si", states.ask("coriolis_matrix"), v), coriolis, torque),
-        "gravity": _relative(states.ask("gravity"), gravity, torque),
-        "Y pi": _relative(states.ask("regressor") @ states.robot.parameters, tau),
+        "tau": relative(states.ask("inverse_dynamics"), tau),
+        "M": relative(states.ask("mass_matrix"), matrices[:, order][:, :, order]),
+        "C v": relative(np.einsum("sij,sj->si", states.ask("coriolis_matrix"), v), coriolis, torque),
+        "gravity": relative(states.ask("gravity"), gravity, torque),
+        "Y pi": relative(states.ask("regressor") @ states.robot.parameters, tau),
         **_of_frames(states, most),
     }
     if has_inverse:
         a = states.ask("forward_dynamics")[:, np.argsort(order)]
         bias = states.peer(pin.nonLinearEffects, "q", "v")
-        found["residual"] = _relative(np.einsum("sij,sj->si", matrices, a) + bias, states.theirs["tau"])
+        found["residual"] = relative(np.einsum("sij,sj->si", matrices, a) + bias, states.theirs["tau"])
     return found
 
 
@@ -173,12 +237,13 @@ def _of_frames(states: States, most: int | None) -> dict[str, float]:
     if not links:
         return {}
     ours = np.stack([states.ask("pose", name) for name in links], axis=1)
-    poses_off = _relative(ours, states.peer(poses, "q"))
+    poses_off = relative(ours, states.peer(poses, "q"))
     ours = np.stack([states.ask("jacobian", name) for name in links], axis=1)
-    return {"poses": poses_off, "Jacobians": _relative(ours, states.peer(jacobians, "q")[..., states.order])}
+    return {"poses": poses_off, "Jacobians": relative(ours, states.peer(jacobians, "q")[..., states.order])}
 
 
-def _relative(x: Array, y: Array, size: float = 0.0) -> float:
+def relative(x: Array, y: Array, size: float = 0.0) -> float:
+    """Return the largest difference, relative to the largest entry of y or to `size`."""
     return float(np.abs(x - y).max() / (max(float(np.abs(y).max()), size) or 1.0))
 
 

@@ -71,7 +71,7 @@ def command(
     check_endings({"--plot": (plot, PICTURES)})
     pin, default = pinocchio(), ur5()
     names = list(robots or ([str(default)] if default else ["puma560"]))
-    opened = [(name, RobotOptions(name, no_friction=True).load()[0]) for name in names]
+    opened = [(name, RobotOptions(name, no_friction=True, no_armature=True).load()[0]) for name in names]
     closed = [robot.name for _, robot in opened if robot.nv < robot.model.nv]
     if closed:
         raise InputError(
@@ -248,7 +248,7 @@ _FRESH = """
 import sys, time, warnings
 import appell
 warnings.simplefilter("ignore")
-robot = appell.load(sys.argv[1], friction=False)
+robot = appell.load(sys.argv[1], friction=False, armature=False)
 start = time.perf_counter()
 robot.kernel(sys.argv[2])
 print(time.perf_counter() - start)

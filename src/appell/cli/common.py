@@ -61,15 +61,15 @@ def argument(value: str, text: str, words: Words = ()) -> Any:
     return typer.Argument(metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
-FILES = ".urdf, .xml (MJCF) or .toml file"
+FILES = ".urdf, .xacro, .sdf, .xml (MJCF) or .toml file"
 RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560.", catalogue)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
-NoFriction = Annotated[
-    bool, typer.Option("--no-friction", help="Leave out joint damping, Coulomb friction and rotor inertia.")
-]
+NoFriction = Annotated[bool, typer.Option("--no-friction", help="Leave out joint damping and Coulomb friction.")]
+NoArmature = Annotated[bool, typer.Option("--no-armature", help="Leave out rotor inertia.")]
 Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.")]
 Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
 Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
+Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "An argument of a .xacro file; may be repeated.")]
 Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
 
@@ -150,8 +150,10 @@ class RobotOptions:
     floating: Floating = False
     mimic: Mimic = False
     no_friction: NoFriction = False
+    no_armature: NoArmature = False
     gravity: Gravity = None
     loops: Loops = None
+    xacro: Xacro = None
 
     def load(self) -> tuple[Robot, list[str]]:
         """Return the robot, and in words what was odd about its file.
@@ -160,11 +162,22 @@ class RobotOptions:
         (<Robot 'two-link': 2 bodies, nq 2, nv 2>, [])
         """
         down = None if self.gravity is None else numbers("--gravity", self.gravity, 3)
-        chosen = {"floating": self.floating, "friction": not self.no_friction, "mimic": self.mimic}
+        chosen: Any = {"floating": self.floating, "mimic": self.mimic}
+        chosen |= {"friction": not self.no_friction, "armature": not self.no_armature}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", AppellWarning)
-            robot = load(self.robot, gravity=down, loops=self.loops or True, **chosen)
+            robot = load(self.robot, gravity=down, loops=self.loops or True, xacro=self._arguments(), **chosen)
         return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
+
+    def _arguments(self) -> dict[str, str] | None:
+        """Return the values for the arguments of a xacro file, NAME=VALUE or NAME:=VALUE as xacro's command has it."""
+        if not self.xacro:
+            return None
+        pairs = [text.partition("=") for text in self.xacro]
+        for name, sign, _ in pairs:
+            if not sign or not name.rstrip(":"):
+                raise InputError(f"--xacro: expected NAME=VALUE, got '{name}{sign}'")
+        return {name.rstrip(":"): value for name, _, value in pairs}
 
 
 def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -31,6 +31,9 @@ Shown = Annotated[
 ]
 
 
+JOINT_PARAMETERS = ("damping", "friction", "armature", "stiffness")
+
+
 @with_robot_options
 def command(options: RobotOptions, robot: Shown = None, as_json: AsJson = False) -> None:
     """Show a robot's tree, joints, limits, bodies and oddities.
@@ -87,9 +90,7 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
                 "parent": parent,
                 "child": body.name,
                 **asdict(joint.limits),
-                "damping": joint.damping,
-                "friction": joint.friction,
-                "armature": joint.armature,
+                **{key: getattr(joint, key) for key in JOINT_PARAMETERS},
                 "mimic": mimic and {"joint": mimic.joint, "multiplier": mimic.multiplier, "offset": mimic.offset},
             }
         )
@@ -137,18 +138,20 @@ def _tree(model: Model) -> Tree:
 
 def _joints(told: dict[str, Any]) -> Table:
     rows: list[tuple[Cell, ...]] = []
+    is_sprung = any(joint["stiffness"] for joint in told["joints"])
+    shown = JOINT_PARAMETERS if is_sprung else JOINT_PARAMETERS[:-1]
     for joint in told["joints"]:
         is_own = joint["name"] in told["coordinates"]
         place = told["coordinates"].index(joint["name"]) if is_own else None
         span = f"{_bound(joint['lower'])} … {_bound(joint['upper'])}"
         most = f"{_bound(joint['velocity'])}, {_bound(joint['effort'])}"
-        friction = (joint["damping"], joint["friction"], joint["armature"])
+        friction = tuple(joint[key] for key in shown)
         where = f"{joint['parent']} → {joint['child']}"
         follows = _followed(joint["mimic"])
         rows.append(
             (place, joint["name"], joint["kind"], _vector(joint["axis"]), where, span, most, *friction, follows)
         )
-    columns = ("", "joint", "kind", "axis", "between", "limits", "speed, effort", "damping", "friction", "armature")
+    columns = ("", "joint", "kind", "axis", "between", "limits", "speed, effort", *shown)
     units = "rad, N·m and seconds for turning joints, m, N and seconds for sliding ones; axes in the joint's frame"
     if not any(joint["mimic"] for joint in told["joints"]):
         return Table("Joints, numbered in the order of q", columns, tuple(row[:-1] for row in rows), (units,))

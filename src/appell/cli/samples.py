@@ -84,9 +84,9 @@ def run(options: RobotOptions, verb: str, given: dict[str, str | None], result: 
 def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
     """Return a name for each number of q, v, a or τ.
 
-    Given accelerations are one per force; those that are found are one per velocity, as `size` then says.
+    Given accelerations are those of ``robot.driven``; those that are found are one per velocity, as `size` then says.
     """
-    return quantities.labels(robot, kind)[: size or (robot.nu if kind == "a" else None)]
+    return quantities.labels(robot, kind)[: size or (len(robot.driven) if kind == "a" else None)]
 
 
 def _option(kind: str) -> str:

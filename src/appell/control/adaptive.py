@@ -148,7 +148,7 @@ def mixed_regressor(robot: Robot, q: Array, v: Array, w: Array, a: Array) -> Arr
     still = np.zeros_like(v)
     at_rest, sum_, difference = robot.regressor(q, np.stack([still, v + w, v - w]), np.stack([a, still, still]))
     Y: Array = at_rest + 0.25 * (sum_ - difference)  # (2); gravity is in both and cancels
-    if robot.model.has_friction:
+    if robot.model.has_joint_parameters:
         start = PER_BODY * len(robot.model.bodies)
         for k in range(robot.nv):
             at = start + PER_VELOCITY * k

@@ -20,7 +20,7 @@ from appell.excitation.search import MARGIN, Descent, Problem, descend, fitted, 
 from appell.excitation.series import Series
 from appell.identification.actuated_path import ActuatedPath, actuated_path
 from appell.identification.base_parameters import BaseParameters, base_parameters
-from appell.identification.basis import Array, State, parameter_names
+from appell.identification.basis import Array, parameter_names
 from appell.identification.essential import FULL
 from appell.model.build import listed
 from appell.planning.checks import moments, positive
@@ -28,6 +28,7 @@ from appell.planning.trajectory.curves import Fourier
 from appell.read.files import extension, write
 from appell.reports.table import Table
 from appell.results.style import written
+from appell.robot.base import State
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
 

@@ -25,8 +25,9 @@ from appell.excitation.bounds import Slope
 from appell.identification import basis as _basis
 from appell.identification.actuated_path import ActuatedPath
 from appell.identification.base_parameters import BaseParameters
-from appell.identification.basis import Array, State, motors
+from appell.identification.basis import Array, motors
 from appell.model.parameters import PER_BODY
+from appell.robot.base import State
 
 POWER = 8
 """Of the Schatten norms: with 50 columns they are within 1.3 of the condition number."""

@@ -18,7 +18,8 @@ from appell.excitation.bounds import Bounds, Margin
 from appell.excitation.information import Information
 from appell.excitation.series import Series
 from appell.identification.actuated_path import ActuatedPath
-from appell.identification.basis import Array, State
+from appell.identification.basis import Array
+from appell.robot.base import State
 
 MARGIN = 0.01
 """Part of every range that the search leaves free, for what happens between its samples."""

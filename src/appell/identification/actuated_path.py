@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from appell.errors import InputError
-from appell.identification.basis import Array, State
+from appell.identification.basis import Array
 from appell.model.build import listed
+from appell.robot.base import State
 from appell.robot.robot import Robot
 
 

@@ -1,11 +1,6 @@
 """Base parameters: the combinations of inertial parameters that motions can tell.
 
-The columns of a regressor are linearly dependent: W P = [W₁ W₂] with W₂ = W₁K, so that Wπ = W₁(π₁ + Kπ₂), and the sums
-π₁ + Kπ₂ are all that torques depend on (M. Gautier, Numerical calculation of the base inertial parameters of robots,
-1991). The rank is that of W at random states, by its singular values, which must leave a clear gap. Which columns stand
-for the sums is chosen by a QR decomposition with threshold pivoting: of the columns that are nearly as far from the
-span of those chosen as any, the one that the literature keeps. So the choice is natural where it may be and stable
-against noise where it must be.
+How they are found: :mod:`appell.robot.base`.
 """
 
 from __future__ import annotations
@@ -17,24 +12,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import InputError, ModelError
+from appell.errors import InputError
 from appell.identification import basis as _basis
 from appell.identification.basis import Array
 from appell.identification.formulas import formula
 from appell.planning.checks import frozen
 from appell.reports.table import Table
+from appell.robot.base import base_columns
+from appell.robot.base import matrix as _matrix
+from appell.robot.base import samples as _samples
 from appell.robot.kind import Rank
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
-
-GAP = 1e3
-"""The smallest ratio of two singular values that tells what counts from rounding."""
-NOTHING = 1e-10
-"""A column this small beside the largest has no effect, and a coefficient that moves so little is zero."""
-THRESHOLD = 0.05
-"""A column may be chosen whose distance from those chosen is at least this part of the largest."""
-ROWS = 6
-"""Rows of random samples per column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +85,7 @@ class BaseParameters:
     @cached_property
     def matrix(self) -> Array:
         """Return B (n, p) with π_b = B·π."""
-        whole = np.zeros((self.n, len(self.names)))
-        whole[:, list(self.kept)] = np.eye(self.n)
-        whole[:, list(self.rest)] = self.K
-        return frozen(whole)
+        return _matrix(self.kept, self.rest, self.K)
 
     @cached_property
     def nullspace(self) -> Array:
@@ -219,7 +205,7 @@ def base_parameters(
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
     rng = np.random.default_rng(seed)
     names = _basis.parameter_names(robot, rotors=rotors)
-    count = -(-ROWS * len(names) // max(robot.nv, 1)) + 1 if samples is None else samples
+    count = _samples(robot.kind, len(names)) if samples is None else samples
     W = _basis.columns(robot, *_basis.random_states(robot, count, rng), rotors=rotors)
     order = _basis.preference(robot, rotors=rotors)
     return base_of(W, names, order, robot_name=robot.name, rotors=rotors)
@@ -248,80 +234,8 @@ def base_of(
     rows = stack.reshape(-1, len(names))
     if len(rows) < len(names):
         raise InputError(f"W: expected {len(names)} rows or more, as many as columns, got {len(rows)}")
-    unit, lengths, idle = _scaled(rows, robot_name)
-    triangle = np.asarray(np.linalg.qr(unit, mode="r"))
-    rank = _rank(triangle, robot_name)
-    kept = tuple(sorted(_pivots(triangle, rank.value, range(len(names)) if order is None else order)))
-    rest = tuple(k for k in range(len(names)) if k not in kept)
-    chosen = triangle[:, kept]
-    relative = np.linalg.lstsq(chosen, triangle[:, rest], rcond=None)[0]
-    relative[np.abs(relative) < 10.0 * max(NOTHING, rank.dropped / rank.kept)] = 0.0
-    K = relative * lengths[list(rest)] / lengths[list(kept)][:, None]
-    return BaseParameters(
-        robot_name=robot_name,
-        names=tuple(names),
-        kept=kept,
-        rest=rest,
-        K=frozen(K),
-        rank=rank,
-        condition=float(np.linalg.cond(chosen)),
-        idle=idle,
-        rotors=rotors,
-    )
-
-
-def _scaled(rows: Array, robot_name: str) -> tuple[Array, Array, tuple[int, ...]]:
-    """Return W with rows and columns of unit length, the columns' lengths, and the columns that are zero.
-
-    A relation of columns holds in every row by itself, so that rows may be scaled: none drowns the others.
-    """
-    size = np.linalg.norm(rows, axis=1)
-    if not size.any():
-        raise ModelError(f"robot '{robot_name}': no inertial parameter has any effect on its torques")
-    even = rows / np.where(size > NOTHING * size.max(), size, np.inf)[:, None]
-    lengths = np.linalg.norm(even, axis=0)
-    idle = lengths <= NOTHING * lengths.max()
-    even[:, idle] = 0.0
-    lengths[idle] = 1.0
-    return even / lengths, lengths, tuple(int(k) for k in np.flatnonzero(idle))
-
-
-def _rank(triangle: Array, robot_name: str) -> Rank:
-    """Return the rank at the widest gap of the singular values; raise where none is wide."""
-    values = np.linalg.svd(triangle, compute_uv=False)
-    values = values / values[0]
-    floor = len(values) * np.finfo(float).eps
-    ladder = np.append(np.maximum(values, floor), floor)
-    gaps = ladder[:-1] / ladder[1:]
-    n = int(np.argmax(gaps)) + 1
-    if gaps[n - 1] < GAP:
-        raise ModelError(
-            f"robot '{robot_name}': the number of base parameters is open between {n} and its neighbours: the widest "
-            f"gap of the regressor's singular values is {gaps[n - 1]:.2g}, from {ladder[n - 1]:.2g} to "
-            f"{ladder[n]:.2g}, and must be {GAP:.0e}; take more samples, or states further apart"
-        )
-    return Rank(n, float(values[n - 1]), float(values[n]) if n < len(values) else 0.0)
-
-
-def _pivots(triangle: Array, n: int, order: Sequence[int]) -> list[int]:
-    """Return n columns: at each step the first in order whose distance from the chosen ones is not small."""
-    left = triangle[:, order]
-    squares = exact = (left**2).sum(axis=0)
-    basis = np.zeros((n, len(triangle)))
-    chosen: list[int] = []
-    for k in range(n):
-        if squares.max() < 1e-6 * exact.max():  # differences of squares have lost their digits
-            left = left - basis[:k].T @ (basis[:k] @ left)
-            squares = exact = (left**2).sum(axis=0)
-        place = int(np.argmax(squares >= THRESHOLD**2 * squares.max()))
-        direction = left[:, place]
-        for _ in range(2):  # twice is enough: what rounding leaves of the first projection goes in the second
-            direction = direction - basis[:k].T @ (basis[:k] @ direction)
-        basis[k] = direction / np.linalg.norm(direction)
-        squares = squares - (basis[k] @ left) ** 2
-        squares[place] = 0.0
-        chosen.append(order[place])
-    return chosen
+    found = base_columns(rows, range(len(names)) if order is None else order, robot_name)
+    return BaseParameters(robot_name, tuple(names), *found, rotors=rotors)
 
 
 def _sized(name: str, x: ArrayLike, size: int) -> Array:

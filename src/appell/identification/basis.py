@@ -6,32 +6,18 @@ besides, which acts on the motor's own acceleration: column j has a_j in row j.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.model.model import Joint
 from appell.model.parameters import PER_BODY
+from appell.robot import base
+from appell.robot.base import OF_A_BODY, State
 from appell.robot.robot import Robot
 
 Array = NDArray[np.float64]
 
-OF_A_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 ROTOR = "Ia"
-_PRODUCTS = ("Ixy", "Ixz", "Iyz")
-_SQUARES = ("Ixx", "Iyy", "Izz")
-_FIRST = ("mcx", "mcy", "mcz")
-SPEED, ACCELERATION = 2.0, 5.0
-"""Sizes of random velocities and accelerations, in units per second: gravity, Coriolis and inertial forces alike."""
-
-
-class State(NamedTuple):
-    """Coordinates, velocities and accelerations, one row a sample."""
-
-    q: Array
-    v: Array
-    a: Array
 
 
 def parameter_names(robot: Robot, *, rotors: bool = False) -> tuple[str, ...]:
@@ -139,41 +125,16 @@ def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
     >>> random_states(appell.load("two-link"), 7, np.random.default_rng(0)).a.shape
     (7, 2)
     """
-    q = robot.random(rng, size)
-    return State(q, SPEED * rng.normal(size=(size, robot.nv)), ACCELERATION * rng.normal(size=(size, robot.nv)))
+    return base.random_states(robot.kind, size, rng)
 
 
 def preference(robot: Robot, *, rotors: bool = False) -> list[int]:
-    """Return the columns in the order in which they are to be kept, those that others absorb last.
-
-    As M. Gautier and W. Khalil (1990) regroup: a body that turns about its z axis gives Iyy, mcz and m to others, one
-    that slides its six moments of inertia; bodies nearer the base come first, so that they absorb those behind.
+    """Return the columns in the order in which they are to be kept, rotors between those kept and those absorbed.
 
     >>> import appell
     >>> names = parameter_names(appell.load("two-link"))
     >>> [names[k] for k in preference(appell.load("two-link"))[-3:]]
     ['Iyy2', 'mcz2', 'm2']
     """
-    groups: list[list[int]] = [[], [], []]
-    for i in range(len(robot.link_names)):
-        kept, absorbed = _of_joint(robot.model.bodies[i].joint)
-        for group, names in ((groups[0], kept), (groups[2], absorbed)):
-            group += [PER_BODY * i + OF_A_BODY.index(name) for name in names]
     count = PER_BODY * len(robot.link_names)
-    groups[1] += range(count, count + len(motors(robot))) if rotors else ()
-    return [k for group in groups for k in group]
-
-
-def _of_joint(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the parameters of a body that are kept first, and those that others absorb."""
-    if joint.kind == "free":
-        return OF_A_BODY, ()
-    if joint.kind == "prismatic":
-        return ("m", *_FIRST), (*_SQUARES, *_PRODUCTS)
-    if joint.kind == "ball":
-        return (*_SQUARES, *_PRODUCTS, *_FIRST), ("m",)
-    axis = joint.columns[0].angular
-    along = int(np.argmax(np.abs(np.array(axis, dtype=float)))) if any(axis) else 2
-    one, other = (k for k in range(3) if k != along)
-    kept = (_SQUARES[along], _SQUARES[one], *_PRODUCTS, _FIRST[one], _FIRST[other])
-    return kept, (_SQUARES[other], _FIRST[along], "m")
+    return base.preference(robot.kind, count + (len(motors(robot)) if rotors else 0))

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification.basis import OF_A_BODY, Array
+from appell.identification.basis import Array
 from appell.identification.physical import semidefinite
 from appell.identification.problem import Record
 from appell.identification.uncertainty import inverse
 from appell.model.build import listed
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
+from appell.robot.base import OF_A_BODY
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.inertia import Inertia
 

@@ -16,7 +16,9 @@ MUJOCO = {"free": MUJOCO_FREE, "ball": W_FIRST}
 """Joints that differ in MuJoCo."""
 
 
-def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops: bool = True) -> Robot:
+def from_mujoco(
+    model: Any, *, friction: bool = True, armature: bool = True, mimic: bool = False, loops: bool = True
+) -> Robot:
     """Return the robot of a compiled ``mujoco.MjModel``, with its gravity; a closed one where it ties bodies together.
 
     What is read, and what not, is as for an MJCF file.
@@ -26,7 +28,9 @@ def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops
     model
         The ``mujoco.MjModel``.
     friction
-        False leaves out joint damping, Coulomb friction and rotor inertia.
+        False leaves out joint damping and Coulomb friction.
+    armature
+        False leaves out rotor inertia.
     mimic
         True binds joints that equalities tie to others; see :func:`appell.load`.
     loops
@@ -40,7 +44,7 @@ def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops
     Warns
     -----
     AppellWarning
-        Once, naming everything that acts on the motion and is left out: tendons, springs, contacts, …
+        Once, naming everything that acts on the motion and is left out: servos, contacts, fluids, …
 
     >>> import appell, mujoco
     >>> compiled = mujoco.MjModel.from_xml_string('''<mujoco model="rod"><worldbody><body>
@@ -52,8 +56,8 @@ def from_mujoco(model: Any, *, friction: bool = True, mimic: bool = False, loops
     package = import_mujoco("from_mujoco")
     _check(package, model)
     read = model_of_compiled(package, model, "from_mujoco")
-    warn_of_loose(read, read.name, mimic=mimic, loops=loops, remedy="give mimic=True")
-    return load(read, friction=friction, mimic=mimic, loops=loops)
+    warn_of_loose(read, read.name, mimic=mimic, remedy="give mimic=True")
+    return load(read, friction=friction, armature=armature, mimic=mimic, loops=loops)
 
 
 def mujoco(robot: Robot, model: Any = None) -> Convention:

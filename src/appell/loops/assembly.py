@@ -19,6 +19,7 @@ from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.rank import rank_of
 from appell.model import manifold
+from appell.model.closure import Closure
 from appell.model.model import Model
 from appell.recursion import closure
 from appell.recursion.kinematics import Scalars, links
@@ -59,7 +60,7 @@ class Assembler:
     @cached_property
     def labels(self) -> list[tuple[str, str]]:
         """Return, per row, its closure's name and what it stops."""
-        return [(c.name, row) for c in self.model.closures for row in _rows_of(c.shifts, c.turns)]
+        return [(c.name, row) for c in self.model.closures for row in _rows_of(c)]
 
     @cached_property
     def size(self) -> float:
@@ -97,7 +98,8 @@ class Assembler:
         inputs = (Port("q", (self.model.nq,)),)
         outputs = Port("X", (len(self.ties), 3, 4)), Port("J", (len(self._entries),))
         frames = [frame for tie in self.ties for frame in (tie.first, tie.second)]
-        fingerprint = repr((replace(self.model, name="", source="", frames=()), frames))
+        bare = replace(self.model, name="", source="", frames=(), configurations=())
+        fingerprint = repr((bare, frames))
 
         def program(q: Scalars) -> Any:
             chain = links(self.model, q)
@@ -115,7 +117,7 @@ class Assembler:
         poses, entries = self.kernel(np.ascontiguousarray(q, dtype=float))
         whole = [k for k, tie in enumerate(self.ties) if tie.all_turns]
         logarithms = dict(zip(whole, np.moveaxis(_logarithm(poses[..., whole, :, :3]), -2, 0), strict=True))
-        parts = [_residual(tie, poses[..., k, :, :], logarithms.get(k)) for k, tie in enumerate(self.ties)]
+        parts = [_residual(tie, q, poses[..., k, :, :], logarithms.get(k)) for k, tie in enumerate(self.ties)]
         matrix = np.zeros((*entries.shape[:-1], len(self.labels), self.model.nv))
         if self._entries:
             matrix[..., *np.array(self._entries).T] = entries
@@ -232,8 +234,8 @@ class Assembler:
         )
 
 
-def _rows_of(shifts: tuple[int, ...], turns: tuple[int, ...]) -> list[str]:
-    return [*("xyz"[k] for k in shifts), *("r" + "xyz"[k] for k in turns)]
+def _rows_of(tie: Closure) -> list[str]:
+    return [*tie.rows] if tie.is_coupling else [*("xyz"[k] for k in tie.shifts), *("r" + "xyz"[k] for k in tie.turns)]
 
 
 def _bounded(model: Model) -> Model:
@@ -247,8 +249,10 @@ def _bounded(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies))
 
 
-def _residual(tie: closure.Tie, poses: Array, turn: Array | None) -> Array:
+def _residual(tie: closure.Tie, q: Array, poses: Array, turn: Array | None) -> Array:
     """Return the residual of one closure's rows from the poses X_AB (…, 3, 4), and the turn where all rows hold it."""
+    if tie.terms:
+        return np.asarray(sum(x * q[..., i] for i, _, x in tie.terms) - tie.closure.offset)[..., None]
     rotation, position = poses[..., :3], poses[..., 3]
     if tie.closure.is_rolling:
         height = tie.closure.radius * np.sqrt(np.maximum(0.0, 1.0 - rotation[..., 2, 2] ** 2))

@@ -19,27 +19,19 @@ from appell.spatial.vector import cross, matvec
 
 ACROSS = 1e-6
 """The least sine of the angle between a wheel's axle and the normal of its plane."""
-BOUND_OR_CLOSED = "mimic=False lets these joints move by themselves, mimic=True with loops=False opens the loops"
-"""The choice that a robot with both followers and loops leaves."""
 
 
 def check_closures(model: Model, q: Array) -> None:
-    """Refuse followers beside loops, closures within one link, and wheels that lie flat at q.
+    """Refuse closures within one link, and wheels that lie flat at q.
 
     Raises
     ------
     ModelError
         The message names the closure, its links and the remedy.
     """
-    if model.is_coupled:
-        bound = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
-        raise ModelError(
-            f"robot '{model.name}' has loops ({listed(c.name for c in model.closures)}) and joints that follow others "
-            f"({listed(bound)}); both at once are not supported: {BOUND_OR_CLOSED}"
-        )
     poses = [*world_poses(model, tuple(q.tolist())), Pose()]  # the world comes last, where its index of −1 finds it
     for tie in closure.ties(model):
-        if tie.first.body == tie.second.body:
+        if not tie.terms and tie.first.body == tie.second.body:
             raise ModelError(
                 f"{_subject(model, tie.closure)} ties two frames of link '{_link(model, tie.first.body)}', which no "
                 "joint moves against each other; remove it, or name a frame of another link"

@@ -16,14 +16,15 @@ from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.assembly import CLOSED, Assembler, home
 from appell.loops.checks import check_closures, standstill
+from appell.loops.choice import choose_dependent
 from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
-from appell.loops.structure import Structure, choose_dependent, condition, decide, idle_actuators, samples
+from appell.loops.structure import Structure, away_from_singular, better_conditioned, condition, decide, samples
 from appell.model import manifold
 from appell.model.build import listed
-from appell.model.model import Model
-from appell.model.parameters import n_parameters, parameters
+from appell.model.model import WORLD, Model
+from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
 from appell.robot import compile, singular
@@ -36,20 +37,21 @@ from appell.robot.coordinates import (
     joint_limits,
     quaternion_errors,
     quaternion_places,
-    velocity_names,
     velocity_places,
 )
 from appell.robot.formulations import known
 from appell.robot.guards import OPEN, PIVOT_GROWTH
-from appell.robot.kind import FILE, Facts, Failure, Key, Kind, Rank
+from appell.robot.kind import CLOSING, FILE, Competitor, Facts, Failure, Key, Kind, Rank
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, only
 from appell.robot.verbs import CLOSED as IS_CLOSED
 from appell.robot.verbs import MASS, PIVOTS, UNIT, VERBS, Verb
 from appell.spatial.scalar import Array
 
+FEW = 6
+"""Bodies up to which all frames and axes compete, also where closures hold frames to the world."""
 MANY = 30
-"""Bodies beyond which closures are written in the lean frames and the first frame's axes, unseen."""
+"""Bodies beyond which closures are written in the lean frames and the axes of one frame, unseen."""
 WELL_CONDITIONED = 20.0
 """Condition number from which on other coordinates are better ones."""
 SEED = 2014
@@ -93,26 +95,25 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     check_closures(model, start)
     at = assembler.assemble(start, rng)
     configurations = samples(assembler, at, rng)
+    if guess is None and (regular := away_from_singular(assembler, configurations, rng)) is not None:
+        at, configurations = regular, samples(assembler, regular, rng)
     names = independent or model.independent_velocities or None
     structure, rank = decide(assembler, configurations, None if names is None else velocity_places(model, names))
-    idle = idle_actuators(model, structure)
-    if idle and not structure.actuated:
+    if guess is None:
+        at = better_conditioned(assembler, structure, configurations)
+    if model.actuators and not structure.n_driven:
         raise ModelError(
             f"robot '{model.name}': its loops {listed(c.name for c in model.closures)} hold every actuator still, "
-            f"{listed(idle)}; remove the closures that tie them to their own base, or name other actuators"
+            f"{listed(model.actuators)}; remove the closures that tie them to their own base, or name other actuators"
         )
     loops, joints = standstill(assembler, configurations, rank)
-    idle = [name for name in idle if name not in joints]
-    for remark in (
-        joints
-        and f"the loops {listed(loops)} hold all their joints still, {listed(joints)}; if these should move, give the "
-        "closures fewer rows",
-        idle
-        and f"the actuators {listed(idle)} move only with the others; they are taken to be without force, and "
-        "robot.actuators leaves them out",
-    ):
-        if remark:
-            warnings.warn(f"robot '{model.name}': {remark}", AppellWarning, stacklevel=4)
+    if joints:
+        warnings.warn(
+            f"robot '{model.name}': the loops {listed(loops)} hold all their joints still, {listed(joints)}; if these "
+            "should move, give the closures fewer rows",
+            AppellWarning,
+            stacklevel=4,
+        )
     return Closed(model, at, configurations, structure, rank)
 
 
@@ -143,7 +144,7 @@ class Closed(Kind):
         lines += [f"  {f'v[{i}]':<10} {name}" for i, name in enumerate(independent)]
         lines += ["", "Actuators, in the order of their forces:"]
         return Facts(
-            sizes | {"r": len(structure.closing.rows)},
+            sizes | {"d": structure.n_driven, "r": len(structure.closing.rows)},
             [body.joint.name for body in model.bodies],
             [body.joint.type.nq for body in model.bodies],
             independent,
@@ -181,10 +182,21 @@ class Closed(Kind):
         """Return frames and axes in which closures can be written; they compete in inverse dynamics, for all verbs."""
         if verb != "inverse_dynamics":
             return (compile.choice(self, Key("inverse_dynamics")).variant,)
+        # where one way is empty, rows are simplest along the axes of the other's tip
+        is_held = all(self.model.frame_index[tie.first].body == WORLD for tie in self.model.closures)
         if len(self.model.bodies) > MANY:
-            return ("lean first",)
+            return ("lean second" if is_held else "lean first",)
         forms = ("lean", FILE, "bundled") if self.lean.deferred else ("lean", FILE)
+        if is_held and len(self.model.bodies) > FEW:
+            return tuple(f"{form} second" for form in forms)
         return (FILE, *(f"{form} {axes}" for form in forms for axes in AXES if (form, axes) != (FILE, "first")))
+
+    def competitors(self, verb: str) -> Sequence[Competitor]:
+        """Return what competes; of a robot of many bodies the composite-body algorithm is taken unseen."""
+        found = super().competitors(verb)
+        if len(self.model.bodies) <= MANY:
+            return found
+        return [c for c in found if c.formulation == "composite"][:1] or found
 
     @cached_property
     def _decided(self) -> dict[str, Loops]:
@@ -201,9 +213,7 @@ class Closed(Kind):
         form, _, axes = variant.partition(" ")
         frames = self.tree_in(FILE if form == FILE else "lean")
         chosen = self.structure
-        structure, _ = decide(
-            self.assembler, self.configurations, chosen.independent, frames, axes or "first", chosen.actuated
-        )
+        structure, _ = decide(self.assembler, self.configurations, None, frames, axes or "first", chosen)
         filed = None if variant == FILE else Loops(self.model, self.model, chosen)
         return Loops(frames, self.tree_in(form), structure, filed=filed)
 
@@ -378,3 +388,6 @@ class Closed(Kind):
         joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)
         at = tuple((name, tuple(map(float, self.home[where]))) for name, where in joints)
         return replace(self.model, home=at, independent_velocities=tuple(self.facts.independent))
+
+
+CLOSING.append(close)

@@ -17,8 +17,8 @@ from appell.errors import AppellWarning
 from appell.kernels.runtime.kernel import Kernel
 from appell.loops.structure import condition, driving_condition, repivoted, singular_loops
 from appell.model.build import listed
+from appell.model.parameters import velocity_names
 from appell.robot import compile
-from appell.robot.coordinates import velocity_names
 from appell.robot.guards import OPEN, PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Failure, Key
 from appell.robot.verbs import PIVOTS

@@ -22,7 +22,6 @@ from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
 from appell.robot.posture import Forces, Posture, dot
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import ZERO
 from appell.trace.derive import along
 
 
@@ -59,8 +58,8 @@ class Loops:
         return closing_step(self.filed or self, q)[0]
 
     def weightless(self) -> Loops:
-        """Return the robot without gravity."""
-        return replace(self, dynamics=replace(self.dynamics, gravity=ZERO), known={})
+        """Return the robot without gravity and springs."""
+        return replace(self, dynamics=self.dynamics.weightless(), known={})
 
 
 class ClosedPosture(Posture):
@@ -69,7 +68,8 @@ class ClosedPosture(Posture):
     def __init__(self, loops: Loops, q: Scalars) -> None:
         frames, structure = loops.frames, loops.structure
         self.loops, self.model, self.own, self.q = loops, loops.dynamics, q, q
-        self.n, self.n_actuators = len(structure.independent), len(structure.actuated)
+        self.n, self.n_driven = len(structure.independent), structure.n_driven
+        self.n_actuators = len(structure.actuated)
         self.chain = links(frames, q)
         self.ties = closure.ties(frames, structure.axes)
         rows = [row for tie in self.ties for row in closure.rows(frames, self.chain, tie)]
@@ -90,7 +90,7 @@ class ClosedPosture(Posture):
         total = _growth(self.factors, self.loops.structure.pivots)
         if weight:
             for tie in self.ties:
-                total = total + weight * closure.openness(self.chain, tie, size)
+                total = total + weight * closure.openness(self.chain, tie, size, self.q)
         return total
 
     def driving_growth(self) -> Scalar:
@@ -179,9 +179,11 @@ class ClosedPosture(Posture):
         """Return Γ_aᵀ: per independent velocity, how fast it moves each actuator."""
         return [[column[k] for k in self.loops.structure.actuated] for column in self.columns(range(self.n))]
 
-    def actuated(self, total: Forces, shares: Sequence[Forces]) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return actuator forces and passive accelerations from Γ_aᵀτ − M_p a_p = total."""
         structure = self.loops.structure
+        if structure.is_redundant:
+            return self._shared(total, shares, weights)
         m, passive = len(structure.actuated), range(len(structure.actuated), self.n)
         if not structure.is_plain:
             motors = self._motor_rows()
@@ -194,6 +196,21 @@ class ClosedPosture(Posture):
         block = tuple(tuple(share[k] for share in shares) for k in passive)
         free = forward.solve(block, list(range(-1, len(passive) - 1)), tuple(-total[k] for k in passive))
         return [total[k] + dot([share[k] for share in shares], free) for k in range(m)], free
+
+    def _shared(self, total: Forces, shares: Sequence[Forces], weights: Scalars) -> tuple[Forces, Scalars]:
+        """Return the actuator forces of least τᵀWτ: τ = W⁻¹Γ_a λ, and M_pᵀλ = 0."""
+        motors, n = self._motor_rows(), self.n
+        eased = motors
+        if weights:
+            mean = sum(weights[1:], start=weights[0]) / len(weights)  # pivots stay of their usual size
+            eased = [[x * (mean / w) for x, w in zip(row, weights, strict=True)] for row in motors]
+        rows = [[dot(row, other) for other in eased] + [-share[k] for share in shares] for k, row in enumerate(motors)]
+        rows += [[*share, *(0.0 for _ in shares)] for share in shares]
+        self.driving = elimination.factorise([dict(enumerate(row)) for row in rows], self.loops.structure.driving)
+        solved = elimination.solve(self.driving, [*total, *(0.0 for _ in shares)])
+        multipliers = [solved[k] for k in range(n)]
+        free = tuple(solved[n + k] for k in range(len(shares)))
+        return [dot(column, multipliers) for column in zip(*eased, strict=True)], free
 
     def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
         """Return the force and moment that each closure puts on its second frame's body, in the first frame's axes."""
@@ -228,7 +245,7 @@ def closing_step(loops: Loops, q: Scalars) -> tuple[Forces, Forces]:
     ties = closure.ties(frames)
     rows = [row for tie in ties for row in closure.rows(frames, chain, tie)]
     rows = [{k: x for k, x in row.items() if (i, k) not in loops.structure.zeros} for i, row in enumerate(rows)]
-    residuals = [x for tie in ties for x in closure.residual(chain, tie)]
+    residuals = [x for tie in ties for x in closure.residual(chain, tie, q)]
     solved = elimination.solve(elimination.factorise(rows, order), [-x for x in residuals])
     rates = coordinate_rates(frames, q, tuple(solved.get(k, 0.0) for k in range(frames.nv)))
     closer = [x + rate for x, rate in zip(q, rates, strict=True)]

@@ -18,15 +18,16 @@ import numpy as np
 from appell.errors import InputError, ModelError
 from appell.loops.assembly import Assembler
 from appell.loops.checks import check_mobility
+from appell.loops.choice import choose_dependent, choose_order
+from appell.loops.driving import actuation, driving_order, driving_systems, is_regular, passive_last
 from appell.loops.rank import NOTHING, loops_along, rank, rank_of
 from appell.model import manifold
 from appell.model.build import listed
-from appell.model.model import Model
+from appell.model.model import WORLD, Model
+from appell.model.parameters import velocity_names
 from appell.recursion import closure
 from appell.recursion.elimination import Order
-from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import links
-from appell.robot.coordinates import velocity_names
 from appell.robot.kind import Rank
 from appell.spatial.scalar import Array
 
@@ -34,23 +35,25 @@ SAMPLES = 10
 """Closed configurations that decisions are made on."""
 SPREAD = 0.25
 """How far they are from the first, in radians of the independent motions."""
-GOOD = 0.05
-"""What a pivot must have of its column's largest entry."""
+WELL_CONDITIONED = 1e3
+"""Condition number up to which the velocities of a base are good coordinates of a robot on its feet."""
 
 
 @dataclass(frozen=True)
 class Structure:
     """What was decided: places in the tree's velocities, and the order of elimination.
 
-    `independent` begins with the velocities whose accelerations inverse dynamics takes, as many as there are
-    `actuated` ones. `order` eliminates all rows that count, `closing` those that have a position, and `driving` solves
-    for actuator forces where others than the actuators' own accelerations are given. `pivots` and `driving_pivots` are
+    `independent` begins with the `n_driven` velocities whose accelerations inverse dynamics takes: as many as there are
+    `actuated` ones, fewer where actuators are redundant. `order` eliminates all rows that count, `closing` those that
+    have a position, and `driving` solves for actuator forces where others than the actuators' own accelerations are
+    given. `pivots` and `driving_pivots` are
     typical sizes of the pivots of `order` and `driving`, `zeros` entries of the Jacobian that vanish on closed loops.
     `axes` is as in :mod:`appell.recursion.closure`.
     """
 
     independent: tuple[int, ...]
     actuated: tuple[int, ...]
+    n_driven: int
     order: Order
     pivots: tuple[float, ...]
     closing: Order
@@ -67,23 +70,30 @@ class Structure:
     @property
     def driven(self) -> tuple[int, ...]:
         """Return the velocities whose accelerations inverse dynamics takes."""
-        return self.independent[: len(self.actuated)]
+        return self.independent[: self.n_driven]
 
     @property
     def passive(self) -> tuple[int, ...]:
         """Return the independent velocities that no motor holds."""
-        return self.independent[len(self.actuated) :]
+        return self.independent[self.n_driven :]
 
     @property
     def is_plain(self) -> bool:
         """Return whether the accelerations given are the actuators' own."""
         return self.driven == self.actuated
 
+    @property
+    def is_redundant(self) -> bool:
+        """Return whether there are more actuators than accelerations to give."""
+        return len(self.actuated) > self.n_driven
 
-def idle_actuators(model: Model, structure: Structure) -> list[str]:
-    """Return the actuators that move only with the others, and were left out."""
-    chosen = {velocity_names(model)[k].partition("[")[0] for k in structure.actuated}
-    return [name for name in model.actuators if name not in chosen]
+
+SINGULAR = 1e-3
+"""The least singular value, relative to the largest, of a configuration to start from."""
+ILL_CONDITIONED = 1e4
+"""The largest condition number of the equations for the dependent velocities at a configuration to start from."""
+ASIDE = 0.6
+"""How far from a singular configuration others are looked for: radians, or lengths of the robot."""
 
 
 def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
@@ -103,6 +113,34 @@ def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
     return np.array(found)
 
 
+def away_from_singular(assembler: Assembler, configurations: Array, rng: np.random.Generator) -> Array | None:
+    """Return a regular closed configuration about the first one where that one is singular, else None.
+
+    Files draw linkages stretched out, where their loops can close in two ways.
+    """
+    model, first = assembler.model, configurations[0]
+    if _regularity(assembler, configurations)[0] >= SINGULAR:
+        return None
+    steps = rng.normal(size=(len(assembler.labels) * SAMPLES, model.nv)) * ASIDE
+    starts = manifold.integrate(model, np.tile(first, (len(steps), 1)), steps * assembler.column_scale)
+    fit = assembler.close(starts)
+    found = np.array([first, *fit.q[assembler.is_closed(fit)]])
+    return np.asarray(found[int(np.argmax(_regularity(assembler, found)))])
+
+
+def better_conditioned(assembler: Assembler, structure: Structure, configurations: Array) -> Array:
+    """Return the first closed configuration, or the best one where the independent velocities are ill chosen there."""
+    found = condition(assembler, structure, configurations)
+    return np.asarray(configurations[0 if found[0] <= ILL_CONDITIONED else int(np.argmin(found))])
+
+
+def _regularity(assembler: Assembler, q: Array) -> Array:
+    """Return the least singular value that counts, relative to the largest of all."""
+    values = np.linalg.svd(assembler.gap(q)[1], compute_uv=False)
+    rank = max((rank_of(each, assembler.model.nv) for each in values), default=0)
+    return values[:, rank - 1] / values.max() if rank else np.ones(len(q))
+
+
 def jacobians(model: Model, axes: str, q: Array) -> Array:
     """Return the closures' rows (samples, rows, nv), by the recursion on arrays."""
     columns = tuple(np.moveaxis(q, -1, 0))
@@ -115,82 +153,15 @@ def jacobians(model: Model, axes: str, q: Array) -> Array:
     return result
 
 
-def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int]:
-    """Return `count` columns that determine the others, best conditioned first.
-
-    Those in `last` are taken only where the rest does not do, and of them the last that will do. Where the columns have
-    a lower rank in most samples, they are fewer.
-    """
-    rest = scaled.copy()
-    chosen: list[int] = []
-    reference = np.linalg.norm(rest, axis=1).max()
-    open_columns = [k for k in range(rest.shape[-1]) if k not in last]
-    is_rest = True
-    while len(chosen) < count:
-        norms = np.linalg.norm(rest, axis=1)  # (samples, columns)
-        scores = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0))
-        best = max(open_columns, key=lambda k: scores[k], default=None)
-        if best is None or scores[best] < 1e-7 * reference:
-            if not is_rest:
-                return chosen
-            open_columns, is_rest = [k for k in reversed(last) if k not in chosen], False
-            continue
-        if not is_rest:
-            best = next(k for k in open_columns if scores[k] >= 0.1 * scores[best])
-        chosen.append(best)
-        open_columns.remove(best)
-        unit = rest[:, :, best] / norms[:, best, None]
-        rest -= unit[:, :, None] * np.einsum("sr,src->sc", unit, rest)[:, None, :]
-    return chosen
-
-
-def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Order, Array]:
-    """Return an order of `count` pivots among all rows and some columns, and the pivots in every sample.
-
-    Of the entries that are good pivots in all samples, the one is taken that makes fewest new entries (Markowitz 1957).
-    """
-    work = scaled.copy()
-    rows_left, columns_left = list(range(work.shape[1])), list(columns)
-    scale = np.abs(work).max(initial=0.0)
-    rows: list[int] = []
-    picked: list[int] = []
-    pivots = []
-    for _ in range(count):
-        block = np.abs(work[:, rows_left][:, :, columns_left])
-        pattern = (block > NOTHING * scale).any(axis=0)
-        tallest = np.maximum(block.max(axis=1, keepdims=True), 1e-300)
-        quality = (block / tallest).min(axis=0) * (block.min(axis=0) > 1e-7 * scale)
-        if not quality.any() and not block[0].any():
-            raise ModelError(
-                f"the loops hold {count} velocities near the home configuration and {len(rows)} in it: it is singular; "
-                "give another home, and check the closures' frames and radii"
-            )
-        if not quality.any():  # no entry is alive in all samples; the best of the first will have to do
-            quality = block[0] / block[0].max()
-        fill = np.outer(pattern.sum(axis=1) - 1, pattern.sum(axis=0) - 1)
-        good = quality >= min(GOOD, float(quality.max()))
-        i, j = min(zip(*np.nonzero(good), strict=True), key=lambda at: (fill[at], -quality[at]))
-        row, column = rows_left.pop(int(i)), columns_left.pop(int(j))
-        rows.append(row)
-        picked.append(column)
-        pivot = work[:, row, column].copy()
-        pivots.append(pivot)
-        ratio = work[:, :, column] / np.where(pivot == 0.0, np.inf, pivot)[:, None]
-        ratio[:, row] = 0.0
-        ratio[:, rows] = 0.0
-        work -= ratio[:, :, None] * work[:, row, None, :]
-    return Order(tuple(rows), tuple(picked)), np.array(pivots).reshape(count, len(work)).T
-
-
 def decide(
     assembler: Assembler,
     configurations: Array,
     independent: Sequence[int] | None = None,
     frames: Model | None = None,
     axes: str = "first",
-    actuated: Sequence[int] | None = None,
+    chosen: Structure | None = None,
 ) -> tuple[Structure, Rank]:
-    """Return the structure of a robot's loops, with the independent and actuated velocities given or chosen.
+    """Return the structure of a robot's loops, with independent velocities given or chosen, or those of another one.
 
     `frames` is the model with the same joints whose frames the rows are computed in, as filed where none is given.
 
@@ -204,26 +175,34 @@ def decide(
     scaled = assembler.jacobian_scaled(raw)
     found = rank(scaled)
     check_mobility(assembler, found)
-    if independent is None or actuated is None:
-        motors = _places(model, model.actuators)
-        following = choose_dependent(scaled, found.value, motors)
-        if len(following) < found.value:
-            raise ModelError(_undecided(assembler, scaled, found))
-        moving = [k for k in range(model.nv) if k not in following]
-        first = [k for k in motors if k in moving]
-        independent = independent or [*first, *(k for k in moving if k not in first)]
-        actuated = first if motors else independent
+    is_given = independent is not None
+    actuated: Sequence[int]
+    if chosen is not None:
+        independent, actuated, n_driven = chosen.independent, chosen.actuated, chosen.n_driven
+    else:
+        independent, actuated, n_driven = _choose(assembler, scaled, found, independent)
     dependent = [k for k in range(model.nv) if k not in independent]
     _check_independent(model, assembler, scaled, dependent, found)
     order, pivots = choose_order(scaled, dependent, found.value)
     sizes = np.median(np.abs(pivots), axis=0) if found.value else np.zeros(0)
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     zeros = np.argwhere(np.abs(scaled).max(axis=0, initial=0.0) <= NOTHING * np.abs(scaled).max(initial=1e-300))
-    driving, driving_pivots = _driving(driving_systems(model, configurations, raw, order, independent, actuated))
+    systems = np.zeros((len(configurations), 0, 0))
+    if list(independent[:n_driven]) != list(actuated):
+        acting = actuation(model, configurations, raw, order, independent, actuated)
+        if chosen is None and n_driven < len(actuated):  # counted above at a home that may be singular
+            scale = assembler.column_scale
+            n_driven = rank(acting.motors * scale[list(independent)][:, None] / scale[list(actuated)]).value
+            if n_driven < len(independent) and not (is_given and is_regular(driving_systems(acting, n_driven))):
+                at = passive_last(acting, n_driven, [i for i, k in enumerate(independent) if k in actuated])
+                independent, acting = [independent[i] for i in at], acting.in_order(at)
+        systems = driving_systems(acting, n_driven)
+    driving, driving_pivots = driving_order(systems)
     held = [k for k, (name, row) in enumerate(assembler.labels) if has_position(model, name, row)]
     structure = Structure(
         tuple(independent),
         tuple(actuated),
+        n_driven,
         order,
         tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
         _closing(scaled, held, order),
@@ -233,6 +212,40 @@ def decide(
         axes,
     )
     return structure, found
+
+
+def _choose(
+    assembler: Assembler, scaled: Array, found: Rank, given: Sequence[int] | None
+) -> tuple[Sequence[int], Sequence[int], int]:
+    """Return independent velocities, those of the actuators, and how many accelerations these determine.
+
+    Motors that move by themselves come first, then what they leave free. On one foot the velocities of a floating base
+    follow from those of the joints. On several, motors are redundant: those of the base are independent, and the joints
+    of the legs follow, where these are not stretched.
+    """
+    model, count = assembler.model, found.value
+    motors, every = _places(model, model.actuators), range(model.nv)
+    following = choose_dependent(scaled, count, motors)
+    if len(following) < count:
+        raise ModelError(_undecided(assembler, scaled, found))
+    n_driven = sum(k not in following for k in motors)
+    is_redundant = n_driven < len(motors)
+    base = _places(model, [b.joint.name for b in model.bodies if b.parent == WORLD and b.joint.kind == "free"])
+    choices = [following]
+    if base and motors and not set(base) & set(motors):
+        choices = [base[:count], following]
+        if is_redundant:
+            choices = [base[:count], choose_dependent(scaled, count, base), choose_dependent(scaled[:1], count, ())]
+    own = next((k for k in choices if _is_good(scaled[0], k, count)), following)
+    moving = [k for k in every if k not in own]
+    first = [] if is_redundant and own is not following else [k for k in motors if k in moving]
+    independent = given or [*first, *(k for k in moving if k not in first)]
+    return independent, motors or independent, n_driven if motors else len(independent)
+
+
+def _is_good(matrix: Array, columns: Sequence[int], count: int) -> bool:
+    """Return whether as many columns determine the others well."""
+    return len(columns) == count and bool(np.linalg.cond(matrix[:, list(columns)]) < WELL_CONDITIONED)
 
 
 def _undecided(assembler: Assembler, scaled: Array, found: Rank) -> str:
@@ -266,36 +279,12 @@ def _closing(scaled: Array, held: Sequence[int], order: Order) -> Order:
     return Order(tuple(held[k] for k in own.rows), columns)
 
 
-def driving_systems(
-    model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
-) -> Array:
-    """Return the matrices of Γ_aᵀτ − M·a_p = …, solved for actuator forces τ and passive accelerations a_p.
-
-    They are of size 0 where the accelerations given are the actuators' own.
-    """
-    n, driven = len(independent), len(actuated)
-    if list(independent[:driven]) == list(actuated):
+def _systems(model: Model, q: Array, raw: Array, structure: Structure) -> Array:
+    """Return the equations for actuator forces; of size 0 where the accelerations given are the actuators' own."""
+    if structure.is_plain:
         return np.zeros((len(q), 0, 0))
-    gamma = np.zeros((len(q), model.nv, n))
-    gamma[:, list(independent), range(n)] = 1.0
-    rows, columns = list(order.rows), list(order.columns)
-    if rows:
-        block = raw[:, rows]
-        gamma[:, columns] = -np.linalg.solve(block[:, :, columns], block[:, :, list(independent)])
-    tree = mass_matrix_composite(model, tuple(np.moveaxis(q, -1, 0)))
-    mass = np.stack([np.stack([np.broadcast_to(x, len(q)) for x in row], -1) for row in tree], -2)
-    reduced = np.swapaxes(gamma, -1, -2) @ mass @ gamma
-    return np.concatenate([np.swapaxes(gamma[:, list(actuated)], -1, -2), -reduced[:, :, driven:]], axis=-1)
-
-
-def _driving(systems: Array) -> tuple[Order, tuple[float, ...]]:
-    """Return the order in which the systems are solved, and the usual sizes of its pivots."""
-    n = systems.shape[-1]
-    if not n:
-        return Order(), ()
-    size = np.abs(systems).max(axis=(0, 1))
-    order, pivots = choose_order(systems / size, range(n), n)
-    return order, tuple(float(x) for x in np.median(np.abs(pivots), axis=0) * size[list(order.columns)])
+    acting = actuation(model, q, raw, structure.order, structure.independent, structure.actuated)
+    return driving_systems(acting, structure.n_driven)
 
 
 def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure:
@@ -308,12 +297,12 @@ def repivoted(structure: Structure, assembler: Assembler, q: Array) -> Structure
     units = [assembler.row_scale[r] * assembler.column_scale[c] for r, c in zip(*order, strict=True)]
     usual = float(np.median(np.abs(pivots)))
     sizes = np.maximum(np.abs(pivots[0]), 1e-2 * usual)
-    systems = driving_systems(assembler.model, q[None], raw, order, structure.independent, structure.actuated)
+    systems = _systems(assembler.model, q[None], raw, replace(structure, order=order))
     return replace(
         structure,
         order=order,
         pivots=tuple(float(x / u) for x, u in zip(sizes, units, strict=True)),
-        driving=_driving(systems)[0],
+        driving=driving_order(systems)[0],
     )
 
 
@@ -361,7 +350,7 @@ def driving_condition(assembler: Assembler, structure: Structure, q: Array) -> A
     if structure.is_plain:
         return np.ones(len(q))
     raw = jacobians(assembler.model, structure.axes, q)
-    systems = driving_systems(assembler.model, q, raw, structure.order, structure.independent, structure.actuated)
+    systems = _systems(assembler.model, q, raw, structure)
     values = np.linalg.svd(systems / np.abs(systems).max(axis=(0, 1)), compute_uv=False)
     return np.asarray(values[:, 0] / np.maximum(values[:, -1], 1e-300))
 

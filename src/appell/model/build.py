@@ -12,7 +12,7 @@ import numpy as np
 from appell.errors import AppellWarning, ReadError
 from appell.model.check import LARGEST, unusable
 from appell.model.joints import KINDS
-from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, Model, Z
+from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, JointParameters, Model, Z
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import normalized
@@ -73,11 +73,11 @@ def build(
     for link in links:
         for fault in unusable(link):
             raise ReadError(f"link '{link.name}': {fault}", source, link.line)
-        _check_inertia(link, source)
+        check_inertia(link, source)
     for connection in connections:
         for fault in unusable(connection.joint):
             raise ReadError(f"joint '{connection.joint.name}': {fault}", source, connection.line)
-        for fault in _faults(connection.joint):
+        for fault in joint_faults(connection.joint):
             raise ReadError(f"joint '{connection.joint.name}' {fault}", source, connection.line)
 
     bodies: list[Body] = []
@@ -93,7 +93,8 @@ def build(
                 body, pose = len(bodies) - 1, Pose()
             if carrier.joint.name not in by_name:  # a name that a link has too is the link's frame
                 frames.append(Frame(carrier.joint.name, body, pose))
-        frames.append(Frame(name_here, body, pose))
+        is_fixed = carrier is not None and carrier.joint.kind == "fixed"
+        frames.append(Frame(name_here, body, pose, by_name[name_here].inertia if is_fixed else None))
         if body != WORLD:
             merged = bodies[body].inertia.plus(by_name[name_here].inertia.moved(pose))
             bodies[body] = replace(bodies[body], inertia=merged)
@@ -201,7 +202,7 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
     return roots[0].name
 
 
-def _faults(joint: Joint) -> Iterator[str]:
+def joint_faults(joint: Joint) -> Iterator[str]:
     """Yield what is wrong with a joint."""
     moves = joint.kind != "fixed"
     if moves and joint.kind not in KINDS:
@@ -210,12 +211,14 @@ def _faults(joint: Joint) -> Iterator[str]:
         yield "has an axis of zero length; give it a direction"
     if moves and joint.offset and joint.type.nq > 1:
         yield f"is {joint.kind} and has an offset; only joints of one coordinate have one"
-    for what in ("damping", "friction", "armature"):
+    if moves and joint.stiffness and joint.type.nq > 1:
+        yield f"is {joint.kind} and has a stiffness; only joints of one coordinate have springs"
+    for what in JointParameters._fields:
         if getattr(joint, what) < 0:
             yield f"has a negative {what}; it must be zero or more"
 
 
-def _check_inertia(link: Link, source: str) -> None:
+def check_inertia(link: Link, source: str) -> None:
     """Refuse a negative mass; warn of an inertia tensor that no rigid body has, since real files do it."""
     if link.inertia.mass < 0:
         raise ReadError(
@@ -229,8 +232,8 @@ def _check_inertia(link: Link, source: str) -> None:
             link.line,
         )
     principal = principal_second_moments(link.inertia)
-    largest = max(map(abs, principal))
-    if largest > 0 and min(principal) < -1e-9 * largest:
+    largest, blur = max(map(abs, principal)), 1e-14 * max(abs(x) for row in link.inertia.second for x in row)
+    if min(principal) < -max(1e-9 * largest, blur):
         where = f"{source}:{link.line}: " if source and link.line else ""
         warnings.warn(
             f"{where}link '{link.name}' has an inertia that breaks the triangle inequality (principal second moments "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appell.errors import ReadError
+from appell.model.closure import coupling
 from appell.model.model import Body, Joint, Mimic, Model
 
 
@@ -35,6 +36,18 @@ def coupled(model: Model) -> Model:
     joints = {body.joint.name: body.joint for body in model.bodies}
     bodies = tuple(_bound(body, joints, model.source) for body in model.bodies)
     return replace(model, bodies=bodies, is_coupled=any(body.joint.mimic for body in bodies))
+
+
+def with_couplings(model: Model) -> Model:
+    """Return a model with loops whose followers are bound by couplings, closures among the others."""
+    bound = coupled(model)
+    ties = []
+    for body in bound.bodies:
+        if (mimic := body.joint.mimic) is not None:
+            terms = {body.joint.name: 1.0, mimic.joint: -mimic.multiplier}
+            ties.append(coupling(f"{body.joint.name} follows", terms, mimic.offset, mimic.line))
+    bodies = tuple(replace(body, joint=replace(body.joint, mimic=None)) for body in bound.bodies)
+    return replace(model, bodies=bodies, closures=(*model.closures, *ties))
 
 
 def _bound(body: Body, joints: dict[str, Joint], source: str) -> Body:

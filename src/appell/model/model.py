@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from appell.errors import ModelError
 from appell.model.closure import Closure
@@ -18,7 +18,7 @@ from appell.model.joints import KINDS, Column, Kind
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector
-from appell.spatial.vector import matvec_t
+from appell.spatial.vector import ZERO, matvec_t
 
 WORLD = -1
 """The parent of bodies that hang from the fixed world."""
@@ -27,6 +27,8 @@ ROOT = "root"
 """The name of a free base's joint."""
 GRAVITY: Vector = (0.0, 0.0, -9.81)
 Z: Vector = (0.0, 0.0, 1.0)
+Coordinates = tuple[tuple[str, tuple[float, ...]], ...]
+"""Coordinates of some joints by name."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Joint:
     `placement` is the joint frame in the parent body's frame; the child's frame coincides with the joint frame where
     q + offset = 0 (only joints of one coordinate have an offset). `pitch` [m/rad] is the advance of a helical joint.
     `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the joint) act on
-    the joint's own velocity and acceleration. `mimic` is remembered; it binds in a coupled model alone
+    the joint's own velocity and acceleration; `stiffness` [N·m/rad] (a spring) on its coordinate's distance from
+    `spring_reference` [rad], for joints of one coordinate. `mimic` is remembered; it binds in a coupled model alone
     (:mod:`appell.model.mimic`).
     """
 
@@ -69,6 +72,8 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
+    stiffness: float = 0.0
+    spring_reference: float = 0.0
     pitch: float = 0.0
     mimic: Mimic | None = None
 
@@ -96,11 +101,35 @@ class Joint:
 
 
 class JointParameters(NamedTuple):
-    """What one velocity of a joint resists with: rotor inertia, viscous damping and Coulomb friction."""
+    """What one velocity of a joint resists with: rotor inertia, viscous damping, Coulomb friction and a spring."""
 
     armature: Scalar = 0.0
     damping: Scalar = 0.0
     friction: Scalar = 0.0
+    stiffness: Scalar = 0.0
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A linear spring and damper between joints of one coordinate; the potential is ½·stiffness·(Σ cₖqₖ − reference)².
+
+    `terms` are the joints' names with their coefficients c. One joint, c = 1, is a joint spring; two with 1 and −1 are
+    an elastic transmission; a fixed tendon of MJCF is any number of them. Stiffness and damping [N·m/rad, N·m·s/rad]
+    are per unit of Σ cₖqₖ.
+    """
+
+    name: str
+    terms: tuple[tuple[str, float], ...]
+    stiffness: Scalar = 0.0
+    damping: Scalar = 0.0
+    reference: float = 0.0
+
+
+class Stretch(NamedTuple):
+    """What a spring is stretched by, Σ cₖqₖ − reference: per term the place in q, that in v, and c."""
+
+    terms: tuple[tuple[int, int, float], ...]
+    reference: float
 
 
 @dataclass(frozen=True)
@@ -115,11 +144,15 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too."""
+    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too.
+
+    `inertia` is that of a link which a fixed joint makes part of the body, in the frame; the body's includes it.
+    """
 
     name: str
     body: int
     placement: Pose
+    inertia: Inertia | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -155,12 +188,16 @@ class Model:
     """What ties frames of the tree together: the loops of a closed robot."""
     actuators: tuple[str, ...] = ()
     """The joints that have motors, where not all have one."""
-    home: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    home: Coordinates = ()
     """Where to begin closing the loops: coordinates of some joints by name, the others being neutral."""
+    configurations: tuple[tuple[str, Coordinates], ...] = ()
+    """Named configurations: MJCF keyframes and SRDF group states; joints they do not name are neutral."""
     independent_velocities: tuple[str, ...] = ()
     """The independent velocities of a robot with loops, where the file names them."""
     curves: tuple[Curve, ...] = ()
     """What pictures show of a robot whose joints all meet in one point, so that rods between them have no length."""
+    springs: tuple[Spring, ...] = ()
+    """Springs and dampers between joints, beside those of the joints themselves."""
     own_joint_parameters: tuple[JointParameters, ...] = ()
     """Joint parameters per velocity in place of those of the joints: traced ones of a parametric program."""
     is_coupled: bool = False
@@ -200,9 +237,29 @@ class Model:
 
     @cached_property
     def joint_parameters(self) -> tuple[JointParameters, ...]:
-        """Return rotor inertia, damping and Coulomb friction of every velocity."""
+        """Return rotor inertia, damping, Coulomb friction and stiffness of every velocity."""
         joints = (body.joint for body in self.bodies for _ in range(body.joint.type.nv))
-        return self.own_joint_parameters or tuple(JointParameters(j.armature, j.damping, j.friction) for j in joints)
+        return self.own_joint_parameters or tuple(
+            JointParameters(j.armature, j.damping, j.friction, j.stiffness) for j in joints
+        )
+
+    @cached_property
+    def joint_stretches(self) -> tuple[Stretch | None, ...]:
+        """Return, per velocity, what its joint's own spring is stretched by; None of joints of several coordinates."""
+        stretches: list[Stretch | None] = []
+        for body, q, v in zip(self.bodies, self.q_slices, self.v_slices, strict=True):
+            own = Stretch(((q.start, v.start, 1.0),), body.joint.spring_reference)
+            stretches += [own] if body.joint.type.nq == 1 else [None] * body.joint.type.nv
+        return tuple(stretches)
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Return what each spring between joints is stretched by."""
+        places = {
+            body.joint.name: (q.start, v.start)
+            for body, q, v in zip(self.bodies, self.q_slices, self.v_slices, strict=True)
+        }
+        return tuple(Stretch(tuple((*places[x], c) for x, c in s.terms), s.reference) for s in self.springs)
 
     def velocities(self, body: int) -> range:
         """Return the indices of a body's joint in v."""
@@ -229,16 +286,40 @@ class Model:
         curves = tuple(replace(curve, body=curve.body + 1) for curve in self.curves)
         return replace(self, bodies=bodies, frames=frames, curves=curves, base=Base())
 
+    def without(self, *names: str) -> Model:
+        """Return the model without some joint parameters: "damping", "friction", "armature", "stiffness".
+
+        Springs and dampers between joints lose their stiffness and damping likewise.
+        """
+        none: dict[str, Any] = dict.fromkeys(names, 0.0)
+        between: dict[str, Any] = {name: 0.0 for name in names if name in ("stiffness", "damping")}
+        bodies = tuple(replace(body, joint=replace(body.joint, **none)) for body in self.bodies)
+        springs = tuple(replace(spring, **between) for spring in self.springs)
+        own = tuple(joint._replace(**none) for joint in self.own_joint_parameters)
+        return replace(self, bodies=bodies, springs=springs, own_joint_parameters=own)
+
     def without_friction(self) -> Model:
-        """Return the model without joint damping, Coulomb friction and rotor inertia."""
-        bare = (replace(b, joint=replace(b.joint, damping=0.0, friction=0.0, armature=0.0)) for b in self.bodies)
-        return replace(self, bodies=tuple(bare), own_joint_parameters=())
+        """Return the model without joint damping and Coulomb friction; rotor inertia and springs stay."""
+        return self.without("damping", "friction")
+
+    def without_joint_parameters(self) -> Model:
+        """Return the model without joint damping, Coulomb friction, rotor inertia and springs."""
+        return replace(self.without(*JointParameters._fields), own_joint_parameters=())
+
+    def weightless(self) -> Model:
+        """Return the model without gravity and springs: at rest, only forces from outside accelerate it."""
+        return replace(self.without("stiffness"), gravity=ZERO)
 
     @property
-    def has_friction(self) -> bool:
-        """Return whether any joint has damping, Coulomb friction or rotor inertia."""
+    def has_springs(self) -> bool:
+        """Return whether any joint has a spring, or springs or dampers act between joints."""
+        return bool(self.springs) or any(body.joint.stiffness for body in self.bodies)
+
+    @property
+    def has_joint_parameters(self) -> bool:
+        """Return whether any joint has damping, Coulomb friction, rotor inertia or a spring."""
         return bool(self.own_joint_parameters) or any(
-            b.joint.damping or b.joint.friction or b.joint.armature for b in self.bodies
+            b.joint.damping or b.joint.friction or b.joint.armature or b.joint.stiffness for b in self.bodies
         )
 
 

@@ -1,7 +1,8 @@
 """The parameters π of a model, in which its dynamics is linear: their order, their values, and a model with others.
 
 Per body ten inertial parameters m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin; then, where any
-joint has them, rotor inertia, damping and Coulomb friction of every velocity.
+joint has them, rotor inertia, damping, Coulomb friction and stiffness of every velocity; then stiffness and damping of
+every spring between joints. References of springs are geometry.
 """
 
 from __future__ import annotations
@@ -13,20 +14,50 @@ from appell.model.model import JointParameters, Model
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Scalar
 
-PER_BODY = 10
+INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+OF_JOINTS = ("Ia", "d", "f", "k")
+OF_SPRINGS = ("k", "d")
+PER_BODY = len(INERTIAL)
 PER_VELOCITY = len(JointParameters._fields)
+PER_SPRING = len(OF_SPRINGS)
 
 
 def n_parameters(model: Model) -> int:
     """Return the number of parameters."""
-    return PER_BODY * len(model.bodies) + (PER_VELOCITY * model.nv if model.has_friction else 0)
+    own = PER_VELOCITY * model.nv if model.has_joint_parameters else 0
+    return PER_BODY * len(model.bodies) + own + PER_SPRING * len(model.springs)
 
 
 def parameters(model: Model) -> tuple[float, ...]:
     """Return π with τ = Y·π."""
     inertial = [float(x) for body in model.bodies for x in body.inertia.parameters]
-    own = model.joint_parameters if model.has_friction else ()
-    return (*inertial, *(float(x) for joint in own for x in joint))
+    own = model.joint_parameters if model.has_joint_parameters else ()
+    between = [x for spring in model.springs for x in (spring.stiffness, spring.damping)]
+    return (*inertial, *(float(x) for joint in own for x in joint), *map(float, between))
+
+
+def parameter_names(model: Model) -> tuple[str, ...]:
+    """Return the name of every parameter: its symbol, an underscore, and its link, velocity or spring.
+
+    Symbols are m, mx, my, mz, Ixx … Izz, rotor inertia Ia, damping d, Coulomb friction f and stiffness k.
+
+    >>> from appell.read import from_dh
+    >>> parameter_names(from_dh([{"a": 0.5, "mass": 2.0, "stiffness": 8.0}]))[-5:]
+    ('Izz_link1', 'Ia_joint1', 'd_joint1', 'f_joint1', 'k_joint1')
+    """
+    inertial = [f"{symbol}_{body.name}" for body in model.bodies for symbol in INERTIAL]
+    own = velocity_names(model) if model.has_joint_parameters else ()
+    joints = [f"{symbol}_{name}" for name in own for symbol in OF_JOINTS]
+    return (*inertial, *joints, *(f"{symbol}_{spring.name}" for spring in model.springs for symbol in OF_SPRINGS))
+
+
+def velocity_names(model: Model) -> list[str]:
+    """Return a name per velocity: the joint's, with a number where it has several."""
+    names = []
+    for body in model.bodies:
+        n = body.joint.type.nv
+        names += [body.joint.name] if n == 1 else [f"{body.joint.name}[{k}]" for k in range(n)]
+    return names
 
 
 def with_parameters(model: Model, pi: Sequence[Scalar]) -> Model:
@@ -39,12 +70,16 @@ def with_parameters(model: Model, pi: Sequence[Scalar]) -> Model:
     """
     blocks = (tuple(pi[PER_BODY * i : PER_BODY * (i + 1)]) for i in range(len(model.bodies)))
     bodies = tuple(replace(b, inertia=Inertia.from_parameters(x)) for b, x in zip(model.bodies, blocks, strict=True))
-    rest = pi[PER_BODY * len(model.bodies) :]
-    joints = tuple(JointParameters(*rest[k : k + PER_VELOCITY]) for k in range(0, len(rest), PER_VELOCITY))
-    return replace(model, bodies=bodies, own_joint_parameters=joints)
+    first, last = PER_BODY * len(model.bodies), len(pi) - PER_SPRING * len(model.springs)
+    joints = tuple(JointParameters(*pi[k : k + PER_VELOCITY]) for k in range(first, last, PER_VELOCITY))
+    springs = tuple(
+        replace(spring, stiffness=pi[k], damping=pi[k + 1])
+        for spring, k in zip(model.springs, range(last, len(pi), PER_SPRING), strict=True)
+    )
+    return replace(model, bodies=bodies, springs=springs, own_joint_parameters=joints)
 
 
 def without_parameters(model: Model) -> Model:
     """Return what is left of a model when its parameters are inputs of a program: geometry alone."""
-    bare = model.without_friction()
+    bare = model.without_joint_parameters()
     return replace(bare, bodies=tuple(replace(body, inertia=Inertia()) for body in bare.bodies))

@@ -169,7 +169,7 @@ PUBLISHED = {"puma560": ("PUMA 560", 301, 240), "rx90": ("RX-90", 287, 226), "st
 def _others() -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, (shown, products, sums) in PUBLISHED.items():
-        robot = load(name, friction=False)
+        robot = load(name, friction=False, armature=False)
         general = with_general_links(robot)
         built = general.operations("inverse_dynamics")
         rows.append(

@@ -127,9 +127,8 @@ def _link(body: Body, parent: int, *, is_real: bool) -> Body:
     joint = replace(body.joint, mimic=None)
     if is_real:
         return replace(body, parent=parent, joint=joint)
-    return replace(
-        body, parent=parent, joint=replace(joint, damping=0.0, friction=0.0, armature=0.0), inertia=Inertia()
-    )
+    bare = replace(joint, damping=0.0, friction=0.0, armature=0.0, stiffness=0.0)
+    return replace(body, parent=parent, joint=bare, inertia=Inertia())
 
 
 def branch_equations(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None) -> tuple[Equations, ...]:

@@ -10,10 +10,8 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.planning.checks import Array, real
 from appell.read.values import shown
+from appell.robot.arguments import proper_poses
 from appell.robot.robot import Robot
-
-_ORTHOGONAL = 1e-6
-"""How far the rotation of a goal may be from an orthogonal matrix."""
 
 
 def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "ZYZ") -> Array:
@@ -72,16 +70,7 @@ def checked_poses(goal: ArrayLike) -> Array:
     poses = real("goal", goal, "poses (..., 4, 4)")
     if poses.ndim < 2 or poses.shape[-2:] != (4, 4):
         raise InputError(f"goal: expected poses (..., 4, 4), got an array of shape {poses.shape}")
-    rotation = poses[..., :3, :3]
-    off = np.abs(rotation @ rotation.swapaxes(-1, -2) - np.eye(3)).max(initial=0.0)
-    if off > _ORTHOGONAL or (np.linalg.det(rotation) < 0.0).any():
-        raise InputError(
-            "goal: expected a rotation in the upper left 3×3 part (orthogonal, determinant 1), got one that is off by "
-            f"{off:.2g}, or a mirror image; appell.planning.goal.pose makes poses of angles"
-        )
-    if np.abs(poses[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 0.0:
-        raise InputError("goal: expected the last row of a pose to be 0 0 0 1; is the matrix transposed?")
-    return poses
+    return proper_poses("goal", poses)
 
 
 def misfit(poses: Array, goal: Array) -> Array:

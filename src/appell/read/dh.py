@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ from appell.spatial.rotation import about
 from appell.spatial.scalar import Vector
 
 GEOMETRY_KEYS = ("a", "alpha", "d", "theta")
-LOSS_KEYS = ("damping", "friction", "armature")
+LOSS_KEYS = ("damping", "friction", "armature", "stiffness", "spring_reference")
 ROW_KEYS = ("name", "link", "kind", *GEOMETRY_KEYS, *INERTIA_KEYS, "limits", *LOSS_KEYS)
 DH_KINDS = ("revolute", "continuous", "prismatic")
 
@@ -75,6 +76,7 @@ def from_dh(
           about the origin. All in the table's own frame i;
         - ``limits``: a dictionary of ``lower``, ``upper``, ``velocity``, ``effort``;
         - ``damping``, ``friction``, ``armature``: the joint's losses and rotor inertia;
+        - ``stiffness``, ``spring_reference``: the joint's spring, and the coordinate at which it is relaxed;
         - ``name`` and ``link``: names, joint1, joint2, … and link1, link2, … where absent.
     modified
         Whether the table is a modified one (Craig, Khalil) or a standard one (Paul).
@@ -172,16 +174,13 @@ def _row(given: object, d_sign: int, index: int, place: Place) -> _Row:
     alpha, theta = (angle(entries.get(key, 0.0), place.at(key)) for key in ("alpha", "theta"))
     d = d_sign * d + 0.0
     turns = KINDS[kind].turns
-    damping, friction, armature = (number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS)
     joint = Joint(
         text(entries.get("name", f"joint{index + 1}"), place.at("name")),
         kind,
         axis=Z,
         offset=theta if turns else d,
         limits=limits(entries["limits"], turns, place.at("limits")) if "limits" in entries else Limits(),
-        damping=damping,
-        friction=friction,
-        armature=armature,
+        **joint_parameters(entries, turns, place),
     )
     return _Row(
         text(entries.get("link", f"link{index + 1}"), place.at("link")),
@@ -190,6 +189,13 @@ def _row(given: object, d_sign: int, index: int, place: Place) -> _Row:
         Pose(position=(0.0, 0.0, d)) if turns else Pose(about(Z, *cos_sin(theta))),
         inertia(entries, place),
     )
+
+
+def joint_parameters(entries: Mapping[str, object], turns: bool, place: Place) -> dict[str, Any]:
+    """Return damping, friction, armature and the spring of a joint's table, 0 where absent."""
+    found: dict[str, Any] = {key: number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS[:-1]}
+    reference = entries.get("spring_reference", 0.0)
+    return found | {"spring_reference": (angle if turns else number)(reference, place.at("spring_reference"))}
 
 
 def _entries(given: object, place: Place) -> Mapping[str, object]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from appell.model.closure import KINDS, Closure
-from appell.model.model import WORLD, Body, Frame
+from appell.model.model import WORLD, Body, Coordinates, Frame
 from appell.read.compiled import FREE, Names, fresh, is_off, vector, word
 from appell.spatial.pose import Pose
 
@@ -80,11 +80,18 @@ def driven_joints(mujoco: Any, compiled: Any, names: Names) -> tuple[str, ...]:
     return tuple(dict.fromkeys(driven))
 
 
-def pose_of_file(mujoco: Any, compiled: Any, names: Names) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    """Return the coordinates of every joint where the loops are closed: at the key "home", or as the file draws it."""
-    key = mujoco.mj_name2id(compiled, mujoco.mjtObj.mjOBJ_KEY, "home")
-    qpos = compiled.qpos0 if key < 0 else compiled.key_qpos[key]
-    home = []
+def keyframes(mujoco: Any, compiled: Any, names: Names) -> tuple[tuple[str, Coordinates], ...]:
+    """Return the configurations of the file's keyframes, by their names."""
+    found: dict[str, Coordinates] = {}
+    for i in range(compiled.nkey):
+        name = mujoco.mj_id2name(compiled, mujoco.mjtObj.mjOBJ_KEY, i) or fresh(f"key{i}", {*found})
+        found[name] = coordinates(compiled, names, compiled.key_qpos[i])
+    return tuple(found.items())
+
+
+def coordinates(compiled: Any, names: Names, qpos: Any) -> Coordinates:
+    """Return the coordinates of every joint: those of the pose that the file draws are ``compiled.qpos0``."""
+    found = []
     for j, name in enumerate(names.joints):
         first = int(compiled.jnt_qposadr[j])
         size = {0: 7, 1: 4}.get(int(compiled.jnt_type[j]), 1)
@@ -93,5 +100,5 @@ def pose_of_file(mujoco: Any, compiled: Any, names: Names) -> tuple[tuple[str, t
             start = 3 if int(compiled.jnt_type[j]) == FREE else 0
             w, x, y, z = values[start:]
             values = [*values[:start], x, y, z, w]
-        home.append((name, tuple(float(value) for value in values)))
-    return tuple(home)
+        found.append((name, tuple(float(value) for value in values)))
+    return tuple(found)

@@ -21,6 +21,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.model.build import listed
+from appell.read.regular import as_path
 
 DRAFT = ".appell-draft"
 """The end of a draft's name."""
@@ -62,7 +63,7 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> Path:
     ...     write(Path(folder, "new", "a.txt"), "text").read_text()
     'text'
     """
-    place = Path(path)
+    place = as_path(path, "write")
     write_together({place: content})
     return place
 

@@ -8,8 +8,9 @@ may move by several joints in a row, each about an anchor of its own:
 So every joint gets a link of its own with its frame at the anchor, all but the last without mass. The last one is the
 body where its anchor is the body's origin; elsewhere the body is a frame on it, at T(−p). A body without joints is a
 frame on the one that carries it. A joint that ``<equality>`` ties to another by a line follows it, as a mimic joint
-does; bodies that it ties together close loops (:mod:`appell.read.equalities`). What a tree of rigid bodies cannot hold
-is named in one warning, see :mod:`appell.read.unread`.
+does, and fixed tendons are springs between joints (:mod:`appell.read.couplings`); bodies that equalities tie together
+close loops (:mod:`appell.read.equalities`). What a tree of rigid bodies cannot hold is named in one warning, see
+:mod:`appell.read.unread`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from typing import Any
 
 from appell.errors import AppellWarning
 from appell.model.build import Connection, Link, build
-from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model
+from appell.model.model import WORLD, Frame, Joint, Limits, Model
+from appell.model.springs import with_springs
 from appell.read.compiled import (
     BALL,
     FREE,
@@ -41,7 +43,8 @@ from appell.read.compiled import (
     names_of,
     vector,
 )
-from appell.read.equalities import driven_joints, equalities, pose_of_file
+from appell.read.couplings import Tie, mimic, tendon_springs, ties
+from appell.read.equalities import coordinates, driven_joints, equalities, keyframes
 from appell.read.place import contents
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
@@ -84,7 +87,7 @@ def read_mjcf(
     Warns
     -----
     AppellWarning
-        Once, naming everything in the file that acts on the motion and is left out: tendons, springs, contacts, …
+        Once, naming everything in the file that acts on the motion and is left out: servos, contacts, fluids, …
 
     Examples
     --------
@@ -115,8 +118,8 @@ def model_of_compiled(
     remarks: Sequence[str] = (),
 ) -> Model:
     """Return the model of an `mjModel`, and warn of what is left out; `untitled` is its name where it has none."""
-    names, ties = names_of(mujoco, compiled, source), _ties(mujoco, compiled)
-    tree = _tree(mujoco, compiled, names, ties)
+    names, followers = names_of(mujoco, compiled, source), ties(mujoco, compiled)
+    tree = _tree(mujoco, compiled, names, followers)
     model = build(
         _title(compiled) or untitled,
         [Link(name, inertia) for name, inertia in tree.moments.items()],
@@ -125,12 +128,15 @@ def model_of_compiled(
         source=source,
     )
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
-    _warn(source, unread(mujoco, compiled, {*ties, *loops.held}), remarks)
-    model = replace(model, frames=(*_frames(compiled, names, tree, model), *loops.frames))
+    _warn(source, unread(mujoco, compiled, {*followers, *loops.held}), remarks)
+    frames = (*_frames(compiled, names, tree, model), *loops.frames)
+    model = replace(model, frames=frames, configurations=keyframes(mujoco, compiled, names))
+    model = with_springs(model, tendon_springs(mujoco, compiled, names))
     if not loops.closures:
         return model
     drives = driven_joints(mujoco, compiled, names)
-    return replace(model, closures=loops.closures, actuators=drives, home=pose_of_file(mujoco, compiled, names))
+    home = dict(model.configurations).get("home", coordinates(compiled, names, compiled.qpos0))
+    return replace(model, closures=loops.closures, actuators=drives, home=home)
 
 
 def _title(compiled: Any) -> str:
@@ -157,10 +163,10 @@ class _Tree:
     mounts: list[tuple[str, Pose]] = field(default_factory=list)
 
 
-def _tree(mujoco: Any, compiled: Any, names: Names, ties: dict[int, int]) -> _Tree:
+def _tree(mujoco: Any, compiled: Any, names: Names, followers: dict[int, Tie]) -> _Tree:
     tree = _Tree({names.bodies[0]: Inertia()}, [], [(names.bodies[0], Pose())])
-    losses = _losses(mujoco, compiled)
-    mimics = {joint: _mimic(compiled, names, tie) for tie, joint in ties.items()}
+    losses, has_springs = _losses(mujoco, compiled), not is_off(mujoco, compiled, "PASSIVE", "SPRING")
+    mimics = {tie.follower: mimic(names, tie) for tie in followers.values()}
     for i in range(1, compiled.nbody):
         link, above = tree.mounts[compiled.body_parentid[i]]
         pose = above.then(_pose(compiled.body_pos[i], compiled.body_quat[i]))
@@ -168,7 +174,8 @@ def _tree(mujoco: Any, compiled: Any, names: Names, ties: dict[int, int]) -> _Tr
             anchor = anchor_of(compiled, j)
             # a free joint's coordinates are those of the body's frame in the world
             placement = Pose() if compiled.jnt_type[j] == FREE else pose.then(Pose(position=anchor))
-            joint = replace(_joint(compiled, j, losses), name=names.joints[j], placement=placement, mimic=mimics.get(j))
+            own = _joint(compiled, j, losses, has_springs)
+            joint = replace(own, name=names.joints[j], placement=placement, mimic=mimics.get(j))
             tree.connections.append(Connection(joint, link, names.links[j]))
             link, pose = names.links[j], Pose(position=sub(ZERO, anchor))
             tree.moments[link] = Inertia()
@@ -188,12 +195,14 @@ def _losses(mujoco: Any, compiled: Any) -> list[dict[str, float]]:
     return [dict(zip(("damping", "friction", "armature"), column, strict=True)) for column in columns]
 
 
-def _joint(compiled: Any, j: int, losses: list[dict[str, float]]) -> Joint:
+def _joint(compiled: Any, j: int, losses: list[dict[str, float]], has_springs: bool) -> Joint:
     kind, loss = int(compiled.jnt_type[j]), losses[compiled.jnt_dofadr[j]]
     if kind in (FREE, BALL):
         return Joint("", "free" if kind == FREE else "ball", **loss)
     is_limited = bool(compiled.jnt_limited[j])
     lower, upper = compiled.jnt_range[j].tolist() if is_limited else (-math.inf, math.inf)
+    stiffness = float(compiled.jnt_stiffness[j]) if has_springs else 0.0
+    reference = float(compiled.qpos_spring[compiled.jnt_qposadr[j]]) if stiffness else 0.0
     lower, upper = (math.copysign(math.inf, x) if abs(x) >= UNBOUNDED else x for x in (lower, upper))
     effort = float(abs(compiled.jnt_actfrcrange[j]).max()) if compiled.jnt_actfrclimited[j] else math.inf
     return Joint(
@@ -202,39 +211,10 @@ def _joint(compiled: Any, j: int, losses: list[dict[str, float]]) -> Joint:
         axis=direction(vector(compiled.jnt_axis[j])),
         offset=0.0 - float(compiled.qpos0[compiled.jnt_qposadr[j]]),  # the file's pose is that of q = ref
         limits=Limits(lower, upper, effort=effort),
+        stiffness=stiffness,
+        spring_reference=reference,
         **loss,
     )
-
-
-def _ties(mujoco: Any, compiled: Any) -> dict[int, int]:
-    """Return the equality constraints by which one hinge or slide follows another, and the follower of each.
-
-    They are those with q₁ − ref₁ = c₀ + c₁·(q₂ − ref₂); not a second one of a joint, nor one that would close a circle.
-    """
-    ties: dict[int, int] = {}
-    followed: dict[int, int] = {}
-    if is_off(mujoco, compiled, "CONSTRAINT", "EQUALITY"):
-        return ties
-    for i in range(compiled.neq):
-        follower, leader = int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])
-        is_tie = compiled.eq_type[i] == mujoco.mjtEq.mjEQ_JOINT and compiled.eq_active0[i] and leader >= 0
-        if not is_tie or compiled.eq_data[i, 2:5].any() or follower in followed:
-            continue
-        if {FREE, BALL} & {int(compiled.jnt_type[j]) for j in (follower, leader)}:
-            continue
-        last = leader
-        while last in followed:
-            last = followed[last]
-        if last != follower:
-            ties[i], followed[follower] = follower, leader
-    return ties
-
-
-def _mimic(compiled: Any, names: Names, tie: int) -> Mimic:
-    follower, leader = (int(ids[tie]) for ids in (compiled.eq_obj1id, compiled.eq_obj2id))
-    start, slope = compiled.eq_data[tie, :2].tolist()
-    own, other = (float(compiled.qpos0[compiled.jnt_qposadr[j]]) for j in (follower, leader))
-    return Mimic(names.joints[leader], slope, own + start - slope * other)
 
 
 def _inertia(compiled: Any, i: int) -> Inertia:
@@ -256,18 +236,18 @@ def _frames(compiled: Any, names: Names, tree: _Tree, model: Model) -> tuple[Fra
         sites[i].append(k)
     frames: list[Frame] = []
 
-    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose) -> None:
+    def add(name: str, suffix: str, others: set[str], link: str, pose: Pose, inertia: Inertia | None = None) -> None:
         if name in others:
             name = fresh(name + suffix, taken)
             taken.add(name)
-        frames.append(Frame(name, index.get(link, WORLD), pose))
+        frames.append(Frame(name, index.get(link, WORLD), pose, inertia))
 
     for i, (link, pose) in enumerate(tree.mounts):
         for j in joints_of(compiled, i):
             add(names.joints[j], "_joint", of_bodies, names.links[j], Pose())
             if names.links[j] != names.bodies[i]:
                 add(names.links[j], "", set(), names.links[j], Pose())
-        add(names.bodies[i], "", set(), link, pose)
+        add(names.bodies[i], "", set(), link, pose, None if link == names.bodies[i] else _inertia(compiled, i))
         for k in sites[i]:
             there = pose.then(_pose(compiled.site_pos[k], compiled.site_quat[k]))
             add(names.sites[k], "_site", of_both, link, there)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -19,7 +20,7 @@ RATIO = 16
 
 
 def as_path(given: object, what: str) -> Path:
-    """Return a path of what a caller gave for one.
+    """Return a path of what a caller gave for one, with ``~`` as the home of the user.
 
     Raises
     ------
@@ -35,6 +36,8 @@ def as_path(given: object, what: str) -> Path:
     if not isinstance(path, str) or not path:
         got = "an empty text" if isinstance(path, str) else type(given).__name__
         raise InputError(f"{what}: expected the path of a file, got {got}")
+    with contextlib.suppress(RuntimeError, OSError):  # a home that nobody has, a name that no file can have
+        return Path(path).expanduser()
     return Path(path)
 
 

@@ -35,6 +35,22 @@ angle is a number of radians or text such as ``"90 deg"``::
     damping = 0.1
     friction = 0.0
     armature = 0.0
+    stiffness = 0.0                         # of a spring at the joint, relaxed where q = spring_reference
+    spring_reference = 0.0                  # joints of one coordinate have springs
+    # elasticity = { stiffness = 2e4, damping = 5.0, rotor_inertia = 2e-4, ratio = 100.0 }
+    #                                       # of the transmission: a motor "hinge/motor" drives the joint by a spring
+
+and, where springs or dampers act between joints of one coordinate::
+
+    [[springs]]
+    name = "tendon"                         # required, as the next
+    joints = { left = 1.0, right = -1.0 }   # coefficients c of the stretch Σ c·q − reference
+    stiffness = 100.0                       # force per stretch
+    damping = 0.5                           # force per rate of the stretch
+    reference = 0.0
+
+    [configurations]                        # by name: coordinates of some joints, 0 where absent
+    folded = { hinge = "170 deg" }
 
 and, where loops close it (:mod:`appell.model.closure`)::
 
@@ -73,15 +89,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from appell.errors import ReadError
-from appell.model import closure
 from appell.model.build import Connection, Link, build, listed
-from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
-from appell.model.model import GRAVITY, Frame, Joint, Limits, Mimic, Model
-from appell.read.dh import LOSS_KEYS, arm
+from appell.model.model import GRAVITY, Joint, Limits, Mimic, Model
+from appell.read.dh import LOSS_KEYS, arm, joint_parameters
 from appell.read.place import Contents, Place, check_keys, contents
 from appell.read.regular import MEGABYTE
+from appell.read.toml_loops import LOOP_KEYS, closed, configurations, entries_of, name_of, origin
+from appell.read.toml_springs import sprung
 from appell.read.values import (
     INERTIA_KEYS,
     angle,
@@ -90,8 +106,6 @@ from appell.read.values import (
     inertia,
     limits,
     number,
-    numbers,
-    pose,
     sequence,
     shown,
     table,
@@ -100,14 +114,27 @@ from appell.read.values import (
 )
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Vector
-from appell.spatial.vector import ZERO
 
 TREE_KEYS = ("links", "joints")
-LOOP_KEYS = ("closures", "actuators", "home", "independent")
-TOP_KEYS = ("name", "gravity", "source", "notes", "mimic", "floating", *TREE_KEYS, "dh", *LOOP_KEYS)
-CLOSURE_KEYS = ("name", "kind", "rows", "first", "second", "radius")
+TOP_KEYS = (
+    *("name", "gravity", "source", "notes", "mimic", "floating", "configurations", "springs", "dh"),
+    *TREE_KEYS,
+    *LOOP_KEYS,
+)
 LINK_KEYS = ("name", *INERTIA_KEYS)
-JOINT_KEYS = ("name", "kind", "parent", "child", "axis", "origin", "limits", "offset", "mimic", *LOSS_KEYS)
+JOINT_KEYS = (
+    "name",
+    "kind",
+    "parent",
+    "child",
+    "axis",
+    "origin",
+    "limits",
+    "offset",
+    "mimic",
+    *LOSS_KEYS,
+    "elasticity",
+)
 LARGEST_FILE = 2 * MEGABYTE
 """The largest file read [bytes]; five thousand links fit."""
 DEEPEST = 8
@@ -155,8 +182,9 @@ def read_toml(
     name = text(top.get("name", "robot"), place.at("name"))
     own_gravity = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     read = _arm if _has_table(top, place) else _tree
-    model = read(top, name, gravity_vector(gravity, own_gravity), place)
-    model = _closed(model.floating() if _flag(top, "floating", False, place) else model, top, place)
+    model = sprung(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
+    model = closed(model.floating() if _flag(top, "floating", False, place) else model, top, place)
+    model = replace(model, configurations=configurations(top, model, place))
     return coupled(model) if _flag(top, "mimic", False, place) else model
 
 
@@ -167,7 +195,7 @@ def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
     check_keys(top, ("source", "notes", *LOOP_KEYS), place)
     if "closures" not in top:
         raise place.error("there are no [[closures]]; a file of loops needs at least one")
-    return _closed(model, top, place)
+    return closed(model, top, place)
 
 
 def tables(path_or_text: str | os.PathLike[str], source: str | None = None) -> tuple[Mapping[str, object], Place]:
@@ -222,24 +250,20 @@ def _flag(entries: Mapping[str, object], key: str, default: bool, place: Place) 
 
 
 def _tree(top: Mapping[str, object], name: str, gravity: Vector, place: Place) -> Model:
-    links = [_link(entry, place.at("links").at(i)) for i, entry in _listed(top, "links", place)]
-    connections = [_connection(entry, place.at("joints").at(i)) for i, entry in _listed(top, "joints", place)]
+    links = [_link(entry, place.at("links").at(i)) for i, entry in entries_of(top, "links", place)]
+    connections = [_connection(entry, place.at("joints").at(i)) for i, entry in entries_of(top, "joints", place)]
     return build(name, links, connections, gravity=gravity, source=place.source)
-
-
-def _listed(top: Mapping[str, object], key: str, place: Place) -> list[tuple[int, object]]:
-    return list(enumerate(sequence(top.get(key, []), place.at(key))))
 
 
 def _link(value: object, place: Place) -> Link:
     entries = table(value, place)
     check_keys(entries, LINK_KEYS, place)
-    return Link(_name(entries, "name", place), inertia(entries, place))
+    return Link(name_of(entries, "name", place), inertia(entries, place))
 
 
 def _connection(value: object, place: Place) -> Connection:
     entries = table(value, place)
-    kind = _name(entries, "kind", place)
+    kind = name_of(entries, "kind", place)
     known = [*KINDS, "universal", "fixed"]
     if kind not in known:
         raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(known)}")
@@ -247,17 +271,14 @@ def _connection(value: object, place: Place) -> Connection:
     if kind in OWN_KEYS and OWN_KEYS[kind] not in entries:
         raise place.error(f"a {kind} joint needs '{OWN_KEYS[kind]}'; add it")
     turns = kind == "universal" or (kind in KINDS and KINDS[kind].turns)
-    damping, friction, armature = (number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS)
     joint = Joint(
-        _name(entries, "name", place),
+        name_of(entries, "name", place),
         kind,
         axis=direction(vector(entries.get("axis", (0.0, 0.0, 1.0)), place.at("axis"))),
-        placement=_origin(entries["origin"], place.at("origin")) if "origin" in entries else Pose(),
+        placement=origin(entries["origin"], place.at("origin")) if "origin" in entries else Pose(),
         offset=(angle if turns else number)(entries.get("offset", 0.0), place.at("offset")),
         limits=limits(entries["limits"], turns, place.at("limits")) if "limits" in entries else Limits(),
-        damping=damping,
-        friction=friction,
-        armature=armature,
+        **joint_parameters(entries, turns, place),
         pitch=number(entries.get("pitch", 0.0), place.at("pitch")),
         mimic=_mimic(entries["mimic"], turns, place.at("mimic")) if "mimic" in entries else None,
     )
@@ -265,112 +286,14 @@ def _connection(value: object, place: Place) -> Connection:
     for key in ("offset", "mimic"):
         if kind == "universal" and key in entries:
             raise place.at(key).error("a universal joint has two coordinates; write two revolute joints")
-    return Connection(joint, _name(entries, "parent", place), _name(entries, "child", place), axis2=axis2)
-
-
-# Loops
-
-
-def _closed(model: Model, top: Mapping[str, object], place: Place) -> Model:
-    """Return a model with the closures, actuators and home that a file gives it."""
-    for i, entry in _listed(top, "closures", place):
-        model = _with_closure(model, table(entry, place.at("closures").at(i)), place.at("closures").at(i))
-    joints = {body.joint.name: body.joint for body in model.bodies}
-    actuators = [text(x, place.at("actuators").at(i)) for i, x in _listed(top, "actuators", place)]
-    home = table(top.get("home", {}), place.at("home"))
-    for name in (*actuators, *home):
-        if name not in joints:
-            where = place.at("actuators" if name in actuators else "home")
-            raise where.error(f"there is no moving joint '{name}'; there are {listed(joints)}")
-    independent = [text(x, place.at("independent").at(i)) for i, x in _listed(top, "independent", place)]
-    return replace(
-        model,
-        independent_velocities=tuple(independent),
-        actuators=tuple(actuators),
-        home=tuple(
-            (name, _coordinates(value, joints[name], place.at("home").at(name))) for name, value in home.items()
-        ),
-    )
-
-
-def _coordinates(value: object, joint: Joint, place: Place) -> tuple[float, ...]:
-    if joint.type.nq == 1:
-        return ((angle if joint.type.turns else number)(value, place),)
-    return numbers(value, joint.type.nq, place)
-
-
-def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> Model:
-    check_keys(entries, CLOSURE_KEYS, place)
-    if ("kind" in entries) == ("rows" in entries):
-        raise place.error("give kind or rows, one of them")
-    rows = _rows(entries, place)
-    radius = number(entries.get("radius", 0.0), place.at("radius"))
-    if entries.get("kind") == ROLLING and "radius" not in entries:
-        raise place.error("a rolling closure needs 'radius'; add it")
-    if "radius" in entries and not (radius > 0.0 and {*rows} <= {*ROWS[:3]}):
-        raise place.at("radius").error("expected a radius above zero, of a closure that is rolling or has rows x, y, z")
-    ends = [_end(model, entries, key, place) for key in ("first", "second")]
-    usual = "|".join(f.name for f in ends) if all(f.name for f in ends) else f"closure{len(model.closures) + 1}"
-    name = text(entries.get("name", usual), place.at("name"))
-    if any(name == other.name for other in model.closures):
-        raise place.at("name").error(f"there are two closures '{name}'; give each a name of its own")
-    ends = [f if f.name else replace(f, name=f"{name}/{key}") for f, key in zip(ends, ("first", "second"), strict=True)]
-    new = tuple(f for f in ends if f.name not in model.frame_index)
-    tie = Closure(name, ends[0].name, ends[1].name, rows, radius)
-    return replace(model, frames=(*model.frames, *new), closures=(*model.closures, tie))
-
-
-def _rows(entries: Mapping[str, object], place: Place) -> tuple[str, ...]:
-    if "kind" in entries:
-        kind = text(entries["kind"], place.at("kind"))
-        if kind not in closure.KINDS:
-            raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(closure.KINDS)}")
-        return closure.KINDS[kind]
-    given = [text(x, place.at("rows").at(i)) for i, x in enumerate(sequence(entries["rows"], place.at("rows")))]
-    for i, row in enumerate(given):
-        if row not in ROWS or row in given[:i]:
-            raise place.at("rows").error(f"'{row}' is unknown or named twice; known rows: {listed(ROWS)}")
-    if not given:
-        raise place.at("rows").error(f"a closure needs a row; known rows: {listed(ROWS)}")
-    return tuple(row for row in ROWS if row in given)
-
-
-def _end(model: Model, entries: Mapping[str, object], key: str, place: Place) -> Frame:
-    """Return the frame at one end of a closure: one of the model's, or without a name as yet, one on a link."""
-    if key not in entries:
-        raise place.error(f"there is no '{key}'; add it")
-    here, value = place.at(key), entries[key]
-    told = {"link": value} if isinstance(value, str) else table(value, here)
-    check_keys(told, ("link", "xyz", "rpy"), here)
-    name = _name(told, "link", here)
-    if name not in model.frame_index:
-        raise here.error(f"there is no frame '{name}'; there are {listed(model.frame_index, most=40)}")
-    frame = model.frame_index[name]
-    if isinstance(value, str):
-        return frame
-    own = {at: x for at, x in told.items() if at != "link"}
-    return replace(frame, name="", placement=frame.placement.then(_origin(own, here)))
+    return Connection(joint, name_of(entries, "parent", place), name_of(entries, "child", place), axis2=axis2)
 
 
 def _mimic(value: object, turns: bool, place: Place) -> Mimic:
     entries = table(value, place)
     check_keys(entries, ("joint", "multiplier", "offset"), place)
     return Mimic(
-        _name(entries, "joint", place),
+        name_of(entries, "joint", place),
         number(entries.get("multiplier", 1.0), place.at("multiplier")),
         (angle if turns else number)(entries.get("offset", 0.0), place.at("offset")),
     )
-
-
-def _name(entries: Mapping[str, object], key: str, place: Place) -> str:
-    if key not in entries:
-        raise place.error(f"there is no '{key}'; add it")
-    return text(entries[key], place.at(key))
-
-
-def _origin(value: object, place: Place) -> Pose:
-    entries = table(value, place)
-    check_keys(entries, ("xyz", "rpy"), place)
-    angles = sequence(entries.get("rpy", ZERO), place.at("rpy"))
-    in_radians = [angle(entry, place.at("rpy").at(i)) for i, entry in enumerate(angles)]
-    return pose(vector(entries.get("xyz", ZERO), place.at("xyz")), vector(in_radians, place.at("rpy")))

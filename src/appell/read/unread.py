@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from appell.read.compiled import BALL, FREE, is_off, is_on_axis, own, word
+from appell.read.couplings import unread_tendons
 
 SERVO = "<position>, <velocity> or another servo"
 MJCF_NAMES = {
@@ -29,7 +30,7 @@ def unread(mujoco: Any, compiled: Any, tied: Container[int] = ()) -> list[str]:
         [
             *_joints(mujoco, compiled),
             *_bodies(mujoco, compiled),
-            *_tendons(mujoco, compiled),
+            *unread_tendons(mujoco, compiled),
             *_actuators(mujoco, compiled),
             *_equalities(mujoco, compiled, tied),
         ]
@@ -45,8 +46,10 @@ def _joints(mujoco: Any, compiled: Any) -> Iterator[str]:
     is_rubbing = not is_off(mujoco, compiled, "CONSTRAINT", "FRICTIONLOSS")
     for j in range(compiled.njnt):
         kind, dof = compiled.jnt_type[j], compiled.jnt_dofadr[j]
-        if is_sprung and (compiled.jnt_stiffness[j] or np.any(own(compiled, "jnt_stiffnesspoly", j))):
-            yield "<joint stiffness>"
+        if is_sprung and kind in (FREE, BALL) and compiled.jnt_stiffness[j]:
+            yield f'<joint type="{"free" if kind == FREE else "ball"}" stiffness>'
+        if is_sprung and np.any(own(compiled, "jnt_stiffnesspoly", j)):
+            yield "<joint stiffness> beyond its linear term"
         if is_damped and np.any(own(compiled, "dof_dampingpoly", dof)):
             yield "<joint damping> beyond its linear term"
         if kind == BALL and compiled.jnt_limited[j]:
@@ -66,13 +69,6 @@ def _bodies(mujoco: Any, compiled: Any) -> Iterator[str]:
     if not is_off(mujoco, compiled, "PASSIVE"):
         for name in ("density", "viscosity"):
             yield from [f"<option {name}> (fluid forces)"] * int(getattr(compiled.opt, name) > 0.0)
-
-
-def _tendons(mujoco: Any, compiled: Any) -> Iterator[str]:
-    for i in range(compiled.ntendon):
-        is_fixed = compiled.wrap_type[compiled.tendon_adr[i]] == mujoco.mjtWrap.mjWRAP_JOINT
-        with_armature = " with armature" if own(compiled, "tendon_armature", i) else ""
-        yield f"<tendon><{'fixed' if is_fixed else 'spatial'}>{with_armature}"
 
 
 def _actuators(mujoco: Any, compiled: Any) -> Iterator[str]:

@@ -4,12 +4,13 @@ What a URDF says of dynamics is read: links with their `<inertial>`, joints with
 `<dynamics>` and `<mimic>`. Shapes, materials, sensors, transmissions and the settings of simulators are passed over.
 Places where the format leaves room:
 
-- A joint's rotor inertia has no tag of its own in URDF. The attribute `armature` [kg·m², or kg where the joint slides]
-  of `<dynamics>` is read, as in ``<dynamics damping="0.1" armature="0.02"/>``.
+- A joint's rotor inertia and spring have no tags of their own in URDF. The attributes `armature` [kg·m², or kg where
+  the joint slides], `stiffness` [N·m/rad] and `spring_reference` [rad] of `<dynamics>` are read, as in
+  ``<dynamics damping="0.1" armature="0.02"/>``.
 - A `<limit>` with neither `lower` nor `upper` leaves the position free; with one of them, the other is 0 as the format
   says. A continuous, planar or floating joint has no position limits, whatever its `<limit>` holds. A bound of 1e300 or
   more is none: readers that want a finite number have no other word for it.
-- URDF+ adds `<loop>` and `<coupling>` to `<robot>`. They are not read, which a warning says with their lines.
+- URDF+ adds `<loop>` and `<coupling>` to `<robot>`, which become closures (:mod:`appell.read.urdf_plus`).
 - A planar joint moves in the plane at right angles to its `<axis>`. A fixed joint with a `<mimic>` is fixed.
 """
 
@@ -17,15 +18,17 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from appell.errors import AppellWarning, ReadError
+from appell.errors import ReadError
 from appell.model.build import Connection, Link, build, listed
 from appell.model.model import Joint, Limits, Mimic, Model
+from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
-from appell.read.values import direction, gravity_vector, number, ordered, pose
+from appell.read.urdf_plus import ENDS, constraints, driven, with_constraints
+from appell.read.values import direction, gravity_vector, number, ordered, pose, quaternion_rotation
 from appell.read.xml import (
     Element,
     attribute,
@@ -37,6 +40,7 @@ from appell.read.xml import (
     place_of,
     required,
     tag,
+    without_repeats,
 )
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -53,11 +57,10 @@ KINDS_BY_NAME = {
 }
 """What URDF calls the joints it knows, and what appell does."""
 
+QUATERNION = "quat_xyzw"
+"""The rotation of an <origin> in URDF 1.1 and later, in place of rpy."""
 ENDLESS = ("continuous", "planar", "free")
 """Kinds without limits of position in URDF."""
-
-REMEDIES = {"loop": "close loops with a file for loops=", "coupling": "couple joints with <mimic> and mimic=True"}
-"""What does the same as the elements that URDF+ adds."""
 
 UNBOUNDED = 1e300
 """A bound from here on is none."""
@@ -98,35 +101,29 @@ def read_urdf(
     """
     given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     root = _robot(given)
-    links = [_link(element, given.source) for element in children(root, "link")]
-    connections = [_connection(element, given.source) for element in children(root, "joint")]
+    links = [_link(element, given.source) for element in without_repeats(children(root, "link"), given.source)]
+    joints = without_repeats(children(root, "joint"), given.source)
+    connections = [_connection(element, given.source) for element in joints]
     if not links:
         raise ReadError("there is no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
     name = (root.get("name") or "").strip() or "robot"
-    _warn_of_constraints(root, given.source)
-    return build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
+    model = build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
+    ties = [(element, child_origins(element, given.source)) for element in constraints(root)]
+    return with_constraints(model, ties, driven(root)) if ties else model
 
 
-def _warn_of_constraints(root: Element, source: str) -> None:
-    """Warn of the elements by which URDF+ closes loops and couples joints."""
-    found = sorted((element for key in REMEDIES for element in children(root, key)), key=line_of)
-    if found:
-        named = ", ".join(f"<{tag(e)}> '{e.get('name', '')}' in line {line_of(e)}" for e in found)
-        remedies = "; ".join(REMEDIES[key] for key in dict.fromkeys(tag(e) for e in found))
-        warnings.warn(
-            f"{source}:{line_of(found[0])}: constraints of URDF+ are not read, and the robot moves without them: "
-            f"{named}; {remedies}",
-            AppellWarning,
-            stacklevel=4,
-        )
+def child_origins(element: Element, source: str) -> dict[str, tuple[str, Pose]]:
+    """Return the links that a constraint of URDF+ names, and the poses in them."""
+    owner = Place(source, line_of(element), f"{tag(element)} '{element.get('name', '')}'")
+    ends = {key: required(element, key, owner) for key in ENDS}
+    return {key: (attribute(end, "link", owner), origin(end, owner)) for key, end in ends.items()}
 
 
 def _robot(given: Contents) -> Element:
     root = document(given)
-    if tag(root) == "mujoco":
-        raise ReadError(
-            "the file is MJCF (<mujoco>), not URDF; give it the ending .xml or .mjcf", given.source, line_of(root)
-        )
+    for other, name, endings in (("mujoco", "MJCF", ".xml or .mjcf"), ("sdf", "SDF", ".sdf")):
+        if tag(root) == other:
+            raise ReadError(f"the file is {name} (<{other}>), not URDF; give it the ending {endings}", given.source, 1)
     if tag(root) != "robot":
         raise ReadError(f"expected <robot> as the outermost element, got <{tag(root)}>", given.source, line_of(root))
     return root
@@ -156,7 +153,13 @@ def origin(parent: Element, owner: Place) -> Pose:
     if given is None:
         return Pose()
     xyz, rpy = (ZERO if given.get(key) is None else _vector(given, key, owner) for key in ("xyz", "rpy"))
-    return pose(xyz, rpy)
+    if given.get(QUATERNION) is None:
+        return pose(xyz, rpy)
+    place = place_of(given, QUATERNION, owner)
+    if given.get("rpy") is not None:
+        raise place.error(f"<origin> has both rpy and {QUATERNION}; keep one of them")
+    parts = [number(value, place) for value in floats(given, QUATERNION, 4, owner)]
+    return Pose(quaternion_rotation(parts, place), xyz)
 
 
 def _link(element: Element, source: str) -> Link:
@@ -209,17 +212,13 @@ def _mimic(element: Element, owner: Place) -> Mimic | None:
 def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
     """Return the joint with what only a moving one has: axis, limits, losses and whom it follows."""
     axis, dynamics = child(element, "axis", owner), child(element, "dynamics", owner)
-    damping, friction, armature = (
-        0.0 if dynamics is None or dynamics.get(key) is None else _number(dynamics, key, owner)
-        for key in ("damping", "friction", "armature")
-    )
+    given = [] if dynamics is None else [key for key in LOSS_KEYS if dynamics.get(key) is not None]
+    parameters: dict[str, Any] = {key: _number(dynamics, key, owner) for key in given}
     return replace(
         joint,
         axis=(1.0, 0.0, 0.0) if axis is None else direction(_vector(axis, "xyz", owner)),
         limits=_limits(joint.kind, child(element, "limit", owner), owner),
-        damping=damping,
-        friction=friction,
-        armature=armature,
+        **parameters,
         mimic=_mimic(element, owner),
     )
 

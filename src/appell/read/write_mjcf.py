@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lxml import etree
 
 from appell.errors import AppellWarning, ModelError
 from appell.model.build import listed
 from appell.model.closure import KINDS, Closure
-from appell.model.model import WORLD, Frame, Joint, Model
+from appell.model.model import WORLD, Coordinates, Frame, Joint, Model
 from appell.read.markup import number
 from appell.read.mjcf import UNBOUNDED
 from appell.read.outline import check_names, unlisted_frames
@@ -79,11 +80,14 @@ class _Writer:
         added(root, "option", gravity=_texts(model.gravity))
         added(added(root, "default"), "site", group="4")
         self._bodies()
+        self._tendons()
         self._equalities()
         self._actuators()
-        if model.home:
+        named = {**({"home": model.home} if model.home else {}), **dict(model.configurations)}
+        if named:
             keyframe = added(root, "keyframe")
-            added(keyframe, "key", name="home", qpos=_texts(self._qpos()))
+            for name, at in named.items():
+                added(keyframe, "key", name=name, qpos=_texts(self._qpos(at)))
         lost = self._lost()
         if lost:
             warnings.warn(f"robot '{model.name}': not held by MJCF: {'; '.join(lost)}", AppellWarning, stacklevel=6)
@@ -112,6 +116,17 @@ class _Writer:
             _sites(element, sites.get(i, ()))
 
     # What ties joints and bodies together
+
+    def _tendons(self) -> None:
+        springs = self.model.springs
+        tendon = added(self.root, "tendon") if springs else None
+        for spring in springs:
+            side = -1.0 if spring.reference < 0.0 else 1.0  # lengths of springs are positive in MJCF
+            own = {"stiffness": spring.stiffness, "damping": spring.damping, "springlength": side * spring.reference}
+            told = {key: number(float(x)) for key, x in own.items() if x or key == "springlength"}
+            fixed = added(tendon, "fixed", {"name": spring.name, **told})
+            for name, c in spring.terms:
+                added(fixed, "joint", joint=name, coef=number(side * c))
 
     def _equalities(self) -> None:
         pieces = {piece.name: piece for group in self.parts for piece in group}
@@ -192,9 +207,9 @@ class _Writer:
                 if piece.mimic is None:
                     _motors(actuator, piece)
 
-    def _qpos(self) -> list[float]:
-        """Return the coordinates at home, depth first as MuJoCo has them, quaternions w x y z."""
-        home, found = home_of(self.model), {}
+    def _qpos(self, at: Coordinates) -> list[float]:
+        """Return a configuration, depth first as MuJoCo has it, quaternions w x y z; joints not named are neutral."""
+        home, found = home_of(replace(self.model, home=at)), {}
         for body, pieces in zip(self.model.bodies, self.parts, strict=True):
             for piece, q in zip(pieces, part_coordinates(body.joint, home[body.joint.name], pieces), strict=True):
                 has_quaternion = piece.kind in ("ball", "free")
@@ -242,6 +257,7 @@ def _joint(joint: Joint) -> dict[str, str]:
         if _range(joint):
             told["range"] = _range(joint)
     losses = {"damping": joint.damping, "frictionloss": joint.friction, "armature": joint.armature}
+    losses |= {"stiffness": joint.stiffness, "springref": joint.spring_reference if joint.stiffness else 0.0}
     told |= {key: number(x) for key, x in losses.items() if x}
     if 0.0 < joint.limits.effort < math.inf and joint.kind not in ("ball", "free"):
         told["actuatorfrcrange"] = _texts((-joint.limits.effort, joint.limits.effort))

@@ -173,7 +173,9 @@ class _Writer:
         limit = added(axis, "limit")
         for key, x in finite.items():
             _value(limit, key, x)
-        losses = {key: x for key, x in (("damping", joint.damping), ("friction", joint.friction)) if x}
+        own = {"damping": joint.damping, "friction": joint.friction, "spring_stiffness": joint.stiffness}
+        own["spring_reference"] = joint.spring_reference - zero if joint.stiffness else 0.0
+        losses = {key: x for key, x in own.items() if x}
         if losses:
             dynamics = added(axis, "dynamics")
             for key, x in losses.items():
@@ -211,6 +213,7 @@ class _Writer:
             "damping and friction of joints": [
                 j.name for j in joints if j.kind in ("ball", "free") and (j.damping or j.friction)
             ],
+            "springs between joints": [spring.name for spring in self.model.springs],
             "which joints have motors": list(self.model.actuators),
         }
         return [f"{what} {listed(names)}" for what, names in found.items() if names]

@@ -9,7 +9,8 @@ from typing import Any
 
 from appell.model.build import Connection, Link
 from appell.model.closure import Closure
-from appell.model.model import ROOT, WORLD, Base, Body, Frame, Joint, Limits, Model
+from appell.model.model import ROOT, WORLD, Base, Body, Coordinates, Frame, Joint, Limits, Model, Spring
+from appell.read.dh import LOSS_KEYS
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -36,14 +37,23 @@ def toml_text(model: Model) -> str:
     if model.actuators:
         lines.append(f"actuators = {toml_value(model.actuators)}")
     if model.home:
-        lines.append(f"home = {toml_value({json.dumps(name): x if len(x) > 1 else x[0] for name, x in model.home})}")
+        lines.append(f"home = {toml_value(_coordinates(model.home))}")
+    if model.configurations:
+        named = {json.dumps(name): _coordinates(of) for name, of in model.configurations}
+        lines.append(f"configurations = {toml_value(named)}")
     for link in links:
         lines += ["", "[[links]]", *_entries(_link(link))]
     for connection in connections:
         lines += ["", "[[joints]]", *_entries(_joint(connection))]
+    for spring in model.springs:
+        lines += ["", "[[springs]]", *_entries(_spring(spring))]
     for closure in model.closures:
         lines += ["", "[[closures]]", *_entries(_closure(closure))]
     return "\n".join(lines) + "\n"
+
+
+def _coordinates(of: Coordinates) -> dict[str, Any]:
+    return {json.dumps(name): x if len(x) > 1 else x[0] for name, x in of}
 
 
 def _on_ground(model: Model) -> Model:
@@ -63,7 +73,16 @@ def _link(link: Link) -> dict[str, Any]:
     return {"name": link.name, **own}
 
 
+def _spring(spring: Spring) -> dict[str, Any]:
+    joints = {json.dumps(name): c for name, c in spring.terms}
+    own = {key: getattr(spring, key) for key in ("stiffness", "damping", "reference")}
+    return {"name": spring.name, "joints": joints} | {key: x for key, x in own.items() if x}
+
+
 def _closure(closure: Closure) -> dict[str, Any]:
+    if closure.is_coupling:
+        terms = tuple({"joint": joint, "coefficient": x} for joint, x in closure.coupling)
+        return {"name": closure.name, "coupling": terms, "offset": closure.offset}
     told: dict[str, Any] = {"name": closure.name, "first": closure.first, "second": closure.second}
     return told | {"rows": closure.rows} | ({"radius": closure.radius} if closure.is_rolling else {})
 
@@ -85,7 +104,7 @@ def _joint(connection: Connection) -> dict[str, Any]:
     if joint.mimic is not None:
         relation = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
         told["mimic"] = {"joint": joint.mimic.joint, **relation}
-    own = {key: getattr(joint, key) for key in ("offset", "damping", "friction", "armature")}
+    own = {key: getattr(joint, key) for key in ("offset", *LOSS_KEYS)}
     return told | {key: x for key, x in own.items() if x}
 
 

@@ -11,6 +11,7 @@ from lxml import etree
 from appell.errors import AppellWarning, ModelError
 from appell.model.build import Connection, Link, listed
 from appell.model.model import GRAVITY, Joint, Limits, Model
+from appell.read.dh import LOSS_KEYS
 from appell.read.markup import number
 from appell.read.outline import check_names, outline, roll_pitch_yaw, without_offset
 from appell.read.urdf import ENDLESS, KINDS_BY_NAME
@@ -43,6 +44,9 @@ def urdf_text(model: Model) -> str:
     if model.closures:
         loops = listed(closure.name for closure in model.closures)
         raise ModelError(f"robot '{model.name}': URDF has no word for its loops {loops}; save as .toml")
+    if model.springs:
+        springs = listed(spring.name for spring in model.springs)
+        raise ModelError(f"robot '{model.name}': URDF has no springs between joints ({springs}); save as .toml")
     warn_of_gravity(model)
     links, connections = outline(model)
     check_names(model, "URDF")
@@ -124,7 +128,7 @@ def _joint(root: Element, connection: Connection, robot: str) -> None:
 
 def dynamics(joint: Joint) -> dict[str, float]:
     """Return the attributes of <dynamics>."""
-    return {"damping": joint.damping, "friction": joint.friction, "armature": joint.armature}
+    return {key: getattr(joint, key) for key in LOSS_KEYS}
 
 
 def _limit(element: Element, joint: Joint) -> None:

@@ -1,7 +1,13 @@
-"""XML with line numbers, and without its tricks: no document type, no entity, no macro left over, no network."""
+"""XML with line numbers, and without its tricks: no document type, no entity, no macro left over, no network.
+
+Where nothing is at stake it is read as leniently as elsewhere, with a warning that names the line: a declaration behind
+blank lines or of a version that is none, and elements repeated word for word.
+"""
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -10,7 +16,7 @@ from typing import Any
 
 from lxml import etree
 
-from appell.errors import ReadError
+from appell.errors import AppellWarning, ReadError
 from appell.read.place import Contents, Place
 from appell.read.regular import file_bytes
 from appell.read.values import bound, shown
@@ -18,7 +24,8 @@ from appell.read.values import bound, shown
 Element = Any
 """An element of lxml, whose stubs miss half of what is used here."""
 
-XACRO = "run xacro first: xacro robot.xacro > robot.urdf"
+XACRO = "give the file the ending .xacro to have it expanded, or run xacro first: xacro robot.xacro > robot.urdf"
+DECLARATION = re.compile(rb"\A(\xef\xbb\xbf)?(\s*)(<\?xml\b[^>]*\?>)")
 
 
 def document(given: Contents) -> Element:
@@ -30,7 +37,7 @@ def document(given: Contents) -> Element:
     data, source, _ = given
     if not data.strip():
         raise ReadError("the file is empty", source, 1)
-    root = _parse(given)
+    root = _parse(_declared(given))
     if root.getroottree().docinfo.doctype:
         line = data[: max(data.find(b"<!DOCTYPE"), 0)].count(b"\n") + 1
         raise ReadError("document types and entities are not allowed here; remove <!DOCTYPE>", source, line)
@@ -40,10 +47,11 @@ def document(given: Contents) -> Element:
     return root
 
 
-def outermost(path: Path) -> str:
+def outermost(path: Path | bytes) -> str:
     """Return the name of a file's outermost element, "" where there is none; faults are its reader's to name."""
+    data = path if isinstance(path, bytes) else file_bytes(path)
     starts: Any = etree.iterparse(
-        BytesIO(file_bytes(path)), events=("start",), resolve_entities=False, no_network=True, recover=True
+        BytesIO(data.lstrip()), events=("start",), resolve_entities=False, no_network=True, recover=True
     )
     try:
         return next((tag(element) for _, element in starts), "")
@@ -60,6 +68,58 @@ def elements(data: bytes) -> Iterator[Element]:
         return
     if root is not None:
         yield from root.iter(etree.Element)
+
+
+def _declared(given: Contents) -> Contents:
+    """Return a document without its declaration where that is in the wrong place or of no version; lines stay."""
+    data, source, is_text = given
+    found = DECLARATION.match(data)
+    if found is None or (not found[2] and re.search(rb"version\s*=\s*[\"']1\.\d", found[3])):
+        return given
+    line = found[2].count(b"\n") + 1
+    fault = (
+        "stands behind blank space; remove what is before it" if found[2] else "has a version that XML does not have"
+    )
+    warn(f"the XML declaration {fault}; read as version 1.0", source, line)
+    encoding = re.search(rb"encoding\s*=\s*[\"']([^\"']+)", found[3])
+    blank = re.sub(rb"[^\n]", b" ", found[3])
+    # without a declaration a document is in UTF-8
+    rest = data[found.end() :]
+    if encoding and not is_text and encoding[1].lower() not in (b"utf-8", b"utf8"):
+        try:
+            rest = rest.decode(encoding[1].decode()).encode()
+        except (LookupError, UnicodeDecodeError) as error:
+            raise ReadError(f"not readable as XML: {error}", source, line) from None
+    return Contents(found[2] + blank + rest, source, is_text)
+
+
+def warn(what: str, source: str, line: int) -> None:
+    """Warn of something odd in a line of a file."""
+    warnings.warn(f"{source}:{line}: {what}", AppellWarning, stacklevel=4)
+
+
+def same(first: Element, second: Element) -> bool:
+    """Return whether two elements say the same: tag, attributes, text and children, comments aside."""
+    parts = [
+        (e.tag, sorted(e.attrib.items()), (e.text or "").split(), [c for c in e if isinstance(c.tag, str)])
+        for e in (first, second)
+    ]
+    (*head, inside), (*other, others) = parts
+    return head == other and len(inside) == len(others) and all(map(same, inside, others))
+
+
+def without_repeats(found: list[Element], source: str) -> list[Element]:
+    """Return elements without those that repeat an earlier one of the same name word for word, and warn of these."""
+    kept: list[Element] = []
+    first: dict[str, Element] = {}
+    for element in found:
+        earlier = first.setdefault(element.get("name", ""), element)
+        if earlier is element or not same(earlier, element):
+            kept.append(element)
+            continue
+        name = f" '{element.get('name')}'" if element.get("name") else ""
+        warn(f"<{tag(element)}>{name} repeats that of line {line_of(earlier)}; read once", source, line_of(element))
+    return kept
 
 
 def _parse(given: Contents) -> Element:
@@ -102,6 +162,8 @@ def children(parent: Element, name: str) -> list[Element]:
 def child(parent: Element, name: str, owner: Place) -> Element | None:
     """Return the one child of a name, or None."""
     found = children(parent, name)
+    if len(found) > 1:
+        found = without_repeats(found, owner.source)
     if len(found) > 1:
         raise replace(owner, line=line_of(found[1])).error(f"there are {len(found)} elements <{name}>; keep one")
     return found[0] if found else None

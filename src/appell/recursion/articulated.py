@@ -12,7 +12,6 @@ other, which for a joint of several velocities is the block elimination without 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from appell.model.joints import Column
@@ -84,7 +83,7 @@ class _Start(NamedTuple):
 def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
     """Return the accelerations under joint forces τ."""
     chain, own = links(model, q), joint_motions(model, v)
-    friction = joint_forces(model, v, (0.0,) * model.nv)
+    friction = joint_forces(model, q, v, (0.0,) * model.nv)
     pivots: list[list[Pivot]] = [[] for _ in model.bodies]
 
     def out(i: int, parent: _Start) -> _Start:
@@ -155,7 +154,7 @@ def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
         size += [sqrt(extent.seen_by(c, joint.armature)) for c, joint in zip(columns, own, strict=True)]
         sides += [z * y for y in probe(len(columns))]
     push = tuple(z * m for z, m in zip(sides, size, strict=True))
-    x = forward_dynamics(replace(model, gravity=ZERO), q, (0.0,) * model.nv, push)
+    x = forward_dynamics(model.weightless(), q, (0.0,) * model.nv, push)
     return sum_of_squares(x) * sum_of_squares(size)
 
 

@@ -52,6 +52,8 @@ class Tie(NamedTuple):
     first_way: tuple[int, ...]
     second_way: tuple[int, ...]
     axes: str = "first"
+    terms: tuple[tuple[int, int, float], ...] = ()
+    """Of a coupling: where its joints stand in q and in v, and their coefficients."""
 
     @property
     def bases(self) -> tuple[Matrix, Matrix]:
@@ -76,6 +78,12 @@ def ties(model: Model, axes: str = "first") -> tuple[Tie, ...]:
 
 def _tie(model: Model, closure: Closure, axes: str) -> Tie:
     first, second = model.frame_index[closure.first], model.frame_index[closure.second]
+    if closure.is_coupling:
+        index = {body.joint.name: i for i, body in enumerate(model.bodies)}
+        bodies = tuple(index[name] for name, _ in closure.coupling)
+        places = ((model.q_slices[i].start, model.v_slices[i].start) for i in bodies)
+        terms = tuple((*place, x) for place, (_, x) in zip(places, closure.coupling, strict=True))
+        return Tie(closure, first, second, bodies, (), axes, terms)
     ways = [tuple(model.ancestors(frame.body)) for frame in (first, second)]
     a, b = (tuple(i for i in way if i not in other) for way, other in (ways, ways[::-1]))
     return Tie(closure, first, second, a, b, axes)
@@ -147,6 +155,8 @@ def pairs(turns: Sequence[int]) -> Iterator[tuple[float, int, int]]:
 
 def rows(model: Model, chain: Sequence[Link], tie: Tie) -> list[Row]:
     """Return the rows of one closure, sliding before turning: what each velocity of the tree adds to its motion."""
+    if tie.terms:
+        return [{k: x for _, k, x in tie.terms}]
     result: list[Row] = [{} for _ in tie.closure.rows]
     first, second = _ends(chain, tie)
     for tip, way, sign in ((second, tie.second_way, 1.0), (first, tie.first_way, -1.0)):
@@ -171,8 +181,10 @@ def _contact(chain: Sequence[Link], tie: Tie, way: Sequence[int]) -> Vector:
 def wrench(tie: Tie, rows_of: Sequence[Scalar], chain: Sequence[Link]) -> tuple[Scalar, ...]:
     """Return the force and moment on the second body that multipliers of the rows amount to.
 
-    About B's origin (a wheel's lowest point), along A's axes; the first body feels the opposite.
+    About B's origin (a wheel's lowest point), along A's axes; the first body feels the opposite. A coupling has none.
     """
+    if tie.terms:
+        return (0.0,) * 6
     end, count = _ends(chain, tie)[0], len(tie.closure.shifts)
 
     def total(directions: Sequence[Vector], multipliers: Sequence[Scalar]) -> Vector:
@@ -186,18 +198,22 @@ def wrench(tie: Tie, rows_of: Sequence[Scalar], chain: Sequence[Link]) -> tuple[
 
 
 def relative_pose(chain: Sequence[Link], tie: Tie) -> Pose:
-    """Return X_AB, the pose of the second frame in the first."""
+    """Return X_AB, the pose of the second frame in the first; that of a coupling means nothing."""
+    if tie.terms:
+        return Pose()
     rotation, position = tie.second.placement
     x, y, z = (_carried(chain, axis, tie.second_way, tie.first_way) for axis in transpose(rotation))
     point = _carried(chain, position, tie.second_way, tie.first_way, 1.0)
     return tie.first.placement.inverse().then(Pose(transpose((x, y, z)), point))
 
 
-def residual(chain: Sequence[Link], tie: Tie) -> list[Scalar]:
+def residual(chain: Sequence[Link], tie: Tie, q: Scalars) -> list[Scalar]:
     """Return how far the closure is open, a number for each of its rows: along A's axes, and sines of angles.
 
     A wheel's rows in the plane have no position; theirs are zero.
     """
+    if tie.terms:
+        return [sum((x * q[i] for i, _, x in tie.terms), -tie.closure.offset)]
     r, position = relative_pose(chain, tie)
     if tie.closure.is_rolling:
         height = tie.closure.radius * sqrt(1.0 - r[2][2] * r[2][2])
@@ -208,12 +224,12 @@ def residual(chain: Sequence[Link], tie: Tie) -> list[Scalar]:
     return [*(position[k] for k in tie.closure.shifts), *turns]
 
 
-def openness(chain: Sequence[Link], tie: Tie, size: float) -> Scalar:
+def openness(chain: Sequence[Link], tie: Tie, size: float, q: Scalars) -> Scalar:
     """Return how far the closure is open, squared and summed over its rows, lengths in units of `size`.
 
     Where whole points or whole turns are tied, of what the rows have computed on their way.
     """
-    count, rest = len(tie.closure.shifts), residual(chain, tie)
+    count, rest = len(tie.closure.shifts), residual(chain, tie, q)
     shifts, turns = rest[:count], rest[count:]
     if tie.all_shifts:
         ends = (tie.first, tie.first_way), (tie.second, tie.second_way)
@@ -257,6 +273,8 @@ def motions(model: Model, chain: list[Link], v: Scalars) -> Motions:
 
 def bias_acceleration(chain: Sequence[Link], tie: Tie, moving: Motions) -> list[Scalar]:
     """Return J̇·v of one closure's rows, Eq. (3): their rates while the tree's joints do not accelerate."""
+    if tie.terms:
+        return [0.0]
     first, second = _ends(chain, tie)
     velocity_a, rate_a, a = moving.at(tie.first.body, first.arm)
     velocity_b, rate_b, b = moving.at(tie.second.body, second.arm)

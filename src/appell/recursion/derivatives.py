@@ -20,6 +20,7 @@ moves between frames as the tensor of an inertia with no mass and P for its firs
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import NamedTuple
 
 from appell.model.joints import Column
@@ -145,8 +146,12 @@ def swept(
 
     still, pull = Velocity(ZERO, ZERO), Acceleration(ZERO, ZERO, NULL, negate(model.gravity))
     around(model, Motion(still, pull, still, pull), out, back)
-    for k, own in enumerate(model.joint_parameters):
+    for k, (own, stretch) in enumerate(zip(model.joint_parameters, model.joint_stretches, strict=True)):
         by_a[k][k], by_v[k][k] = by_a[k][k] + own.armature, by_v[k][k] + own.damping
+        by_q[k][k] = by_q[k][k] if stretch is None else by_q[k][k] + own.stiffness
+    for spring, (terms, _) in zip(model.springs, model.stretches, strict=True):
+        for (_, i, c), (_, j, d) in product(terms, terms):
+            by_q[i][j], by_v[i][j] = by_q[i][j] + c * d * spring.stiffness, by_v[i][j] + c * d * spring.damping
     return Derivatives(tuple(map(tuple, by_q)), tuple(map(tuple, by_v)), tuple(map(tuple, by_a)))
 
 

@@ -40,7 +40,7 @@ class Acceleration(NamedTuple):
 
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ = ∂S/∂a, joint friction and rotor inertia included."""
-    chain, extra = links(model, q), joint_forces(model, v, a)
+    chain, extra = links(model, q), joint_forces(model, q, v, a)
     speeds, rates = joint_motions(model, v), joint_motions(model, a)
     tau: dict[int, Scalar] = {}
 
@@ -129,7 +129,7 @@ def gibbs(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
     total: Scalar = 0.0
     for body, motion in zip(model.bodies, accelerations(model, links(model, q), v, a), strict=True):
         total = total + body_gibbs(body.inertia, motion)
-    still = joint_forces(model, v, (0.0,) * model.nv)
+    still = joint_forces(model, q, v, (0.0,) * model.nv)
     for own, friction, rate in zip(model.joint_parameters, still, a, strict=True):
         total = total + rate * (friction + 0.5 * own.armature * rate)
     return total

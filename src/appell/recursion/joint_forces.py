@@ -1,18 +1,76 @@
-"""What a joint itself resists with: rotor inertia, viscous damping and Coulomb friction."""
+"""What joints themselves resist with: rotor inertia, viscous damping, Coulomb friction and springs.
+
+A spring has the potential ½k s², a damper takes the power d ṡ², of a stretch s = Σ cₖqₖ − s₀ of joints of one
+coordinate. A joint's own has c = 1 (:attr:`appell.model.model.Model.joint_stretches`), one between joints any
+coefficients (:attr:`appell.model.model.Model.stretches`):
+
+    τₖ = Iₐ·a + d·v + f·sign(v) + k·s,   and of every spring between joints   τₖ += cₖ·(k·s + d·ṡ)
+"""
 
 from __future__ import annotations
 
-from appell.model.model import Model
+from appell.model.model import Model, Stretch
+from appell.recursion.elimination import is_zero
 from appell.recursion.kinematics import Scalars
 from appell.spatial.scalar import Scalar, sign
 
 
-def joint_forces(model: Model, v: Scalars, a: Scalars) -> Scalars:
-    """Return armature·a + damping·v + friction·sign(v) for every velocity."""
-    rows = zip(model.joint_parameters, v, a, strict=True)
-    return tuple(joint_force(*own, speed, rate) for own, speed, rate in rows)
+def joint_forces(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+    """Return the forces of rotor inertia, damping, Coulomb friction and springs on every velocity."""
+    rows = zip(model.joint_parameters, spring_stretches(model, q), v, a, strict=True)
+    return between_joints(model, q, v, [joint_force(*own, *state) for own, *state in rows])
 
 
-def joint_force(armature: Scalar, damping: Scalar, friction: Scalar, speed: Scalar, rate: Scalar) -> Scalar:
+def joint_force(
+    armature: Scalar,
+    damping: Scalar,
+    friction: Scalar,
+    stiffness: Scalar,
+    stretch: Scalar,
+    speed: Scalar,
+    rate: Scalar,
+) -> Scalar:
     """Return what one velocity of a joint resists with."""
-    return armature * rate + damping * speed + friction * sign(speed)
+    return armature * rate + damping * speed + friction * sign(speed) + stiffness * stretch
+
+
+def spring_forces(model: Model, q: Scalars) -> Scalars:
+    """Return the forces of all springs: ∂V/∂q of their potential."""
+    rows = zip(model.joint_parameters, spring_stretches(model, q), strict=True)
+    return between_joints(model, q, (0.0,) * model.nv, [own.stiffness * stretch for own, stretch in rows])
+
+
+def between_joints(model: Model, q: Scalars, v: Scalars, forces: list[Scalar]) -> Scalars:
+    """Return forces with those of springs and dampers between joints added."""
+    for spring, stretch in zip(model.springs, model.stretches, strict=True):
+        force = spring.stiffness * stretched(stretch, q) + spring.damping * stretch_rate(stretch, v)
+        for _, k, c in stretch.terms:
+            forces[k] = forces[k] + c * force
+    return tuple(forces)
+
+
+def joint_stretches(model: Model, q: Scalars) -> Scalars:
+    """Return, per velocity, what its joint's own spring is stretched by; 0 of joints of several coordinates."""
+    return tuple(0.0 if stretch is None else stretched(stretch, q) for stretch in model.joint_stretches)
+
+
+def spring_stretches(model: Model, q: Scalars) -> Scalars:
+    """Return the same for velocities whose joint has a spring, 0 for all others."""
+    rows = zip(model.joint_parameters, model.joint_stretches, strict=True)
+    return tuple(0.0 if x is None or is_zero(own.stiffness) else stretched(x, q) for own, x in rows)
+
+
+def stretched(stretch: Stretch, q: Scalars) -> Scalar:
+    """Return Σ cₖqₖ − reference."""
+    total: Scalar = -stretch.reference
+    for k, _, c in stretch.terms:
+        total = total + c * q[k]
+    return total
+
+
+def stretch_rate(stretch: Stretch, v: Scalars) -> Scalar:
+    """Return Σ cₖvₖ."""
+    total: Scalar = 0.0
+    for _, k, c in stretch.terms:
+        total = total + c * v[k]
+    return total

@@ -39,7 +39,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
     tau: list[Scalar] = []
     for i, load in enumerate(inward(model, step)):
         tau.extend(project(model, i, load.moment, load.force))  # (14)
-    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, q, v, a), strict=True))
 
 
 def bias(model: Model, q: Scalars, v: Scalars) -> Scalars:

@@ -167,7 +167,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars, split: Mo
     """Return τ = ∂S/∂a + ∂V/∂q summed over the branches, (23) and (24), joint friction and rotor inertia included."""
     steps = transforms(model, q)
     moving = motions(model, steps, v, a)
-    tau = list(joint_forces(model, v, a))
+    tau = list(joint_forces(model, q, v, a))
     gravity: Rows = ((*model.gravity, 0.0),)
     for branch in branches(model):
 

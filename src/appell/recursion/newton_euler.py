@@ -17,7 +17,7 @@ from appell.spatial.vector import add, cross, matvec, scale
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ, joint friction and rotor inertia included."""
     tau = forces(model, links(model, q), v, a)
-    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, q, v, a), strict=True))
 
 
 def forces(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> Scalars:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from appell.model.model import Model
 from appell.recursion.gibbs import Acceleration, inertial_load
+from appell.recursion.joint_forces import spring_forces
 from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, gathered, joint_motions, links, project
 from appell.recursion.sweep import around
 from appell.spatial.inertia import NULL
@@ -30,7 +31,7 @@ class Referred(NamedTuple):
 
 
 def passive_inverse_dynamics(model: Model, q: Scalars, v: Scalars, v_r: Scalars, a_r: Scalars) -> Scalars:
-    """Return M a_r + C(q, v) v_r + G(q), rotor inertia included, damping and friction not."""
+    """Return M a_r + C(q, v) v_r + G(q), rotor inertia and springs included, damping and friction not."""
     chain = links(model, q)
     speeds, wanted, rates = (joint_motions(model, x) for x in (v, v_r, a_r))
     tau: dict[int, Scalar] = {}
@@ -46,7 +47,8 @@ def passive_inverse_dynamics(model: Model, q: Scalars, v: Scalars, v_r: Scalars,
 
     base = Referred(ZERO, Acceleration(ZERO, ZERO, NULL, negate(model.gravity)))
     around(model, (base, Load(ZERO, ZERO)), out, back)
-    return tuple(tau[k] + own.armature * a_r[k] for k, own in enumerate(model.joint_parameters))
+    rows = enumerate(zip(model.joint_parameters, spring_forces(model, q), strict=True))
+    return tuple(tau[k] + own.armature * a_r[k] + spring for k, (own, spring) in rows)
 
 
 def refer(link: Link, speed: JointMotion, wanted: JointMotion, rate: JointMotion, parent: Referred) -> Referred:

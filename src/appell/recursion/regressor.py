@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.model.model import Model
-from appell.model.parameters import PER_BODY, PER_VELOCITY, n_parameters
+from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY, n_parameters
 from appell.recursion.gibbs import Acceleration, accelerations
 from appell.recursion.inertia_matrix import Rows
+from appell.recursion.joint_forces import joint_stretches, stretch_rate, stretched
 from appell.recursion.kinematics import Load, Scalars, links
 from appell.recursion.sweep import outward
 from appell.spatial.scalar import Matrix, Scalar, Vector, sign
@@ -28,7 +29,7 @@ class Partial(NamedTuple):
 
 
 def regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Rows:
-    """Return Y, nv × 10·nb; with joint friction in the model, also armature, damping and friction columns per joint."""
+    """Return Y, nv × n: ten columns per body, then those of joints and springs (:mod:`appell.model.parameters`)."""
     chain = links(model, q)
 
     def step(i: int, carried: list[Partial]) -> list[Partial]:
@@ -45,10 +46,16 @@ def regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Rows:
             for part in partials:
                 entry = dot(part.linear, load.force) + dot(part.angular, load.moment)
                 rows[part.velocity][PER_BODY * i + j] = entry
-    if model.has_friction:
-        start = PER_BODY * len(model.bodies)
+    if model.has_joint_parameters:
+        start, stretches = PER_BODY * len(model.bodies), joint_stretches(model, q)
         for k in range(model.nv):
-            rows[k][start + PER_VELOCITY * k : start + PER_VELOCITY * (k + 1)] = [a[k], v[k], sign(v[k])]
+            own = [a[k], v[k], sign(v[k]), stretches[k]]
+            rows[k][start + PER_VELOCITY * k : start + PER_VELOCITY * (k + 1)] = own
+    for j, stretch in enumerate(model.stretches):
+        start = n_parameters(model) - PER_SPRING * (len(model.springs) - j)
+        for _, k, c in stretch.terms:
+            own = [c * stretched(stretch, q), c * stretch_rate(stretch, v)]
+            rows[k][start : start + PER_SPRING] = [x + y for x, y in zip(rows[k][start:], own, strict=False)]
     return tuple(map(tuple, rows))
 
 

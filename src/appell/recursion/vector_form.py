@@ -98,7 +98,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
     tau: list[Scalar] = []
     for i, terms in enumerate(inward(model, step)):
         tau.extend(project(model, i, add(terms.rotation, terms.translation), terms.force))  # (16), (23)
-    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, q, v, a), strict=True))
 
 
 def merged(model: Model, chain: list[Link], moving: list[Motion], rotations: list[Vector]) -> Scalars:
@@ -124,4 +124,4 @@ def inverse_dynamics_merged(model: Model, q: Scalars, v: Scalars, a: Scalars) ->
     moving = motions(model, chain, v, a)
     rotations = [rotational(body.inertia, own) for body, own in zip(model.bodies, moving, strict=True)]
     tau = merged(model, chain, moving, rotations)
-    return tuple(t + e for t, e in zip(tau, joint_forces(model, v, a), strict=True))
+    return tuple(t + e for t, e in zip(tau, joint_forces(model, q, v, a), strict=True))

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
-from appell.model.check import LARGEST
+from appell.model.check import LARGEST, SKEWED
 from appell.read.values import shown
 from appell.spatial.scalar import Array
 
+FRAMEWORKS = ("jax", "torch")
+"""Packages whose arrays may be traced or carry gradients; :mod:`appell.interop` has verbs for these."""
 ABOVE_ZERO = 5e-324
 """The smallest number above zero, for bounds that exclude zero."""
 
@@ -37,7 +39,13 @@ def real_array(name: str, argument: Any, whose: str = "") -> NDArray[Any]:
         raise InputError(f"{name}: expected an array of numbers, got a masked array{whose}; fill or drop its entries")
     try:
         array = np.asarray(argument)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        package = type(argument).__module__.partition(".")[0]
+        if package in FRAMEWORKS:
+            raise InputError(
+                f"{name}: expected an array of numbers, got {type(argument).__name__} that {package} traces or "
+                f"differentiates{whose}; use the verbs of appell.interop.{package}, or detach it"
+            ) from None
         got = "a ragged list" if "inhomogeneous" in str(error) else f"{type(argument).__name__} ({error})"
         raise InputError(f"{name}: expected an array of numbers, got {got}{whose}") from None
     if array.dtype.kind not in "fiub":
@@ -52,6 +60,20 @@ def finite_array(name: str, argument: Any, whose: str = "") -> Array:
         wrong = float(array[~(np.abs(array) <= LARGEST)].flat[0])
         raise InputError(f"{name}: expected finite numbers below {LARGEST:g} in size, got {wrong:g}{whose}")
     return array
+
+
+def proper_poses(name: str, poses: Array) -> Array:
+    """Return arrays (..., 4, 4) that are poses: a rotation, a position, and a last row 0 0 0 1."""
+    rotation = poses[..., :3, :3]
+    off = np.abs(rotation @ rotation.swapaxes(-1, -2) - np.eye(3)).max(initial=0.0)
+    if off > SKEWED or (np.linalg.det(rotation) < 0.0).any():
+        raise InputError(
+            f"{name}: expected a rotation in the upper left 3×3 part (orthogonal, determinant 1), got one that is off "
+            f"by {off:.2g}, or a mirror image; appell.planning.goal.pose makes poses of angles"
+        )
+    if np.abs(poses[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 0.0:
+        raise InputError(f"{name}: expected the last row of a pose to be 0 0 0 1; is the matrix transposed?")
+    return poses
 
 
 def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGEST) -> float:

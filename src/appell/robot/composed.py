@@ -23,8 +23,9 @@ from appell.spatial.scalar import Array
 
 TINY = 1e-30
 """The size of tangents in imaginary parts, whose squares vanish."""
-Composition = Callable[[Kind, Callable[[str], Call], list[Array], tuple[Array, ...]], list[Array]]
-"""Results from a robot, what calls its verbs, arguments whose leading axes are alike, and π where it is given."""
+Composition = Callable[..., list[Array]]
+"""Results from a robot, what calls its verbs, arguments whose leading axes are alike, π where it is given, and
+what the call is about, if anything."""
 
 
 def rows(verb: str) -> Composition:
@@ -43,6 +44,13 @@ def hessian(kind: Kind, call: Callable[[str], Call], given: list[Array], pi: tup
     units = np.split(np.eye(3 * n, dtype=given[0].dtype), 3, axis=-1)
     found = call("inverse_dynamics_hvp")(*(x[..., None, :] for x in given), *units, *(x[..., None, :] for x in pi))
     return [np.swapaxes(found, -1, -2)]
+
+
+def columns(
+    kind: Kind, call: Callable[[str], Call], given: list[Array], pi: tuple[Array, ...], chosen: tuple[int, ...]
+) -> list[Array]:
+    """Return some columns of the regressor."""
+    return [call("regressor")(*given, *pi)[..., chosen]]
 
 
 def step(verb: str) -> Composition:
@@ -121,6 +129,7 @@ COMPOSED: dict[str, Composition] = {
     "inverse_dynamics_derivatives": rows("inverse_dynamics_vjp"),
     "forward_dynamics_derivatives": rows("forward_dynamics_vjp"),
     "inverse_dynamics_hessian": hessian,
+    "base_regressor": columns,
     **{verb: step(verb) for verb in METHODS},
     **{f"{verb}_derivatives": step_derivatives(verb) for verb in METHODS},
 }
@@ -131,6 +140,7 @@ def composed(kind: Kind, key: Key) -> Call:
     """Return the callable of a verb: its arguments, π where it is given, then `out` where it is given."""
     inputs, outputs, guards = compile.ports(kind, key)
     spec = ProgramSpec(key.verb, inputs, outputs[: len(outputs) - len(guards)], "", lambda: compile.tape(kind, key))
+    about = () if key.about is None else (key.about,)
     made: dict[str, Call] = {}
 
     def verb_call(verb: str) -> Call:
@@ -147,14 +157,14 @@ def composed(kind: Kind, key: Key) -> Call:
             if not fits:
                 raise ValueError("an argument does not fit")
             leading = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError, RuntimeError) as error:
             raise explain(kind.model.name, spec, given, out, error) from None
         if out is not None:
             check_out(kind.model.name, spec, given, out)
         single = all(x.dtype == np.float32 for x in arrays)
         own = [np.broadcast_to(x, (*leading, x.shape[-1])).astype(np.float32 if single else float) for x in arrays]
         count = len(inputs) - key.is_parametric
-        found = COMPOSED[key.verb](kind, verb_call, own[:count], tuple(own[count:]))
+        found = COMPOSED[key.verb](kind, verb_call, own[:count], tuple(own[count:]), *about)
         return write_out([x.astype(own[0].dtype, copy=False) for x in found], out)
 
     return call

@@ -11,6 +11,7 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.joints import QUATERNION
 from appell.model.model import Model
+from appell.model.parameters import velocity_names
 from appell.recursion.kinematics import Scalars
 from appell.robot.descriptions import AXES
 from appell.robot.guards import QUATERNION_TOLERANCE
@@ -32,15 +33,6 @@ class Limits(NamedTuple):
 
 
 # Names, places and limits
-
-
-def velocity_names(model: Model) -> list[str]:
-    """Return a name per velocity: the joint's, with a number where it has several."""
-    names = []
-    for body in model.bodies:
-        n = body.joint.type.nv
-        names += [body.joint.name] if n == 1 else [f"{body.joint.name}[{k}]" for k in range(n)]
-    return names
 
 
 def velocity_places(model: Model, names: Sequence[str]) -> list[int]:

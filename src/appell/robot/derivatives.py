@@ -130,4 +130,4 @@ OF_TREES = {
 
 def known(verb: str) -> Mapping[str, Formulation]:
     """Return the formulations of a verb that every kind of robot has."""
-    return _DERIVATIVES.get(verb) or PROGRAMS.get(verb.removesuffix("_loaded"), {})
+    return _DERIVATIVES.get(verb) or PROGRAMS.get(verb.removesuffix("_loaded").removesuffix("_weighted"), {})

@@ -17,15 +17,18 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import listed
 from appell.model.model import Model
+from appell.model.parameters import parameter_names
 from appell.read.save import save
 from appell.read.values import shown
 from appell.recursion.momentum import total_mass
 from appell.robot.arguments import numbers
+from appell.robot.base import BaseColumns, robot_columns
 from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of
 from appell.robot.composed import composed
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
 from appell.robot.kind import Facts, Key, Kind, Rank
+from appell.robot.records import JointRecord, LinkRecord, Named, joint_records, link_records
 from appell.spatial.scalar import Array
 
 
@@ -97,6 +100,18 @@ class Description:
         """Return the names of the velocities in the order of v: of a joint of several, ``name[k]``."""
         return list(self.facts.independent)
 
+    @cached_property
+    def driven(self) -> list[str]:
+        """Return the velocities whose accelerations :meth:`inverse_dynamics` takes: the first of :attr:`independent`.
+
+        There are as many as actuators, fewer where actuators are redundant; the others are passive modes.
+
+        >>> import appell
+        >>> appell.load("five-bar").driven
+        ['mot1', 'mot2']
+        """
+        return self.independent[: self.facts.sizes["d"]]
+
     def places(self, letter: str) -> dict[str, list[int]]:
         """Return where each joint's numbers stand, by its name: in "q", in "v", or in "tau".
 
@@ -131,6 +146,31 @@ class Description:
         return list(self.model.frame_index)
 
     @cached_property
+    def joints(self) -> Named[JointRecord]:
+        """Return a record per joint, by name: kind, parent and child link, axis, limits, friction, rotor inertia.
+
+        A name that is not there raises an InputError, which lists those that are.
+
+        >>> import appell
+        >>> joint = appell.load("puma560").joints["joint2"]
+        >>> joint.kind, joint.parent, joint.armature
+        ('revolute', 'link1', 2.324814845)
+        """
+        return joint_records(self.model)
+
+    @cached_property
+    def links(self) -> Named[LinkRecord]:
+        """Return a record per link, the base first, by name: its joint, mass, mass centre, inertia about the centre.
+
+        Fixed links are there too, where the file has them; toml and URDF files of :meth:`save` do not.
+
+        >>> import appell
+        >>> appell.load("two-link").links["link2"].parent
+        'link1'
+        """
+        return link_records(self.model)
+
+    @cached_property
     def closure_names(self) -> list[str]:
         """Return the names of the closures, in the order of :meth:`constraint_forces`; none without loops."""
         return list(self.facts.closure_names)
@@ -160,9 +200,53 @@ class Description:
     def parameters(self) -> Array:
         """Return π with τ = Y·π: per body m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin.
 
-        A robot with joint friction has three more per velocity: rotor inertia, damping, Coulomb friction.
+        Where any joint has them, four more per velocity: rotor inertia, damping, Coulomb friction, stiffness; then
+        stiffness and damping of every spring between joints. :attr:`parameter_names` labels all.
         """
         values = np.array(self.facts.parameters, dtype=float)
+        values.flags.writeable = False
+        return values
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Return the name of every entry of :attr:`parameters`: a symbol with the name of a link, velocity or spring.
+
+        Symbols are m, mx, my, mz, Ixx … Izz of bodies; rotor inertia Ia, damping d, Coulomb friction f and stiffness k.
+
+        >>> import appell
+        >>> names = appell.load("puma560").parameter_names
+        >>> names[0], names[-4:]
+        ('m_link1', ('Ia_joint6', 'd_joint6', 'f_joint6', 'k_joint6'))
+        """
+        return parameter_names(self.model)[: len(self.facts.parameters)]
+
+    @cached_property
+    def _base(self) -> BaseColumns:
+        return robot_columns(self.kind, lambda *states: self._call("regressor", states, {}))
+
+    @cached_property
+    def base_matrix(self) -> Array:
+        """Return B (n, p) with the base parameters π_b = B·π of :attr:`parameters` π, or of any others.
+
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> robot.base_matrix.shape
+        (6, 20)
+        """
+        return self._base.matrix
+
+    @cached_property
+    def base_parameters(self) -> Array:
+        """Return π_b with τ = Y_b·π_b for the regressor Y_b of ``base=True``: the sums of π that torques depend on.
+
+        They include the parameters of the joints, where the robot has them.
+        :func:`appell.identification.base_parameters` names the sums.
+
+        >>> import appell
+        >>> print(*appell.load("two-link").base_parameters.round(3).tolist())
+        0.201 0.0 0.004 10.0 0.0 13.334
+        """
+        values: Array = self.base_matrix @ self.parameters
         values.flags.writeable = False
         return values
 
@@ -267,7 +351,9 @@ class Description:
         if wanted == "frame" and not (isinstance(about, str) and about in self.model.frame_index):
             got = f"has no frame {shown(about)}" if about is not None else f"needs a frame for '{verb}'"
             raise InputError(f"{what}: frame: robot '{self.name}' {got}; it has {listed(self.frame_names, 40)}")
-        if not wanted and about is not None:
+        if wanted == "columns" and about is None:
+            return self._base.kept
+        if wanted in ("", "columns") and about is not None:
             raise InputError(f"{what}: '{verb}' is about the whole robot; leave frame out")
         return about
 

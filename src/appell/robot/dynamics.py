@@ -5,29 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Unpack
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.read.values import shown
-from appell.robot.configurations import Configurations
+from appell.robot.arguments import numbers, truth
 from appell.robot.description import Options
+from appell.robot.editing import Editing
 from appell.spatial.scalar import Array
 
 Wrenches = Mapping[str, ArrayLike]
 
 
-class Dynamics(Configurations):
+class Dynamics(Editing):
     """What a robot computes. The options of every verb are those of :class:`appell.Robot`."""
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, wrenches: Wrenches | None = None, **options: Unpack[Options]
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        weights: ArrayLike | None = None,
+        **options: Unpack[Options],
     ) -> Array:
         """Return the joint forces τ = M(q)·a + C(q, v)·v + G(q) + friction, the gradient ∂S/∂a of the Gibbs function.
 
-        Of a robot with loops, a (..., nu) are the accelerations of the actuators, passive modes move freely, and τ are
-        the actuator forces; where other independent velocities were chosen, a are those of the first of them.
+        Of a robot with loops, a are the accelerations of :attr:`driven`, the actuators unless other independent
+        velocities were chosen or actuators are redundant; passive modes move freely, and τ are the actuator forces.
         `wrenches` are forces and moments on frames, by name, each (..., 6) with the force first, in world axes and
-        about the frame's origin: τ = … − Σ Jᵀw.
+        about the frame's origin: τ = … − Σ Jᵀw. Where actuators are redundant (a robot on several feet), τ are the
+        forces of least Σ weight·τ², for positive `weights` (..., nu), 1 where none are given.
 
         >>> import appell
         >>> robot = appell.load("puma560")
@@ -37,8 +47,14 @@ class Dynamics(Configurations):
         >>> robot.inverse_dynamics(robot.neutral(), [0.0] * 6, [0.0] * 6).round(1)  # six legs share the weight
         array([15.2, 15.1, 15.1, 15.1, 15.1, 15.2])
         """
-        if wrenches is not None and not (isinstance(wrenches, Mapping) and not wrenches):
-            load = self._load(q, wrenches)
+        load = self._load(q, wrenches)
+        if weights is not None:
+            shares = numbers(self.name, "weights", (self.nu,), weights)
+            if not ((shares > 0.0) & np.isfinite(shares)).all():
+                raise InputError(f"weights: expected positive numbers, got {shown(weights)} for robot '{self.name}'")
+            outside = np.zeros(self.nv, shares.dtype) if load is None else load
+            return self._call("inverse_dynamics_weighted", (q, v, a, outside, shares), options)
+        if load is not None:
             return self._call("inverse_dynamics_loaded", (q, v, a, load), options)
         return self._call("inverse_dynamics", (q, v, a), options)
 
@@ -52,17 +68,19 @@ class Dynamics(Configurations):
         **options: Unpack[Options],
     ) -> Array:
         """Return the accelerations a under forces τ (..., nu), and `wrenches` as in :meth:`inverse_dynamics`."""
-        if wrenches is not None and not (isinstance(wrenches, Mapping) and not wrenches):
-            load = self._load(q, wrenches)
+        load = self._load(q, wrenches)
+        if load is not None:
             return self._call("forward_dynamics_loaded", (q, v, tau, load), options)
         return self._call("forward_dynamics", (q, v, tau), options)
 
-    def _load(self, q: ArrayLike, wrenches: Wrenches) -> Array:
-        """Return Σ Jᵀw on the independent velocities."""
+    def _load(self, q: ArrayLike, wrenches: Wrenches | None, verb: str = "wrench_forces") -> Array | None:
+        """Return Σ Jᵀw on the independent velocities, or on those of the tree; None without wrenches."""
+        if wrenches is None or (isinstance(wrenches, Mapping) and not wrenches):
+            return None
         if not isinstance(wrenches, Mapping):
             raise InputError(f"wrenches: expected a dictionary of frames and wrenches (..., 6), got {shown(wrenches)}")
-        abouts = {frame: self._about("wrench_forces", frame, "wrenches") for frame in wrenches}
-        first, *others = (self._call("wrench_forces", (q, wrenches[name]), {}, abouts[name]) for name in wrenches)
+        abouts = {frame: self._about(verb, frame, "wrenches") for frame in wrenches}
+        first, *others = (self._call(verb, (q, wrenches[name]), {}, abouts[name]) for name in wrenches)
         return sum(others, first)
 
     def generalised_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -102,11 +120,44 @@ class Dynamics(Configurations):
         """Return C(q, v)·v + G(q) + friction: the forces at zero acceleration, on the independent velocities."""
         return self._call("bias", (q, v), options)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, base: bool = False, **options: Unpack[Options]
+    ) -> Array:
         """Return Y (..., nv, n) with τ = Y·π for :attr:`parameters` π: forces on the independent velocities.
 
-        Of a spherical robot, whose velocities are not its motors', the rows are the motors' torques.
+        Of a spherical robot, whose velocities are not its motors', the rows are the motors' torques. With ``base=True``
+        the columns are those of :attr:`base_parameters`, linearly independent, in a kernel of their own.
+
+        Parameters
+        ----------
+        q, v, a
+            Coordinates (..., nq), velocities (..., nv) and accelerations (..., nv) [SI units, rad].
+        base
+            Whether columns are left out that depend on others.
+
+        Returns
+        -------
+        Array
+            Y (..., nv, n).
+
+        Raises
+        ------
+        ModelError
+            With ``base=True``, when the number of base parameters is numerically open.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> q, v, a = [0.1, 0.2], [1.0, 2.0], [3.0, 4.0]
+        >>> robot.regressor(q, v, a).shape, robot.regressor(q, v, a, base=True).shape
+        ((2, 20), (2, 6))
+        >>> tau = robot.regressor(q, v, a, base=True) @ robot.base_parameters
+        >>> bool(abs(tau - robot.inverse_dynamics(q, v, a)).max() < 1e-12)
+        True
         """
+        if truth("regressor: base", base):
+            return self._call("base_regressor", (q, v, a), options, self._base.kept)
         return self._call("regressor", (q, v, a), options)
 
     def momentum_regressor(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:

@@ -18,6 +18,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.kernels.text.c99 import identifier
+from appell.model.parameters import parameter_names
 from appell.read.extras import extra
 from appell.read.files import write
 from appell.robot import compile
@@ -31,8 +32,6 @@ SHORT = 40
 """Terms of a factor of cosines and sines up to which other ways of writing it are tried."""
 NEGLIGIBLE = Fraction(1, 10**12)
 """A coefficient below this, beside the largest, is what rounding of the file's numbers left of zero."""
-INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-JOINT = ("Ia", "d", "f")
 LETTERS = {"tau": r"\tau"}
 
 
@@ -42,8 +41,8 @@ class Equations:
 
     M a + C v + G = τ = ∂S/∂a. `q`, `v` and `a` are the symbols of the state, `parameters` those of the parameters with
     their values in the file. Parameters are those of :attr:`appell.Robot.parameters`: mass m, first moments mx, my, mz
-    and moments of inertia Ixx … Izz about the joint's frame, rotor inertia Ia, damping d and Coulomb friction f, each
-    with the name of its link or joint; those that are zero in the file are left out.
+    and moments of inertia Ixx … Izz about the joint's frame, rotor inertia Ia, damping d, Coulomb friction f and
+    stiffness k, each with the name of its link, joint or spring; those that are zero in the file are left out.
     """
 
     kind: Kind
@@ -123,9 +122,7 @@ def state_symbols(kind: Kind) -> dict[str, list[Any]]:
     ]
     names = {"q": coordinates, "v": facts.independent, "a": facts.independent, "tau": facts.forces}
     found = {letter: [sympy.Symbol(f"{letter}_{x}", real=True) for x in of] for letter, of in names.items()}
-    inertial = [f"{name}_{body.name}" for body in kind.model.bodies for name in INERTIAL]
-    own = [*inertial, *(f"{name}_{x}" for x in facts.independent for name in JOINT)]
-    given = zip(own, facts.parameters, strict=False)
+    given = zip(parameter_names(kind.model), facts.parameters, strict=False)
     return {**found, "parameters": [sympy.Symbol(name, real=True) if x else sympy.S.Zero for name, x in given]}
 
 

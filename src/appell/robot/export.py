@@ -137,8 +137,9 @@ def _python(
 
 def _function(source: Source, key: Key, to: str, prefix: str) -> Function:
     program, guards = source.make(key, to)
-    name = "_".join(part for part in (prefix, key.verb, identifier(key.about) if key.about else "") if part)
-    text = verb_description(key.verb) + (f" (frame: {key.about})" if key.about else "")
+    frame = key.about if isinstance(key.about, str) else ""
+    name = "_".join(part for part in (prefix, key.verb, identifier(frame) if frame else "") if part)
+    text = verb_description(key.verb) + (f" (frame: {frame})" if frame else "")
     ports = (*program.inputs, *program.outputs)
     symbols = source.symbols(key.verb)
     extents = {port.name: _extents(port.shape, symbols.get(port.name, ()), prefix) for port in ports}

@@ -40,7 +40,9 @@ FILE = "file"
 class Key(NamedTuple):
     """Which program: the verb, what it is about (a frame, points), the formulation, and whether π is an input.
 
-    `is_single` says that it is run in single precision, for which more robots need the guard of M.
+    `is_single` says that it is run in single precision, for which more robots need the guard of M. `order` counts how
+    often the program is differentiated in reverse (:func:`appell.trace.adjoint.adjoint`): its arguments and weights of
+    its results in, gradients by its arguments, q as it is stored, out.
     """
 
     verb: str
@@ -48,6 +50,7 @@ class Key(NamedTuple):
     formulation: str | None = None
     is_parametric: bool = False
     is_single: bool = False
+    order: int = 0
 
 
 class Competitor(NamedTuple):
@@ -144,7 +147,7 @@ class Kind(ABC):
 
     def nameless(self, *, is_parametric: bool) -> Any:
         """Return the model without names and frames, and without π where that is an input."""
-        model = replace(self.model, name="", source="", frames=())
+        model = replace(self.model, name="", source="", frames=(), configurations=())
         return (without_parameters(model), self.facts.sizes["p"]) if is_parametric else model
 
     @cached_property
@@ -285,6 +288,20 @@ class Kind(ABC):
         """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
         return self.model
 
+    @property
+    def settled(self) -> Model:
+        """Return the model from which robots with other joints are made, or raise why there is none."""
+        return self.as_tree()
+
+    def closed(self, model: Model) -> Kind:
+        """Return the robot of a model with loops."""
+        (close,) = CLOSING
+        return close(model)
+
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
         return toml_text(self.as_tree())
+
+
+CLOSING: list[Callable[[Model], Kind]] = []
+"""What makes the robot of a model with loops; :mod:`appell.loops`, a room below, enters it here."""

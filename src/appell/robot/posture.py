@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from appell.model.model import Model
@@ -25,7 +24,6 @@ from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import ZERO
 from appell.trace.derive import along
 
 Forces = Sequence[Scalar]
@@ -56,6 +54,8 @@ class Posture(ABC):
     n: int
     """The number of independent velocities."""
     n_actuators: int
+    n_driven: int
+    """The number of accelerations that inverse dynamics takes, those of the first independent velocities."""
 
     @property
     def parents(self) -> list[int]:
@@ -125,10 +125,11 @@ class Posture(ABC):
         """Return the forces on the independent velocities that actuator forces amount to."""
         return tau
 
-    def actuated(self, total: Forces, shares: Sequence[Forces]) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return actuator forces, and accelerations of the passive modes, that make up forces on all velocities.
 
-        `shares` are the columns of M of the passive modes, on which no force acts.
+        `shares` are the columns of M of the passive modes, on which no force acts. Where there are more actuators than
+        accelerations to give, the forces are those of least Σ weight·force², of weights 1 where none are given.
         """
         return total, ()
 
@@ -150,7 +151,7 @@ class Embedding(Protocol):
         """Return q as a step of an integrator should leave it: quaternions of unit length, loops closed."""
 
     def weightless(self) -> Embedding:
-        """Return the robot without gravity."""
+        """Return the robot without gravity and springs."""
 
 
 class Tree(NamedTuple):
@@ -177,8 +178,8 @@ class Tree(NamedTuple):
         return normalised(quaternion_places(self.coupled.independent), q)
 
     def weightless(self) -> Embedding:
-        """Return the robot without gravity."""
-        return self._replace(model=replace(self.model, gravity=ZERO))
+        """Return the robot without gravity and springs."""
+        return self._replace(model=self.model.weightless())
 
 
 class TreePosture(Posture):
@@ -187,7 +188,7 @@ class TreePosture(Posture):
     def __init__(self, model: Model, own: Scalars, coupled: Model) -> None:
         self.model, self.own, self._coupled = model, own, coupled
         self.q = expand_q(coupled, own)
-        self.n = self.n_actuators = coupled.independent.nv
+        self.n = self.n_actuators = self.n_driven = coupled.independent.nv
 
     @property
     def parents(self) -> list[int]:

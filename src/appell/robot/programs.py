@@ -8,7 +8,6 @@ formulation: the tree's inverse dynamics, or its inertia matrix, is then another
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,6 +34,7 @@ from appell.robot.posture import Embedding, Forces, Posture, Tree, dot
 from appell.robot.quantities import (
     Program,
     actuator_jacobian,
+    base_regressor,
     gibbs_function,
     of_a,
     of_q,
@@ -43,10 +43,10 @@ from appell.robot.quantities import (
     regressor_matrix,
     spread,
     tree_acceleration,
+    tree_wrench_forces,
     wrench_forces,
 )
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import ZERO
 
 InverseDynamics = Callable[[Model, Scalars, Scalars, Scalars], Scalars]
 MassMatrix = Callable[[Model, Scalars], Any]
@@ -82,11 +82,19 @@ class Driven(NamedTuple):
     actuators: Forces
 
 
-def driven(at: Posture, tree: InverseDynamics, v: Scalars, moving: Scalars, a: Scalars, load: Scalars = ()) -> Driven:
+def driven(
+    at: Posture,
+    tree: InverseDynamics,
+    v: Scalars,
+    moving: Scalars,
+    a: Scalars,
+    load: Scalars = (),
+    weights: Scalars = (),
+) -> Driven:
     """Return the motion whose first independent accelerations are given, and on whose passive modes no force acts.
 
     With τ₀ for passive accelerations at zero, τ = τ₀ + M a_p; actuators and passive modes follow from both. `load` are
-    forces from outside on the independent velocities.
+    forces from outside on the independent velocities, `weights` those of the squared forces of redundant actuators.
     """
     passive = range(len(a), at.n)
     start = at.accelerations(v, moving, (*a, *(0.0 for _ in passive)))
@@ -96,7 +104,7 @@ def driven(at: Posture, tree: InverseDynamics, v: Scalars, moving: Scalars, a: S
         total = [t - x for t, x in zip(total, load, strict=True)]
     columns = at.columns(passive)
     pushed = [_pushed(at, column) for column in columns]
-    actuators, free = at.actuated(total, [at.gathered(push) for push in pushed])
+    actuators, free = at.actuated(total, [at.gathered(push) for push in pushed], weights)
     if not columns:
         return Driven(start, forces, actuators)
     rates = tuple(x + dot([c[k] for c in columns], free) for k, x in enumerate(start))
@@ -106,16 +114,16 @@ def driven(at: Posture, tree: InverseDynamics, v: Scalars, moving: Scalars, a: S
 
 def _pushed(at: Posture, column: Scalars) -> Scalars:
     """Return M_tree·a for one column of accelerations: the tree's inverse dynamics without weight and at rest."""
-    weightless = replace(at.model, gravity=ZERO)
+    weightless = at.model.weightless()
     return gibbs.inverse_dynamics(weightless, at.q, (0.0,) * weightless.nv, column)
 
 
 def inverse_dynamics(tree: InverseDynamics) -> Program:
     """Return the program of the actuator forces for given accelerations, passive modes moving freely."""
 
-    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, load: Scalars = ()) -> Any:
+    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, load: Scalars = (), weights: Scalars = ()) -> Any:
         at = robot.at(q)
-        return driven(at, tree, v, at.velocities(v), a, load).actuators
+        return driven(at, tree, v, at.velocities(v), a, load, weights).actuators
 
     return program
 
@@ -244,7 +252,7 @@ def passive_inverse_dynamics(robot: Embedding, q: Scalars, v: Scalars, v_r: Scal
 def actuator_forces(robot: Embedding, q: Scalars, force: Scalars) -> Any:
     """Return the actuator forces that amount to forces on the independent velocities, passive modes left free."""
     at = robot.at(q)
-    shares = [at.gathered(_pushed(at, column)) for column in at.columns(range(at.n_actuators, at.n))]
+    shares = [at.gathered(_pushed(at, column)) for column in at.columns(range(at.n_driven, at.n))]
     return at.actuated(force, shares)[0]
 
 
@@ -253,6 +261,23 @@ def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> A
     at = robot.at(q)
     moving = driven(at, gibbs.inverse_dynamics, v, at.velocities(v), a)
     return at.held(moving.forces, moving.actuators)
+
+
+def contact_forces(mass: MassMatrix, tree: InverseDynamics) -> Program:
+    """Return the program of the same in the motion under actuator forces, and forces on the joints of the tree."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Solved:
+        at = robot.at(q)
+        moving = at.velocities(v)
+        a, inverse_norm = moved(at, mass, tree, v, tau, tuple(at.gathered(load)) if load else ())
+        # τ_tree = bias + M(Γa + γ), of terms that the accelerations were computed from
+        still = tree(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n))
+        forces = [f + dot(row, a) for f, row in zip(still, at.spread(mass(at.model, at.q)), strict=True)]
+        if load:
+            forces = [f - x for f, x in zip(forces, load, strict=True)]
+        return Solved(at.held(tuple(forces), tau), inverse_norm)
+
+    return program
 
 
 # The table
@@ -305,6 +330,7 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "bias": _each(bias, _TREES),
     "passive_inverse_dynamics": only(passive_inverse_dynamics),
     "regressor": only(regressor_matrix),
+    "base_regressor": only(base_regressor(regressor_matrix)),
     "momentum_regressor": only(of_v(momentum.momentum_regressor)),
     "energy_regressor": only(of_v(energy.energy_regressor)),
     "gibbs": only(gibbs_function),
@@ -318,11 +344,13 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "velocity": only(of_v(momentum.velocity)),
     "acceleration": only(of_a(momentum.acceleration)),
     "wrench_forces": only(wrench_forces),
+    "tree_wrench_forces": only(tree_wrench_forces),
     "point_positions": only(of_q(points.positions)),
     "point_velocities": only(of_v(points.point_velocities)),
     "point_biases": only(point_biases),
     "tree_mass_matrix": only(of_q(inertia_matrix.mass_matrix_composite)),
     "constraint_forces": only(constraint_forces),
+    "contact_forces": only(contact_forces(_MASSES["composite"].program, _TREES["gibbs"].program), "composite"),
     "tracking_error": only(lambda robot, q, goal: robot.tracking_error(q, goal)),
     "finished_step": only(lambda robot, q: robot.finished(q)),
     "actuator_jacobian": only(actuator_jacobian),
@@ -332,6 +360,7 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "tree_acceleration": only(tree_acceleration),
     "coordinate_rates": only(rates),
 }
-"""Per verb its formulations, for any kind of robot. Those of "…_loaded" are the verb's own, with one more argument."""
+"""Per verb its formulations, for any kind of robot. Those of "…_loaded" and "…_weighted" are the verb's own, with more
+arguments."""
 ARTICULATED = Formulation(articulated_bodies)
 """The formulation of forward dynamics that open trees have besides."""

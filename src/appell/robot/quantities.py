@@ -19,6 +19,15 @@ def regressor_matrix(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> An
     return at.gathered_rows(regressor.regressor(at.model, at.q, moving, at.accelerations(v, moving, a)))
 
 
+def base_regressor(regressor: Program) -> Program:
+    """Return the program of some columns of a regressor."""
+
+    def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, columns: Sequence[int]) -> Any:
+        return [[row[k] for k in columns] for row in regressor(robot, q, v, a)]
+
+    return program
+
+
 def gibbs_function(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
     """Return S; ∂S/∂a are the forces on the independent velocities."""
     at = robot.at(q)
@@ -71,6 +80,12 @@ def wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> 
     """Return the forces on the independent velocities that a wrench on a frame amounts to."""
     at = robot.at(q)
     return at.gathered(momentum.wrench_forces(at.model, at.q, wrench, frame))
+
+
+def tree_wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> Any:
+    """Return the forces on the joints of the tree that a wrench on a frame amounts to."""
+    at = robot.at(q)
+    return momentum.wrench_forces(at.model, at.q, wrench, frame)
 
 
 def point_biases(robot: Embedding, q: Scalars, v: Scalars, places: Sequence[points.Place]) -> Any:

@@ -14,7 +14,7 @@ from appell.errors import InputError
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
-from appell.model.parameters import n_parameters, parameters
+from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.recursion.coupling import expand_q
 from appell.recursion.kinematics import Scalars
 from appell.robot import compile, posture, singular
@@ -24,7 +24,6 @@ from appell.robot.coordinates import (
     joint_limits,
     quaternion_errors,
     quaternion_places,
-    velocity_names,
 )
 from appell.robot.derivatives import OF_TREES
 from appell.robot.formulations import known
@@ -59,7 +58,7 @@ class Tree(Kind):
         free = [i for i, body in enumerate(model.bodies) if not (model.is_coupled and body.joint.mimic is not None)]
         places = quaternion_places(own)
         return Facts(
-            {"q": own.nq, "v": own.nv, "u": own.nv, "t": model.nv, "p": n_parameters(model), "c": 0},
+            {"q": own.nq, "v": own.nv, "u": own.nv, "d": own.nv, "t": model.nv, "p": n_parameters(model), "c": 0},
             names,
             [body.joint.type.nq for body in own.bodies],
             velocities,

@@ -1,8 +1,9 @@
 """The table of verbs: what each takes and gives, and what must hold for its results to be trusted.
 
 One table serves every kind of robot, native code and text alike. Sizes are numbers or letters that a kind of robot
-fills in: q its coordinates, v its independent velocities, u its actuators, t the velocities of its spanning tree, p its
-parameters, c its closures, r the rows that close positions, n the points that a call is about; "v+u" is a sum of them.
+fills in: q its coordinates, v its independent velocities, u its actuators, d the accelerations that inverse dynamics
+takes, t the velocities of its spanning tree, p its parameters, c its closures, r the rows that close positions, n the
+points or columns that a call is about; "v+d" is a sum of them.
 A new verb is one row here, with its programs in :mod:`appell.robot.programs`.
 """
 
@@ -31,10 +32,11 @@ ON_THE_WAY = (PIVOTS, REACH)
 class Verb:
     """One computation.
 
-    `about` says what a call names besides its arrays: nothing, a frame, or points. `is_lean` says that the result is
-    the same on the lean model (:mod:`appell.model.lean`). `guards` are checked where the kind of robot has them.
-    `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty. `by_parameters` are outputs
-    that come last where parameters are an input: derivatives by these, which the verb's programs are then given last.
+    `about` says what a call names besides its arrays: nothing, a frame, points, or columns of the regressor. `is_lean`
+    says that the result is the same on the lean model (:mod:`appell.model.lean`). `guards` are checked where the kind
+    of robot has them. `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty.
+    `by_parameters` are outputs that come last where parameters are an input: derivatives by these, which the verb's
+    programs are then given last.
     """
 
     name: str
@@ -66,7 +68,7 @@ class Verb:
 
 
 _Q, _V, _A, _LOAD = ("q", "q"), ("v", "v"), ("a", "v"), ("load", "v")
-_DRIVEN, _FORCED = (_Q, _V, ("a", "u")), (_Q, _V, ("tau", "u"))
+_DRIVEN, _FORCED = (_Q, _V, ("a", "d")), (_Q, _V, ("tau", "u"))
 _TAU, _RATES = (("tau", ("u",)),), (("a", ("v",)),)
 _FORCES = (("tau", ("v",)),)
 _WEIGHED = (*_DRIVEN, ("w", "u"))
@@ -79,6 +81,7 @@ VERBS = {
     for verb in (
         Verb("inverse_dynamics", _DRIVEN, _TAU),
         Verb("inverse_dynamics_loaded", (*_DRIVEN, _LOAD), _TAU, chosen_as="inverse_dynamics"),
+        Verb("inverse_dynamics_weighted", (*_DRIVEN, _LOAD, ("weights", "u")), _TAU, chosen_as="inverse_dynamics"),
         Verb("forward_dynamics", _FORCED, _RATES, DIVIDING),
         Verb("forward_dynamics_loaded", (*_FORCED, _LOAD), _RATES, DIVIDING, chosen_as="forward_dynamics"),
         Verb("motion", _FORCED, (("rate", ("q",)), *_RATES), (MASS, *ON_THE_WAY), chosen_as="forward_dynamics"),
@@ -88,6 +91,7 @@ VERBS = {
         Verb("gravity", (_Q,), _FORCES),
         Verb("bias", (_Q, _V), _FORCES),
         Verb("regressor", (_Q, _V, _A), (("Y", ("v", "p")),), is_lean=False),
+        Verb("base_regressor", (_Q, _V, _A), (("Y", ("v", "n")),), is_lean=False, about="columns"),
         Verb("gibbs", (_Q, _V, _A), (("S", ()),), is_lean=False),
         Verb("kinetic_energy", (_Q, _V), (("T", ()),), is_lean=False),
         Verb("potential_energy", (_Q,), (("V", ()),), OF_TREE, is_lean=False),
@@ -99,10 +103,11 @@ VERBS = {
         Verb("velocity", (_Q, _V), (("V", (6,)),), is_lean=False, about="frame"),
         Verb("acceleration", (_Q, _V, _A), (("A", (6,)),), is_lean=False, about="frame"),
         Verb("wrench_forces", (_Q, ("wrench", 6)), _FORCES, is_lean=False, about="frame"),
+        Verb("tree_wrench_forces", (_Q, ("wrench", 6)), (("force", ("t",)),), OF_TREE, is_lean=False, about="frame"),
         Verb(
             "inverse_dynamics_derivatives",
             _DRIVEN,
-            (("dtau_dq", ("u", "v")), ("dtau_dv", ("u", "v")), ("dtau_da", ("u", "u"))),
+            (("dtau_dq", ("u", "v")), ("dtau_dv", ("u", "v")), ("dtau_da", ("u", "d"))),
         ),
         Verb(
             "forward_dynamics_derivatives",
@@ -113,7 +118,7 @@ VERBS = {
         Verb(
             "inverse_dynamics_vjp",
             _WEIGHED,
-            (("w_dtau_dq", ("v",)), ("w_dtau_dv", ("v",)), ("w_dtau_da", ("u",))),
+            (("w_dtau_dq", ("v",)), ("w_dtau_dv", ("v",)), ("w_dtau_da", ("d",))),
             chosen_as="inverse_dynamics",
             by_parameters=(("w_dtau_dparameters", ("p",)),),
         ),
@@ -125,11 +130,11 @@ VERBS = {
             chosen_as="forward_dynamics",
             by_parameters=(("w_da_dparameters", ("p",)),),
         ),
-        Verb("inverse_dynamics_hessian", _WEIGHED, (("H", ("v+v+u", "v+v+u")),), chosen_as="inverse_dynamics"),
+        Verb("inverse_dynamics_hessian", _WEIGHED, (("H", ("v+v+d", "v+v+d")),), chosen_as="inverse_dynamics"),
         Verb(
             "inverse_dynamics_hvp",
-            (*_WEIGHED, ("dq", "v"), ("dv", "v"), ("da", "u")),
-            (("Hx", ("v+v+u",)),),
+            (*_WEIGHED, ("dq", "v"), ("dv", "v"), ("da", "d")),
+            (("Hx", ("v+v+d",)),),
             chosen_as="inverse_dynamics",
         ),
         Verb("pose_derivatives", (_Q,), (("dX_dq", (4, 4, "v")),), is_lean=False, about="frame"),
@@ -145,6 +150,14 @@ VERBS = {
         Verb("step_derivatives", _TIMED, _TRANSITION, DIVIDING, chosen_as="forward_dynamics_derivatives"),
         Verb("step_rk4_derivatives", _TIMED, _TRANSITION, DIVIDING, chosen_as="forward_dynamics_derivatives"),
         Verb("constraint_forces", _DRIVEN, (("w", ("c", 6)),)),
+        Verb("contact_forces", _FORCED, (("w", ("c", 6)),), DIVIDING, chosen_as="forward_dynamics"),
+        Verb(
+            "contact_forces_loaded",
+            (*_FORCED, ("load", "t")),
+            (("w", ("c", 6)),),
+            DIVIDING,
+            chosen_as="forward_dynamics",
+        ),
         Verb("actuator_jacobian", (_Q,), (("J", ("u", "v")),)),
         Verb("actuation", (_Q, ("tau", "u")), (("force", ("v",)),)),
         Verb("actuator_forces", (_Q, ("force", "v")), _TAU),
@@ -152,7 +165,7 @@ VERBS = {
         Verb("tree_acceleration", (_Q, _V, _A), (("a_tree", ("t",)),)),
         Verb("coordinate_rates", (_Q, _V), (("rate", ("q",)),), ON_THE_WAY),
         Verb("tree_mass_matrix", (_Q,), (("M", ("t", "t")),), OF_TREE),
-        Verb("tracking_error", (_Q, ("goal", "q")), (("e", ("u",)),), (), is_lean=False),
+        Verb("tracking_error", (_Q, ("goal", "q")), (("e", ("d",)),), (), is_lean=False),
         Verb("finished_step", (_Q,), (("q", ("q",)),), (), is_lean=False),
         Verb("point_positions", (_Q,), (("p", ("n", 3)),), (REACH,), is_lean=False, about="points"),
         Verb("point_velocities", (_Q, _V), (("p", ("n", 3)),), ON_THE_WAY, is_lean=False, about="points"),

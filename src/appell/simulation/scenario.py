@@ -10,7 +10,8 @@ angles are radians, or text such as ``"90 deg"``::
     # [robot]
     # source = "robot.urdf"                 # required
     # floating = false
-    # friction = true                       # false: without joint damping, Coulomb friction and rotor inertia
+    # friction = true                       # false: without joint damping and Coulomb friction
+    # armature = true                       # false: without rotor inertia
     # mimic = false
     # gravity = [0.0, 0.0, -9.81]
 
@@ -83,7 +84,7 @@ Entries = Mapping[str, object]
 NUMBERS = ("tie_window", "rest_speed", "rtol", "atol", "step", "timeout")
 OPTIONS = ("restitution", "friction", "impact_law", "limits", "points", "method", "max_steps", *NUMBERS)
 TOP_KEYS = ("title", "robot", "duration", "start", "walls", "control", *OPTIONS)
-ROBOT_KEYS = ("source", "floating", "friction", "mimic", "gravity")
+ROBOT_KEYS = ("source", "floating", "friction", "armature", "mimic", "gravity")
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,8 @@ def read_robot(value: object, place: Place) -> Robot:
     beside = Path(place.source).parent / source
     if source not in names() and place.source != "<text>" and (beside.suffix or is_file(beside)):
         source = str(beside)
-    options: dict[str, Any] = {
-        key: truth(entries[key], place.at(key)) for key in ("floating", "friction", "mimic") if key in entries
-    }
+    switches = ("floating", "friction", "armature", "mimic")
+    options: dict[str, Any] = {key: truth(entries[key], place.at(key)) for key in switches if key in entries}
     if "gravity" in entries:
         options["gravity"] = vector(entries["gravity"], place.at("gravity"))
     try:

@@ -87,6 +87,11 @@ class Inertia(NamedTuple):
         """Return the inertia of both bodies together, given in one frame."""
         return Inertia(self.mass + other.mass, add(self.first, other.first), madd(self.second, other.second))
 
+    def minus(self, other: Inertia) -> Inertia:
+        """Return the inertia without that of a body which is part of it, given in one frame."""
+        m, h, s = other
+        return self.plus(Inertia(-m, scale(-1.0, h), mscale(-1.0, s)))
+
     def moved(self, pose: Pose) -> Inertia:
         """Return the inertia in frame A of a body given in B, for the pose X_AB."""
         rotation, p = pose

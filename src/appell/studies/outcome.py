@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import importlib
 import inspect
 import pickle
 import time
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from appell.errors import InputError
 from appell.kernels.runtime.threads import in_one_thread
+from appell.read.extras import extra, is_installed
 from appell.read.values import shown
 
 Values = Mapping[str, NDArray[Any]]
@@ -100,9 +99,8 @@ def packed(given: Task) -> bytes:
     InputError
         When the function cannot travel.
     """
-    pickler: Any = pickle
-    with contextlib.suppress(ImportError):
-        pickler = importlib.import_module("cloudpickle")  # Dask brings it; functions of notebooks and scripts need it
+    is_better = is_installed("cloudpickle")  # which functions of notebooks and scripts need; Dask brings it
+    pickler = extra("cloudpickle", "functions of scripts need") if is_better else pickle
     try:
         return pickler.dumps(given)  # type: ignore[no-any-return]
     except Exception as error:

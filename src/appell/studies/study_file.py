@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from appell.errors import AppellError, InputError
+from appell.read.extras import extra, is_installed
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
 from appell.read.values import sequence, table, text
@@ -148,9 +149,7 @@ def _function(name: str, folder: Path, place: Place) -> Callable[..., Any]:
         raise
     except Exception as error:
         raise place.error(f"'{name}' cannot be imported: {type(error).__name__}: {error}") from None
-    if is_file:
-        with contextlib.suppress(ImportError):
-            import cloudpickle  # noqa: PLC0415  (Dask brings it)
-
-            cloudpickle.register_pickle_by_value(module)  # workers on other machines do not have the file
+    if is_file and is_installed("cloudpickle"):
+        # workers on other machines do not have the file
+        extra("cloudpickle", "studies on other machines need").register_pickle_by_value(module)
     return found  # type: ignore[no-any-return]

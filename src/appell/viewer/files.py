@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-VARIABLES = {"ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": "share"}
-"""Variables with folders of packages, and where the packages are in each."""
+from appell.read.packages import ros_folders
+
 INSIDE = ("urdf", "robots")
 """Folders of a package that hold the files of robots, by the custom of ROS."""
 
@@ -31,7 +31,7 @@ class Finder:
         marked = (k for k, folder in enumerate(above) if (folder / "package.xml").is_file())
         top = next(marked, int(self._home.name in INSIDE))
         given = (Path(folder).expanduser().resolve() for folder in packages)
-        self._roots = [*given, *above[: top + 1], *(folder.resolve() for folder in _of_ros())]
+        self._roots = [*given, *above[: top + 1], *(folder.resolve() for folder in ros_folders())]
 
     def find(self, name: str) -> Path | None:
         """Return the file of a name such as ``package://arm/meshes/hand.stl``; None where there is none to be read.
@@ -70,9 +70,3 @@ class Finder:
             yield self._home / name.replace("\\", "/")
             for root in self._roots:
                 yield root / name.replace("\\", "/")
-
-
-def _of_ros() -> Iterator[Path]:
-    for variable, inside in VARIABLES.items():
-        for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
-            yield Path(folder, inside)

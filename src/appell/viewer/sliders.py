@@ -88,7 +88,7 @@ class SliderSet:
         self._alone: list[int] = []  # driven velocities of joints that are driven in part
         places = robot.places("q")
         for name, at in robot.places("v").items():
-            joint, moved = joint_named(robot, name), [k for k in at if k < robot.nu]
+            joint, moved = joint_named(robot, name), [k for k in at if k < len(robot.driven)]
             if len(moved) == joint.type.nv:
                 self._driven.append(Driven(joint, places[name]))
             else:
@@ -141,7 +141,7 @@ class SliderSet:
             count = len(PARTS.get(joint.kind, ("",)))
             goal[at] = _coordinates(joint.kind, left[:count])
             left = left[count:]
-        n, step = self._robot.nu, np.zeros(self._robot.nv)
+        n, step = len(self._robot.driven), np.zeros(self._robot.nv)
         step[:n] = self._robot.difference(q, goal)[:n]
         step[self._alone] = np.subtract(left, self.values(q)[len(wanted) - len(left) :])
         if not step.any():
@@ -164,7 +164,7 @@ class SliderSet:
 
     def holding(self, q: Array) -> Array:
         """Return the actuator forces of a motion without velocities and accelerations, one per entry of `forces`."""
-        return self._robot.inverse_dynamics(q, np.zeros(self._robot.nv), np.zeros(self._robot.nu))
+        return self._robot.inverse_dynamics(q, np.zeros(self._robot.nv), np.zeros(len(self._robot.driven)))
 
     @property
     def forces(self) -> list[Force]:

@@ -167,7 +167,7 @@ def test_the_error_falls_with_the_order_of_the_method(name, method, order, made)
 
 
 def test_without_friction_rk4_keeps_the_energy_to_its_order():
-    robot = appell.load("puma560", friction=False)
+    robot = appell.load("puma560", friction=False, armature=False)
     q, v, _ = start(robot, 4, 1)
     drifts = []
     for n in (250, 500):
@@ -259,7 +259,7 @@ def test_computed_torque_inside_is_computed_torque_outside(made, rng, agree):
 
 
 def test_computed_torque_makes_every_joint_a_linear_oscillator(agree):
-    robot = appell.load("puma560", friction=False)
+    robot = appell.load("puma560", friction=False, armature=False)
     q0, v0, _ = start(robot, 2, 1)
     law = PointToPoint(robot, np.zeros(6), 25.0, 10.0)
     run = rollout(robot, q0, v0, None, 1e-4, steps=5000, save_every=500, control=law)

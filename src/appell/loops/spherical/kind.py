@@ -33,7 +33,7 @@ from appell.robot.guards import PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, Solved, motion, only
-from appell.robot.quantities import regressor_matrix
+from appell.robot.quantities import base_regressor, regressor_matrix
 from appell.robot.steps import METHODS, step_derivatives, steps
 from appell.robot.verbs import ACTUATION, MASS, REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
@@ -44,26 +44,13 @@ CLOSED_FORM = "closed-form"
 """The sum over chains and bodies of abedloo2014 (20) and (21)."""
 _Q, _V, _A = ("q", "q"), ("v", "v"), ("a", "v")
 _LEGS, _SQUARE = ("legs", 3), ("legs", "legs")
-_BY_ANGLES = {
-    **dict.fromkeys(("a", "e", "da", "w_dtau_da"), ("v",)),
-    "dtau_da": ("u", "v"),
-    "H": ("v+v+v", "v+v+v"),
-    "Hx": ("v+v+v",),
-}
-"""Accelerations and errors are those of the Euler angles, whose number is not that of redundant motors."""
 _OWN_VERBS = {
-    **{
-        verb.name: replace(
-            verb,
-            inputs=tuple((name, _BY_ANGLES.get(name, (size,))[0]) for name, size in verb.inputs),
-            outputs=tuple((name, _BY_ANGLES.get(name, shape)) for name, shape in verb.outputs),
-        )
-        for verb in VERBS.values()
-    },
+    **VERBS,
     **{
         verb.name: verb
         for verb in (
             Verb("regressor", (_Q, _V, _A), (("Y", ("u", "p")),), is_lean=False),
+            Verb("base_regressor", (_Q, _V, _A), (("Y", ("u", "n")),), is_lean=False, about="columns"),
             Verb("discriminants", (_Q,), (("D", ("legs",)),), ()),
             Verb("leg_angles", (_Q,), (("sine", _LEGS), ("cosine", _LEGS)), (REACH,)),
             Verb("leg_rates", (_Q, _V), (("rate", _LEGS),), (REACH,)),
@@ -130,7 +117,7 @@ class Spherical(Kind):
         actuated, endless = [2 * k + joint for k, joint in robot.motors], np.full(n, np.inf)
         motors = [self.model.bodies[k].joint.name for k in actuated]
         return Facts(
-            {"q": n, "v": n, "u": len(motors), "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
+            {"q": n, "v": n, "u": len(motors), "d": n, "t": bodies, "p": PER_BODY * bodies, "c": 0, "legs": legs},
             names,
             [1] * n,
             names,
@@ -161,14 +148,13 @@ class Spherical(Kind):
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
         """Return the mechanism without names."""
-        bare = replace(
-            self.mechanism, name="", coordinates=("", "", ""), joints=("", "", ""), home=(0.0, 0.0, 0.0), spread=0.0
-        )
+        anywhere: Any = {"home": (0.0, 0.0, 0.0), "spread": 0.0, "frames": ()}
+        bare = replace(self.mechanism, name="", coordinates=("", "", ""), joints=("", "", ""), **anywhere)
         return _with_inertias(bare, [Inertia() for _ in bare.inertias]) if is_parametric else bare
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the closed form where there is one, and the recursions of the tree."""
-        others = {} if verb == "regressor" else known(verb)
+        others = {} if verb in ("regressor", "base_regressor") else known(verb)
         if verb == "coriolis_matrix":  # another C with the same forces, which the cost must not choose
             others = {name: formulation._replace(competes=False) for name, formulation in others.items()}
         plain = verb.removesuffix("_loaded")
@@ -280,9 +266,20 @@ class Spherical(Kind):
         return search.forward_kinematics(self, positions, guess)
 
     def with_model(self, model: Model) -> Kind:
-        """Return the robot with the inertias and the gravity of another model."""
+        """Return the robot with the inertias, the frames and the gravity of another model; its joints have no more."""
         other = _with_inertias(self.mechanism, [body.inertia for body in model.bodies])
-        return Spherical(replace(other, name=model.name, gravity=model.gravity))
+        own = {frame.name for frame in tree(replace(other, frames=())).frames}
+        frames = tuple((f.name, model.bodies[f.body].name, f.placement) for f in model.frames if f.name not in own)
+        return Spherical(replace(other, name=model.name, gravity=model.gravity, frames=frames))
+
+    @property
+    def settled(self) -> Model:
+        """Raise: no joint of a leg can be taken away or added."""
+        raise InputError(
+            f"robot '{self.model.name}' is a spherical robot in closed form: its legs' joints follow from the "
+            "platform's Euler angles, so none can be locked, taken out or added; describe it by links, joints and "
+            "closures (docs/loops.md), where every joint is one of the tree"
+        )
 
     def as_tree(self) -> Model:
         """Return the tree with hinges between the platform and all legs but the first, closed at home."""
@@ -361,6 +358,7 @@ _OWN_PROGRAMS: dict[str, dict[str, Formulation]] = {
         for verb in METHODS
     },
     "regressor": only(_regressor),
+    "base_regressor": only(base_regressor(_regressor)),
     "leg_rates": {CLOSED_FORM: _form(programs.leg_joint_rates)},
     "leg_accelerations": {CLOSED_FORM: _form(programs.leg_joint_accelerations)},
     "leg_closure": {CLOSED_FORM: _form(programs.closure)},

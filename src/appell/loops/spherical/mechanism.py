@@ -19,6 +19,7 @@ from appell.errors import ModelError
 from appell.model.model import GRAVITY
 from appell.read.values import cos_sin
 from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, transpose
 
@@ -71,6 +72,7 @@ class Mechanism:
 
     `sequence` names the axes of the Euler angles q, `coordinates` the angles themselves, `joints` the three joints of a
     leg, which get the leg's number. `home` is where it stands by default, `spread` how far random angles lie from it.
+    `frames` are those besides its links and joints: a name, the link that carries it, and its pose in the link's frame.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Mechanism:
     joints: tuple[str, str, str] = ("theta", "psi", "xi")
     home: Vector = (0.0, 0.0, 0.0)
     spread: float = 0.5
+    frames: tuple[tuple[str, str, Pose], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.motors) < MOBILITY:

@@ -86,16 +86,16 @@ def platform_moment(robot: Mechanism, at: Posture, spin: Spin) -> Vector:
     return sums.moment(chains(robot, at, spin.omega, rates), motions(spin, rates))
 
 
-def motor_torques(motors: Sequence[Vector], moment: Vector) -> Scalars:
-    """Return τ with Σ τᵢ rowᵢ = moment (abedloo2014 (51), enferadi2010 (75)); of more than three, the least Σ τᵢ².
+def motor_torques(motors: Sequence[Vector], moment: Vector, weights: Scalars = ()) -> Scalars:
+    """Return τ with Σ τᵢ rowᵢ = moment (abedloo2014 (51), enferadi2010 (75)); of more than three, the least Σ wᵢτᵢ².
 
-    Of three rows τ follows by their dual basis. Of more, τᵢ = rowᵢ·x with (Σ rowᵢ rowᵢᵀ) x = moment.
+    Of three rows τ follows by their dual basis. Of more, τᵢ = rowᵢ·x / wᵢ with (Σ rowᵢ rowᵢᵀ / wᵢ) x = moment.
     """
     if len(motors) == MOBILITY:
         return _by_basis((motors[0], motors[1], motors[2]), moment)
-    square = sums.gathered(motors, motors)
-    x = _by_basis(square, moment)
-    return tuple(dot(row, x) for row in motors)
+    eased = [scale(1.0 / w, row) for w, row in zip(weights, motors, strict=True)] if weights else motors
+    x = _by_basis(sums.gathered(eased, motors), moment)
+    return tuple(dot(row, x) for row in eased)
 
 
 def actuation_growth(motors: Sequence[Vector]) -> Scalar:

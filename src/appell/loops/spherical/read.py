@@ -47,6 +47,12 @@ or, as :meth:`appell.Robot.save` writes any of them, leg by leg,
     axes1 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]     # optional: the axes of the links' inertias
     axes2 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
+    [[spherical.frames]]                    # optional: frames besides those of links and joints
+    name = "tool"
+    link = "platform"                       # or leg1_link1, leg1_link2, …
+    xyz = [0.0, 0.0, 0.1]
+    rpy = [0.0, 0.0, "90 deg"]
+
 with two legs or more. Legs of another number of links give, instead of alpha1, alpha2, branch, link1 and link2,
 
     arcs = ["80 deg", "70 deg", "60 deg"]
@@ -75,6 +81,7 @@ from appell.model.build import listed
 from appell.model.model import GRAVITY, Model
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
+from appell.read.toml_loops import origin
 from appell.read.values import (
     INERTIA_KEYS,
     angle,
@@ -89,6 +96,7 @@ from appell.read.values import (
     vector,
 )
 from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, ZERO, cross, dot, scale
 
@@ -185,7 +193,7 @@ def _star_triangle(name: str, gravity: Vector, entries: Mapping[str, object], pl
 
 
 def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism | Model:
-    check_keys(entries, (*COMMON, "sequence", "coordinates", "joints", "legs"), place)
+    check_keys(entries, (*COMMON, "sequence", "coordinates", "joints", "legs", "frames"), place)
     legs = sequence(entries.get("legs", []), place.at("legs"))
     if any("arcs" in table(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)):
         check_keys(entries, ("kind", "platform", "legs"), place)
@@ -202,12 +210,14 @@ def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Plac
     for key, given in names.items():
         if len(given) != 3:
             raise place.at(key).error(f"expected three names, got {len(given)}")
+    frames = sequence(entries.get("frames", []), place.at("frames"))
     return Mechanism(
         name,
         turns,
         tuple(_leg(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)),
         _body(entries.get("platform", {}), place.at("platform"), None),
         gravity,
+        frames=tuple(_frame(frame, len(legs), place.at("frames").at(i)) for i, frame in enumerate(frames)),
         **names,  # type: ignore[arg-type]  # three each, as checked
         **_whereabouts(entries, place),
     )
@@ -231,6 +241,17 @@ def _leg(value: object, place: Place) -> Leg:
         frames=(axes1, axes2),
         motors=_motors(entries.get("motors", [1]), place.at("motors")),
     )
+
+
+def _frame(value: object, legs: int, place: Place) -> tuple[str, str, Pose]:
+    """Return the name, the link and the pose of a frame."""
+    entries = table(value, place)
+    check_keys(entries, ("name", "link", "xyz", "rpy"), place)
+    links = [*(f"leg{i + 1}_link{k}" for i in range(legs) for k in (1, 2)), "platform"]
+    name, link = (text(entries.get(key, ""), place.at(key)) for key in ("name", "link"))
+    if link not in links:
+        raise place.at("link").error(f"there is no link '{link}'; there are {listed(links)}")
+    return name, link, origin({key: entries[key] for key in ("xyz", "rpy") if key in entries}, place)
 
 
 def _chain_leg(value: object, place: Place) -> ChainLeg:

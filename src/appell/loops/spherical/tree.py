@@ -41,6 +41,8 @@ def tree(robot: Mechanism) -> Model:
     third = _joint(f"{robot.joints[2]}1", placement, transpose(one.platform))
     bodies.append(Body("platform", 1, third, robot.platform))
     frames = [Frame(name, k, Pose()) for k, body in enumerate(bodies) for name in (body.joint.name, body.name)]
+    index = {body.name: k for k, body in enumerate(bodies)}
+    frames += [Frame(name, index[link], pose) for name, link, pose in robot.frames]
     return Model(robot.name, tuple(bodies), tuple(frames), robot.gravity, curves=curves(robot))
 
 
@@ -96,7 +98,7 @@ class SphericalPosture(Posture):
 
     def __init__(self, robot: Mechanism, model: Model, angles: Scalars) -> None:
         self.robot, self.model, self.own = robot, model, angles
-        self.n, self.n_actuators = len(angles), len(robot.motors)
+        self.n, self.n_driven, self.n_actuators = len(angles), len(angles), len(robot.motors)
         self.posture = programs.posture(robot, angles)
         self._euler = euler.jacobian(robot.sequence, angles)
 
@@ -147,7 +149,7 @@ class SphericalPosture(Posture):
         """Return Jᵀτ of the motors."""
         return matvec_t(self._euler, combined(self.posture.motors, tau))
 
-    def actuated(self, total: Forces, shares: Sequence[Forces]) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
         """Return the motors' torques, Jᵀτ = total."""
         rows = [matvec_t(self._euler, row) for row in self.posture.motors]
-        return motor_torques(rows, (total[0], total[1], total[2])), ()
+        return motor_torques(rows, (total[0], total[1], total[2]), weights), ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from appell.loops.spherical.mechanism import Leg, Mechanism
+from appell.read.outline import roll_pitch_yaw
 from appell.read.write_toml import toml_value
 from appell.spatial.inertia import Inertia
 
@@ -27,6 +28,9 @@ def spherical_text(robot: Mechanism) -> str:
     }
     lines = [f"name = {toml_value(robot.name)}", f"gravity = {toml_value(robot.gravity)}", "", "[spherical]"]
     lines += [f"{key} = {toml_value(value)}" for key, value in own.items()]
+    for name, link, pose in robot.frames:
+        told = {"name": name, "link": link, "xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
+        lines += ["", "[[spherical.frames]]", *(f"{key} = {toml_value(value)}" for key, value in told.items())]
     for leg in robot.legs:
         lines += ["", "[[spherical.legs]]", *(f"{key} = {toml_value(value)}" for key, value in _leg(leg).items())]
     return "\n".join(lines) + "\n"

@@ -87,9 +87,9 @@ class _Assembly:
         found = PLANS[verb]
         plan = found if isinstance(found, Plan) else found(model, is_parametric=parametric)
         self.plan: Plan = dynamics.probed(plan, probe_port) if probe_port is not None else plan
-        self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_friction
+        self.verb, self.parametric, self.frames, self.friction = verb, parametric, frames, model.has_joint_parameters
         if self.plan.is_massless or parametric:
-            bare = (replace(body, inertia=MASSLESS) for body in model.without_friction().bodies)
+            bare = (replace(body, inertia=MASSLESS) for body in model.without_joint_parameters().bodies)
             model = replace(model, bodies=tuple(bare))
         self.model, file_rotations = with_z_axes(model)
         # a path to frames, or all bodies

@@ -7,7 +7,8 @@ from functools import cache, cached_property
 from typing import Any
 
 from appell.model.joints import QUATERNION, plane
-from appell.model.model import WORLD, Body, Frame, Joint, Model, Z
+from appell.model.model import WORLD, Body, Frame, Joint, JointParameters, Model, Z
+from appell.model.parameters import PER_VELOCITY
 from appell.recursion.articulated import Extent
 from appell.recursion.gibbs import Acceleration, acceleration_tensor
 from appell.recursion.joint_forces import joint_force
@@ -15,7 +16,7 @@ from appell.recursion.kinematics import JointMotion, Link, Scalars, joint_motion
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import rotate_symmetric
-from appell.spatial.scalar import Matrix, Scalar
+from appell.spatial.scalar import Matrix
 from appell.spatial.vector import IDENTITY, ZERO, add, matmul, matvec, matvec_t, transpose
 from appell.trace.expr import Expr, Graph, Op
 from appell.trace.tape import flatten
@@ -53,14 +54,17 @@ def frame_constants(frame: Frame, file_rotations: list[Matrix]) -> tuple[float, 
 
 
 def body_constants(body: Body, file_rotation: Matrix, probe: tuple[float, ...]) -> tuple[float, ...]:
-    """Return a body's numbers: placement 12, moments 10, offset, pitch, damping, friction, armature, rotation 9, probe.
+    """Return a body's numbers: placement 12, moments 10, the joint's 7, rotation 9, probe 3.
+
+    Of the joint: offset, pitch, armature, damping, friction, stiffness and the spring's reference.
 
     The probe has three numbers: the extent of the body with all that it carries, and a factor of the pushes.
     """
     joint, (m, h, s) = body.joint, body.inertia
     moments = (m, *h, *upper(s))
-    friction = (joint.offset, joint.pitch, joint.damping, joint.friction, joint.armature)
-    return tuple(float(x) for x in flatten((joint.placement, moments, friction, file_rotation, probe)))
+    own = (joint.armature, joint.damping, joint.friction, joint.stiffness, joint.spring_reference)
+    parts = (joint.placement, moments, joint.offset, joint.pitch, own, file_rotation, probe)
+    return tuple(float(x) for x in flatten(parts))
 
 
 def upper(m: Matrix) -> Scalars:
@@ -116,8 +120,8 @@ def packing(kind: str) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, 
 class TracedBody:
     """A body whose constants are traced.
 
-    `pi` are its ten inertial parameters, and `friction` armature, damping and friction per velocity, where those are
-    inputs of the program and not constants.
+    `pi` are its ten inertial parameters, and `friction` armature, damping, friction and stiffness per velocity, where
+    those are inputs of the program and not constants.
     """
 
     kind: str
@@ -133,12 +137,12 @@ class TracedBody:
     @cached_property
     def file_rotation(self) -> Matrix:
         """Return R from the body's frame, whose z is the joint's axis, to its frame in the file."""
-        return square(self.constants[27:36])
+        return square(self.constants[29:38])
 
     @property
     def extent(self) -> Extent:
         """Return the extent of the body with all that it carries, by the parameters of the file."""
-        return Extent(*self.constants[36:38])
+        return Extent(*self.constants[38:40])
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -152,17 +156,22 @@ class TracedBody:
             return Inertia(mass, first, second)
         return Inertia(mass, matvec(back, first), rotate_symmetric(back, second))
 
-    def friction_parameters(self) -> list[tuple[Scalar, Scalar, Scalar]]:
-        """Return armature, damping and friction of every velocity."""
+    def joint_parameters(self) -> list[JointParameters]:
+        """Return armature, damping, friction and stiffness of every velocity."""
         if self.pi:
             x = self.friction
-            return [(x[k], x[k + 1], x[k + 2]) for k in range(0, len(x), 3)] or [(0.0, 0.0, 0.0)] * self.joint.type.nv
-        damping, friction, armature = self.constants[24:27]
-        return [(armature, damping, friction)] * self.joint.type.nv
+            own = [JointParameters(*x[k : k + PER_VELOCITY]) for k in range(0, len(x), PER_VELOCITY)]
+            return own or [JointParameters()] * self.joint.type.nv
+        return [JointParameters(*self.constants[24:28])] * self.joint.type.nv
 
-    def resistance(self, v: Scalars, a: Scalars) -> Scalars:
-        """Return the joint's own friction and rotor inertia."""
-        return tuple(joint_force(*own, x, y) for own, x, y in zip(self.friction_parameters(), v, a, strict=True))
+    def stretches(self, q: Scalars) -> Scalars:
+        """Return, per velocity, what the joint's spring is stretched by; 0 of joints of several coordinates."""
+        return (q[0] - self.constants[28],) if len(q) == 1 else (0.0,) * self.joint.type.nv
+
+    def resistance(self, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+        """Return the joint's own rotor inertia, friction and spring."""
+        rows = zip(self.joint_parameters(), self.stretches(q), v, a, strict=True)
+        return tuple(joint_force(*own, *state) for own, *state in rows)
 
     def motion(self, x: Scalars) -> JointMotion:
         """Return what the joint adds for velocities or accelerations x."""

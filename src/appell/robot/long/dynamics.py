@@ -55,7 +55,7 @@ def motion(x: Context) -> Any:
 
 def _joint_forces(x: Context) -> Any:
     total = Load(*pair(x.own["load"]))
-    rest = x.body.resistance(x.given["v"], x.given["a"])
+    rest = x.body.resistance(x.given["q"], x.given["v"], x.given["a"])
     rows = zip(_projected(x, total), rest, x.given["load"], strict=True)
     return carried(x.link, total), [t + r - load for t, r, load in rows]
 
@@ -92,9 +92,9 @@ def _velocity_and_rates(x: Context) -> Any:
 
 
 def _eliminate(x: Context) -> Any:
-    rest = x.body.resistance(x.given["v"], (0.0,) * len(x.given["v"]))
+    rest = x.body.resistance(x.given["q"], x.given["v"], (0.0,) * len(x.given["v"]))
     efforts = tuple(t - r + load for t, r, load in zip(x.given["tau"], rest, x.given["load"], strict=True))
-    armatures = tuple(armature for armature, _, _ in x.body.friction_parameters())
+    armatures = tuple(own.armature for own in x.body.joint_parameters())
     columns, bias = x.body.joint.columns, pair(x.own["bias"])
     reduced, pivots = articulated.eliminated(_restored(x.own["articulated"]), columns, efforts, armatures, bias)
     flat = [(pivot.push, pivot.inverse, pivot.rest) for pivot in pivots]
@@ -156,14 +156,14 @@ FORWARD = forward_plan(StepPlan(_velocity), StepPlan(_accelerations, ((0, by_vel
 
 
 def _sizes(x: Context) -> list[Scalar]:
-    armatures = [armature for armature, _, _ in x.body.friction_parameters()]
+    armatures = [own.armature for own in x.body.joint_parameters()]
     return [sqrt(x.body.extent.seen_by(*both)) for both in zip(x.body.joint.columns, armatures, strict=True)]
 
 
 def _push(x: Context) -> Any:
     force, moment = pair(x.own["load"])
     rests: list[Scalar] = []
-    sides = [x.body.constants[38] * z * size for z, size in zip(probe(6), _sizes(x), strict=False)]
+    sides = [x.body.constants[40] * z * size for z, size in zip(probe(6), _sizes(x), strict=False)]
     for (column, push, inverse, _), side in reversed(list(zip(_pivots(x), sides, strict=True))):
         rest = side - dot(column.linear, force) - dot(column.angular, moment)
         rests.insert(0, rest)
@@ -211,7 +211,7 @@ def _gather_inertia(x: Context) -> Any:
 def _mass_start(x: Context, column: int) -> Any:
     force = unit_momentum(inertia_of(x.own["inertia"]), x.body.joint.columns[column])
     entries = _projected(x, force)
-    entries[column] = entries[column] + x.body.friction_parameters()[column][0]
+    entries[column] = entries[column] + x.body.joint_parameters()[column].armature
     return carried(x.link, force), entries, entries
 
 
@@ -298,7 +298,8 @@ def _motion(x: Context) -> Any:
 
 
 def _motion_and_friction(x: Context) -> Any:
-    own = [(rate, speed, sign(speed)) for rate, speed in zip(x.given["a"], x.given["v"], strict=True)]
+    rows = zip(x.given["a"], x.given["v"], x.body.stretches(x.given["q"]), strict=True)
+    own = [(rate, speed, sign(speed), stretch) for rate, speed, stretch in rows]
     return *_motion(x), own
 
 
@@ -331,7 +332,7 @@ def _dotted(column: tuple[Any, Any], loads: list[Load]) -> list[Scalar]:
 
 def _regressor(model: Model, *, is_parametric: bool) -> Plan:
     """Return the plan of the regressor, which has more columns where joints have friction."""
-    body = StepPlan(_motion_and_friction, ((0, of_friction),)) if model.has_friction else StepPlan(_motion)
+    body = StepPlan(_motion_and_friction, ((0, of_friction),)) if model.has_joint_parameters else StepPlan(_motion)
     start, entries = (StepPlan(step, ((0, of_parameters),)) for step in (_regressor_start, _regressor_entries))
     kept = ("motion", "joint_pose")
     outward = SweepPlan(Fields(parent=("motion",), writes=kept), body)
@@ -340,7 +341,13 @@ def _regressor(model: Model, *, is_parametric: bool) -> Plan:
 
 
 PLANS: dict[str, Plan | Callable[..., Plan]] = {
-    **dict.fromkeys(("inverse_dynamics", "inverse_dynamics_loaded", "generalised_forces", "bias", "gravity"), INVERSE),
+    **dict.fromkeys(
+        (
+            *("inverse_dynamics", "inverse_dynamics_loaded", "inverse_dynamics_weighted"),
+            *("generalised_forces", "bias", "gravity"),
+        ),
+        INVERSE,
+    ),
     **dict.fromkeys(("forward_dynamics", "forward_dynamics_loaded"), FORWARD),
     "motion": forward_plan(
         StepPlan(_velocity_and_rates, ((0, by_coordinate),)), StepPlan(_accelerations, ((1, by_velocity),))

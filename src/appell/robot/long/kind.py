@@ -33,7 +33,12 @@ UNROLLED = ("pose_derivatives", "jacobian_derivatives", "momentum_derivatives")
 
 def is_long(model: Model) -> bool:
     """Return whether a robot's verbs are computed by loops."""
-    return len(model.bodies) > LONG and not model.is_coupled
+    return len(model.bodies) > LONG and not model.is_coupled and not model.springs
+
+
+def open_kind(model: Model) -> Tree:
+    """Return the kind of a robot without loops."""
+    return LongTree(model) if is_long(model) else Tree(model)
 
 
 class LongTree(Tree):

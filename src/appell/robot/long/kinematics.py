@@ -40,17 +40,17 @@ from appell.trace.tape import flatten
 def _gibbs(x: Context) -> Any:
     moving, _, _ = motion(x)
     total = body_gibbs(x.body.inertia, accelerated(tuple(flatten(moving))))
-    still = x.body.resistance(x.given["v"], (0.0,) * len(x.given["v"]))
-    for (armature, _, _), friction, rate in zip(x.body.friction_parameters(), still, x.given["a"], strict=True):
-        total = total + rate * (friction + 0.5 * armature * rate)
+    still = x.body.resistance(x.given["q"], x.given["v"], (0.0,) * len(x.given["v"]))
+    for own, friction, rate in zip(x.body.joint_parameters(), still, x.given["a"], strict=True):
+        total = total + rate * (friction + 0.5 * own.armature * rate)
     return moving, total
 
 
 def _energy(x: Context) -> Any:
     moving = moved(x.body.link(x.body.pose(x.given["q"])), x.body.motion(x.given["v"]), velocity(x.parent["velocity"]))
     total = body_energy(x.body.inertia, moving)
-    for (armature, _, _), rate in zip(x.body.friction_parameters(), x.given["v"], strict=True):
-        total = total + 0.5 * armature * (rate * rate)
+    for own, rate in zip(x.body.joint_parameters(), x.given["v"], strict=True):
+        total = total + 0.5 * own.armature * (rate * rate)
     return moving, total
 
 
@@ -67,8 +67,13 @@ def _moved_mass(link: Link, moments: Scalars) -> Any:
     return moments[0], add(link.up(moments[1:]), scale(moments[0], link.position))
 
 
+def _mass_moments_and_springs(x: Context) -> Any:
+    rows = zip(x.body.joint_parameters(), x.body.stretches(x.given["q"]), strict=True)
+    return *_mass_moments(x), sum((0.5 * own.stiffness * (s * s) for own, s in rows), start=0.0)
+
+
 def _potential(x: Context) -> Any:
-    return (-dot(x.model.gravity, x.own["mass_moments"][1:]),)
+    return (x.own["total"][0] - dot(x.model.gravity, x.own["mass_moments"][1:]),)
 
 
 def _centre(x: Context) -> Any:
@@ -104,14 +109,16 @@ def _sum_plan(field: str, step: Callable[[Context], Any]) -> Plan:
     return Plan((SweepPlan(outward, StepPlan(step)), result), falling)
 
 
-def _mass_plan(world: Callable[[Context], Any]) -> Plan:
-    """Return a plan that gathers mass and first moment at the world, whose step gives the result."""
+def _mass_plan(
+    world: Callable[[Context], Any], body: Callable[[Context], Any] = _mass_moments, sums: tuple[str, ...] = ()
+) -> Plan:
+    """Return a plan that gathers mass and first moment at the world, whose step gives the result, and some sums."""
     up = Fields(own=("joint_pose", "mass_moments"), adds=("mass_moments",))
     return Plan(
         (
-            SweepPlan(Fields(writes=("joint_pose", "mass_moments")), StepPlan(_mass_moments)),
+            SweepPlan(Fields(writes=("joint_pose", "mass_moments"), sums=sums), StepPlan(body)),
             SweepPlan(up, StepPlan(_gather_mass), inward=True),
-            SweepPlan(Fields(own=("mass_moments",)), world=StepPlan(world, ((0, all_of),))),
+            SweepPlan(Fields(own=("mass_moments", *sums)), world=StepPlan(world, ((0, all_of),))),
         )
     )
 
@@ -253,7 +260,7 @@ _ACCELERATIONS = (("motion", "rotation"), StepPlan(_acceleration_and_rotation))
 PLANS: dict[str, Plan] = {
     "gibbs": _sum_plan("motion", _gibbs),
     "kinetic_energy": _sum_plan("velocity", _energy),
-    "potential_energy": _mass_plan(_potential),
+    "potential_energy": _mass_plan(_potential, _mass_moments_and_springs, ("total",)),
     "centre_of_mass": _mass_plan(_centre),
     "momentum": _MOMENTUM,
     "momentum_matrix": _MOMENTUM_MATRIX,
@@ -261,7 +268,7 @@ PLANS: dict[str, Plan] = {
     "velocity": _frame_plan(*_VELOCITIES, _frame_velocity),
     "acceleration": _frame_plan(*_ACCELERATIONS, _frame_acceleration),
     "jacobian": _jacobian_plan(StepPlan(_jacobian, ((0, by_row),))),
-    "wrench_forces": _jacobian_plan(StepPlan(_forces, ((0, by_velocity),))),
+    **dict.fromkeys(("wrench_forces", "tree_wrench_forces"), _jacobian_plan(StepPlan(_forces, ((0, by_velocity),)))),
     "point_positions": _frame_plan(*_POSES, _frame_position, by_index),
     "point_velocities": _frame_plan(*_VELOCITIES, _linear(_frame_velocity), by_index),
     "point_biases": _frame_plan(*_ACCELERATIONS, _linear(_frame_acceleration), by_index),

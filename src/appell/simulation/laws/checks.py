@@ -26,10 +26,10 @@ def a_robot(law: str, robot: Any) -> Robot:
         raise InputError(f"{law}: expected a robot, got {type(robot).__name__}")
     if not robot.nu:
         raise InputError(f"{law}: robot '{robot.name}' has no actuators")
-    if robot.nu > robot.nv:
+    if robot.nu > len(robot.driven):
         raise InputError(
-            f"{law}: robot '{robot.name}' has {robot.nu} motors for {robot.nv} velocities; write a law (t, q, v) that "
-            "calls robot.inverse_dynamics, which shares the torques by least squares"
+            f"{law}: robot '{robot.name}' has {robot.nu} motors for {len(robot.driven)} accelerations; write a law "
+            "(t, q, v) that calls robot.inverse_dynamics, which shares the torques by least squares"
         )
     return robot
 
@@ -78,7 +78,13 @@ def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
     if isinstance(limit, str):
         if limit != "file":
             raise InputError(f"limit: expected forces, None or 'file', got {shown(limit)}")
-        return effort_limits(robot)
+        limits = effort_limits(robot)
+        if not np.isfinite(limits).any():
+            raise InputError(
+                f"limit: 'file' asks for the effort limits of robot '{robot.name}', which has none; give forces, or "
+                "limits by robot.with_joint(name, effort=…)"
+            )
+        return limits
     return per_force(robot, "limit", limit, np.inf)
 
 

@@ -1,0 +1,184 @@
+"""Tasks of environments: where episodes start, what is rewarded, when they end; and two of them.
+
+States are arrays with one row per environment, so that rewards and ends are computed for all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from appell.errors import InputError
+from appell.robot.arguments import finite_array
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
+
+
+class State(NamedTuple):
+    """The states of some environments, one row each."""
+
+    q: Array
+    """Configurations (n, nq)."""
+    v: Array
+    """Velocities (n, nv)."""
+    goal: Array
+    """What :attr:`Task.goal` drew, (n, m)."""
+    t: Array
+    """Time since the start of the episode [s], (n,)."""
+
+
+Draw = Callable[[np.random.Generator, int], Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an environment asks for.
+
+    Parameters
+    ----------
+    reward
+        ``reward(state, tau)`` returns (n,), for the states after a step and the joint torques (n, nu) of the step.
+    start
+        ``start(rng, n)`` returns q (n, nq) and v (n, nv); at rest at the neutral configuration unless given.
+    goal
+        ``goal(rng, n)`` returns what an episode aims for, (n, m); it is part of the observation.
+    ended
+        ``ended(state)`` returns (n,) of bool: where an episode is over for good. Episodes also end after
+        `duration` (truncated), and where a state diverges or moves faster than :data:`FASTEST`.
+    observe
+        ``observe(state)`` returns the observations (n, k); coordinates, with cosine and sine in place of unbounded
+        angles, velocities and goal unless given.
+    parameters
+        ``parameters(rng, n)`` returns π (n, p) in the layout of ``robot.parameters``, drawn at every start: domain
+        randomisation.
+    effort
+        The torque that an action of 1 means, a number or (nu,); the robot's effort limits unless given.
+    duration
+        Of an episode [s].
+    """
+
+    reward: Callable[[State, Array], Any]
+    start: Draw | None = None
+    goal: Draw | None = None
+    ended: Callable[[State], Any] | None = None
+    observe: Callable[[State], Any] | None = None
+    parameters: Draw | None = None
+    effort: Any = None
+    duration: float = 5.0
+
+
+def swing_up(robot: Robot, goal: Any = None, effort: Any = None, duration: float = 5.0) -> Task:
+    """Return the task of swinging up from the lowest posture and staying at a goal.
+
+    The reward is 1 at the goal at rest, less for the angle to it, the velocity and the torque.
+
+    Parameters
+    ----------
+    robot
+        An open robot without quaternions.
+    goal
+        The configuration to reach, (nq,); the posture of highest potential energy unless given.
+    effort
+        The largest torque [N·m]; the robot's effort limits unless given.
+    duration
+        Of an episode [s].
+
+    Returns
+    -------
+    Task
+
+    Examples
+    --------
+    >>> import appell
+    >>> from appell.interop import gymnasium
+    >>> gymnasium.swing_up(appell.load("two-link"), effort=2.0).duration
+    5.0
+    """
+    low, high = _extremes(robot)
+    top = high if goal is None else finite_array("swing_up: goal", goal)
+
+    def reward(state: State, tau: Array) -> Any:
+        far = 0.5 * (1.0 - np.cos(state.q - top)).mean(axis=1)
+        return 1.0 - far - 0.01 * (state.v**2).mean(axis=1) - 1e-3 * ((tau / scale) ** 2).mean(axis=1)
+
+    def start(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+        return low + rng.normal(0.0, 0.1, size=(n, robot.nq)), rng.normal(0.0, 0.05, size=(n, robot.nv))
+
+    task = Task(reward, start, effort=effort, duration=duration)
+    scale = efforts(robot, task)
+    return task
+
+
+def reach(robot: Robot, frame: str, reached: float = 0.05, effort: Any = None, duration: float = 2.0) -> Task:
+    """Return the task of moving a frame to random points that it can reach.
+
+    Parameters
+    ----------
+    robot
+        Any robot with motors.
+    frame
+        The frame whose origin is to meet the goal.
+    reached
+        The distance below which it counts as reached [m].
+    effort
+        The largest torque; the robot's effort limits unless given.
+    duration
+        Of an episode [s].
+
+    Returns
+    -------
+    Task
+        Goals are points (3,) in the world; the observation holds the vector from the frame to its goal.
+
+    Examples
+    --------
+    >>> import appell
+    >>> from appell.interop import gymnasium
+    >>> robot = appell.load("puma560")
+    >>> env = gymnasium.VectorEnv(robot, gymnasium.reach(robot, "link6", effort=50.0), num_envs=8)
+    >>> env.reset(seed=1)[0].shape
+    (8, 15)
+    """
+
+    def position(q: Array) -> Array:
+        return np.asarray(robot.pose(q, frame))[..., :3, 3]
+
+    def reward(state: State, tau: Array) -> Any:
+        far = np.linalg.norm(position(state.q) - state.goal, axis=1)
+        return (far < reached) - far - 0.01 * (state.v**2).mean(axis=1)
+
+    def observe(state: State) -> Array:
+        return np.concatenate([state.q, state.v, state.goal - position(state.q)], axis=1)
+
+    def goal(rng: np.random.Generator, n: int) -> Array:
+        return position(np.asarray(robot.random(rng, n)))
+
+    return Task(reward, goal=goal, observe=observe, effort=effort, duration=duration)
+
+
+def _extremes(robot: Robot) -> tuple[Array, Array]:
+    """Return the configurations of lowest and highest potential energy among those with angles of 0 and ±π/2, π."""
+    if robot.nq != robot.nv or robot.facts.closure_names:
+        raise InputError(f"swing_up: robot '{robot.name}' has quaternions or loops; write a Task of your own")
+    rng = np.random.default_rng(0)
+    found = np.asarray(robot.neutral()) + np.concatenate(
+        [rng.choice([0.0, 0.5 * np.pi, -0.5 * np.pi, np.pi], size=(4096, robot.nq)), np.zeros((1, robot.nq))]
+    )
+    energy = robot.potential_energy(found)
+    return found[int(np.argmin(energy))], found[int(np.argmax(energy))]
+
+
+def efforts(robot: Robot, task: Task) -> Array:
+    """Return the torques that actions of 1 mean, (nu,)."""
+    count = robot.facts.sizes["u"]
+    given = robot.facts.limits.effort if task.effort is None else finite_array("Task.effort", task.effort)
+    effort = np.broadcast_to(np.asarray(given, dtype=float), (count,)).copy() if np.size(given) in (1, count) else None
+    if effort is None or not np.isfinite(effort).all() or not (effort >= 0.0).all():
+        raise InputError(
+            f"Task: robot '{robot.name}' has no finite effort limit for every actuator; give effort=, a number or "
+            f"({count},)"
+        )
+    return effort

@@ -1,0 +1,94 @@
+"""Named configurations of a robot from an SRDF file: its group states.
+
+    <robot name="arm">
+      <virtual_joint name="floating" type="floating" parent_frame="world" child_link="base"/>
+      <group_state name="home" group="all">
+        <joint name="shoulder" value="0.5"/>
+      </group_state>
+    </robot>
+
+A state has the name of its element; where several groups have a state of one name, ``group/name``. A virtual joint
+stands for a floating base and is passed over on a fixed one. Everything else in the file is for planners.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from appell.errors import AppellWarning
+from appell.model.build import listed
+from appell.model.model import ROOT, Coordinates, Model
+from appell.read.place import Place, contents
+from appell.read.values import number
+from appell.read.xml import Element, attribute, children, document, floats, line_of, place_of, tag
+
+VIRTUAL = ("root_joint",)
+"""What files call a floating base without a virtual joint: Pinocchio's name."""
+
+
+def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
+    """Return a model with the group states of an SRDF file, or of its text, as named configurations.
+
+    Raises
+    ------
+    ReadError
+        When the file cannot be read, or a state gives a joint another number of coordinates than it has; the message
+        begins with file:line.
+
+    Warns
+    -----
+    AppellWarning
+        Once, of joints that the robot does not have: one file often serves several variants of a robot.
+
+    >>> from appell.read.catalogue import read
+    >>> text = '<robot><group_state name="up" group="arm"><joint name="joint1" value="1.5"/></group_state></robot>'
+    >>> with_states(read("two-link"), text).configurations
+    (('up', (('joint1', (1.5,)),)),)
+    """
+    given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"))
+    root, place = document(given), Place(given.source)
+    if tag(root) != "robot":
+        raise replace(place, line=line_of(root)).error(f"expected <robot> as the outermost element, got <{tag(root)}>")
+    virtual = {*VIRTUAL, *(attribute(element, "name", place) for element in children(root, "virtual_joint"))}
+    sizes = {body.joint.name: body.joint.type.nq for body in model.bodies}
+    states = children(root, "group_state")
+    count = Counter(attribute(state, "name", place) for state in states)
+    found: dict[str, Coordinates] = {}
+    strange: list[Element] = []
+    for state in states:
+        name = attribute(state, "name", place)
+        full = name if count[name] == 1 else f"{attribute(state, 'group', place)}/{name}"
+        here = Place(given.source, line_of(state), f"group_state '{full}'")
+        if full in found:
+            raise here.error("is defined twice; give each state of a group a name of its own")
+        joints = (_coordinates(element, model, sizes, virtual, here, strange) for element in children(state, "joint"))
+        found[full] = tuple(entry for entry in joints if entry is not None)
+    if strange:
+        names = dict.fromkeys(attribute(element, "name", place) for element in strange)
+        warnings.warn(
+            f"{given.source}:{line_of(strange[0])}: states of joints that robot '{model.name}' does not have are left "
+            f"out: {listed(names)}",
+            AppellWarning,
+            stacklevel=3,
+        )
+    others = tuple(entry for entry in model.configurations if entry[0] not in found)
+    return replace(model, configurations=(*others, *found.items()))
+
+
+def _coordinates(
+    element: Element, model: Model, sizes: Mapping[str, int], virtual: set[str], owner: Place, strange: list[Element]
+) -> tuple[str, tuple[float, ...]] | None:
+    """Return a joint's name and coordinates; None where it has none, and of a joint that is not there, noted."""
+    name = attribute(element, "name", owner)
+    if name not in sizes and name in virtual:
+        name = ROOT
+    if name not in sizes:
+        if name != ROOT and name not in model.frame_index:
+            strange.append(element)
+        return None
+    place = place_of(element, "value", owner)
+    return name, tuple(number(x, place) for x in floats(element, "value", sizes[name], owner))

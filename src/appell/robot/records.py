@@ -1,0 +1,101 @@
+"""Records of joints and links by name: what a robot's file says of them, for those who read and not compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from appell.errors import InputError
+from appell.model.build import listed
+from appell.model.edit import central_tensor, link_name, own_inertia
+from appell.model.model import WORLD, Limits, Mimic, Model
+from appell.read.values import shown
+from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Matrix, Vector
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class JointRecord:
+    """A joint: its kind, the links that it joins, its axis in its own frame, limits, friction and rotor inertia.
+
+    Units are those of :meth:`appell.Robot.with_joint`; `limits` are lower, upper, velocity and effort. `mimic` is the
+    joint that the file lets it follow, if any.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    axis: Vector
+    limits: Limits
+    damping: float
+    friction: float
+    armature: float
+    mimic: Mimic | None
+
+
+@dataclass(frozen=True)
+class LinkRecord:
+    """A link as its file gives it: the link before it, the joint between them, mass, mass centre, inertia about that.
+
+    Mass [kg], centre [m] and inertia tensor [kg·m²] are in the link's frame and without the links that are fixed to
+    it. Of a fixed link `parent` is the moving link that it is part of, and `joint` is empty; of the base both are.
+    """
+
+    name: str
+    parent: str
+    joint: str
+    mass: float
+    centre: Vector
+    inertia: Matrix
+
+
+class Named(dict[str, Record]):
+    """Records by name; the error of a name that is not there lists those that are."""
+
+    def __init__(self, what: str, records: dict[str, Record]) -> None:
+        super().__init__(records)
+        self.what = what
+
+    def __missing__(self, name: Any) -> Record:
+        raise InputError(f"{self.what} {shown(name)}; there are {listed(self, 40)}")
+
+    def __reduce__(self) -> Any:
+        return Named, (self.what, dict(self))
+
+
+def joint_records(model: Model) -> Named[JointRecord]:
+    """Return the joints in the order of q, those that follow others among them."""
+    found = {}
+    for body in model.bodies:
+        joint = body.joint
+        found[joint.name] = JointRecord(
+            joint.name,
+            joint.kind,
+            link_name(model, body.parent),
+            body.name,
+            joint.axis,
+            joint.limits,
+            joint.damping,
+            joint.friction,
+            joint.armature,
+            joint.mimic,
+        )
+    return Named(f"robot '{model.name}' has no joint", found)
+
+
+def link_records(model: Model) -> Named[LinkRecord]:
+    """Return the base, the moving links, and those that are fixed to others."""
+    found = {model.base.name: _link(model.base.name, "", "", own_inertia(model, WORLD))}
+    for i, body in enumerate(model.bodies):
+        found[body.name] = _link(body.name, link_name(model, body.parent), body.joint.name, own_inertia(model, i))
+    for frame in model.frames:
+        if frame.inertia is not None:
+            found[frame.name] = _link(frame.name, link_name(model, frame.body), "", frame.inertia)
+    return Named(f"robot '{model.name}' has no link", found)
+
+
+def _link(name: str, parent: str, joint: str, inertia: Inertia) -> LinkRecord:
+    return LinkRecord(name, parent, joint, float(inertia.mass), inertia.centre, central_tensor(inertia))
