@@ -9,13 +9,16 @@ STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.installed-docs
 # What the demo uses, and what the tests and benchmarks do besides: a new need adds its name here.
 USER_EXTRAS = plot,view,fit,logs,symbolic
-EXTRAS = $(USER_EXTRAS),cluster,oracle,dev
+EXTRAS = $(USER_EXTRAS),xacro,gym,cluster,oracle,dev
 # How much make fuzz tries.
 INPUTS = 20000
 MINUTES = 30
-# Of these the tests read the MJCF files alone, so nothing that they would need to run (renderers, mazes) is installed;
+# Of this the tests read the MJCF files alone, so nothing that it would need to run (renderers, mazes) is installed;
 # an extra cannot say that.
-MJCF_FILES = 'gymnasium>=1.0' 'dm_control>=1.0.20'
+MJCF_FILES = 'dm_control>=1.0.20'
+# PyTorch without the packages of CUDA, several GB: a build for the CPU alone, with what it imports. Where none can be had,
+# its tests are skipped.
+TORCH = 'torch==2.13.0+cpu' filelock fsspec networkx
 
 .PHONY: help install demo test test-full fuzz soak mutate lint bench docs clean
 
@@ -83,6 +86,7 @@ $(STAMP): $(USER_STAMP)
 	@echo "installing what the tests compare with; the first time takes some minutes"
 	$(BIN)/python -m pip install -qq --editable '.[$(EXTRAS)]'
 	$(BIN)/python -m pip install -qq --no-deps $(MJCF_FILES)
+	$(BIN)/python -m pip install -qq --no-deps $(TORCH) 2>/dev/null || echo "no CPU build of PyTorch: its tests are skipped"
 	@touch $@
 
 $(DOCS_STAMP): $(USER_STAMP)

@@ -38,7 +38,7 @@ NOT_RUN = re.compile(r"<!-- not run: \S.*-->")
 PROGRAMS = ("appell", "python")
 WRITTEN = "Written by `"
 """How a page begins that nobody wrote by hand."""
-OPTIONAL = ("casadi", "jax", "matplotlib", "mujoco", "pinocchio", "viser")
+OPTIONAL = ("casadi", "jax", "matplotlib", "mujoco", "pinocchio", "torch", "viser")
 """Packages that a page may need and a machine may lack."""
 
 
@@ -207,8 +207,10 @@ def test_the_reference_has_every_public_name_once() -> None:
 
     text = "\n".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "api").glob("*.md")))
     rooms = {f"appell.{x}": getattr(appell, x) for x in appell.__all__ if isinstance(getattr(appell, x), ModuleType)}
+    rooms |= {f"{a}.{x}": y for a, b in rooms.items() for x in b.__all__ if isinstance(y := getattr(b, x), ModuleType)}
     public = [place("appell", appell, x) for x in appell.__all__ if f"appell.{x}" not in rooms]
-    public += [place(prefix, room, x) for prefix, room in rooms.items() for x in room.__all__]
+    names = [(prefix, room, x) for prefix, room in rooms.items() for x in room.__all__ if f"{prefix}.{x}" not in rooms]
+    public += [place(*name) for name in names]
     public += [f"appell.papers.shafei2018.{x}" for x in shafei2018_equations.__all__]
     assert sorted(re.findall(r"^::: (\S+)$", text, re.MULTILINE)) == sorted(public)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+import appell
 from appell.errors import AppellWarning, ReadError
 from appell.model.model import WORLD, Limits, Model
 from appell.read import read_urdf
@@ -231,3 +233,32 @@ def test_elements_repeated_in_other_words_are_refused(good, bad, message):
         warnings.simplefilter("ignore", AppellWarning)
         with pytest.raises(ReadError, match=message):
             read_urdf(REPEATED.replace(good, bad), source="p.urdf")
+
+
+QUATERNION_URDF = """<robot name="r" version="1.2"><link name="a"/>
+<link name="b"><inertial><origin xyz="0.1 0 0" {rotation}/><mass value="2"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 1" {rotation}/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" velocity="1" effort="1" acceleration="3" jerk="9"/></joint></robot>"""
+
+
+def test_a_quaternion_is_the_same_as_its_angles(agree):
+    angles, parts = (0.3, -0.4, 1.1), Rotation.from_euler("xyz", (0.3, -0.4, 1.1)).as_quat()
+    texts = [f'rpy="{angles[0]} {angles[1]} {angles[2]}"', 'quat_xyzw="{} {} {} {}"'.format(*(2.0 * parts))]
+    one, other = (appell.load(read_urdf(QUATERNION_URDF.format(rotation=text))) for text in texts)
+    state = [0.5], [1.0], [2.0]
+    agree(other.inverse_dynamics(*state), one.inverse_dynamics(*state), within=1e-14)
+    agree(other.pose([0.5], "b"), one.pose([0.5], "b"), within=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("rotation", "words"),
+    [
+        ('rpy="0 0 0" quat_xyzw="0 0 0 1"', "both rpy and quat_xyzw"),
+        ('quat_xyzw="0 0 0 0"', "no length"),
+        ('quat_xyzw="0 0 1"', "quat_xyzw"),
+    ],
+)
+def test_a_wrong_quaternion_is_one_error(rotation, words):
+    with pytest.raises(ReadError, match=words):
+        read_urdf(QUATERNION_URDF.format(rotation=rotation))

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field, replace
 
 from appell.model.build import listed
 from appell.read.place import Place
-from appell.read.values import number, pose, shown
+from appell.read.values import number, pose, quaternion_rotation, shown
 from appell.read.xml import Element, child, line_of, tag
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import from_quaternion
 
 MODEL = "__model__"
 WORLD_NAME = "world"
@@ -122,11 +121,7 @@ def pose_in(parent: Element, owner: Place) -> tuple[Pose, str]:
     values = [number(value, place) for value in numbers_in(given, owner, [7 if is_quaternion else 6])]
     position = (values[0], values[1], values[2])
     if is_quaternion:
-        size = math.hypot(*values[3:])
-        if not size > 1e-9:
-            raise place.error("the quaternion has no length; expected x y z w of unit length")
-        x, y, z, w = (value / size for value in values[3:])
-        return Pose(from_quaternion(x, y, z, w), position), relative_to
+        return Pose(quaternion_rotation(values[3:], place), position), relative_to
     if given.get("degrees", "").strip() in ("true", "1"):
         values[3:] = map(math.radians, values[3:])
     return pose(position, (values[3], values[4], values[5])), relative_to

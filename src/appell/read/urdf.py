@@ -28,7 +28,7 @@ from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
 from appell.read.urdf_plus import ENDS, constraints, driven, with_constraints
-from appell.read.values import direction, gravity_vector, number, ordered, pose
+from appell.read.values import direction, gravity_vector, number, ordered, pose, quaternion_rotation
 from appell.read.xml import (
     Element,
     attribute,
@@ -57,6 +57,8 @@ KINDS_BY_NAME = {
 }
 """What URDF calls the joints it knows, and what appell does."""
 
+QUATERNION = "quat_xyzw"
+"""The rotation of an <origin> in URDF 1.1 and later, in place of rpy."""
 ENDLESS = ("continuous", "planar", "free")
 """Kinds without limits of position in URDF."""
 
@@ -151,7 +153,13 @@ def origin(parent: Element, owner: Place) -> Pose:
     if given is None:
         return Pose()
     xyz, rpy = (ZERO if given.get(key) is None else _vector(given, key, owner) for key in ("xyz", "rpy"))
-    return pose(xyz, rpy)
+    if given.get(QUATERNION) is None:
+        return pose(xyz, rpy)
+    place = place_of(given, QUATERNION, owner)
+    if given.get("rpy") is not None:
+        raise place.error(f"<origin> has both rpy and {QUATERNION}; keep one of them")
+    parts = [number(value, place) for value in floats(given, QUATERNION, 4, owner)]
+    return Pose(quaternion_rotation(parts, place), xyz)
 
 
 def _link(element: Element, source: str) -> Link:

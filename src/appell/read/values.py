@@ -19,7 +19,7 @@ from appell.model.model import GRAVITY, Limits
 from appell.read.place import Place, check_keys
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about
+from appell.spatial.rotation import about, from_quaternion
 from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, ZERO, matmul
 
@@ -220,6 +220,19 @@ def tidy(matrix: Matrix) -> Matrix:
     """
     a, b, c = (tuple(x + 0.0 for x in row) for row in matrix)
     return (a, b, c)
+
+
+def quaternion_rotation(parts: Sequence[float], place: Place) -> Matrix:
+    """Return the rotation of a quaternion x y z w, which is normalised; one of no length is an error.
+
+    >>> quaternion_rotation([0.0, 0.0, 0.0, 2.0], Place("arm.urdf"))
+    ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    """
+    size = math.hypot(*parts)
+    if not size > 1e-9:
+        raise place.error("the quaternion has no length; expected x y z w of unit length")
+    x, y, z, w = (part / size for part in parts)
+    return tidy(from_quaternion(x, y, z, w))
 
 
 def pose(xyz: Vector, rpy: Vector) -> Pose:

@@ -19,6 +19,8 @@ from appell.read.values import shown
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 
+FRAMEWORKS = ("jax", "torch")
+"""Packages whose arrays may be traced or carry gradients; :mod:`appell.interop` has verbs for these."""
 ABOVE_ZERO = 5e-324
 """The smallest number above zero, for bounds that exclude zero."""
 
@@ -39,7 +41,13 @@ def real_array(name: str, argument: Any, whose: str = "") -> NDArray[Any]:
         raise InputError(f"{name}: expected an array of numbers, got a masked array{whose}; fill or drop its entries")
     try:
         array = np.asarray(argument)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        package = type(argument).__module__.partition(".")[0]
+        if package in FRAMEWORKS:
+            raise InputError(
+                f"{name}: expected an array of numbers, got {type(argument).__name__} that {package} traces or "
+                f"differentiates{whose}; use the verbs of appell.interop.{package}, or detach it"
+            ) from None
         got = "a ragged list" if "inhomogeneous" in str(error) else f"{type(argument).__name__} ({error})"
         raise InputError(f"{name}: expected an array of numbers, got {got}{whose}") from None
     if array.dtype.kind not in "fiub":

@@ -58,10 +58,13 @@ def _is_single(arguments: tuple[Any, ...]) -> bool:
 
 
 def _bare(x: Any) -> Any:
-    """Return an array without what a subclass of NumPy's adds, which would return results as its own: np.matrix."""
+    """Return an array without what a subclass of NumPy's adds, which would return results as its own: np.matrix.
+
+    Arrays of other packages, such as tensors, are taken on the memory they have.
+    """
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise TypeError("a masked array")
-    return np.asarray(x) if isinstance(x, np.ndarray) else x
+    return np.asarray(x) if hasattr(x, "__array__") else x
 
 
 def of_program(kind: Kind, key: Key) -> Call:
@@ -88,7 +91,7 @@ def of_program(kind: Kind, key: Key) -> Call:
                 with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                     return compiled.evaluate(given, out if is_apart else None)
             return compiled.evaluate(given, out) if is_apart else compiled(*given, out=out)
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError, RuntimeError) as error:
             raise explain(kind.model.name, own, arguments[:count], None, error) from None
 
     short: Call = compiled.fast_call(general)

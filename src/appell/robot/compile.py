@@ -25,6 +25,7 @@ from appell.robot.massless import Massless, massless
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, Solved
 from appell.robot.verbs import MASS, PIVOTS, Verb
+from appell.trace.adjoint import adjoint, adjoint_ports
 from appell.trace.count import Count, count
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape, trace
@@ -53,12 +54,22 @@ def formulation_of(kind: Kind, verb: str, name: str) -> Formulation:
 
 def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Guard, ...]]:
     """Return the inputs and outputs of a program, its guards' among them, and the guards."""
+    inputs, outputs, guards = _plain_ports(kind, key)
+    results, values = outputs[: len(outputs) - len(guards)], outputs[len(outputs) - len(guards) :]
+    for _ in range(key.order):
+        inputs, results = adjoint_ports(inputs, results)
+    return inputs, (*results, *values), guards
+
+
+def _plain_ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Guard, ...]]:
+    """Return the same of the program that is not differentiated; a derivative has the guard of pivots alone."""
     verb = verb_of(kind, key.verb)
     sizes = {**kind.facts.sizes, "n": len(key.about)} if isinstance(key.about, tuple) else kind.facts.sizes
     inputs, outputs = verb.ports(sizes, is_parametric=key.is_parametric)
     is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
     values = kind.guards(key)
-    guards = tuple(GUARDS[name] for name in verb.guards if is_checked and values.get(name))
+    named = [name for name in verb.guards if name == PIVOTS or not key.order]
+    guards = tuple(GUARDS[name] for name in named if is_checked and values.get(name))
     if key.is_parametric:
         inputs = (*inputs, Port(PARAMETERS, (kind.facts.sizes["p"],)))
     return inputs, (*outputs, *(Port(g.code.port, (values[g.name],)) for g in guards)), guards
@@ -67,14 +78,24 @@ def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tup
 def program(kind: Kind, key: Key) -> Program:
     """Return the program of a verb, written out, or as loops, when it is made."""
     inputs, outputs, guards = ports(kind, key)
-    make = kind.loops(key) or partial(tape, kind, key)
+    make = (None if key.order else kind.loops(key)) or partial(tape, kind, key)
     return Program(ProgramSpec(key.verb, inputs, outputs, _fingerprint(kind, key), make), guards)
+
+
+def unguarded(kind: Kind, key: Key) -> ProgramSpec:
+    """Return the program of a verb written out, without its guards: for those who cannot look at them."""
+    inputs, outputs, guards = ports(kind, key)
+    results = outputs[: len(outputs) - len(guards)]
+    text = f"{_fingerprint(kind, key)} unguarded"
+    return ProgramSpec(key.verb, inputs, results, text, partial(tape, kind, key, is_guarded=False))
 
 
 def _fingerprint(kind: Kind, key: Key) -> str:
     about = kind.model.frame_index[key.about] if isinstance(key.about, str) else key.about
     guards = [guard.name for guard in ports(kind, key)[2]]
-    return repr((kind.fingerprint(is_parametric=key.is_parametric), about, key.formulation, key.is_parametric, guards))
+    order = (key.order,) if key.order else ()
+    own = kind.fingerprint(is_parametric=key.is_parametric)
+    return repr((own, about, key.formulation, key.is_parametric, guards, *order))
 
 
 def tape(kind: Kind, key: Key, *, is_guarded: bool = True) -> Tape:
@@ -133,7 +154,7 @@ def traced(
     is_guarded: bool = True,
 ) -> Tape:
     """Return the tape of a formulation, the values of its guards first in order and last among the results."""
-    inputs, outputs, guards = ports(kind, key)
+    inputs, outputs, guards = _plain_ports(kind, key)
     if not is_guarded:
         outputs, guards = outputs[: len(outputs) - len(guards)], ()
     verb, about = kind.verbs[key.verb], () if key.about is None else (key.about,)
@@ -153,7 +174,10 @@ def traced(
         return results, [values[guard.name] for guard in guards]
 
     try:
-        return verify(trace(key.verb, run, inputs, outputs))
+        made, n_results = trace(key.verb, run, inputs, outputs), len(outputs) - len(guards)
+        for _ in range(key.order):
+            made, n_results = adjoint(made, n_results), len(made.inputs)
+        return verify(made)
     except ZeroDivisionError:
         alone, together = _massless(kind)
         raise ModelError(

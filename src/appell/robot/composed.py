@@ -157,7 +157,7 @@ def composed(kind: Kind, key: Key) -> Call:
             if not fits:
                 raise ValueError("an argument does not fit")
             leading = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
-        except (ValueError, TypeError, OverflowError) as error:
+        except (ValueError, TypeError, OverflowError, RuntimeError) as error:
             raise explain(kind.model.name, spec, given, out, error) from None
         if out is not None:
             check_out(kind.model.name, spec, given, out)

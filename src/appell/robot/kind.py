@@ -40,7 +40,9 @@ FILE = "file"
 class Key(NamedTuple):
     """Which program: the verb, what it is about (a frame, points), the formulation, and whether π is an input.
 
-    `is_single` says that it is run in single precision, for which more robots need the guard of M.
+    `is_single` says that it is run in single precision, for which more robots need the guard of M. `order` counts how
+    often the program is differentiated in reverse (:func:`appell.trace.adjoint.adjoint`): its arguments and weights of
+    its results in, gradients by its arguments, q as it is stored, out.
     """
 
     verb: str
@@ -48,6 +50,7 @@ class Key(NamedTuple):
     formulation: str | None = None
     is_parametric: bool = False
     is_single: bool = False
+    order: int = 0
 
 
 class Competitor(NamedTuple):

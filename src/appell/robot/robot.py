@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from appell.errors import InputError
+from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.read.values import shown
 from appell.robot import compile, equations, export
 from appell.robot.arguments import several, truth
-from appell.robot.calls import AnyKernel, kernel
+from appell.robot.calls import AnyKernel, Call, kernel, prepared
 from appell.robot.compile import verb_of
+from appell.robot.composed import composed
 from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
-from appell.robot.kind import Program
+from appell.robot.kind import Key, Program
 from appell.robot.stance import Stance
 from appell.robot.verbs import Verb
 from appell.trace.count import Count
-from appell.trace.tape import Tape
+from appell.trace.tape import Port, Tape
 
 __all__ = ["Robot", "Wrenches"]
 
@@ -170,6 +172,77 @@ class Robot(Stance):
     ) -> AnyKernel:
         """Return the compiled kernel of a verb; after its results come the values of its guards."""
         return kernel(self.program(verb, frame, parametric=parametric, formulation=formulation).spec)
+
+    def adjoint(
+        self,
+        verb: str,
+        about: Any = None,
+        *,
+        order: int = 1,
+        parametric: bool = False,
+        formulation: str | None = None,
+    ) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
+        """Return the vector–Jacobian product of any verb as a callable, with its inputs and outputs.
+
+        Parameters
+        ----------
+        verb
+            A row of the table, :attr:`verbs`.
+        about
+            The frame of verbs such as "pose".
+        order
+            How often the verb is differentiated in reverse; 0 is the verb itself.
+        parametric
+            Whether π are an argument, the verb's last.
+        formulation
+            The algorithm that is differentiated.
+
+        Returns
+        -------
+        tuple
+            The callable and the ports of its inputs and outputs. It takes the arguments of the order before, then one
+            row of weights w for each of its results, and gives Σ wᵀ∂/∂x for each argument x: for q by the nq
+            coordinates as they are stored. Across the motions of the robot, such as along a quaternion, these are the
+            derivatives of the formulas as they are evaluated.
+
+        Raises
+        ------
+        InputError
+            For an unknown verb, and for a derivative of a robot whose programs are loops over its bodies.
+
+        >>> import appell
+        >>> product, _, outputs = appell.load("two-link").adjoint("mass_matrix")
+        >>> [port.name for port in outputs], product([0.1, 0.2], [1.0, 0.0, 0.0, 0.0]).round(4)
+        (['by_q'], array([ 0.    , -0.0795]))
+        """
+        key = self._reverse_key(verb, about, order, parametric, formulation)
+        name = (verb, about, formulation, parametric, order)
+        if name not in self._calls:
+            made = composed if not order and self.kind.is_composed(key) else prepared
+            self._calls[name] = made(self.kind, key)
+        inputs, outputs, guards = compile.ports(self.kind, key)
+        return self._calls[name], inputs, outputs[: len(outputs) - len(guards)]
+
+    def unguarded(
+        self, verb: str, about: Any = None, *, order: int = 0, parametric: bool = False, formulation: str | None = None
+    ) -> ProgramSpec:
+        """Return the program of :meth:`adjoint` without guards; none of a robot whose programs are loops."""
+        key = self._reverse_key(verb, about, order, parametric, formulation)
+        if self.kind.is_looped:
+            raise self._too_long(verb)
+        return compile.unguarded(self.kind, key)
+
+    def _reverse_key(self, verb: str, about: Any, order: int, parametric: bool, formulation: str | None) -> Key:
+        key = self._key(verb, self._about(verb, about, verb), formulation, parametric)
+        if order and self.kind.is_looped:
+            raise self._too_long(verb)
+        return key._replace(order=order)
+
+    def _too_long(self, verb: str) -> InputError:
+        return InputError(
+            f"{verb}: robot '{self.name}' has {len(self.model.bodies)} bodies, too many for the derivative of any "
+            "verb; use inverse_dynamics_vjp or forward_dynamics_vjp"
+        )
 
     def tape(
         self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None

@@ -28,7 +28,7 @@ def stream(verb: Callable[..., Any], *arrays: Any, block: int = 65536) -> Iterat
     slice
         The rows of a block.
     array, or tuple of arrays
-        The results of these rows. Their memory is used again for the next block: copy what is to be kept.
+        The results of these rows. Their memory is used again for the next block: copy results that you keep.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from typing import Any
 
 from appell.spatial import scalar
 from appell.trace.expr import Expr, Op, needed
+from appell.trace.tape import Port, Tape, trace
 
 Value = Any
 
@@ -44,6 +45,39 @@ def gradient(results: Sequence[Value], weights: Sequence[Value], variables: Sequ
             for arg, share in zip(expr.args, _RULES[expr.op](weight, expr, *known), strict=True):
                 add(arg, share)
     return [adjoints.get(variable.index, 0.0) for variable in variables]
+
+
+def adjoint_ports(inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    """Return the inputs and outputs of the adjoint of a program: weights follow the inputs, each a row of numbers.
+
+    >>> adjoint_ports([Port("q", (2,))], [Port("M", (2, 2))])[0]
+    (Port(name='q', shape=(2,)), Port(name='w_M', shape=(4,)))
+    """
+    weights = tuple(Port(f"w_{port.name}", (port.size,)) for port in outputs)
+    return (*inputs, *weights), tuple(Port(f"by_{port.name}", (port.size,)) for port in inputs)
+
+
+def adjoint(tape: Tape, count: int) -> Tape:
+    """Return the program of Σ wᵀ∂y/∂x by every input x, for weights w of the first `count` outputs y.
+
+    The outputs after these, which no weight enters, follow the gradients. The adjoint of an adjoint has second
+    derivatives.
+
+    >>> square = trace("square", lambda x: (x[0] * x[0],), [Port("x", (1,))], [Port("y", ())])
+    >>> adjoint(square, 1).run([3.0], [1.0]), adjoint(adjoint(square, 1), 1).run([3.0], [1.0], [1.0])
+    ([6.0], [2.0, 6.0])
+    """
+    inputs, gradients = adjoint_ports(tape.inputs, tape.outputs[:count])
+    n = sum(port.size for port in tape.outputs[:count])
+
+    def program(*arguments: Sequence[Expr]) -> tuple[list[Value], list[Value]]:
+        own = arguments[: len(tape.inputs)]
+        variables = [x for argument in own for x in argument]
+        weights = [x for argument in arguments[len(tape.inputs) :] for x in argument]
+        values = tape.run(*own)
+        return gradient(values[:n], weights, variables), values[n:]
+
+    return trace(tape.name, program, inputs, (*gradients, *tape.outputs[count:]))
 
 
 def _quotient(w: Value, e: Expr, x: Value, y: Value) -> tuple[Value, Value]:

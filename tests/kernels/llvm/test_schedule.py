@@ -57,6 +57,16 @@ def test_a_plan_has_every_value_in_a_register_when_it_is_read(tape: Tape) -> Non
                 known.update(thing.makes)
 
 
+def test_what_is_read_as_settled_is_not_written_in_the_same_part(tape: Tape) -> None:
+    settled = 0
+    for part in schedule(tape, REGISTERS, 8).parts:
+        moves = [thing for thing in part if isinstance(thing, Move) and thing.is_shared]
+        read = {move.slot for move in moves if move.is_settled}
+        assert not read & {move.slot for move in moves if not move.is_load}
+        settled += len(read)
+    assert settled > 0
+
+
 def test_a_plan_makes_every_value_once_and_stores_every_result_once(tape: Tape) -> None:
     things = [x for part in schedule(tape, REGISTERS, 8).parts for x in part if isinstance(x, Instruction)]
     makes = [i for thing in things for i in thing.makes]

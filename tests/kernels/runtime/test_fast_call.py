@@ -1,12 +1,14 @@
-"""The short way for one sample: taken where arrays are laid out as assumed, and left where they are not."""
+"""The short way for plain arrays: taken where arrays are laid out as assumed, and left where they are not."""
 
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+import appell
 from appell.kernels.runtime import fast_call
 
 
@@ -134,7 +136,7 @@ def test_other_places_take_the_general_way(short, rng, out):
         ((3,), (4,), None),
         ((0,), (0,), None),
         ((2, 2), (2, 2), None),
-        ((1 << 14,), (1 << 14,), None),
+        ((1 << 19,), (1 << 19,), None),
         ((4,), (4,), ()),
         ((4,), (4,), (None, None, None)),
         ((4,), (4,), [None, None]),
@@ -151,17 +153,56 @@ def test_what_does_not_fit_is_passed_on(two, of_x, of_y, out):
     assert len(asked) == 1
 
 
+@pytest.fixture
+def set_threads():
+    """Return what sets the number of threads, for one test."""
+    before = appell.threads()
+    yield appell.threads
+    appell.threads(before)
+
+
+@PLACED
+@pytest.mark.parametrize("with_out", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_large_batch_takes_the_short_way_unless_there_are_threads(short, rng, set_threads, count, with_out):
+    call, asked = short
+    x, y = rng.normal(size=(1 << 14, 2)), rng.normal(size=(1 << 14, 3))
+    right = expected(x, y)
+    out = tuple(np.full_like(z, np.nan) for z in right)
+    set_threads(count)
+    found = call(x, y, out) if with_out else call(x, y)
+    assert len(asked) == count - 1
+    for k, value in enumerate(right):
+        assert found[k] is out[k] or not with_out
+        np.testing.assert_array_equal(found[k], value)
+
+
+@PLACED
+def test_other_threads_run_during_a_large_batch(short, rng, set_threads):
+    call, _ = short
+    x, y = rng.normal(size=(1 << 14, 2)), rng.normal(size=(1 << 14, 3))
+    right = expected(x, y)
+    set_threads(1)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: call(x, y), range(40)):
+            np.testing.assert_array_equal(found[1], right[1])
+
+
 @PLACED
 def test_the_short_way_counts_its_references(short):
     call, _ = short
     x, y = np.zeros((4, 2)), np.zeros((4, 3))
     out = (F(), M())
-    before = [sys.getrefcount(z) for z in (x, y, out, *out)]
+    long = np.zeros((3000, 2)), np.zeros((3000, 3))
+    before = [sys.getrefcount(z) for z in (x, y, out, *out, *long)]
     for _ in range(10):
         call(x, y, out)
         call(x, y)
         call(x, y, (out[0], None))
-    assert [sys.getrefcount(z) for z in (x, y, out, *out)] == before
+        held, own = call(*long), (np.zeros(1), np.zeros(1))
+        assert [sys.getrefcount(z) for z in (held, *held)] == [sys.getrefcount(z) for z in (own, *own)]
+        del held
+    assert [sys.getrefcount(z) for z in (x, y, out, *out, *long)] == before
 
 
 @pytest.mark.parametrize("shift", [-8, 8])

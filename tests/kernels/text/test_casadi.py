@@ -151,3 +151,62 @@ def test_a_long_robot_is_written_out(agree):
     function = long.export("inverse_dynamics", to="casadi")
     q, v, a = np.random.default_rng(1).normal(size=(3, long.nv))
     agree(np.array(function(q, v, a))[:, 0], long.inverse_dynamics(q, v, a), 1e-11)
+
+
+LONGER = "floating", "mobile-arm", "agile-wrist"
+
+
+@functools.cache
+def small(name):
+    """Return a robot of each kind whose steps are short programs."""
+    if name != "floating":
+        return appell.load(name)
+    model = appell.random_chain(1, np.random.default_rng(0)).model
+    return appell.load(replace(model, base=replace(model.base, inertia=model.bodies[0].inertia)).floating())
+
+
+@pytest.mark.parametrize("method", ["step", pytest.param("step_rk4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two-link",
+        "five-bar",
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("floating", "mobile-arm", "agile-wrist")),
+    ],
+)
+def test_steps_and_their_derivatives_are_those_of_python(name, method, agree):
+    loaded, rng = small(name), np.random.default_rng(7)
+    given = loaded.random(rng), rng.normal(size=loaded.nv), rng.normal(size=loaded.nu)
+    option = {"method": "rk4" if method == "step_rk4" else "euler"}
+    step, slopes = loaded.export([method, f"{method}_derivatives"], to="casadi")
+    for found, expected in zip(step(*given, 1e-3), loaded.step(*given, 1e-3, **option), strict=True):
+        agree(found.full()[:, 0], expected, 1e-11)
+    for found, expected in zip(slopes(*given, 1e-3), loaded.step_derivatives(*given, 1e-3, **option), strict=True):
+        agree(found.full(), expected, 1e-10)
+
+
+def test_slopes_of_a_step_by_casadi_are_its_derivatives(agree):
+    loaded, given = robot("puma560"), sample("puma560")
+    step = loaded.export("step", to="casadi")
+    inputs = [casadi.SX.sym(name, 6) for name in ("q", "v", "tau")]
+    after = casadi.vertcat(*step(*inputs, 1e-3))
+    slopes = casadi.Function("slopes", inputs, [casadi.jacobian(after, casadi.vertcat(*inputs))])
+    agree(slopes(*given).full(), np.hstack(loaded.step_derivatives(*given, 1e-3)), 1e-11)
+
+
+def test_discrete_euler_lagrange_equations_are_the_symplectic_step(agree):
+    """Momenta at the ends of a step of constant velocity w: ∂T/∂v ∓ h/2·(∂T/∂q − ∂V/∂q) at its middle."""
+    arm = appell.load("two-link")
+    kinetic, potential = arm.export(["kinetic_energy_derivatives", "potential_energy_derivatives"], to="casadi")
+    h, q, v = 0.05, np.array([0.4, -1.1]), np.array([2.0, -3.0])
+    w = casadi.SX.sym("w", 2)
+    middle = q + 0.5 * h * w
+    by_q, momentum = kinetic(middle, w)
+    push = 0.5 * h * (by_q - potential(middle))
+    end = casadi.Function("end", [w], [momentum + push])
+    equation = casadi.Function("equation", [w], [momentum - push - arm.mass_matrix(q) @ v])
+    solved = casadi.rootfinder("solve", "newton", equation, {"abstol": 1e-14, "abstolStep": 1e-14})(v)
+    run = appell.simulate(arm, q, v, h, method="symplectic", step=h)
+    after = q + h * solved.full()[:, 0]
+    agree(after, run.q[-1], 1e-12)
+    agree(np.linalg.solve(arm.mass_matrix(after), end(solved).full()[:, 0]), run.v[-1], 1e-11)

@@ -17,7 +17,7 @@ def module(program: Tape | Rolled, real: Real, target: Target) -> str:
     parts = [
         rolled_ir.rows(program, real, lanes, target)
         if isinstance(program, Rolled)
-        else (scheduled if len(program.steps) > scheduled.LONG else emit).rows(program, real, lanes, target),
+        else (scheduled if scheduled.suits(program) else emit).rows(program, real, lanes, target),
         ufunc_loop(program, real, lanes),
         fast_call.text(program, lanes) if has_fast_call(program, real) else "",
     ]

@@ -57,12 +57,16 @@ class Instruction(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A value's way between a register and its slot: in the memory that parts share, or in the part's own."""
+    """A value's way between a register and its slot: in the memory that parts share, or in the part's own.
+
+    `is_settled` says that the part writes nothing to the slot.
+    """
 
     value: int
     slot: int
     is_shared: bool
     is_load: bool
+    is_settled: bool = False
 
 
 class Schedule(NamedTuple):
@@ -271,11 +275,18 @@ def _cuts(line: list[Instruction]) -> list[int]:
 
 
 class _Slots:
-    """Places in a memory, used again once their value is not needed any more."""
+    """Places in a memory, used again once their value is not needed any more; `late` ones not before the next part."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, late: bool) -> None:
         self.count, self.of = 0, dict[int, int]()
         self._free: list[int] = []
+        self._released: list[int] = [] if late else self._free
+
+    def next_part(self) -> None:
+        """Let the slots be used again that were released late."""
+        if self._released is not self._free:
+            self._free += self._released
+            self._released.clear()
 
     def place(self, value: int) -> int:
         """Give a value a slot."""
@@ -288,7 +299,7 @@ class _Slots:
     def release(self, value: int) -> None:
         """Take a value's slot back, if it has one."""
         if value in self.of:
-            self._free.append(self.of.pop(value))
+            self._released.append(self.of.pop(value))
 
 
 class _Allotment:
@@ -296,13 +307,15 @@ class _Allotment:
 
     def __init__(self, line: list[Instruction], uses: dict[int, list[int]], crossing: set[int], registers: int) -> None:
         self.line, self.uses, self.crossing, self.registers = line, uses, crossing, registers
-        self.shared, self.own = _Slots(), _Slots()
+        self.shared, self.own = _Slots(late=True), _Slots(late=False)
+        self.written: set[int] = set()
         self.held: dict[int, None] = {}
         self.moves: list[Instruction | Move] = []
 
     def part(self, first: int, last: int) -> tuple[Instruction | Move, ...]:
         """Return what one part does; afterwards no value is in a register."""
-        self.held, self.moves = {}, []
+        self.held, self.moves, self.written = {}, [], set()
+        self.shared.next_part()
         for p in range(first, last):
             kind, makes, reads, _ = self.line[p]
             for x in reads:
@@ -339,12 +352,16 @@ class _Allotment:
 
     def _load(self, x: int) -> Move:
         is_shared = x in self.shared.of
-        return Move(x, (self.shared if is_shared else self.own).of[x], is_shared, is_load=True)
+        slot = (self.shared if is_shared else self.own).of[x]
+        return Move(x, slot, is_shared, is_load=True, is_settled=is_shared and slot not in self.written)
 
     def _spill(self, x: int) -> None:
         if self.uses[x] and x not in self.shared.of and x not in self.own.of:
             is_shared = x in self.crossing
-            self.moves.append(Move(x, (self.shared if is_shared else self.own).place(x), is_shared, is_load=False))
+            slot = (self.shared if is_shared else self.own).place(x)
+            self.moves.append(Move(x, slot, is_shared, is_load=False))
+            if is_shared:
+                self.written.add(slot)
 
     def _make_room(self, count: int, keep: tuple[int, ...]) -> None:
         while len(self.held) > self.registers - count:

@@ -22,13 +22,17 @@ from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, r
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
-LONG = 2000
+LONG = 1500
 """Steps from which a schedule is worth its while; shorter tapes fit the instruction cache and are LLVM's to plan."""
+WIDE = 256
+"""Numbers of an output port from which on it is worth its while for fewer steps: rows are then stored by a loop."""
+SHORT = 400
+"""Steps up to which it is never."""
 BLOCK = 8
 """Vectors that a part runs on in a turn."""
-FRAMES = 1 << 18
-"""Bytes of stack for what crosses from part to part; a block is shorter where its frames would take more."""
-SPAN = 250
+FRAMES = 3 << 15
+"""Bytes for what crosses from part to part, a share of the second cache; a block is shorter where that is more."""
+SPAN = 120
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
 LINE = 64
 """Bytes that one prefetch brings."""
@@ -58,6 +62,11 @@ class Frame(NamedTuple):
     def block(self) -> int:
         """Return the vectors that a part runs on in a turn."""
         return max(1, min(BLOCK, FRAMES // max(1, self.schedule.shared * self.size)))
+
+
+def suits(tape: Tape) -> bool:
+    """Return whether a tape is to be scheduled."""
+    return len(tape.steps) > (SHORT if any(port.size >= WIDE for port in tape.outputs) else LONG)
 
 
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
@@ -136,7 +145,7 @@ def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     for k, slots in enumerate(frame.schedule.kept):
         if slots:
             rows = f"ptr %p{k + inputs}, i64 %p{k + inputs}_step, {picks}, i64 %last, i64 %first, i64 %end"
-            table = f"ptr @stores{k}, i64 {n_groups(len(slots), lanes)}"
+            table = f"ptr @stores{k}, i64 {n_groups(len(slots), real, lanes)}"
             lines.append(f"call void @store_rows({rows}, {table}, ptr %shared)")
     lines += ["%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done", "done:", "ret void"]
     head = f"internal void @rows({row_arguments(len(ports), lanes)}, i64 %count, ptr noalias %k) noinline"
@@ -201,7 +210,8 @@ class _Body:
         memory = ("%shared" if move.is_shared else "%own") + ("_back" if move.is_load else "")
         place = w.emit(f"getelementptr inbounds i8, ptr {memory}, i64 {move.slot * size}")
         if move.is_load:
-            self.names[move.value] = w.emit(f"load {w.vector}, ptr {place}, align {size}")
+            settled = ", !invariant.load !1" if move.is_settled else ""  # LLVM need not look for stores to it
+            self.names[move.value] = w.emit(f"load {w.vector}, ptr {place}, align {size}{settled}")
         else:
             w.do(f"store {w.vector} {self.names[move.value]}, ptr {place}, align {size}")
 

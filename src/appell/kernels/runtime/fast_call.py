@@ -1,12 +1,13 @@
-"""The short way for one sample, or a few: a Python callable whose C function is part of the compiled code.
+"""The short way for plain arrays: a Python callable whose C function is part of the compiled code.
 
 A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
 argument is a plain float64 array of the right size, with its numbers side by side, there is nothing to look for: this
 function checks just that, makes the result arrays and runs the tape. Arguments are single samples, or tables with one
 sample per row and as many rows as the others. Arrays for the results, given after the arguments, are as plain and apart
-from all else. Anything else is passed on, untouched, to the general callable; so is a batch that takes long enough to
-release the interpreter's lock. The function reads the fields of NumPy's array object that NumPy's own headers publish
-as its binary interface; where an array turns out to be laid out otherwise, every call takes the general way.
+from all else. Anything else is passed on, untouched, to the general callable; so is a batch that is worth a second
+thread or should be interruptible. A batch of more than some ten microseconds runs with the interpreter's lock released.
+The function reads the fields of NumPy's array object that NumPy's own headers publish as its binary interface; where an
+array turns out to be laid out otherwise, every call takes the general way.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ import numpy as np
 from appell.kernels.llvm.llvm_writer import fetch, function
 from appell.kernels.llvm.ufunc_loop import HasPorts
 from appell.kernels.llvm.vector_loop import row_choice
+from appell.kernels.runtime import memory
 from appell.kernels.runtime.gufunc import c_functions
+from appell.kernels.runtime.threads import pool
 from appell.trace.tape import Port
 
 LAYOUT = {
@@ -42,16 +45,31 @@ _WRITEABLE = 0x0400
 """NPY_ARRAY_WRITEABLE."""
 _ITEMS = 3
 """Words before the items of a tuple: its references, type and size."""
-_NUMBERS = 1 << 14
-"""Numbers read and written by the largest batch of the short way, some ten microseconds of work."""
+_HELD = 1 << 14
+"""Numbers read and written, some ten microseconds of work, up to which the interpreter's lock is kept."""
+_SHARED = 1 << 17
+"""Numbers from which on a batch may be worth several threads, if there are."""
+_MOST = 1 << 22
+"""Numbers of the largest batch, milliseconds to tens of them: Ctrl-C acts between calls."""
 _SIZE = np.dtype(float).itemsize
 _ARRAY_TYPE, _NEW = 2, 93
 """Places of PyArray_Type and PyArray_New in NumPy's table, fixed by its binary interface."""
 _FASTCALL = 0x0080
 """METH_FASTCALL."""
-CONTEXT = ("array", "double", "new", "call", "tuple", "set", "release", "hold", "tuples", "none")
-"""The addresses in `@context`: the array type, the double type, PyArray_New, PyObject_Vectorcall, PyTuple_New,
-PyTuple_SetItem, Py_DecRef, Py_IncRef, the tuple type, None."""
+_FUNCTIONS = {
+    "call": "PyObject_Vectorcall",
+    "call_one": "PyObject_CallOneArg",
+    "number": "PyLong_FromSsize_t",
+    "tuple": "PyTuple_New",
+    "set": "PyTuple_SetItem",
+    "release": "Py_DecRef",
+    "hold": "Py_IncRef",
+    "unlock": "PyEval_SaveThread",
+    "lock": "PyEval_RestoreThread",
+}
+CONTEXT = ("array", "double", "new", *_FUNCTIONS, "tuples", "none", "threads")
+"""The addresses in `@context`: the array type, the double type, PyArray_New, functions of Python, the tuple type, None,
+and the number of threads."""
 
 
 class _Definition(ctypes.Structure):
@@ -111,13 +129,16 @@ def text(tape: HasPorts, lanes: int) -> str:
     for k, port in enumerate(inputs):
         lines += [*fetch(f"a{k}", "ptr", "%args", k), *_plain(f"{k}", f"%a{k}", _WELL_BEHAVED), *_rows(k, port, rows)]
         rows = f"%rows{k}"
-    most = _NUMBERS // sum(port.size for port in (*inputs, *outputs))
+    each = sum(port.size for port in (*inputs, *outputs))
     lines += [
         f"%is_batch = icmp ne i64 {rows}, -1",
         "%axes = zext i1 %is_batch to i64",
         f"%n = select i1 %is_batch, i64 {rows}, i64 1",
         "%before_n = sub i64 %n, 1",
-        f"%is_short = icmp ult i64 %before_n, {max(most, 1)}",
+        "%n_threads = load i64, ptr %threads",
+        "%is_alone_here = icmp eq i64 %n_threads, 1",
+        f"%most = select i1 %is_alone_here, i64 {max(_MOST // each, 1)}, i64 {max(_SHARED // each, 1)}",
+        "%is_short = icmp ult i64 %before_n, %most",
         "br i1 %is_short, label %places, label %general",
         "places:",
         "br i1 %has_out, label %with_out, label %run",
@@ -135,16 +156,26 @@ def text(tape: HasPorts, lanes: int) -> str:
     steps = [f"ptr %data{k}, i64 %step{k}" for k in range(len(inputs))]
     steps += [f"ptr %at{k}, i64 {_SIZE * port.size}" for k, port in enumerate(outputs)]
     choice = [f"i64 %row{lane}" for lane in range(lanes)]
+    run = f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)"
     lines += [
         "br label %run",
         "run:",
         *(line for k, port in enumerate(outputs) for line in _extents(k, port)),
         *_made(outputs),
         *row_choice(lanes),
-        f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)",
+        f"%is_held = icmp ule i64 %n, {max(_HELD // each, 1)}",
+        "br i1 %is_held, label %locked, label %unlocked",
+        "locked:",
+        run,
+        "ret ptr %result",
+        "unlocked:",
+        "%thread = call ptr %unlock()",
+        run,
+        "call void %lock(ptr %thread)",
         "ret ptr %result",
         "general:",
-        "%passed = call ptr %call(ptr %self, ptr %args, i64 %given, ptr null)",
+        *fetch("whole_way", "ptr", "%self", _ITEMS),
+        "%passed = call ptr %call(ptr %whole_way, ptr %args, i64 %given, ptr null)",
         "ret ptr %passed",
     ]
     head = f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
@@ -290,7 +321,7 @@ def _made(ports: Sequence[Port]) -> list[str]:
     if several:
         lines += [f"%result = call ptr %tuple(i64 {len(ports)})", "%made = icmp ne ptr %result, null"]
         lines += ["br i1 %made, label %make0, label %none_made", "none_made:", "ret ptr null", "make0:"]
-    for k in range(len(ports)):
+    for k, port in enumerate(ports):
         name = f"result{k}" if several else "result"
         failed = ["call void %release(ptr %result)", "ret ptr null"] if several else ["ret ptr null"]
         lines += [
@@ -298,7 +329,21 @@ def _made(ports: Sequence[Port]) -> list[str]:
             f"%is_new{k} = icmp eq ptr %old{k}, null",
             f"br i1 %is_new{k}, label %new{k}, label %held{k}",
             f"new{k}:",
-            f"%fresh{k} = call ptr %new({_new(k)})",
+            f"%size{k} = mul i64 %n, {_SIZE * port.size}",
+            f"%is_large{k} = icmp uge i64 %size{k}, {memory.LARGE}",
+            f"%is_lent{k} = and i1 %is_large{k}, %is_batch",
+            f"br i1 %is_lent{k}, label %lend{k}, label %fresh_own{k}",
+            f"lend{k}:",
+            *fetch(f"lender{k}", "ptr", "%self", _ITEMS + 1 + k),
+            f"%number{k} = call ptr %number(i64 %n)",
+            f"%lent{k} = call ptr %call_one(ptr %lender{k}, ptr %number{k})",
+            f"call void %release(ptr %number{k})",
+            f"br label %made{k}",
+            f"fresh_own{k}:",
+            f"%owned{k} = call ptr %new({_new(k)})",
+            f"br label %made{k}",
+            f"made{k}:",
+            f"%fresh{k} = phi ptr [ %lent{k}, %lend{k} ], [ %owned{k}, %fresh_own{k} ]",
             f"%worked{k} = icmp ne ptr %fresh{k}, null",
             f"br i1 %worked{k}, label %ready{k}, label %failed{k}",
             f"failed{k}:",
@@ -307,7 +352,7 @@ def _made(ports: Sequence[Port]) -> list[str]:
             f"call void %hold(ptr %old{k})",
             f"br label %ready{k}",
             f"ready{k}:",
-            f"%{name} = phi ptr [ %fresh{k}, %new{k} ], [ %old{k}, %held{k} ]",
+            f"%{name} = phi ptr [ %fresh{k}, %made{k} ], [ %old{k}, %held{k} ]",
             *([f"%kept_in{k} = call i32 %set(ptr %result, i64 {k}, ptr %{name})"] if several else []),
             *_field(f"%{name}", "data", f"at{k}"),
         ]
@@ -328,27 +373,27 @@ def _field(array: str, field: str, name: str) -> list[str]:
 class FastCall:
     """A builtin around `@fast_call`, and what it points to."""
 
-    def __init__(self, name: str, function: int, context: int, general: Any) -> None:
+    def __init__(self, name: str, places: tuple[int, int], outputs: Sequence[Port], general: Any) -> None:
+        function, context = places
         self._name = name.encode()
         self._definition = _Definition(
-            self._name, function, _FASTCALL, b"Few samples the short way, others the general."
+            self._name, function, _FASTCALL, b"Plain arrays the short way, others the general."
         )
         (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses())
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        self.call: Any = make(ctypes.addressof(self._definition), general, None)
+        lenders = (functools.partial(_lent, port.shape) for port in outputs)
+        self.call: Any = make(ctypes.addressof(self._definition), (general, *lenders), None)
+
+
+def _lent(shape: tuple[int, ...], rows: int) -> Any:
+    return memory.empty((rows, *shape), np.float64)
 
 
 @functools.cache
 def _addresses() -> tuple[int | None, ...]:
     """Return the addresses of :data:`CONTEXT`."""
-    table, python = c_functions("numpy._core.multiarray", "_ARRAY_API"), ctypes.pythonapi
-    functions = (
-        python.PyObject_Vectorcall,
-        python.PyTuple_New,
-        python.PyTuple_SetItem,
-        python.Py_DecRef,
-        python.Py_IncRef,
-    )
-    addresses = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
-    return table[_ARRAY_TYPE], id(np.dtype(np.float64)), table[_NEW], *addresses, id(tuple), id(None)
+    table = c_functions("numpy._core.multiarray", "_ARRAY_API")
+    functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS.values())
+    double, cell = id(np.dtype(np.float64)), ctypes.addressof(pool.cell)
+    return table[_ARRAY_TYPE], double, table[_NEW], *functions, id(tuple), id(None), cell

@@ -135,7 +135,7 @@ class Kernel:
         return int(engine.get_function_address("loop"))
 
     def fast_call(self, general: Any) -> Any:
-        """Return a callable that takes one float64 sample the short way and passes all else to `general`.
+        """Return a callable that takes plain float64 arrays the short way and passes all else to `general`.
 
         `general` is what a call means; the short way only spares it. The callable keeps it, and through it this kernel.
         """
@@ -143,7 +143,7 @@ class Kernel:
             return general
         engine = self._engines[0]
         places = (int(engine.get_function_address("fast_call")), int(engine.get_global_value_address("context")))
-        made = fast_call.FastCall(self.spec.name, *places, general)
+        made = fast_call.FastCall(self.spec.name, places, self.spec.outputs, general)
         self._fast_calls.append(made)
         return made.call
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import contextvars
+import ctypes
 import itertools
 import os
 import threading
@@ -23,9 +24,14 @@ class _Pool:
     """The threads of this process, started when first needed."""
 
     def __init__(self) -> None:
-        self.count = _from_environment()
+        self.cell = ctypes.c_int64(_from_environment())  # at an address where native code reads it
         self._executor: ThreadPoolExecutor | None = None
         self._owner = 0
+
+    @property
+    def count(self) -> int:
+        """Return how many threads share a batch."""
+        return self.cell.value
 
     def executor(self) -> ThreadPoolExecutor:
         if self._executor is None or self._owner != os.getpid():  # a forked child has no threads of its parent's
@@ -35,7 +41,7 @@ class _Pool:
     def resize(self, count: int) -> None:
         if self._executor is not None and self._owner == os.getpid():
             self._executor.shutdown(wait=False)
-        self.count, self._executor = count, None
+        self.cell.value, self._executor = count, None
 
 
 def _from_environment() -> int:

@@ -1,0 +1,207 @@
+"""What frameworks of automatic differentiation share: verbs by number, their derivatives, and functions by name.
+
+PyTorch and JAX see a verb as an operation on arrays whose leading axes are alike. Its vector–Jacobian product is an
+operation of the same kind, of one order more (:meth:`appell.Robot.adjoint`), so that one rule differentiates all verbs,
+as often as is wanted.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+from appell.errors import InputError
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.model.build import listed
+from appell.read.values import shown
+from appell.robot.arguments import choice
+from appell.robot.calls import Call
+from appell.robot.robot import Robot
+from appell.robot.sensitivity import STEPS
+from appell.trace.tape import Port
+
+KEPT = 256
+"""Verbs of robots that are kept, the robots with them."""
+OPTIONS = ("parameters", "formulation")
+_numbers = itertools.count()
+_known: weakref.WeakValueDictionary[int, Differentiable] = weakref.WeakValueDictionary()
+
+
+class Differentiable:
+    """A verb of a robot, under the number by which an operation of a framework names it."""
+
+    def __init__(self, robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None) -> None:
+        self.robot, self.verb, self.number = robot, verb, next(_numbers)
+        self._about, self._is_parametric, self._formulation = about, is_parametric, formulation
+        self._orders: dict[int, tuple[Call, tuple[Port, ...], tuple[Port, ...]]] = {}
+        _known[self.number] = self
+
+    def of_order(self, order: int) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
+        """Return the callable of a derivative, order 0 the verb itself, with its inputs and outputs."""
+        if order not in self._orders:
+            self._orders[order] = self.robot.adjoint(
+                self.verb, self._about, order=order, parametric=self._is_parametric, formulation=self._formulation
+            )
+        return self._orders[order]
+
+    def unguarded(self, order: int) -> ProgramSpec:
+        """Return the program of a derivative without guards."""
+        return self.robot.unguarded(
+            self.verb, self._about, order=order, parametric=self._is_parametric, formulation=self._formulation
+        )
+
+    @cached_property
+    def inputs(self) -> tuple[Port, ...]:
+        """Return the arguments of the verb, π last where they are one."""
+        return self.unguarded(0).inputs if not self.robot.kind.is_looped else self.of_order(0)[1]
+
+    def leading(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Return the leading axes of arguments of these shapes, or raise what does not fit."""
+        for port, shape in zip(self.inputs, shapes, strict=True):
+            if not shape or shape[-1] != port.size:
+                got = f"(..., {shape[-1]})" if shape else "a single number"
+                raise InputError(f"{port.name}: expected (..., {port.size}), got {got} for robot '{self.robot.name}'")
+        return [tuple(shape[:-1]) for shape in shapes]
+
+    def unalike(self, leading: Sequence[tuple[int, ...]]) -> InputError:
+        """Return the error of leading axes that do not broadcast."""
+        axes = ", ".join(f"{port.name} {tuple(shape)}" for port, shape in zip(self.inputs, leading, strict=True))
+        return InputError(f"{self.verb}: the leading axes do not broadcast ({axes}) for robot '{self.robot.name}'")
+
+
+def differentiable(
+    robot: Robot, verb: str, about: Any = None, is_parametric: bool = False, formulation: str | None = None
+) -> Differentiable:
+    """Return a verb of a robot; the same object for the same arguments."""
+    for what, name in (("verb", verb), ("frame", about), ("formulation", formulation)):
+        if not isinstance(name, str | None):
+            raise InputError(f"{what}: expected a name, got {shown(name)} for robot '{checked_robot(robot).name}'")
+    return _differentiable(checked_robot(robot), verb, about, is_parametric, formulation)
+
+
+@lru_cache(maxsize=KEPT)
+def _differentiable(
+    robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None
+) -> Differentiable:
+    return Differentiable(robot, verb, about, is_parametric, formulation)
+
+
+def by_number(number: int) -> Differentiable:
+    """Return the verb that an operation names."""
+    try:
+        return _known[number]
+    except KeyError:
+        raise InputError(f"verb {number}: its robot is gone; keep the robot for as long as its graph is used") from None
+
+
+def checked_robot(robot: Any) -> Robot:
+    """Return a robot, or raise for anything else."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot: expected a robot, got {type(robot).__name__}; give the robot first")
+    return robot
+
+
+VERBS = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "generalised_forces",
+    "mass_matrix",
+    "coriolis_matrix",
+    "passive_inverse_dynamics",
+    "gravity",
+    "bias",
+    "regressor",
+    "momentum_regressor",
+    "energy_regressor",
+    "gibbs",
+    "kinetic_energy",
+    "potential_energy",
+    "centre_of_mass",
+    "momentum",
+    "momentum_matrix",
+    "pose",
+    "jacobian",
+    "velocity",
+    "acceleration",
+    "constraint_forces",
+    "actuator_jacobian",
+    "tree_velocity",
+    "tree_acceleration",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_vjp",
+    "forward_dynamics_vjp",
+    "inverse_dynamics_hessian",
+    "inverse_dynamics_hvp",
+    "pose_derivatives",
+    "jacobian_derivatives",
+    "momentum_derivatives",
+    "kinetic_energy_derivatives",
+    "potential_energy_derivatives",
+    "step",
+    "step_derivatives",
+)
+"""The methods of a robot that frameworks have as functions, the robot first."""
+
+Evaluate = Callable[..., Any]
+"""evaluate(robot, verb, *arguments, about=None, parameters=None, formulation=None), of a framework."""
+
+
+def functions(evaluate: Evaluate, as_array: Callable[[Any], Any], package: str) -> dict[str, Callable[..., Any]]:
+    """Return every verb as a function of a framework, by name; they take what the robot's methods take."""
+    return {name: _function(name, evaluate, as_array, package) for name in VERBS}
+
+
+def named(module: str, known: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
+    """Return a function of a module by its name, or raise as Python does, with the names that there are."""
+    if name not in known:
+        hint = "" if name.startswith("_") else f"; its verbs are {listed(known, 60)}"
+        raise AttributeError(f"module '{module}' has no attribute '{name}'{hint}")
+    return known[name]
+
+
+def _function(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], package: str) -> Callable[..., Any]:
+    method = getattr(Robot, name)
+    own, *others = inspect.signature(method).parameters.values()
+    signature = inspect.Signature([own.replace(name="robot", annotation="Robot"), *others])
+
+    def function(*arguments: Any, **options: Any) -> Any:
+        given = signature.bind(*arguments, **options)
+        given.apply_defaults()
+        return _evaluated(name, evaluate, as_array, given.arguments)
+
+    first = (method.__doc__ or "").strip().splitlines()[0]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{first}\n\n    :meth:`appell.Robot.{name}` on arrays of {package}, differentiable."
+    function.__signature__ = signature  # type: ignore[attr-defined]  # what help() and editors show
+    return function
+
+
+def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], given: Mapping[str, Any]) -> Any:
+    robot, options = checked_robot(given["robot"]), dict(given.get("options") or {})
+    unknown = options.keys() - set(OPTIONS)
+    if unknown:
+        why = "; results are new arrays" if "out" in unknown else ""
+        raise InputError(f"{name}: unknown option {listed(sorted(unknown))}; known: {listed(OPTIONS)}{why}")
+    verb = name
+    if "method" in given:
+        suffix = name.removeprefix("step")
+        verb = STEPS[choice("step: no method", given["method"], STEPS)] + suffix
+    arguments = [given[argument] for argument, _ in robot.verbs[verb].inputs]
+    if "dt" in given:
+        arguments[-1] = as_array(arguments[-1])[..., None]
+    wrenches = given.get("wrenches")
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches: expected a dictionary of frames and wrenches (..., 6), got {shown(wrenches)}")
+    loads = [evaluate(robot, "wrench_forces", arguments[0], w, about=frame) for frame, w in (wrenches or {}).items()]
+    load = sum(loads[1:], loads[0]) if loads else None
+    if (weights := given.get("weights")) is not None:
+        outside = as_array([0.0] * robot.nv) if load is None else load
+        return evaluate(robot, f"{verb}_weighted", *arguments, outside, weights, **options)
+    if load is not None:
+        return evaluate(robot, f"{verb}_loaded", *arguments, load, **options)
+    return evaluate(robot, verb, *arguments, about=given.get("frame"), **options)

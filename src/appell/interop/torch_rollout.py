@@ -1,0 +1,243 @@
+"""Rollouts as an operation of PyTorch: forwards and backwards in native code, with a bounded number of states kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from appell.errors import InputError
+from appell.interop.differentiable import by_number, differentiable
+from appell.interop.tensors import arrays_of, batched, torch_package, typed
+from appell.robot.arguments import ABOVE_ZERO, choice, number, whole
+from appell.robot.robot import Robot
+from appell.simulation.rollout import adjoint
+from appell.simulation.rollout.rollout import rollout as native_rollout
+from appell.simulation.rollout.scheme import METHODS
+
+
+class TensorRollout(NamedTuple):
+    """The fields of :class:`appell.Rollout` as tensors: t, q (..., n + 1, nq), v (..., n + 1, nv), diverged (...)."""
+
+    t: Any
+    q: Any
+    v: Any
+    diverged: Any
+
+
+def rollout(  # noqa: PLR0913  (what is optional is named in the call)
+    robot: Robot,
+    q0: Any,
+    v0: Any,
+    tau: Any,
+    dt: float,
+    steps: int | None = None,
+    *,
+    method: str = "rk4",
+    save_every: int = 1,
+    parameters: Any = None,
+) -> TensorRollout:
+    """Return the motion of many robots under joint forces held over each step, as :func:`appell.rollout`, on tensors.
+
+    Autograd differentiates it by q0, v0, tau and `parameters`. The adjoint of every step runs in native code, last
+    step first. With ``save_every=k`` the backward pass takes the steps between kept states again, so that the memory
+    of states is that of steps/k + k of them; of a divisor of k in its place where that is less, as of 20 where one
+    state in 500 is asked for.
+
+    Parameters
+    ----------
+    robot
+        A robot of any kind of up to 80 bodies.
+    q0, v0
+        Where the robots start, (..., nq) and (..., nv).
+    tau
+        Forces (..., steps, nu), one row per step; one row for all, (nu,) or (..., 1, nu); or None. Leading axes of all
+        arguments broadcast.
+    dt
+        The time of a step [s].
+    steps
+        How many steps to take, where tau has no axis of them.
+    method
+        "rk4", "midpoint" or "euler".
+    save_every
+        Keep the start and every so many-th state; must divide the number of steps.
+    parameters
+        π (..., n), every robot with its own inertias.
+
+    Returns
+    -------
+    TensorRollout
+        Times t, states q (..., n + 1, nq) and v (..., n + 1, nv), the start first, and which robots diverged. Gradients
+        by q0 are by its nq numbers as they are stored. There are no second derivatives.
+
+    Raises
+    ------
+    InputError
+        When an argument does not fit, or the robot has too many bodies.
+
+    >>> import appell, torch
+    >>> robot = appell.load("two-link")
+    >>> tau = torch.zeros(100, 2, dtype=torch.float64, requires_grad=True)
+    >>> run = appell.interop.torch.rollout(robot, [0.1, 0.2], [0.0, 0.0], tau, 1e-3, save_every=100)
+    >>> run.q[-1].square().sum().backward()
+    >>> tuple(run.q.shape), tuple(tau.grad.shape)
+    ((2, 2), (100, 2))
+    """
+    torch, is_parametric = torch_package(), parameters is not None
+    program = differentiable(robot, "forward_dynamics", is_parametric=is_parametric)
+    if robot.kind.is_looped:
+        raise InputError(
+            f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for gradients of rollouts; "
+            "use appell.rollout"
+        )
+    choice("method: no method", method, METHODS)
+    dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
+    names = ["q0", "v0", "tau", *(["parameters"] if is_parametric else [])]
+    given = (q0, v0, np.zeros(robot.nu) if tau is None else tau, *([parameters] if is_parametric else []))
+    tensors = typed(names, given)
+    tensors[2] = _with_steps(robot, tensors[2], steps)
+    count = tensors[2].shape[-2]
+    if count % whole("save_every", save_every):
+        raise InputError(f"save_every: {save_every} does not divide {count} steps; the last state would not be kept")
+    alike = _alike(robot, names, tensors)
+    every = adjoint.interval(count, save_every)
+    q, v, diverged = function().apply(program.number, dt, method, every, *alike)
+    if every < save_every:
+        q, v = (x[..., :: save_every // every, :] for x in (q, v))
+    return TensorRollout(torch.arange(0, count + 1, save_every, dtype=q.dtype) * dt, q, v, diverged)
+
+
+def _with_steps(robot: Robot, tau: Any, steps: int | None) -> Any:
+    """Return forces with an axis of steps."""
+    if tau.ndim == 0 or tau.shape[-1] != robot.nu:
+        got = f"(..., {tau.shape[-1]})" if tau.ndim else "a single number"
+        raise InputError(f"tau: expected (..., {robot.nu}), got {got} for robot '{robot.name}'")
+    if tau.ndim == 1:
+        tau = tau[None]
+    if steps is None:
+        if tau.shape[-2] == 1:
+            raise InputError("steps: no argument has an axis of steps; say how many, as in steps=1000")
+        return tau
+    count = whole("steps", steps)
+    if tau.shape[-2] not in (1, count):
+        raise InputError(f"steps: arguments have different numbers of steps: tau {tau.shape[-2]}, steps {count}")
+    return tau.expand(*tau.shape[:-2], count, tau.shape[-1])
+
+
+def _alike(robot: Robot, names: list[str], tensors: list[Any]) -> list[Any]:
+    """Return arguments whose leading axes are broadcast without a copy."""
+    sizes = {"q0": robot.nq, "v0": robot.nv, "tau": robot.nu, "parameters": robot.parameters.size}
+    leading = []
+    for name, x in zip(names, tensors, strict=True):
+        if not x.ndim or x.shape[-1] != sizes[name]:
+            got = f"(..., {x.shape[-1]})" if x.ndim else "a single number"
+            raise InputError(f"{name}: expected (..., {sizes[name]}), got {got} for robot '{robot.name}'")
+        leading.append(tuple(x.shape[: -2 if name == "tau" else -1]))
+    try:
+        shape = torch_package().broadcast_shapes(*leading)
+    except RuntimeError:
+        axes = ", ".join(f"{name} {own}" for name, own in zip(names, leading, strict=True))
+        raise InputError(f"rollout: the leading axes do not broadcast ({axes}) for robot '{robot.name}'") from None
+    return [x.expand(*shape, *x.shape[len(own) :]) for x, own in zip(tensors, leading, strict=True)]
+
+
+@cache
+def operations() -> tuple[Any, Any]:
+    """Return the operations of a rollout and of its gradients, registered when they are first needed."""
+    torch = torch_package()
+    given = "SymInt program, float dt, str method, SymInt every, Tensor[] arguments"
+
+    def run(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
+        q0, v0, tau, *pi = arrays_of(arguments)
+        robot = by_number(program).robot
+        own = pi[0] if pi else None
+        found = native_rollout(robot, q0, v0, tau, dt, method=method, save_every=every, parameters=own)
+        return [torch.from_numpy(x) for x in (found.q, found.v, np.asarray(found.diverged))]
+
+    def run_back(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
+        *fixed, q, v, by_q, by_v = arrays_of(arguments)
+        tau, *pi = fixed
+        leading = tau.shape[:-2]
+        rows, own = (-1, *tau.shape[-2:]), [x.reshape(-1, x.shape[-1]) for x in pi]
+        kept = [x.reshape(-1, *x.shape[-2:]) for x in (q, v, by_q, by_v)]
+        found = adjoint.rollout_gradients(
+            by_number(program).robot,
+            method,
+            dt,
+            (kept[0], kept[1]),
+            tau.reshape(rows),
+            own[0] if own else None,
+            (kept[2], kept[3]),
+        )
+        return [torch.from_numpy(x.reshape(*leading, *x.shape[1:])) for x in found if x is not None]
+
+    def shapes(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
+        q0, v0, tau = arguments[:3]
+        kept = tau.shape[-2] // every + 1
+        states = [x.new_empty((*x.shape[:-1], kept, x.shape[-1])) for x in (q0, v0)]
+        return [*states, q0.new_empty(q0.shape[:-1], dtype=torch.int64)]
+
+    def gradient_shapes(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
+        *fixed, q, v, _, _ = arguments
+        starts = [x.new_empty((*x.shape[:-2], x.shape[-1])) for x in (q, v)]
+        return [*starts, *(x.new_empty(x.shape) for x in fixed)]
+
+    def keep(ctx: Any, inputs: tuple[Any, ...], output: list[Any]) -> None:
+        _keep(ctx, inputs[:4], inputs[4], output)
+
+    def backward(ctx: Any, by: list[Any]) -> tuple[Any, ...]:
+        return None, None, None, None, gradients(*ctx.given, [*ctx.saved_tensors, *by[:2]])
+
+    def mapped(operation: Any) -> Any:
+        def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[list[Any], list[int]]:
+            results = operation(*given[:4], batched(given[4], in_dims[4], info.batch_size))
+            return results, [0] * len(results)
+
+        return vmap
+
+    schema = f"({given}) -> Tensor[]"
+    forward = torch.library.custom_op("appell::rollout", mutates_args=(), schema=schema)(run)
+    gradients = torch.library.custom_op("appell::rollout_gradients", mutates_args=(), schema=schema)(run_back)
+    forward.register_fake(shapes)
+    gradients.register_fake(gradient_shapes)
+    forward.register_autograd(backward, setup_context=keep)
+    for operation in (forward, gradients):
+        operation.register_vmap(mapped(operation))
+    return forward, gradients
+
+
+def _keep(ctx: Any, given: tuple[Any, ...], arguments: Sequence[Any], output: Sequence[Any]) -> None:
+    """Keep what the gradients need: forces, parameters, and the states that were kept."""
+    ctx.program, ctx.given = by_number(given[0]), given
+    ctx.save_for_backward(*arguments[2:], *output[:2])
+
+
+@cache
+def function() -> Any:
+    """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
+    (forwards, gradients), base = operations(), torch_package().autograd.Function
+
+    class Rollout(base):  # type: ignore[misc, valid-type]  # PyTorch is loaded by need
+        """A rollout; there is no derivative of its gradients."""
+
+        @staticmethod
+        def forward(program: int, dt: float, method: str, every: int, *arguments: Any) -> tuple[Any, ...]:
+            return tuple(forwards(program, dt, method, every, list(arguments)))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            ctx.mark_non_differentiable(output[2])
+            _keep(ctx, inputs[:4], inputs[4:], output)
+
+        @staticmethod
+        def backward(ctx: Any, *by: Any) -> tuple[Any, ...]:
+            return None, None, None, None, *gradients(*ctx.given, [*ctx.saved_tensors, *by[:2]])
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
+            results = Rollout.apply(*given[:4], *batched(given[4:], in_dims[4:], info.batch_size))
+            return results, (0,) * len(results)
+
+    return Rollout
