@@ -120,6 +120,15 @@ def test_records_of_links_are_those_of_the_file(place):
         assert links[link.get("name")].mass == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+def test_fixed_links_keep_their_inertias_in_a_saved_file(place, pick, tmp_path):
+    fixed = pick(FIXED)
+    robot = loaded(place, place).with_link(fixed, mass=0.4, centre=(0.0, 0.1, 0.0), inertia=TENSOR)
+    again = appell.load(robot.save(tmp_path / "robot.toml"))
+    for name in robot.links:
+        assert again.links[name].mass == pytest.approx(robot.links[name].mass, rel=1e-12, abs=1e-15)
+    same(again.with_link(fixed, mass=2.0).model, robot.with_link(fixed, mass=2.0).model)
+
+
 def test_a_joint_is_changed_as_in_the_file(place, pick):
     name = pick(JOINTS)
     ours = loaded(place, place).with_joint(

@@ -121,7 +121,7 @@ TOP_KEYS = (
     *TREE_KEYS,
     *LOOP_KEYS,
 )
-LINK_KEYS = ("name", *INERTIA_KEYS)
+LINK_KEYS = ("name", *INERTIA_KEYS, "included")
 JOINT_KEYS = (
     "name",
     "kind",
@@ -259,7 +259,8 @@ def _tree(top: Mapping[str, object], name: str, gravity: Vector, place: Place) -
 def _link(value: object, place: Place) -> Link:
     entries = table(value, place)
     check_keys(entries, LINK_KEYS, place)
-    return Link(name_of(entries, "name", place), inertia(entries, place))
+    included = inertia({"parameters": entries["included"]}, place.at("included")) if "included" in entries else None
+    return Link(name_of(entries, "name", place), inertia(entries, place), included=included)
 
 
 def _connection(value: object, place: Place) -> Connection:

@@ -71,8 +71,8 @@ def _on_ground(model: Model) -> Model:
 
 
 def _link(link: Link) -> dict[str, Any]:
-    own = {} if link.inertia == Inertia() else {"parameters": link.inertia.parameters}
-    return {"name": link.name, **own}
+    given = {"parameters": link.inertia, "included": link.included or Inertia()}
+    return {"name": link.name} | {key: x.parameters for key, x in given.items() if x != Inertia()}
 
 
 def _spring(spring: Spring) -> dict[str, Any]:
