@@ -347,6 +347,13 @@ def test_regressor_at_two_velocities_has_the_coriolis_matrix_whose_mass_rate_is_
     assert abs(s @ (rate - 2.0 * C) @ s) < 1e-6
 
 
+def test_regressor_at_two_equal_velocities_is_the_regressor_dampers_between_joints_included():
+    spring = appell.Spring("belt", (("joint1", 1.0), ("joint2", -0.5)), 40.0, 2.0, 0.3)
+    robot = appell.load("two-link").with_springs(spring).with_joint("joint1", stiffness=3.0, damping=0.2)
+    q, v, a = np.random.default_rng(4).normal(size=(3, 2))
+    np.testing.assert_allclose(mixed_regressor(robot, q, v, v, a), robot.regressor(q, v, a), rtol=0.0, atol=1e-12)
+
+
 def test_adaptive_law_learns_what_a_fixed_one_does_not(puma, motion):
     truth = perturbed(puma, masses=1.2)
     q0, v0, _ = motion(0.0)

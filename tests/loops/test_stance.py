@@ -44,6 +44,7 @@ def test_a_frame_held_by_six_rows_does_not_turn(flat, rng, agree):
     agree(flat.velocity(q, v, "left_foot"), np.zeros((3, 6)), within=1e-12, size=1.0)
 
 
+@pytest.mark.slow
 def test_contact_forces_and_weight_are_the_rate_of_the_momentum(flat, rng, agree):
     q, v, tau = flat.neutral(), rng.normal(size=flat.nv), rng.normal(size=flat.nu)
     push = rng.normal(size=6)
@@ -56,6 +57,7 @@ def test_contact_forces_and_weight_are_the_rate_of_the_momentum(flat, rng, agree
     agree(np.concatenate([weight + sum(x[:3] for x, _ in loads), moment]), (ahead - behind) / (2.0 * h), within=1e-7)
 
 
+@pytest.mark.slow
 def test_energy_stays_the_same_without_losses_and_motors():
     robot = appell.load(pool("biped").model, friction=False)
     run = appell.simulate(robot, robot.neutral(), 0.3 * np.ones(robot.nv), 0.5)
@@ -82,6 +84,7 @@ def test_an_arm_that_is_held_keeps_its_motors(rng, agree):
     agree(arm.inverse_dynamics(q, tree_v, tree_a, wrenches={"link6": w[0]}), tau, within=1e-10)
 
 
+@pytest.mark.slow
 def test_more_frames_can_be_held(free, agree):
     robot, q = free
     both = robot.held({"left_foot": 3}, at=q).held({"right_foot": 3})

@@ -58,7 +58,9 @@ def test_contact_forces_are_those_of_constrained_dynamics(stance):
     agree(robot.contact_forces(q, v, tau), np.array(expected), 1e-10)
 
 
-@pytest.mark.parametrize("is_weighted", [False, True], ids=["equal weights", "weights"])
+@pytest.mark.parametrize(
+    "is_weighted", [pytest.param(False, marks=pytest.mark.slow), True], ids=["equal weights", "weights"]
+)
 def test_torques_are_the_least_that_the_motion_needs(stance, is_weighted):
     robot, peer, q, v, tau = stance
     weights = np.random.default_rng(3).uniform(0.2, 5.0, robot.nu) if is_weighted else np.ones(robot.nu)

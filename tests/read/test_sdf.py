@@ -355,7 +355,17 @@ def test_an_error_names_file_line_and_fault(good, bad, line, message):
     assert message in str(caught.value)
 
 
-def test_springs_are_named_as_left_out():
-    axis = "<axis><xyz>0 1 0</xyz><dynamics><spring_stiffness>3</spring_stiffness></dynamics></axis>"
-    with pytest.warns(AppellWarning, match=r"m.sdf:5: joint 'hinge': <spring_stiffness> is not represented"):
-        joint_of(axis=axis)
+def test_springs_of_joints_are_read():
+    own = "<spring_stiffness>3</spring_stiffness><spring_reference>0.4</spring_reference>"
+    joint = joint_of(axis=f"<axis><xyz>0 1 0</xyz><dynamics>{own}</dynamics></axis>")
+    assert (joint.stiffness, joint.spring_reference) == (3.0, 0.4)
+    with pytest.raises(ReadError, match=r"joint 'hinge' has a negative stiffness"):
+        joint_of(axis=f"<axis><xyz>0 1 0</xyz><dynamics>{own.replace('>3<', '>-3<')}</dynamics></axis>")
+
+
+def test_springs_of_joints_come_back_from_a_file(rng, tmp_path):
+    rows = [{"a": 0.3, "mass": 1.0, "inertia": [0.1, 0.1, 0.1], "stiffness": 5.0, "spring_reference": 0.3}] * 2
+    robot = appell.from_dh(rows)
+    again = appell.load(robot.save(tmp_path / "robot.sdf"))
+    q = rng.normal(size=2)
+    np.testing.assert_allclose(again.gravity(q), robot.gravity(q), rtol=1e-12)

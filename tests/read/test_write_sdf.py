@@ -109,6 +109,8 @@ class Sdf:
                 ),
                 damping=numbers(axis, "dynamics/damping", "0")[0],
                 friction=numbers(axis, "dynamics/friction", "0")[0],
+                stiffness=numbers(axis, "dynamics/spring_stiffness", "0")[0],
+                spring_reference=numbers(axis, "dynamics/spring_reference", "0")[0],
                 pitch=numbers(element, "screw_thread_pitch", "0")[0] / (2.0 * np.pi),
                 mimic=None
                 if mimic is None

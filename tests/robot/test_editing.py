@@ -50,9 +50,13 @@ def state(robots):
 
 
 KINDS = list(kinds(Path()))
+QUICK = ("floating", "closed")
+SOME = [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+"""Kinds for laws that compile programs: two in every run."""
+JOINTED = [pytest.param(kind, marks=() if kind in QUICK else pytest.mark.slow) for kind in KINDS if kind != "spherical"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME)
 def test_a_point_mass_adds_m_jacobian_squared_to_the_mass_matrix(kind, state):
     robot, q = state(kind)
     frame, mass, centre = robot.frame_names[-1], 1.5, (0.03, -0.02, 0.05)
@@ -62,11 +66,11 @@ def test_a_point_mass_adds_m_jacobian_squared_to_the_mass_matrix(kind, state):
     np.testing.assert_allclose(after - before, mass * linear.T @ linear, rtol=0, atol=1e-11 * np.abs(after).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME)
 def test_with_parameters_is_what_the_verbs_do_with_them(kind, state):
     robot, q = state(kind)
     pi = robot.parameters * np.random.default_rng(5).uniform(0.9, 1.1, robot.parameters.shape)
-    if robot.model.has_friction:  # of a joint of several velocities they are the same for all
+    if robot.model.has_joint_parameters:  # of a joint of several velocities they are the same for all
         pi[10 * len(robot.link_names) :] = 1.2 * robot.parameters[10 * len(robot.link_names) :]
     other = robot.with_parameters(pi)
     np.testing.assert_allclose(other.parameters, pi, rtol=1e-12, atol=1e-14)
@@ -74,7 +78,7 @@ def test_with_parameters_is_what_the_verbs_do_with_them(kind, state):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "spherical"])
+@pytest.mark.parametrize("kind", JOINTED)
 def test_a_locked_robot_has_the_energy_of_the_robot_with_that_joint_at_rest(kind, state):
     robot, _ = state(kind)
     name = robot.actuators[-1]
@@ -136,7 +140,7 @@ def test_a_spherical_robot_in_closed_form_says_why_joints_cannot_change(state):
     ):
         with pytest.raises(InputError, match="follow from the platform's Euler angles"):
             refused()
-    with pytest.raises(InputError, match="neither limits nor friction"):
+    with pytest.raises(InputError, match="no limits, friction, rotors or springs"):
         robot.with_joint("theta1", damping=1.0)
 
 

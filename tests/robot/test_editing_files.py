@@ -23,6 +23,7 @@ LINKS = {ARM: "forearm_link", HUMANOID: "arm_left_4_link"}
 FIXED = {ARM: "ee_link", HUMANOID: "imu_link"}
 JOINTS = {ARM: "elbow_joint", HUMANOID: "leg_right_4_joint"}
 TURN = 0.7
+SPRING = {"stiffness": 12.0, "spring_reference": -0.25}
 POSE = appell.planning.goal.pose([0.1, -0.2, 0.3], [0.4, 0.5, 0.6], "xyz")
 ORIGIN = {"xyz": "0.1 -0.2 0.3", "rpy": "0.4 0.5 0.6"}
 TENSOR = ((0.03, 0.001, 0.002), (0.001, 0.02, 0.003), (0.002, 0.003, 0.04))
@@ -119,10 +120,19 @@ def test_records_of_links_are_those_of_the_file(place):
         assert links[link.get("name")].mass == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+def test_fixed_links_keep_their_inertias_in_a_saved_file(place, pick, tmp_path):
+    fixed = pick(FIXED)
+    robot = loaded(place, place).with_link(fixed, mass=0.4, centre=(0.0, 0.1, 0.0), inertia=TENSOR)
+    again = appell.load(robot.save(tmp_path / "robot.toml"))
+    for name in robot.links:
+        assert again.links[name].mass == pytest.approx(robot.links[name].mass, rel=1e-12, abs=1e-15)
+    same(again.with_link(fixed, mass=2.0).model, robot.with_link(fixed, mass=2.0).model)
+
+
 def test_a_joint_is_changed_as_in_the_file(place, pick):
     name = pick(JOINTS)
     ours = loaded(place, place).with_joint(
-        name, lower=-1.0, upper=1.5, velocity=2.0, effort=30.0, damping=0.4, friction=0.3, armature=0.2
+        name, lower=-1.0, upper=1.5, velocity=2.0, effort=30.0, damping=0.4, friction=0.3, armature=0.2, **SPRING
     )
 
     def change(root: Any) -> None:
@@ -131,11 +141,13 @@ def test_a_joint_is_changed_as_in_the_file(place, pick):
             for own in joint.findall(tag):
                 joint.remove(own)
         etree.SubElement(joint, "limit", lower="-1", upper="1.5", velocity="2", effort="30")
-        etree.SubElement(joint, "dynamics", damping="0.4", friction="0.3", armature="0.2")
+        own = {"damping": 0.4, "friction": 0.3, "armature": 0.2, **SPRING}
+        etree.SubElement(joint, "dynamics", {key: str(x) for key, x in own.items()})
 
     same(ours.model, changed(place, change).model)
     record = ours.joints[name]
     assert (record.damping, record.friction, record.armature, record.limits.effort) == (0.4, 0.3, 0.2, 30.0)
+    assert {key: getattr(record, key) for key in SPRING} == SPRING
 
 
 def test_a_locked_joint_is_a_fixed_one_in_the_file(place, pick):
@@ -229,8 +241,10 @@ EDITS: dict[str, tuple[Callable[[appell.Robot], appell.Robot], Callable[[str], s
         lambda text: text.replace("gravity = [0.0, -9.81, 0.0]", "gravity = [0.0, 0.0, -9.81]"),
     ),
     "joint": (
-        lambda robot: robot.with_joint("free2", damping=0.3, armature=0.01),
-        lambda text: text.replace('name = "free2"\nkind', 'name = "free2"\ndamping = 0.3\narmature = 0.01\nkind'),
+        lambda robot: robot.with_joint("free2", damping=0.3, stiffness=4.0, spring_reference=0.2),
+        lambda text: text.replace(
+            'name = "free2"\nkind', 'name = "free2"\ndamping = 0.3\nstiffness = 4.0\nspring_reference = 0.2\nkind'
+        ),
     ),
     "locked": (
         lambda robot: robot.locked({"mot2": 0.9}),

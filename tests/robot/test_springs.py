@@ -68,7 +68,11 @@ SPRUNG = {
 }
 
 
-@pytest.fixture(scope="module", params=SPRUNG)
+QUICK = ("mimic", "closed")
+"""The robots of every run: springs of joints, between them, on a follower and in a loop."""
+
+
+@pytest.fixture(scope="module", params=[x if x in QUICK else pytest.param(x, marks=pytest.mark.slow) for x in SPRUNG])
 def robot(request):
     return SPRUNG[request.param]()
 
@@ -156,7 +160,7 @@ def test_springs_are_saved_and_pickled(robot, state, tmp_path):
     agree(pickle.loads(pickle.dumps(robot)).inverse_dynamics(q, v, a[: robot.nu]), tau, 0.0)
 
 
-@pytest.mark.parametrize("name", ["joints", "between"])
+@pytest.mark.parametrize("name", [pytest.param("joints", marks=pytest.mark.slow), "between"])
 def test_springs_are_written_to_mjcf(name, rng, tmp_path):
     pytest.importorskip("mujoco", reason="mujoco is not installed; run make install")
     robot = SPRUNG[name]()
@@ -202,6 +206,7 @@ def test_the_frequency_of_two_masses_is_that_of_the_closed_form(rng):
     np.testing.assert_allclose(run.energy, 0.5 * STIFFNESS * 0.02**2, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_stiff_transmission_moves_as_the_rigid_joint(rng):
     rigid = arm(armature=0.08)
     stiff = rigid.with_elastic_joints({"joint2": appell.Elasticity(1e9, ratio=7.0)})
@@ -266,13 +271,6 @@ def test_a_spring_that_cannot_be_is_refused(spring, message):
 def test_an_elasticity_that_cannot_be_is_refused(name, own, message):
     with pytest.raises(ModelError, match=message):
         arm().with_elastic_joints({name: own})
-
-
-def test_springs_are_not_fitted_in_silence():
-    t = np.linspace(0.0, 1.0, 200)
-    log = {"t": t, "q": np.sin(t)[:, None] * np.ones(4), "tau": np.ones((200, 4))}
-    with pytest.raises(InputError, match="has springs, which are not fitted"):
-        appell.identify(arm(stiffness=1.0), log)
 
 
 def test_a_joint_is_made_elastic_once():

@@ -17,6 +17,7 @@ def numbers(model: Model) -> dict[str, Any]:
         found[body.name] = (body.parent, joint.axis, *body.inertia.parameters, joint.damping, joint.friction)
         found[f"{body.name} at"] = [*joint.placement.rotation, joint.placement.position, joint.axis]
         found[f"{body.name} with"] = (joint.armature, joint.offset, joint.limits.lower, joint.limits.upper)
+        found[f"{body.name} drawn by"] = (joint.stiffness, joint.spring_reference)
         found[f"{body.name} up to"] = (joint.limits.velocity, joint.limits.effort)
     for frame in model.frames:
         found[f"frame {frame.name}"] = [*frame.placement.rotation, frame.placement.position, (frame.body,) * 3]

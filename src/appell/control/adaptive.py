@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY
 from appell.robot.arguments import finite_array
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import (
@@ -153,4 +153,6 @@ def mixed_regressor(robot: Robot, q: Array, v: Array, w: Array, a: Array) -> Arr
         for k in range(robot.nv):
             at = start + PER_VELOCITY * k
             Y[..., k, at + 1], Y[..., k, at + 2] = w[..., k], np.sign(v[..., k])
+    dampers = PER_SPRING * len(robot.model.springs)
+    Y[..., Y.shape[-1] - dampers + 1 :: PER_SPRING] *= 2.0  # linear in velocity, of which (2) is half w
     return Y

@@ -6,7 +6,7 @@ How they are found: :mod:`appell.robot.base`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,9 +30,9 @@ from appell.spatial.blas import one_blas_thread
 class BaseParameters:
     """The base parameters of a robot, π_b = π[kept] + K·π[rest] for `names` in the order of π.
 
-    `rotors` says whether π ends with rotor inertias. `rank` has the number of base parameters and the singular values
-    on both sides of the gap, beside the largest; `condition` is the condition number of the kept columns, each of unit
-    length, at the random states they were found from.
+    `rotors` and `springs` say whether π ends with rotor inertias and springs. `rank` has the number of base parameters
+    and the singular values on both sides of the gap, beside the largest; `condition` is the condition number of the
+    kept columns, each of unit length, at the random states they were found from.
 
     >>> import appell
     >>> base = base_parameters(appell.load("two-link"))
@@ -56,6 +56,7 @@ class BaseParameters:
     idle: tuple[int, ...] = ()
     """Columns that are zero: parameters that no motion shows."""
     rotors: bool = False
+    springs: bool = False
 
     def __str__(self) -> str:
         count = f"{self.n} base parameters of {len(self.names)}, {len(self.idle)} without effect"
@@ -123,7 +124,7 @@ class BaseParameters:
 
     def regressor(self, robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return the base regressor of states, (..., rows, n)."""
-        return self.reduce(_basis.columns(robot, q, v, a, rotors=self.rotors))
+        return self.reduce(_basis.columns(robot, q, v, a, rotors=self.rotors, springs=self.springs))
 
     def values(self, pi: ArrayLike | Robot) -> Array:
         """Return the base parameters of a vector π (..., p), or a robot's own.
@@ -134,7 +135,7 @@ class BaseParameters:
         0.201 0.0 0.004 10.0 0.0 13.334
         """
         if isinstance(pi, Robot):
-            pi = _basis.nominal(pi, rotors=self.rotors)
+            pi = _basis.nominal(pi, rotors=self.rotors, springs=self.springs)
         given = _sized("pi", pi, len(self.names))
         result: Array = given @ self.matrix.T
         return result
@@ -174,7 +175,12 @@ class BaseParameters:
 
 @one_blas_thread()
 def base_parameters(
-    robot: Robot, *, rotors: bool = False, seed: int | np.random.Generator = 0, samples: int | None = None
+    robot: Robot,
+    *,
+    rotors: bool = False,
+    springs: bool = False,
+    seed: int | np.random.Generator = 0,
+    samples: int | None = None,
 ) -> BaseParameters:
     """Return the base parameters of a robot, open, closed or spherical, found at random states.
 
@@ -184,6 +190,8 @@ def base_parameters(
         Its geometry and gravity count, its inertial parameters do not.
     rotors
         Whether every motor has a rotor inertia besides, as geared motors do.
+    springs
+        Whether the stiffness of joints that have springs, and stiffness and damping between joints, are parameters.
     seed
         Of the random states, or a generator of them. They lie within the joints' limits.
     samples
@@ -204,11 +212,12 @@ def base_parameters(
     if not isinstance(robot, Robot):
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
     rng = np.random.default_rng(seed)
-    names = _basis.parameter_names(robot, rotors=rotors)
+    own = {"rotors": rotors, "springs": springs}
+    names = _basis.parameter_names(robot, **own)
     count = _samples(robot.kind, len(names)) if samples is None else samples
-    W = _basis.columns(robot, *_basis.random_states(robot, count, rng), rotors=rotors)
-    order = _basis.preference(robot, rotors=rotors)
-    return base_of(W, names, order, robot_name=robot.name, rotors=rotors)
+    W = _basis.columns(robot, *_basis.random_states(robot, count, rng), **own)
+    found = base_of(W, names, _basis.preference(robot, **own), robot_name=robot.name)
+    return replace(found, rotors=rotors, springs=springs)
 
 
 @one_blas_thread()
@@ -218,7 +227,6 @@ def base_of(
     order: Sequence[int] | None = None,
     *,
     robot_name: str = "regressor",
-    rotors: bool = False,
 ) -> BaseParameters:
     """Return the base parameters of any stack of regressors (..., p) whose columns have `names`.
 
@@ -235,7 +243,7 @@ def base_of(
     if len(rows) < len(names):
         raise InputError(f"W: expected {len(names)} rows or more, as many as columns, got {len(rows)}")
     found = base_columns(rows, range(len(names)) if order is None else order, robot_name)
-    return BaseParameters(robot_name, tuple(names), *found, rotors=rotors)
+    return BaseParameters(robot_name, tuple(names), *found)
 
 
 def _sized(name: str, x: ArrayLike, size: int) -> Array:

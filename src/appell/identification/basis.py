@@ -1,7 +1,8 @@
 """The columns of a robot's regressor that base parameters are about: their names, their values, states to see them in.
 
 Per body the ten inertial parameters, as :attr:`appell.Robot.parameters` orders them; with rotors, one inertia per motor
-besides, which acts on the motor's own acceleration: column j has a_j in row j.
+besides, which acts on the motor's own acceleration: column j has a_j in row j; with springs, the stiffness of every
+joint that has one, and stiffness and damping of every spring between joints.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.model.model import Joint
-from appell.model.parameters import PER_BODY
+from appell.model.parameters import OF_JOINTS, PER_BODY, PER_SPRING, PER_VELOCITY
 from appell.robot import base
 from appell.robot.base import OF_A_BODY, State
 from appell.robot.robot import Robot
@@ -20,10 +21,10 @@ Array = NDArray[np.float64]
 ROTOR = "Ia"
 
 
-def parameter_names(robot: Robot, *, rotors: bool = False) -> tuple[str, ...]:
+def parameter_names(robot: Robot, *, rotors: bool = False, springs: bool = False) -> tuple[str, ...]:
     """Return a name per column: the parameter with the number of its body, counted from 1 in order of `link_names`.
 
-    A rotor's inertia is `Ia` with the number of its velocity.
+    A rotor's inertia is `Ia` with the number of its velocity; springs are called as in `robot.parameter_names`.
 
     >>> import appell
     >>> parameter_names(appell.load("two-link"), rotors=True)[-5:]
@@ -31,7 +32,22 @@ def parameter_names(robot: Robot, *, rotors: bool = False) -> tuple[str, ...]:
     """
     bodies = range(1, len(robot.link_names) + 1)
     names = [f"{name}{k}" for k in bodies for name in OF_A_BODY]
-    return (*names, *(f"{ROTOR}{k + 1}" for k in (motors(robot) if rotors else ())))
+    between = (robot.parameter_names[k] for k in (spring_places(robot) if springs else ()))
+    return (*names, *(f"{ROTOR}{k + 1}" for k in (motors(robot) if rotors else ())), *between)
+
+
+def spring_places(robot: Robot) -> list[int]:
+    """Return the places in `robot.parameters` of the joints' own springs, and of springs and dampers between joints.
+
+    >>> import appell
+    >>> spring_places(appell.load("two-link").with_joint("joint2", stiffness=3.0))
+    [27]
+    """
+    if not robot.model.has_springs:
+        return []
+    n, start = len(robot.parameters), PER_BODY * len(robot.model.bodies) + OF_JOINTS.index("k")
+    own = [start + PER_VELOCITY * k for k, joint in enumerate(robot.model.joint_parameters) if joint.stiffness]
+    return [*own, *range(n - PER_SPRING * len(robot.model.springs), n)]
 
 
 def motors(robot: Robot) -> tuple[int, ...]:
@@ -65,7 +81,7 @@ def motor_accelerations(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) 
     return robot.tree_acceleration(q, v, a)[..., list(robot.facts.actuated)]
 
 
-def nominal(robot: Robot, *, rotors: bool = False) -> Array:
+def nominal(robot: Robot, *, rotors: bool = False, springs: bool = False) -> Array:
     """Return the robot's own value of every column's parameter.
 
     >>> import appell
@@ -73,7 +89,8 @@ def nominal(robot: Robot, *, rotors: bool = False) -> Array:
     array([0.784, 2.325, 0.577, 0.191, 0.171, 0.194])
     """
     inertial = np.array(robot.parameters[: PER_BODY * len(robot.link_names)])
-    return np.concatenate([inertial, rotor_inertias(robot)]) if rotors else inertial
+    own = robot.parameters[spring_places(robot) if springs else []]
+    return np.concatenate([inertial, rotor_inertias(robot) if rotors else [], own])
 
 
 def rotor_inertias(robot: Robot) -> Array:
@@ -82,8 +99,10 @@ def rotor_inertias(robot: Robot) -> Array:
     return np.array([joints[k].armature for k in motors(robot)], dtype=float)
 
 
-def columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: bool = False) -> Array:
-    """Return the inertial columns of the regressor (..., rows, 10·nb), and one per rotor behind them if asked.
+def columns(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: bool = False, springs: bool = False
+) -> Array:
+    """Return the inertial columns of the regressor (..., rows, 10·nb), then those of rotors and springs if asked.
 
     >>> import appell
     >>> columns(appell.load("puma560"), [0.0] * 6, [0.0] * 6, [1.0] * 6, rotors=True).shape
@@ -91,10 +110,11 @@ def columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: b
     """
     whole: Array = robot.regressor(q, v, a)
     inertial = whole[..., : PER_BODY * len(robot.link_names)]
-    if not rotors:
-        return inertial
-    more = rotor_columns(robot, q, v, a)
-    return np.concatenate([inertial, np.broadcast_to(more, (*inertial.shape[:-1], more.shape[-1]))], axis=-1)
+    more = [whole[..., spring_places(robot)]] if springs else []
+    if rotors:
+        own = rotor_columns(robot, q, v, a)
+        more.insert(0, np.broadcast_to(own, (*inertial.shape[:-1], own.shape[-1])))
+    return np.concatenate([inertial, *more], axis=-1) if more else inertial
 
 
 def rotor_columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -128,13 +148,12 @@ def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
     return base.random_states(robot.kind, size, rng)
 
 
-def preference(robot: Robot, *, rotors: bool = False) -> list[int]:
-    """Return the columns in the order in which they are to be kept, rotors between those kept and those absorbed.
+def preference(robot: Robot, *, rotors: bool = False, springs: bool = False) -> list[int]:
+    """Return the columns in the order in which they are to be kept, rotors and springs between those and the absorbed.
 
     >>> import appell
     >>> names = parameter_names(appell.load("two-link"))
     >>> [names[k] for k in preference(appell.load("two-link"))[-3:]]
     ['Iyy2', 'mcz2', 'm2']
     """
-    count = PER_BODY * len(robot.link_names)
-    return base.preference(robot.kind, count + (len(motors(robot)) if rotors else 0))
+    return base.preference(robot.kind, len(parameter_names(robot, rotors=rotors, springs=springs)))

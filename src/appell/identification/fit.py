@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.base_parameters import BaseParameters
-from appell.identification.basis import Array, motor_joints, motor_velocities
+from appell.identification.basis import Array, motor_joints, motor_velocities, motors, spring_places
 from appell.identification.friction import sliding
 from appell.identification.payload import Payload, payload
 from appell.identification.physical import is_possible
@@ -182,20 +182,23 @@ class Fit:
         """Return the fitted robot, with all verbs.
 
         Robots have Coulomb and viscous friction alone: each motor gets those that come nearest, over the logs, to the
-        friction that was fitted; a spherical robot in closed form has neither friction nor rotors. :meth:`torque` and
-        :meth:`predict` have all that was fitted.
+        friction that was fitted. Springs have the stiffness that was fitted. A spherical robot in closed form has
+        neither friction nor rotors. :meth:`torque` and :meth:`predict` have all that was fitted.
         """
         robot = self.problem.robot
         coulomb, viscous = self.simple_friction
         rotors = self._rotors()
         motor = {joint.name: k for k, joint in enumerate(motor_joints(robot))}
+        own, places = np.array(robot.parameters), spring_places(robot)
+        own[places] = self.theta[self.problem.n_rigid - len(places) : self.problem.n_rigid]
+        model = robot.with_parameters(own).model if places else robot.model
         changed = []
-        for body, pi in zip(robot.model.bodies, self.parameters.reshape(-1, PER_BODY), strict=True):
+        for body, pi in zip(model.bodies, self.parameters.reshape(-1, PER_BODY), strict=True):
             joint, k = body.joint, motor.get(body.joint.name)
             if k is not None:
                 joint = replace(joint, friction=float(coulomb[k]), damping=float(viscous[k]), armature=float(rotors[k]))
             changed.append(replace(body, joint=joint, inertia=Inertia.from_parameters(tuple(map(float, pi)))))
-        return robot.with_model(replace(robot.model, bodies=tuple(changed)))
+        return robot.with_model(replace(model, bodies=tuple(changed)))
 
     @cached_property
     def simple_friction(self) -> tuple[Array, Array]:
@@ -215,9 +218,9 @@ class Fit:
         return coulomb, viscous
 
     def _rotors(self) -> Array:
-        count = PER_BODY * len(self.problem.robot.link_names)
-        found = self.theta[count : self.problem.n_rigid]
-        return found if len(found) else np.zeros(self.problem.n_motors)
+        start = PER_BODY * len(self.problem.robot.link_names)
+        found = self.theta[start : start + len(motors(self.problem.robot))]
+        return found if self.problem.rotors else np.zeros(self.problem.n_motors)
 
     def save(self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None) -> Path:
         """Write the fitted robot to a file; see :meth:`appell.Robot.save`.

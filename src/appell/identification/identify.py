@@ -129,7 +129,9 @@ def identify(
     friction: bool | str | Sequence[str] = True,
     **options: Unpack[Options],
 ) -> Fit:
-    """Return the robot's inertias, rotors and friction as logs of its motors tell them.
+    """Return the robot's inertias, rotors, friction and springs, fitted to logs of its motors.
+
+    Springs that the robot has are fitted by their stiffness, those between joints by their damping too.
 
     Parameters
     ----------

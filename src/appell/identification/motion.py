@@ -39,11 +39,6 @@ def motion(robot: Robot, log: Prepared) -> Motion:
             f"{log.source or 'log'}: {log.q.shape[1]} columns of q, but robot '{robot.name}' has {robot.nu} motors; "
             "map one column to each, in the order of robot.actuators"
         )
-    if robot.model.has_springs:
-        raise InputError(
-            f"robot '{robot.name}' has springs, which are not fitted; solve for their stiffness by the columns of "
-            "robot.regressor that robot.parameter_names labels k_ (docs/springs.md)"
-        )
     if robot.nv != robot.nu:
         raise InputError(
             f"robot '{robot.name}' has {robot.nv - robot.nu} passive motions that motors do not measure; fix them in "

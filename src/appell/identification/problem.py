@@ -52,16 +52,21 @@ class Triangle(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A robot's unknowns θ: ten parameters a body, a rotor inertia a motor if asked, and the terms of friction."""
+    """A robot's unknowns θ: ten parameters a body, a rotor inertia a motor if asked, springs, and friction."""
 
     robot: Robot
     terms: tuple[Term, ...]
     rotors: bool
 
+    @property
+    def beside(self) -> dict[str, bool]:
+        """Return which unknowns of the rigid body model there are beside the inertias of bodies."""
+        return {"rotors": self.rotors, "springs": self.robot.model.has_springs}
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return a name per unknown: `mcx2` for a body's, `Ia1` for a rotor's, `viscous 3` for friction of motor 3."""
-        inertial = basis.parameter_names(self.robot, rotors=self.rotors)
+        inertial = basis.parameter_names(self.robot, **self.beside)
         return (*inertial, *(f"{term.name} {j + 1}" for j in range(self.n_motors) for term in self.terms))
 
     @property
@@ -72,12 +77,12 @@ class Problem:
     @cached_property
     def n_rigid(self) -> int:
         """Return the number of unknowns that are not friction's: they come first."""
-        return len(basis.parameter_names(self.robot, rotors=self.rotors))
+        return len(basis.parameter_names(self.robot, **self.beside))
 
     @cached_property
     def nominal(self) -> Array:
         """Return what the robot's own file says of θ, without friction."""
-        rigid = basis.nominal(self.robot, rotors=self.rotors)
+        rigid = basis.nominal(self.robot, **self.beside)
         return np.concatenate([rigid, np.zeros(len(self.names) - self.n_rigid)])
 
     def friction(self, theta: Array) -> Array:
@@ -85,8 +90,8 @@ class Problem:
         return theta[self.n_rigid :].reshape(self.n_motors, len(self.terms))
 
     def rigid(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the columns of inertias and rotors, (..., motors, n_rigid)."""
-        return basis.columns(self.robot, q, v, a, rotors=self.rotors)[..., : self.n_motors, :]
+        """Return the columns of inertias, rotors and springs, (..., motors, n_rigid)."""
+        return basis.columns(self.robot, q, v, a, **self.beside)[..., : self.n_motors, :]
 
     def friction_values(self, slid: Sliding) -> Array:
         """Return the columns of friction of each motor, (..., motors, terms)."""
@@ -110,8 +115,8 @@ class Problem:
 
     @cached_property
     def base(self) -> BaseParameters:
-        """Return the sums of inertias and rotors that motions can tell."""
-        return base_parameters(self.robot, rotors=self.rotors)
+        """Return the sums of inertias, rotors and springs that motions can tell."""
+        return base_parameters(self.robot, **self.beside)
 
 
 @dataclass(frozen=True, eq=False)

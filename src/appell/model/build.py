@@ -25,11 +25,15 @@ WITHOUT_AXIS = ("ball", "free")
 
 @dataclass(frozen=True)
 class Link:
-    """A link as a file gives it: a body, its inertia in the link's own frame, and the line it stands on."""
+    """A link as a file gives it: a body, its inertia in the link's own frame, and the line it stands on.
+
+    `included` is the inertia of a fixed link that the link carrying it has in its own already.
+    """
 
     name: str
     inertia: Inertia = field(default_factory=Inertia)
     line: int | None = None
+    included: Inertia | None = None
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,8 @@ def build(
                 body, pose = len(bodies) - 1, Pose()
             if carrier.joint.name not in by_name:  # a name that a link has too is the link's frame
                 frames.append(Frame(carrier.joint.name, body, pose))
-        is_fixed = carrier is not None and carrier.joint.kind == "fixed"
-        frames.append(Frame(name_here, body, pose, by_name[name_here].inertia if is_fixed else None))
+        is_fixed, link = carrier is not None and carrier.joint.kind == "fixed", by_name[name_here]
+        frames.append(Frame(name_here, body, pose, (link.included or link.inertia) if is_fixed else None))
         if body != WORLD:
             merged = bodies[body].inertia.plus(by_name[name_here].inertia.moved(pose))
             bodies[body] = replace(bodies[body], inertia=merged)

@@ -98,6 +98,8 @@ def _loosened(joint: Joint, placement: Pose, gone: set[str]) -> Joint:
 
 def _is_rigid(model: Model, tie: Closure) -> bool:
     """Return whether both ends of a loop are on one body; raise where it is open there."""
+    if tie.is_coupling:
+        return False
     first, second = (model.frame_index[name] for name in (tie.first, tie.second))
     if first.body != second.body:
         return False
@@ -150,7 +152,15 @@ def subtree(model: Model, name: str) -> Model:
     if is_joint:  # of the parent's frames only its own: the others are of what is left out
         frames = (f for f in model.frames if f.body != above or f.name == base.name)
         model = replace(model, frames=tuple(frames))
-    for tie in model.closures:
+    held = [("coupling", tie.name, tie.coupling) for tie in model.closures if tie.is_coupling]
+    for what, own, terms in (*held, *(("spring", spring.name, spring.terms) for spring in model.springs)):
+        here = [joint for joint, _ in terms if joint in kept]
+        if 0 < len(here) < len(terms):
+            raise InputError(
+                f"subtree: {what} '{own}' ties {listed(here)} to joints that '{name}' does not carry; name a link that "
+                "carries all of them"
+            )
+    for tie in (tie for tie in model.closures if not tie.is_coupling):
         ends = [frame for end in (tie.first, tie.second) if (frame := model.frame_index.get(end)) is not None]
         here = [frame.name for frame in ends if frame.body in seats]
         if len(here) == 1:
@@ -225,6 +235,7 @@ def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "
         home=(*model.home, *added.home),
         configurations=(*model.configurations, *added.configurations),
         independent_velocities=(),
+        has_joint_columns=model.has_joint_columns or added.has_joint_columns,
         is_coupled=model.is_coupled or added.is_coupled,
     )
     result = _with_fixed_links(result, {added.base.name: own_inertia(added, WORLD)})
@@ -267,6 +278,7 @@ def _names(model: Model) -> dict[str, list[str]]:
         "links": [body.name for body in model.bodies],
         "frames": list(model.frame_index),
         "closures": [tie.name for tie in model.closures],
+        "joints or springs": [*(b.joint.name for b in model.bodies), *(spring.name for spring in model.springs)],
         "configurations": [name for name, _ in model.configurations],
     }
 

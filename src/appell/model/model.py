@@ -200,6 +200,8 @@ class Model:
     """Springs and dampers between joints, beside those of the joints themselves."""
     own_joint_parameters: tuple[JointParameters, ...] = ()
     """Joint parameters per velocity in place of those of the joints: traced ones of a parametric program."""
+    has_joint_columns: bool = False
+    """Whether π has joint parameters even where no joint has any."""
     is_coupled: bool = False
     """Whether joints with a mimic follow their source; nq, nv and the slices count every joint of the tree even so."""
 
@@ -304,7 +306,7 @@ class Model:
 
     def without_joint_parameters(self) -> Model:
         """Return the model without joint damping, Coulomb friction, rotor inertia and springs."""
-        return replace(self.without(*JointParameters._fields), own_joint_parameters=())
+        return replace(self.without(*JointParameters._fields), own_joint_parameters=(), has_joint_columns=False)
 
     def weightless(self) -> Model:
         """Return the model without gravity and springs: at rest, only forces from outside accelerate it."""
@@ -317,9 +319,11 @@ class Model:
 
     @property
     def has_joint_parameters(self) -> bool:
-        """Return whether any joint has damping, Coulomb friction, rotor inertia or a spring."""
-        return bool(self.own_joint_parameters) or any(
-            b.joint.damping or b.joint.friction or b.joint.armature or b.joint.stiffness for b in self.bodies
+        """Return whether any joint has damping, Coulomb friction, rotor inertia or a spring, or π is to have them."""
+        return (
+            self.has_joint_columns
+            or bool(self.own_joint_parameters)
+            or any(b.joint.damping or b.joint.friction or b.joint.armature or b.joint.stiffness for b in self.bodies)
         )
 
 

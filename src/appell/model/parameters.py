@@ -1,8 +1,8 @@
 """The parameters π of a model, in which its dynamics is linear: their order, their values, and a model with others.
 
 Per body ten inertial parameters m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin; then, where any
-joint has them, rotor inertia, damping, Coulomb friction and stiffness of every velocity; then stiffness and damping of
-every spring between joints. References of springs are geometry.
+joint has them or the model asks for them, rotor inertia, damping, Coulomb friction and stiffness of every velocity;
+then stiffness and damping of every spring between joints. References of springs are geometry.
 """
 
 from __future__ import annotations

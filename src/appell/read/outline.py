@@ -1,6 +1,7 @@
 """A model as links and joints again, the way a file lists them: what the writers of URDF and toml share.
 
-Merged links come back as frames: a link without mass, fixed to the body that carries it. Its mass stays in the body.
+Merged links come back as frames: a link without mass, fixed to the body that carries it. Its mass stays in the body;
+`included` is the part that it has in that.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def outline(model: Model) -> Outline:
     places = _places(model)
     for joint, link, place in _fixed(model):
         frame = model.frames[place]
-        links.append(Link(link))
+        links.append(Link(link, included=model.frame_index[link].inertia))
         connections.append(Connection(Joint(joint, "fixed", placement=frame.placement), names[frame.body], link))
         places.append(place)
     # in the order of the frames, which is depth first as joints are

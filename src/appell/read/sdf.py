@@ -1,7 +1,8 @@
 """SDF files: one model per file, of versions 1.4 to 1.12, with file and line in every error.
 
 What a model says of dynamics is read: links with their ``<inertial>``, joints with ``<axis>``, ``<axis2>``, limits,
-losses and mimics, frames and nested models. Shapes, sensors, plugins and the settings of simulators are passed over.
+losses, springs and mimics, frames and nested models. Shapes, sensors, plugins and the settings of simulators are
+passed over.
 
 - All joints are at zero where the file draws the links. A joint's pose is in its child unless it names a frame.
 - A turning joint whose frame is not at its child's origin carries a link ``child_joint`` at its own, and the child is a
@@ -53,8 +54,13 @@ UNLIMITED = 1e16
 MODEL_AXES = 1.5
 """Axes of versions before this one are in the model's frame."""
 EXPAND = "write it into one file first: gz sdf -p model.sdf > whole.sdf"
-LEFT_OUT = ("spring_stiffness",)
-"""Forces that no joint here has."""
+DYNAMICS = {
+    "damping": "damping",
+    "friction": "friction",
+    "stiffness": "spring_stiffness",
+    "spring_reference": "spring_reference",
+}
+"""Attributes of a joint, and what SDF calls them in ``<dynamics>``."""
 
 
 def read_sdf(
@@ -300,9 +306,6 @@ class _Reading:
     def _rest(self, element: Element, owner: Place, kind: str, prefix: str) -> dict[str, Any]:
         """Return limits, losses and whom an axis follows."""
         dynamics, limit, mimic = (child(element, key, owner) for key in ("dynamics", "limit", "mimic"))
-        for key in LEFT_OUT:
-            if _number(dynamics, key, owner, 0.0):
-                warn(f"{owner.path}: <{key}> is not represented and left out", self.source, line_of(dynamics))
         lower, upper = (_number(limit, key, owner, sign * math.inf) for key, sign in (("lower", -1.0), ("upper", 1.0)))
         effort, velocity = (_number(limit, key, owner, math.inf) for key in ("effort", "velocity"))
         bounds = [math.copysign(math.inf, x) if abs(x) >= UNLIMITED else x for x in (lower, upper)]
@@ -310,8 +313,8 @@ class _Reading:
             bounds = [-math.inf, math.inf]
         limits = Limits(*bounds, *(math.inf if x < 0.0 else x for x in (velocity, effort)))
         found: dict[str, Any] = {"limits": ordered(limits, owner)}
-        for key in ("damping", "friction"):
-            found[key] = number(_number(dynamics, key, owner, 0.0), owner)
+        for name, key in DYNAMICS.items():
+            found[name] = number(_number(dynamics, key, owner, 0.0), owner)
         if mimic is not None:
             leader = f"{prefix}{attribute(mimic, 'joint', owner)}"
             multiplier, offset, reference = (

@@ -148,9 +148,9 @@ def _closed(model: Model, closing: Iterable[Hinge], frames: Frames) -> Model:
                 f"it closes a loop, which no {hinge.kind} joint does here; order the joints so that another one of the "
                 "loop is the later joint of its child"
             )
-        if any(axis.damping or axis.friction for axis in hinge.axes):
+        if any(axis.damping or axis.friction or axis.stiffness for axis in hinge.axes):
             warn(
-                f"{hinge.place.path} closes a loop; its damping and friction are left out",
+                f"{hinge.place.path} closes a loop; its damping, friction and spring are left out",
                 model.source,
                 hinge.place.line or 1,
             )

@@ -117,11 +117,11 @@ from appell.spatial.scalar import Vector
 
 TREE_KEYS = ("links", "joints")
 TOP_KEYS = (
-    *("name", "gravity", "source", "notes", "mimic", "floating", "configurations", "springs", "dh"),
+    *("name", "gravity", "source", "notes", "mimic", "floating", "configurations", "joint_columns", "springs", "dh"),
     *TREE_KEYS,
     *LOOP_KEYS,
 )
-LINK_KEYS = ("name", *INERTIA_KEYS)
+LINK_KEYS = ("name", *INERTIA_KEYS, "included")
 JOINT_KEYS = (
     "name",
     "kind",
@@ -184,7 +184,8 @@ def read_toml(
     read = _arm if _has_table(top, place) else _tree
     model = sprung(read(top, name, gravity_vector(gravity, own_gravity), place), top, place)
     model = closed(model.floating() if _flag(top, "floating", False, place) else model, top, place)
-    model = replace(model, configurations=configurations(top, model, place))
+    columns = _flag(top, "joint_columns", False, place)
+    model = replace(model, configurations=configurations(top, model, place), has_joint_columns=columns)
     return coupled(model) if _flag(top, "mimic", False, place) else model
 
 
@@ -258,7 +259,8 @@ def _tree(top: Mapping[str, object], name: str, gravity: Vector, place: Place) -
 def _link(value: object, place: Place) -> Link:
     entries = table(value, place)
     check_keys(entries, LINK_KEYS, place)
-    return Link(name_of(entries, "name", place), inertia(entries, place))
+    included = inertia({"parameters": entries["included"]}, place.at("included")) if "included" in entries else None
+    return Link(name_of(entries, "name", place), inertia(entries, place), included=included)
 
 
 def _connection(value: object, place: Place) -> Connection:

@@ -32,6 +32,8 @@ def toml_text(model: Model) -> str:
         lines.append("floating = true")
     if model.is_coupled:
         lines.append("mimic = true")
+    if model.has_joint_columns:
+        lines.append("joint_columns = true")
     if model.independent_velocities:
         lines.append(f"independent = {toml_value(model.independent_velocities)}")
     if model.actuators:
@@ -69,8 +71,8 @@ def _on_ground(model: Model) -> Model:
 
 
 def _link(link: Link) -> dict[str, Any]:
-    own = {} if link.inertia == Inertia() else {"parameters": link.inertia.parameters}
-    return {"name": link.name, **own}
+    given = {"parameters": link.inertia, "included": link.included or Inertia()}
+    return {"name": link.name} | {key: x.parameters for key, x in given.items() if x != Inertia()}
 
 
 def _spring(spring: Spring) -> dict[str, Any]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable, KeysView
+from collections.abc import Callable, Iterable, KeysView
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from appell.errors import InputError
+from appell.errors import InputError, ReadError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.model.check import LARGEST, SKEWED
+from appell.read.place import Place
 from appell.read.values import shown
+from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 
 FRAMEWORKS = ("jax", "torch")
@@ -76,6 +78,30 @@ def proper_poses(name: str, poses: Array) -> Array:
     return poses
 
 
+def pose_of(what: str, value: ArrayLike) -> Pose:
+    """Return a pose of a 4×4 matrix, or of a position."""
+    array = finite_array(what, value)
+    if array.shape == (3,):
+        return Pose(position=_three(array))
+    if array.shape != (4, 4):
+        raise InputError(f"{what}: expected a pose (4, 4) or a position (3,), got shape {array.shape}")
+    proper_poses(what, array)
+    return Pose((_three(array[0, :3]), _three(array[1, :3]), _three(array[2, :3])), _three(array[:3, 3]))
+
+
+def _three(row: Array) -> tuple[float, float, float]:
+    x, y, z = (float(entry) + 0.0 for entry in row)
+    return (x, y, z)
+
+
+def read_as(what: str, value: Any, reader: Callable[[Any, Place], Any]) -> Any:
+    """Return an argument as a reader of files takes it; its errors are those of arguments."""
+    try:
+        return reader(value.item() if isinstance(value, np.ndarray) and not value.ndim else value, Place(path=what))
+    except ReadError as error:
+        raise InputError(str(error)) from None
+
+
 def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGEST) -> float:
     """Return one real number between two bounds; `what` begins the message: "rate must be a number > 0"."""
     try:
@@ -129,6 +155,22 @@ def several(what: str, argument: Any) -> list[Any]:
     if entries is None:
         raise InputError(f"{what}, got {shown(argument)}")
     return entries
+
+
+def joint_list(what: str, names: Any) -> list[str]:
+    """Return an argument that is a list of joints."""
+    given = several(f"{what}: expected names of joints, or coordinates by name", names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"{what}: expected names of joints, or coordinates by name, got {shown(names)}")
+    return list(given)
+
+
+def coordinates(what: str, value: ArrayLike, count: int) -> Array:
+    """Return the coordinates of a joint, a single number among them."""
+    array = np.atleast_1d(finite_array(what, value))
+    if array.shape != (count,):
+        raise InputError(f"{what}: expected {count} coordinate{'s'[: count != 1]}, got shape {array.shape}")
+    return array
 
 
 def check_out(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.model.build import listed
-from appell.model.model import Model, Spring
-from appell.model.springs import Elasticity, with_elastic_joints, with_springs
+from appell.model.model import Model
 from appell.read.values import shown
 from appell.robot.arguments import real_array, several, whole, words
 from appell.robot.coordinates import coordinates_of
 from appell.robot.description import Description
 from appell.robot.kind import Kind
-from appell.robot.long.kind import open_kind
 from appell.robot.records import Named
 from appell.spatial.scalar import Array
 
@@ -186,57 +184,6 @@ class Configurations(Description):
     def with_model(self, model: Model) -> Self:
         """Return the robot with another model of the same joints and loops: other inertias, friction or gravity."""
         return type(self)(self.kind.with_model(model), self._formulation)
-
-    def with_springs(self, *springs: Spring) -> Self:
-        """Return the robot with springs and dampers between joints of one coordinate.
-
-        Parameters
-        ----------
-        springs
-            Each a name, the joints with their coefficients c, stiffness k and damping d, and a reference s₀: it has the
-            potential ½k s² and takes the power d ṡ², with s = Σ c·q − s₀.
-
-        Raises
-        ------
-        ModelError
-            When a name is taken, a joint is not there or has several coordinates, or a number is negative.
-
-        >>> import appell
-        >>> belt = appell.Spring("belt", (("joint1", 1.0), ("joint2", -1.0)), stiffness=50.0)
-        >>> appell.load("two-link").with_springs(belt).parameter_names[-2:]
-        ('k_belt', 'd_belt')
-        """
-        return self._of(with_springs(self.kind.settled, springs))
-
-    def with_elastic_joints(self, elasticities: Mapping[str, Elasticity]) -> Self:
-        """Return the robot with elastic transmissions between motors and joints.
-
-        Each joint keeps its coordinate, on the link's side; its motor has one of its own, behind all others, called
-        "joint/motor". Torques act on every velocity: those of the motors drive the robot, those on the link's side are
-        from outside, and zero of a robot that only its motors drive.
-
-        Parameters
-        ----------
-        elasticities
-            By name of the joint: stiffness and damping of the transmission, rotor inertia and gear ratio.
-
-        Raises
-        ------
-        ModelError
-            When a joint is not there, follows another, has several coordinates or is elastic already, or when a number
-            cannot be one of a transmission.
-
-        >>> import appell
-        >>> soft = appell.Elasticity(stiffness=100.0, rotor_inertia=0.1)
-        >>> robot = appell.load("two-link").with_elastic_joints({"joint2": soft})
-        >>> robot.joint_names, robot.inverse_dynamics([0.0, 0.0, 0.0], [0.0] * 3, [0.0, 0.0, 2.0])[2:]
-        (['joint1', 'joint2', 'joint2/motor'], array([0.2]))
-        """
-        return self._of(with_elastic_joints(self.kind.settled, elasticities))
-
-    def _of(self, model: Model) -> Self:
-        """Return the robot of a model with other joints or springs."""
-        return type(self)(self.kind.closed(model) if model.closures else open_kind(model), self._formulation)
 
     def reduced(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the independent ones of velocities of the tree that the loops allow; of accelerations likewise."""

@@ -200,8 +200,9 @@ class Description:
     def parameters(self) -> Array:
         """Return π with τ = Y·π: per body m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin.
 
-        Where any joint has them, four more per velocity: rotor inertia, damping, Coulomb friction, stiffness; then
-        stiffness and damping of every spring between joints. :attr:`parameter_names` labels all.
+        Where any joint has them, or after :meth:`with_joint_columns`, four more per velocity: rotor inertia, damping,
+        Coulomb friction, stiffness; then stiffness and damping of every spring between joints. :attr:`parameter_names`
+        labels all.
         """
         values = np.array(self.facts.parameters, dtype=float)
         values.flags.writeable = False

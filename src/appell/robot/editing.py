@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import InputError, ReadError
+from appell.errors import InputError
 from appell.model import edit, merge
-from appell.model.model import Model
-from appell.read.place import Place
+from appell.model.model import Model, Spring
+from appell.model.springs import Elasticity, with_elastic_joints, with_springs
 from appell.read.values import bound, gravity_vector, number, shown, symmetric, text, vector
-from appell.robot.arguments import finite_array, proper_poses, several
+from appell.robot.arguments import coordinates, finite_array, joint_list, pose_of, read_as
 from appell.robot.configurations import Configurations
 from appell.robot.kind import Kind
 from appell.robot.long.kind import open_kind
 from appell.robot.records import joint_records
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Array
 from appell.spatial.vector import ZERO
 
 
@@ -50,8 +48,8 @@ class Editing(Configurations):
         >>> robot.pose([0.0, 0.0], "tip")[:3, 3] - robot.pose([0.0, 0.0], "link2")[:3, 3]
         array([0.3, 0. , 0. ])
         """
-        own = _read("with_frame: name", name, text)
-        return self.with_model(edit.with_frame(self.model, own, parent, _pose("with_frame: pose", pose)))
+        own = read_as("with_frame: name", name, text)
+        return self.with_model(edit.with_frame(self.model, own, parent, pose_of("with_frame: pose", pose)))
 
     def with_payload(self, frame: str, mass: float, centre: ArrayLike = ZERO, inertia: ArrayLike | None = None) -> Self:
         """Return the robot with a body fixed to a frame: a tool, a gripper, what it carries.
@@ -87,9 +85,9 @@ class Editing(Configurations):
         2.0
         """
         payload = Inertia.from_centre(
-            _read("with_payload: mass", mass, number),
-            _read("with_payload: centre", centre, vector),
-            _read("with_payload: inertia", ZERO if inertia is None else inertia, symmetric),
+            read_as("with_payload: mass", mass, number),
+            read_as("with_payload: centre", centre, vector),
+            read_as("with_payload: inertia", ZERO if inertia is None else inertia, symmetric),
         )
         return self.with_model(edit.with_payload(self.model, frame, payload))
 
@@ -133,13 +131,13 @@ class Editing(Configurations):
         changed = edit.with_link(
             self.model,
             name,
-            None if mass is None else _read("with_link: mass", mass, number),
-            None if centre is None else _read("with_link: centre", centre, vector),
-            None if inertia is None else _read("with_link: inertia", inertia, symmetric),
+            None if mass is None else read_as("with_link: mass", mass, number),
+            None if centre is None else read_as("with_link: centre", centre, vector),
+            None if inertia is None else read_as("with_link: inertia", inertia, symmetric),
         )
         return self.with_model(changed)
 
-    def with_joint(
+    def with_joint(  # noqa: PLR0913  # one keyword per attribute of a joint
         self,
         name: str,
         *,
@@ -150,8 +148,10 @@ class Editing(Configurations):
         damping: float | None = None,
         friction: float | None = None,
         armature: float | None = None,
+        stiffness: float | None = None,
+        spring_reference: float | None = None,
     ) -> Self:
-        """Return the robot with other limits, friction or rotor inertia of a joint; what is not given stays.
+        """Return the robot with other limits, friction, rotor inertia or spring of a joint; what is not given stays.
 
         Parameters
         ----------
@@ -165,12 +165,15 @@ class Editing(Configurations):
             Viscous damping [N·m·s/rad, or N·s/m] and Coulomb friction [N·m, or N].
         armature
             Rotor inertia seen at the joint [kg·m², or kg].
+        stiffness, spring_reference
+            Stiffness of a spring at the joint [N·m/rad, or N/m], and the coordinate at which it is relaxed [rad, or
+            m]; joints of one coordinate have springs.
 
         Raises
         ------
         InputError
-            When there is no such joint, a number is none, the limits hold no number, or a spherical robot in closed
-            form is to have what its joints do not.
+            When there is no such joint, a number is none, the limits hold no number, a joint of several coordinates is
+            to have a spring, or a spherical robot in closed form is to have what its joints do not.
 
         >>> import appell
         >>> robot = appell.load("two-link").with_joint("joint2", upper=1.5, damping=0.1)
@@ -178,17 +181,65 @@ class Editing(Configurations):
         (0.1, 1.5)
         """
         limits = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
-        losses = {"damping": damping, "friction": friction, "armature": armature}
-        changes = {key: _read(f"with_joint: {key}", x, bound) for key, x in limits.items() if x is not None}
-        changes |= {key: _read(f"with_joint: {key}", x, number) for key, x in losses.items() if x is not None}
+        own = {"damping": damping, "friction": friction, "armature": armature}
+        own |= {"stiffness": stiffness, "spring_reference": spring_reference}
+        changes = {key: read_as(f"with_joint: {key}", x, bound) for key, x in limits.items() if x is not None}
+        changes |= {key: read_as(f"with_joint: {key}", x, number) for key, x in own.items() if x is not None}
         changed = edit.with_joint(self.model, name, changes)
         made = self.with_model(changed)
         if made.joints != joint_records(changed):
             raise InputError(
-                f"with_joint: the joints of robot '{self.name}' follow in closed form and have neither limits nor "
-                "friction nor rotors; describe it by links, joints and closures (docs/loops.md), where they have"
+                f"with_joint: the joints of robot '{self.name}' follow in closed form and have no limits, friction, "
+                "rotors or springs; describe it by links, joints and closures (docs/loops.md), where they have"
             )
         return made
+
+    def with_springs(self, *springs: Spring) -> Self:
+        """Return the robot with springs and dampers between joints of one coordinate.
+
+        Parameters
+        ----------
+        springs
+            Each a name, the joints with their coefficients c, stiffness k and damping d, and a reference s₀: it has the
+            potential ½k s² and takes the power d ṡ², with s = Σ c·q − s₀.
+
+        Raises
+        ------
+        ModelError
+            When a name is taken, a joint is not there or has several coordinates, or a number is negative.
+
+        >>> import appell
+        >>> belt = appell.Spring("belt", (("joint1", 1.0), ("joint2", -1.0)), stiffness=50.0)
+        >>> appell.load("two-link").with_springs(belt).parameter_names[-2:]
+        ('k_belt', 'd_belt')
+        """
+        return self._rebuilt(with_springs(self.kind.settled, springs))
+
+    def with_elastic_joints(self, elasticities: Mapping[str, Elasticity]) -> Self:
+        """Return the robot with elastic transmissions between motors and joints.
+
+        Each joint keeps its coordinate, on the link's side; its motor has one of its own, behind all others, called
+        "joint/motor". Torques act on every velocity: those of the motors drive the robot, those on the link's side are
+        from outside, and zero of a robot that only its motors drive.
+
+        Parameters
+        ----------
+        elasticities
+            By name of the joint: stiffness and damping of the transmission, rotor inertia and gear ratio.
+
+        Raises
+        ------
+        ModelError
+            When a joint is not there, follows another, has several coordinates or is elastic already, or when a number
+            cannot be one of a transmission.
+
+        >>> import appell
+        >>> soft = appell.Elasticity(stiffness=100.0, rotor_inertia=0.1)
+        >>> robot = appell.load("two-link").with_elastic_joints({"joint2": soft})
+        >>> robot.joint_names, robot.inverse_dynamics([0.0, 0.0, 0.0], [0.0] * 3, [0.0, 0.0, 2.0])[2:]
+        (['joint1', 'joint2', 'joint2/motor'], array([0.2]))
+        """
+        return self._rebuilt(with_elastic_joints(self.kind.settled, elasticities))
 
     def with_parameters(self, parameters: ArrayLike) -> Self:
         """Return the robot with other parameters π (n,), in the layout of :attr:`parameters`.
@@ -213,6 +264,25 @@ class Editing(Configurations):
                 f"with_parameters: expected {self.parameters.shape}, got {pi.shape} for robot '{self.name}'"
             )
         return self.with_model(edit.with_parameters(self.model, pi.tolist()))
+
+    def with_joint_columns(self) -> Self:
+        """Return the robot whose π has rotor inertia, damping, friction and stiffness of every velocity.
+
+        The regressor then has their columns, and ``parameters=`` may give joints what the file does not: those are zero
+        in :attr:`parameters`. A spherical robot in closed form, whose joints have no such parameters, is refused.
+
+        >>> import appell
+        >>> robot = appell.load("two-link").with_joint_columns()
+        >>> robot.parameter_names[-4:], robot.parameters[-4:]
+        (('Ia_joint2', 'd_joint2', 'f_joint2', 'k_joint2'), array([0., 0., 0., 0.]))
+        """
+        made = self.with_model(replace(self.model, has_joint_columns=True))
+        if not made.model.has_joint_columns:
+            raise InputError(
+                f"with_joint_columns: the joints of robot '{self.name}' follow in closed form and have no friction, "
+                "rotors or springs; describe it by links, joints and closures (docs/loops.md), where they have"
+            )
+        return made
 
     def with_gravity(self, gravity: Sequence[float]) -> Self:
         """Return the robot under another acceleration of gravity, (3,) in world axes [m/s²].
@@ -250,7 +320,7 @@ class Editing(Configurations):
         """
         own = self.kind.settled
         q, at = self.neutral(), self.places("q")
-        given = dict.fromkeys(_names("locked", joints)) if not isinstance(joints, Mapping) else joints
+        given = dict.fromkeys(joint_list("locked", joints)) if not isinstance(joints, Mapping) else joints
         chosen: dict[int, Any] = {}
         for name, value in given.items():
             i = edit.joint_of(own, name, "locked")
@@ -259,7 +329,7 @@ class Editing(Configurations):
                 raise InputError(f"locked: joint '{name}' follows joint '{mimic.joint}'; lock that one")
             chosen[i] = at[name]
             if value is not None:
-                q[chosen[i]] = _coordinates(f"locked: joint '{name}'", value, len(chosen[i]))
+                q[chosen[i]] = coordinates(f"locked: joint '{name}'", value, len(chosen[i]))
         q = self.configuration("locked", q)
         model = merge.locked(own, {i: tuple(q[places].tolist()) for i, places in chosen.items()})
         return self._rebuilt(model)
@@ -297,7 +367,7 @@ class Editing(Configurations):
             raise InputError(f"attached: expected a robot, got {type(other).__name__}; load one with appell.load")
         if not isinstance(prefix, str):
             raise InputError(f"attached: prefix: expected text such as 'left_', got {shown(prefix)}")
-        place = Pose() if pose is None else _pose("attached: pose", pose)
+        place = Pose() if pose is None else pose_of("attached: pose", pose)
         model = merge.attached(self.kind.settled, other.kind.settled, frame, place, prefix)
         return self._rebuilt(model, other.kind)
 
@@ -309,7 +379,8 @@ class Editing(Configurations):
         Raises
         ------
         InputError
-            When there is no such link or joint, or when a loop, or a joint that follows another, leads out of it.
+            When there is no such link or joint, or when a loop, a spring, or a joint that follows another leads out
+            of it.
 
         >>> import appell
         >>> wrist = appell.load("puma560").subtree("link3")
@@ -323,41 +394,3 @@ class Editing(Configurations):
         kind = max((self.kind, *others), key=lambda one: len(one.model.closures))
         made = kind.closed(model) if model.closures else open_kind(model)
         return type(self)(made, self._formulation)
-
-
-def _read(what: str, value: Any, reader: Callable[[Any, Place], Any]) -> Any:
-    """Return an argument as a reader of files takes it; its errors are those of arguments."""
-    try:
-        return reader(value.item() if isinstance(value, np.ndarray) and not value.ndim else value, Place(path=what))
-    except ReadError as error:
-        raise InputError(str(error)) from None
-
-
-def _names(what: str, names: Any) -> list[str]:
-    given = several(f"{what}: expected names of joints, or coordinates by name", names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
-        raise InputError(f"{what}: expected names of joints, or coordinates by name, got {shown(names)}")
-    return list(given)
-
-
-def _coordinates(what: str, value: ArrayLike, count: int) -> Array:
-    array = np.atleast_1d(finite_array(what, value))
-    if array.shape != (count,):
-        raise InputError(f"{what}: expected {count} coordinate{'s'[: count != 1]}, got shape {array.shape}")
-    return array
-
-
-def _pose(what: str, value: ArrayLike) -> Pose:
-    """Return a pose of a 4×4 matrix, or of a position."""
-    array = finite_array(what, value)
-    if array.shape == (3,):
-        return Pose(position=_three(array))
-    if array.shape != (4, 4):
-        raise InputError(f"{what}: expected a pose (4, 4) or a position (3,), got shape {array.shape}")
-    proper_poses(what, array)
-    return Pose((_three(array[0, :3]), _three(array[1, :3]), _three(array[2, :3])), _three(array[:3, 3]))
-
-
-def _three(row: Array) -> tuple[float, float, float]:
-    x, y, z = (float(entry) + 0.0 for entry in row)
-    return (x, y, z)

@@ -18,7 +18,7 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class JointRecord:
-    """A joint: its kind, the links that it joins, its axis in its own frame, limits, friction and rotor inertia.
+    """A joint: its kind, the links that it joins, its axis in its own frame, limits, friction, rotor inertia, spring.
 
     Units are those of :meth:`appell.Robot.with_joint`; `limits` are lower, upper, velocity and effort. `mimic` is the
     joint that the file lets it follow, if any.
@@ -33,6 +33,8 @@ class JointRecord:
     damping: float
     friction: float
     armature: float
+    stiffness: float
+    spring_reference: float
     mimic: Mimic | None
 
 
@@ -81,6 +83,8 @@ def joint_records(model: Model) -> Named[JointRecord]:
             joint.damping,
             joint.friction,
             joint.armature,
+            joint.stiffness,
+            joint.spring_reference,
             joint.mimic,
         )
     return Named(f"robot '{model.name}' has no joint", found)
