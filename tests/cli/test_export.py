@@ -79,12 +79,14 @@ def test_what_does_not_fit_a_controller_is_one_line(options, told, tmp_path):
 
 @pytest.mark.parametrize("name", ["five-bar", "agile-wrist"])
 def test_every_kind_of_robot_has_a_controller(name, tmp_path):
-    done = run(name, "-o", tmp_path / "arm.c", "--controller", "tracking", "--frequency", 10, "--limit", "file")
-    assert done.exit_code == 0, done.output
     robot = appell.load(name)
+    limits = [5.0] * len(robot.actuators)
+    listed = ",".join(map(str, limits))
+    done = run(name, "-o", tmp_path / "arm.c", "--controller", "tracking", "--frequency", 10, "--limit", listed)
+    assert done.exit_code == 0, done.output
     still = np.zeros(robot.nv)
     law = appell.control.Tracking(
-        robot, lambda _: (robot.neutral(), still, still), *appell.control.gains(10.0, 1.0), limit="file"
+        robot, lambda _: (robot.neutral(), still, still), *appell.control.gains(10.0, 1.0), limit=limits
     )
     assert (tmp_path / "arm.c").read_text() == law.export(tmp_path / "again" / "arm.c").read_text()
 

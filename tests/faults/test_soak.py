@@ -29,7 +29,7 @@ def kernels(number, folder):
 
 
 def memory(number, folder):
-    HELD.append(bytearray(3 << 20))  # type: ignore[arg-type]  # held all the same
+    HELD.append(bytearray(64 << 20))  # type: ignore[arg-type]  # held all the same
 
 
 def files(number, folder):

@@ -73,7 +73,7 @@ def test_every_verb_gives_what_the_robot_gives():
         given: dict[str, Any] = {
             x: rng.normal(size=(2, 2))
             for x in wanted
-            if x not in ("wrenches", "weights", "options", "frame", "method", "dt")
+            if x not in ("wrenches", "weights", "base", "options", "frame", "method", "dt")
         }
         given |= {"frame": "link2"} if "frame" in wanted else {}
         given |= {"dt": 1e-3, "method": "rk4"} if "dt" in wanted else {}
@@ -82,6 +82,12 @@ def test_every_verb_gives_what_the_robot_gives():
         assert isinstance(found, tuple) is isinstance(expected, tuple), name
         for x, y in zip(*(z if isinstance(z, tuple) else (z,) for z in (found, expected)), strict=True):
             np.testing.assert_array_equal(x.numpy(), y, err_msg=name)
+
+
+def test_the_base_regressor_has_the_columns_of_the_robots():
+    robot, state = appell.load("two-link"), [[0.1, 0.2], [1.0, 2.0], [3.0, 4.0]]
+    found = functions.regressor(robot, *map(torch.tensor, np.array(state)), base=True)
+    np.testing.assert_allclose(found.numpy(), robot.regressor(*state, base=True), rtol=1e-12, atol=1e-15)
 
 
 def test_weights_of_actuators_go_to_their_verb():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import appell
 from appell.errors import AppellWarning, InputError, ModelError
-from appell.loops.closed import Closed, close
+from appell.loops.closed import Closed
 from appell.loops.rank import rank_of
 from appell.robot.guards import GUARDS
 from appell.robot.kind import FILE
@@ -126,11 +126,6 @@ def test_coordinates_that_do_not_fit_are_refused(names, said, closed):
 def test_coordinates_that_do_not_determine_the_others_are_refused(closed):
     with pytest.raises(InputError, match=r"'px', 'py', 'yaw' do not determine the others \(condition number"):
         closed("delta").with_independent(["yaw", "px", "py"])
-
-
-def test_followers_and_loops_do_not_go_together(closed):
-    with pytest.raises(ModelError, match=r"mimic=False lets .* move by themselves.*loops=False opens the loops"):
-        close(replace(closed("five-bar").model, is_coupled=True))
 
 
 def test_loops_can_be_left_open(closed):

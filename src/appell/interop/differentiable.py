@@ -18,7 +18,7 @@ from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.read.values import shown
-from appell.robot.arguments import choice
+from appell.robot.arguments import choice, truth
 from appell.robot.calls import Call
 from appell.robot.robot import Robot
 from appell.robot.sensitivity import STEPS
@@ -204,4 +204,5 @@ def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], gi
         return evaluate(robot, f"{verb}_weighted", *arguments, outside, weights, **options)
     if load is not None:
         return evaluate(robot, f"{verb}_loaded", *arguments, load, **options)
-    return evaluate(robot, verb, *arguments, about=given.get("frame"), **options)
+    result = evaluate(robot, verb, *arguments, about=given.get("frame"), **options)
+    return result[..., list(robot._base.kept)] if truth("regressor: base", given.get("base", False)) else result

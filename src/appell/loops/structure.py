@@ -245,7 +245,9 @@ def _choose(
 
 def _is_good(matrix: Array, columns: Sequence[int], count: int) -> bool:
     """Return whether as many columns determine the others well."""
-    return len(columns) == count and bool(np.linalg.cond(matrix[:, list(columns)]) < WELL_CONDITIONED)
+    if len(columns) != count or not count:
+        return len(columns) == count
+    return bool(np.linalg.cond(matrix[:, list(columns)]) < WELL_CONDITIONED)
 
 
 def _undecided(assembler: Assembler, scaled: Array, found: Rank) -> str:
