@@ -254,7 +254,7 @@ def place(array: Any) -> Any:
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
-@pytest.mark.parametrize("libm", [True, False], ids=["libm", "alone"])
+@pytest.mark.parametrize("libm", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["libm", "alone"])
 def test_every_verb_of_a_long_robot_is_c_with_loops(
     robot: Callable[..., appell.Robot], agree: Any, compiler: Any, libm: bool, tmp_path: Path
 ) -> None:
