@@ -26,7 +26,9 @@ def wrong(model: Model, rng: np.random.Generator) -> Model:
     return replace(model, bodies=tuple(bodies))
 
 
-@pytest.fixture(scope="module", params=list(MOTIONS))
+@pytest.fixture(
+    scope="module", params=["five-bar", "delta", "agile-wrist", pytest.param("stewart", marks=pytest.mark.slow)]
+)
 def case(request, fourier):
     """A robot, and two motions of it with their states and torques."""
     robot = appell.load(request.param)

@@ -156,13 +156,7 @@ def study() -> Study:
 
 
 def report() -> Report:
-    """Return the verification of section IV: tables, and figures 4 to 7.
-
-    Examples
-    --------
-    >>> [table.title[:8] for table in report().tables]
-    ['Figures ', 'Origin o', 'Verifica', 'Pinocchi', 'Motor to', 'The matr', 'Equation']
-    """
+    """Return the verification of section IV: tables, and figures 4 to 7."""
     tables = (*loop_tables(), verification(), pinocchio(), torques(), matrices(), equations())
     highlights = picked(tables, _PICKS)
     return Report(
