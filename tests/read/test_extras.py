@@ -90,6 +90,7 @@ def test_every_package_has_a_use_here_or_is_reported_by_a_command():
         "lz4",  # of compressed logs, which mcap brings
         "pinocchio",  # a line of compare's
         "robot_descriptions",  # asked only where it is installed
+        "torch",  # not installed everywhere
         "websockets",  # which viser brings
         "zstandard",  # of compressed logs, which mcap brings
     }

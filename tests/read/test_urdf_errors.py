@@ -117,7 +117,7 @@ def test_an_error_names_file_line_and_fault(good, bad, line, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<sdf/>", "arm:1: expected <robot> as the outermost element, got <sdf>"),
+        ("<sdf/>", "arm:1: the file is SDF (<sdf>), not URDF; give it the ending .sdf"),
         ("<mujoco/>", "arm:1: the file is MJCF"),
         ("<!-- x -->\n<robot/>", "arm:2: there is no <link>"),
         ("<", "arm:1: not readable as XML"),

@@ -152,7 +152,9 @@ def test_verbs_of_a_long_tree_agree_with_each_other(robot: Callable[..., appell.
     agree(np.einsum("bij,bj->bi", one.jacobian(q, tip), v), one.velocity(q, v, tip), 1e-12)
     agree(np.einsum("bij,bj->bi", one.momentum_matrix(q), v), one.momentum(q, v), 1e-12)
     weight = -one.total_mass * one.centre_of_mass(q) @ np.array(one.model.gravity)
-    agree(one.potential_energy(q), weight, 1e-12)
+    joints = [(where.start, b.joint) for b, where in zip(one.model.bodies, one.model.q_slices, strict=True)]
+    springs = sum(0.5 * j.stiffness * (q[:, k] - j.spring_reference) ** 2 for k, j in joints if j.stiffness)
+    agree(one.potential_energy(q), weight + springs, 1e-12)
     smooth = appell.load(one.model.without_friction())
     drift = np.einsum("bij,bj->bi", smooth.coriolis_matrix(q, v), v)
     agree(drift, smooth.bias(q, v) - smooth.gravity(q), 1e-11, np.abs(smooth.bias(q, v)).max())

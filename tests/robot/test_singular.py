@@ -25,7 +25,8 @@ from tests.support.residuals import WITHIN
 from tests.support.robots import light_arm, models, random_state
 
 SINGULAR = "singular mass matrix"
-DIVIDING_VERBS = [name for name, verb in VERBS.items() if MASS in verb.guards]
+# an open robot has no contact forces, so that nothing is divided
+DIVIDING_VERBS = [name for name, v in VERBS.items() if MASS in v.guards and not name.startswith("contact_forces")]
 
 
 def states(robot: Robot, count: int = 4) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -40,7 +40,7 @@ MISTAKES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "size of parameters": (
         (Q, V, TAU, DT),
         {"parameters": np.zeros(5)},
-        "parameters: expected (..., 78), got (..., 5)",
+        "parameters: expected (..., 84), got (..., 5)",
     ),
     "half steps": ((Q, V, None, DT), {"steps": 2.5}, "steps: expected a whole number of at least 1, got 2.5"),
     "save_every": ((Q, V, TAU, DT), {"save_every": 3}, "save_every: 3 does not divide 10 steps"),
