@@ -17,7 +17,17 @@ NO_ROBOT = ("ur3.urdf",)
 """Files that hold no link."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3].removesuffix('_description')}-{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            marks=() if k % 3 == 1 else pytest.mark.slow,  # make test-full has them all
+            id=f"{path.parts[-3].removesuffix('_description')}-{path.stem}",
+        )
+        for k, path in enumerate(FILES)
+    ],
+)
 def test_a_free_base_has_pinocchios_numbers(path):
     row = agreement(pin, path, is_floating=True, samples=10, most=3)
     assert row.is_refused == (path.name in NO_ROBOT), row.note

@@ -122,8 +122,11 @@ def is_singular(evaluate):
 
 
 def every_robot(test: Any) -> Any:
+    """Mark a test to run on every file: a third of them in make test, the others in make test-full."""
     ids = [f"{path.relative_to(FOLDER).parts[0].removesuffix('_description')}-{path.stem}" for path in FILES]
-    return pytest.mark.parametrize("case", FILES, ids=ids, indirect=True)(test)
+    later = [() if k % 3 == 0 else (pytest.mark.slow,) for k in range(len(FILES))]
+    params = [pytest.param(path, marks=marks, id=name) for path, marks, name in zip(FILES, later, ids, strict=True)]
+    return pytest.mark.parametrize("case", params, indirect=True)(test)
 
 
 def full(upper: Array) -> Array:

@@ -229,6 +229,7 @@ def test_formulation_and_parameters_go_together(each, states):
         agree(found, other.inverse_dynamics(*given), 1e-9)
 
 
+@pytest.mark.slow
 def test_a_robot_uses_a_formulation_wherever_it_defines_the_verb(short):
     robot, states = short.using("mixed"), random_states(short, 4)
     for verb in robot.verbs:
