@@ -205,4 +205,4 @@ def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], gi
     if load is not None:
         return evaluate(robot, f"{verb}_loaded", *arguments, load, **options)
     result = evaluate(robot, verb, *arguments, about=given.get("frame"), **options)
-    return result[..., list(robot._base.kept)] if truth("regressor: base", given.get("base", False)) else result
+    return result[..., robot.base_columns] if truth("regressor: base", given.get("base", False)) else result

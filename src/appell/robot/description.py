@@ -225,6 +225,16 @@ class Description:
     def _base(self) -> BaseColumns:
         return robot_columns(self.kind, lambda *states: self._call("regressor", states, {}))
 
+    @property
+    def base_columns(self) -> list[int]:
+        """Return which columns of the regressor those of the base parameters are.
+
+        >>> import appell
+        >>> len(appell.load("two-link").base_columns)
+        6
+        """
+        return list(self._base.kept)
+
     @cached_property
     def base_matrix(self) -> Array:
         """Return B (n, p) with the base parameters π_b = B·π of :attr:`parameters` π, or of any others.
