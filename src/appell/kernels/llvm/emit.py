@@ -323,6 +323,36 @@ def transposed(w: Writer, vectors: list[str]) -> list[str]:
     return [columns[lane % chunk][lane // chunk] for lane in range(w.lanes)]
 
 
+def transposed_from(w: Writer, places: list[str]) -> list[str]:
+    """Append loads of as many vectors as there are lanes, and shuffles into one vector per lane.
+
+    Loads of halves, joined in pairs, are the first of the steps of :func:`transposed` by chunks: an insertion from
+    memory does not take the one port that shuffles do.
+    """
+    chunk, half = 16 // w.real.size, w.lanes // 2
+    if half < chunk:
+        size = w.lanes * w.real.size
+        return transposed(w, [w.emit(f"load {w.vector}, ptr {place}, align {size}") for place in places])
+    result = []
+    for low in (0, half):
+        halves = [_half(w, place, low) for place in places]
+        columns: list[list[str]] = [[] for _ in range(chunk)]
+        for k in range(0, w.lanes, 2 * chunk):
+            pairs = zip(halves[k : k + chunk], halves[k + chunk : k + 2 * chunk], strict=True)
+            joined = [w.shuffle(a, b, half, list(range(w.lanes))) for a, b in pairs]
+            for column, vector in zip(columns, _within_chunks(w, joined, chunk), strict=True):
+                column.append(vector)
+        turned = [_by_chunks(w, column, chunk) for column in columns]
+        result += [turned[lane % chunk][lane // chunk] for lane in range(half)]
+    return result
+
+
+def _half(w: Writer, place: str, low: int) -> str:
+    kind, size = f"<{w.lanes // 2} x {w.real.name}>", w.lanes // 2 * w.real.size
+    at = _address(w, place, low)
+    return w.emit(f"load {kind}, ptr {at}, align {size}")
+
+
 def _within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
     """Return vectors each of whose chunks has one number of every given vector, in their order."""
     if len(vectors) == 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
@@ -47,9 +49,12 @@ class Fusion:
         return tuple(found)
 
 
-def is_constant(tape: Tape, position: int) -> bool:
-    """Return whether a value is a constant."""
-    return position >= tape.n_inputs and tape.steps[position - tape.n_inputs].op is Op.CONST
+def is_constant(tape: Tape, position: int, value: float | None = None) -> bool:
+    """Return whether a value is a constant, of some bits where they are given."""
+    step = tape.steps[position - tape.n_inputs] if position >= tape.n_inputs else None
+    if step is None or step.op is not Op.CONST:
+        return False
+    return value is None or (step.value == value and math.copysign(1.0, step.value) == math.copysign(1.0, value))
 
 
 def offset(tape: Tape, position: int) -> tuple[int, float]:

@@ -56,12 +56,15 @@ def module_text(parts: Iterable[str], real: Real, lanes: int) -> str:
 
 
 COMMON = """declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.usub.sat.i64(i64, i64)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.trap()
 !0 = !{!"branch_weights", i32 1, i32 1000000}
-!1 = !{}"""
-"""What every module ends with: `!0` marks a branch that is hardly ever taken, `!1` a load of what nobody changes."""
+!1 = !{}
+!2 = !{i32 1}"""
+"""What every module ends with: `!0` marks a branch that is hardly ever taken, `!1` a load of what nobody changes, `!2`
+a store past the caches."""
 
 
 class Writer:
@@ -72,6 +75,7 @@ class Writer:
         self.vector, self.integers = f"<{lanes} x {real.name}>", f"<{lanes} x {real.integer}>"
         self.lines: list[str] = []
         self._constants: dict[str, int] = {}
+        self._entry = 1 if lanes * real.size == 64 else lanes
         self._count = 0
 
     def emit(self, instruction: str) -> str:
@@ -88,20 +92,26 @@ class Writer:
     def constant(self, value: float) -> str:
         """Append the load of a number from the table at %k; return its vector.
 
-        LLVM would spell a vector constant as a broadcast, or put its address into a register first; an operand read
-        from memory next to a pointer that is there anyway costs neither.
+        LLVM would put a vector constant's address into a register first; an operand read from memory next to a pointer
+        that is there anyway costs nothing. Instructions on 512 bits read one number for all lanes, so that the table is
+        short; others read whole vectors.
         """
         index = self._constants.setdefault(literal(value, self.real), len(self._constants))
-        size = self.lanes * self.real.size
+        size = self._entry * self.real.size
         place = self.emit(f"getelementptr inbounds i8, ptr %k, i64 {index * size}")
-        return self.emit(f"load {self.vector}, ptr {place}, align {size}, !invariant.load !1")
+        if self._entry > 1:
+            return self.emit(f"load {self.vector}, ptr {place}, align {size}, !invariant.load !1")
+        number = self.emit(f"load {self.real.name}, ptr {place}, align {size}, !invariant.load !1")
+        first = self.emit(f"insertelement {self.vector} poison, {self.real.name} {number}, i32 0")
+        return self.shuffle(first, "poison", self.lanes, [0] * self.lanes)
 
     def table(self, name: str = "constants") -> str:
         """Return the definition of the table that :meth:`constant` loads from."""
-        rows = ", ".join(f"{self.vector} splat ({self.real.name} {number})" for number in self._constants)
+        kind = f"<{self._entry} x {self.real.name}>" if self._entry > 1 else self.real.name
+        numbers = (f"splat ({self.real.name} {x})" if self._entry > 1 else x for x in self._constants)
+        rows = ", ".join(f"{kind} {x}" for x in numbers)
         values = f"[{rows}]" if rows else "zeroinitializer"
-        size = self.lanes * self.real.size
-        return f"@{name} = internal constant [{len(self._constants)} x {self.vector}] {values}, align {size}\n"
+        return f"@{name} = internal constant [{len(self._constants)} x {kind}] {values}, align 64\n"
 
     def fma(self, a: str, b: str, c: str) -> str:
         """Append a·b + c, fused where the machine can."""

@@ -1,71 +1,170 @@
-"""Storing large results: from values that lie in memory, vector by vector, to the rows of an output in their order.
+"""Storing large results: from values that lie in memory, vector by vector, to the rows of an output.
 
 Values of a long tape come in the order of a recursion. Stored as they come, they touch every line of a row several
-times, long after it has left the inner caches. So they are remembered, and a loop at the end reads as many neighbours
-as a cache line holds, transposes them, and writes each lane's row from its beginning to its end.
+times, long after it has left the inner caches. So they are remembered, and this loop writes them at the end. It
+transposes a piece of every lane's row into a buffer that fits the innermost cache, then copies it to its place. Rows
+start anywhere in a cache line; the copy reads the buffer unaligned and writes whole lines, which takes half the time of
+writing across their borders. Results larger than the caches bypass them: a line that is overwritten whole need not be
+read first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.llvm_writer import Real, Writer, function
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
+PIECE = 128
+"""Numbers of a row that are transposed before they are copied."""
 LINE = 64
 """Bytes of a cache line."""
-
-
-def _width(real: Real, lanes: int) -> int:
-    """Return how many numbers of a row are written at a time: vectors that fill a cache line."""
-    return lanes * max(1, LINE // (lanes * real.size))
+SPARE = 64
+"""Further bytes per lane of the buffer, so that its lanes do not compete for the same places of the cache."""
+BYPASS = 1 << 24
+"""Bytes of results of one call from which on they are written past the caches."""
 
 
 def row_stores(real: Real, lanes: int, frame: int) -> str:
     """Return @store_rows: it fills the rows of one port for the vectors from %first to %stop.
 
-    %shared0 is the memory of the first of them, `frame` bytes each. A row of the table is a place in the port's rows,
-    and the places in memory of the values that go there, in bytes.
+    %shared0 is the memory of the first of them, `frame` bytes each. The tables are those of :func:`store_tables`. A
+    lane of the buffer starts with the line before the piece: whole lines of memory begin there, except in the first
+    piece, and end before the piece does, except in the last.
     """
-    w, width = Writer(real, lanes), _width(real, lanes)
+    w = Writer(real, lanes)
+    pitch = LINE + (PIECE + lanes) * real.size + SPARE
+    w.do(f"%buffer = alloca [{lanes * pitch} x i8], align 64")
     rows = open_vector_loop(w, 1, "%first", ("shared",))[0]
-    w.do("br label %group", "group:", "%g = phi i64 [ 0, %body ], [ %g_next, %group ]")
-    w.do(f"%entry_at = getelementptr [{width + 1} x i32], ptr %table, i64 %g")
-    place, *sources = (_number(w, k) for k in range(width + 1))
-    values = []
-    for source in sources:
-        at = w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {source}")
-        values.append(w.emit(f"load {w.vector}, ptr {at}, align {lanes * real.size}"))
-    turned = [emit.transposed(w, values[k : k + lanes]) for k in range(0, width, lanes)]
-    for row, *vectors in zip(rows, *turned, strict=True):
-        at = w.emit(f"getelementptr inbounds i8, ptr {row}, i64 {place}")
-        for k, vector in enumerate(vectors):
-            here = w.emit(f"getelementptr inbounds i8, ptr {at}, i64 {k * lanes * real.size}")
-            w.do(f"store {w.vector} {vector}, ptr {here}, align {real.size}")
-    w.do("%g_next = add i64 %g, 1", "%g_more = icmp ult i64 %g_next, %groups")
-    w.do("br i1 %g_more, label %group, label %stored", "stored:")
+    w.do("br label %piece", "piece:", "%p = phi i64 [ 0, %body ], [ %p_next, %copied ]")
+    w.do("%piece_at = getelementptr [6 x i32], ptr %pieces, i64 %p")
+    at, length, first, end, first_zero, end_zero = (_number(w, "%piece_at", k) for k in range(6))
+    for lane in range(lanes):
+        w.do(f"%lane{lane} = getelementptr inbounds i8, ptr %buffer, i64 {lane * pitch + LINE}")
+        for k in range(0, LINE, real.size * lanes):
+            before = w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {PIECE * real.size - LINE + k}")
+            line = w.emit(f"load {w.vector}, ptr {before}, align {real.size}")
+            _store(w, line, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {k - LINE}"), real.size)
+
+    w.do(f"%some = icmp ult i64 {first}, {end}", "br i1 %some, label %group, label %grouped")
+    w.do("group:", f"%g = phi i64 [ {first}, %piece ], [ %g_next, %group ]")
+    w.do(f"%group_at = getelementptr [{lanes + 1} x i32], ptr %groups, i64 %g")
+    place, *sources = (_number(w, "%group_at", k) for k in range(lanes + 1))
+    slots = [w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {source}") for source in sources]
+    for lane, vector in enumerate(emit.transposed_from(w, slots)):
+        _store(w, vector, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"), real.size)
+    w.do("%g_next = add i64 %g, 1", f"%g_more = icmp ult i64 %g_next, {end}")
+    w.do("br i1 %g_more, label %group, label %grouped", "grouped:")
+
+    w.do(f"%some_zero = icmp ult i64 {first_zero}, {end_zero}", "br i1 %some_zero, label %zero, label %copy")
+    w.do("zero:", f"%z = phi i64 [ {first_zero}, %grouped ], [ %z_next, %zero ]")
+    w.do("%zero_at = getelementptr i32, ptr %zeros, i64 %z")
+    place = _number(w, "%zero_at", 0)
+    for lane in range(lanes):
+        _store(w, "zeroinitializer", w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"), real.size)
+    w.do("%z_next = add i64 %z, 1", f"%z_more = icmp ult i64 %z_next, {end_zero}")
+    w.do("br i1 %z_more, label %zero, label %copy", "copy:")
+
+    w.do("%p_next = add i64 %p, 1", "%p_more = icmp ult i64 %p_next, %n_pieces", "%is_first = icmp eq i64 %p, 0")
+    for lane, row in enumerate(rows):
+        to = w.emit(f"getelementptr i8, ptr {row}, i64 {at}")
+        address = w.emit(f"ptrtoint ptr {to} to i64")
+        before = w.emit(f"sub i64 0, {w.emit(f'and i64 {address}, {LINE - 1}')}")
+        beyond = w.emit(f"and i64 {w.emit(f'add i64 {address}, {length}')}, {LINE - 1}")
+        start = w.emit(f"select i1 %is_first, i64 0, i64 {before}")
+        stop = w.emit(f"select i1 %p_more, i64 {w.emit(f'sub i64 {length}, {beyond}')}, i64 {length}")
+        w.do(f"call void @copy_row(ptr {to}, ptr %lane{lane}, i64 {start}, i64 {stop}, i1 %bypass)")
+    w.do("br label %copied", "copied:", "br i1 %p_more, label %piece, label %stored", "stored:")
     end_vector_loop(w, "%stop", ("shared",), frame)
-    arguments = "i64 %first, i64 %stop, ptr %table, i64 %groups, ptr %shared0"
-    return function(f"internal void @store_rows({row_arguments(1, lanes, 'ptr')}, {arguments}) noinline", w.lines)
+    tables = "ptr %pieces, i64 %n_pieces, ptr %groups, ptr %zeros, ptr %shared0, i1 %bypass"
+    head = f"internal void @store_rows({row_arguments(1, lanes, 'ptr')}, i64 %first, i64 %stop, {tables}) noinline"
+    return function(head, w.lines) + _copy_row(real, lanes)
 
 
-def _number(w: Writer, k: int) -> str:
-    at = w.emit(f"getelementptr i32, ptr %entry_at, i64 {k}")
+def _copy_row(real: Real, lanes: int) -> str:
+    """Return @copy_row: the bytes from %start to %stop, whole lines of memory as such, single numbers around them."""
+    w = Writer(real, lanes)
+    number, vector, whole = (real.name, real.size, 1), (w.vector, lanes * real.size), LINE // (lanes * real.size)
+    w.do("%address = ptrtoint ptr %to to i64", "%first = add i64 %address, %start", "%over = sub i64 0, %first")
+    w.do(f"%skip = and i64 %over, {LINE - 1}", "%aligned = add i64 %start, %skip")
+    w.do("%head = call i64 @llvm.smin.i64(i64 %aligned, i64 %stop)")
+    before = _copies(w, "before", "entry", ("%start", "%head"), number)
+    w.do("br i1 %bypass, label %past, label %cached")
+    ends = []
+    for way, hint in (("cached", ""), ("past", ", !nontemporal !2")):
+        w.do(f"{way}:")
+        lines = _copies(w, f"{way}_lines", way, (before, "%stop"), (*vector, 2 * whole), hint)
+        line = _copies(w, f"{way}_line", f"{way}_lines_end", (lines, "%stop"), (*vector, whole), hint)
+        ends.append(f"[ {line}, %{way}_line_end ]")
+        w.do("br label %after_lines")
+    w.do("after_lines:", f"%rest = phi i64 {', '.join(ends)}")
+    _copies(w, "after", "after_lines", ("%rest", "%stop"), number)
+    w.do("ret void")
+    arguments = "ptr %to, ptr noalias %from, i64 %start, i64 %stop, i1 %bypass"
+    return function(f"internal void @copy_row({arguments}) noinline", w.lines)
+
+
+def _copies(
+    w: Writer, name: str, here: str, bounds: tuple[str, str], unit: tuple[str, int, int], hint: str = ""
+) -> str:
+    """Append a loop that copies some values of a type and size per turn, while as many are left; return where it ends.
+
+    It follows the block `here` and ends in the block with its name and `_end`.
+    """
+    (start, stop), (kind, size, count) = bounds, unit
+    w.do(f"%{name}_last = sub i64 {stop}, {count * size}", f"%{name}_some = icmp sle i64 {start}, %{name}_last")
+    w.do(f"br i1 %{name}_some, label %{name}, label %{name}_end")
+    w.do(f"{name}:", f"%{name}_i = phi i64 [ {start}, %{here} ], [ %{name}_next, %{name} ]")
+    for side in ("from", "to"):
+        w.do(f"%{name}_{side} = getelementptr i8, ptr %{side}, i64 %{name}_i")
+    moved = []
+    for k in range(count):
+        at = w.emit(f"getelementptr i8, ptr %{name}_from, i64 {k * size}")
+        moved.append(w.emit(f"load {kind}, ptr {at}, align {w.real.size}"))
+    for k, value in enumerate(moved):
+        at = w.emit(f"getelementptr i8, ptr %{name}_to, i64 {k * size}")
+        w.do(f"store {kind} {value}, ptr {at}, align {size if hint else w.real.size}{hint}")
+    w.do(f"%{name}_next = add i64 %{name}_i, {count * size}", f"%{name}_more = icmp sle i64 %{name}_next, %{name}_last")
+    w.do(f"br i1 %{name}_more, label %{name}, label %{name}_end", f"{name}_end:")
+    w.do(f"%{name}_at = phi i64 [ {start}, %{here} ], [ %{name}_next, %{name} ]")
+    return f"%{name}_at"
+
+
+def _number(w: Writer, table: str, k: int) -> str:
+    at = w.emit(f"getelementptr i32, ptr {table}, i64 {k}")
     return w.emit(f"zext i32 {w.emit(f'load i32, ptr {at}, align 4')} to i64")
 
 
-def store_table(name: str, slots: Sequence[int], real: Real, lanes: int) -> str:
-    """Return the table of a port whose values lie in some slots; the last group may repeat some of the one before."""
-    width = _width(real, lanes)
-    starts = [*range(0, len(slots) - width, width), len(slots) - width]
-    rows = []
-    for start in starts:
-        numbers = [start * real.size, *(slot * lanes * real.size for slot in slots[start : start + width])]
-        rows.append(f"[{width + 1} x i32] [{', '.join(f'i32 {x}' for x in numbers)}]")
-    return f"@{name} = internal constant [{len(starts)} x [{width + 1} x i32]] [{', '.join(rows)}]\n"
+def _store(w: Writer, vector: str, place: str, align: int, hint: str = "") -> None:
+    w.do(f"store {w.vector} {vector}, ptr {place}, align {align}{hint}")
 
 
-def n_groups(size: int, real: Real, lanes: int) -> int:
-    """Return the rows of the table of a port."""
-    return -(-size // _width(real, lanes))
+def store_tables(name: str, slots: Sequence[int], zero: set[int], real: Real, lanes: int) -> tuple[str, str]:
+    """Return the tables of a port whose values lie in some slots, of which some are always zero, and their arguments.
+
+    A piece is its place in the row, its length, and which groups of values and of zeros it has; a group is its place in
+    the piece and those of its values in memory, all in bytes. The last group may repeat some of the one before.
+    """
+    starts = [*range(0, max(len(slots) - lanes + 1, 1), PIECE)]
+    if len(slots) - starts[-1] < lanes and len(starts) > 1:
+        starts.pop()
+    pieces, groups, zeros = [], [], []
+    for start, end in pairwise([*starts, len(slots)]):
+        before = len(groups), len(zeros)
+        for at in [*range(start, end - lanes, lanes), end - lanes]:
+            place, own = (at - start) * real.size, slots[at : at + lanes]
+            if zero.issuperset(own):
+                zeros.append(f"i32 {place}")
+            else:
+                numbers = [place, *(slot * lanes * real.size for slot in own)]
+                groups.append(f"[{lanes + 1} x i32] [{', '.join(f'i32 {x}' for x in numbers)}]")
+        numbers = [start * real.size, (end - start) * real.size, before[0], len(groups), before[1], len(zeros)]
+        pieces.append(f"[6 x i32] [{', '.join(f'i32 {x}' for x in numbers)}]")
+    tables = {"pieces": ("[6 x i32]", pieces), "groups": (f"[{lanes + 1} x i32]", groups), "zeros": ("i32", zeros)}
+    text = "".join(
+        f"@{name}_{key} = internal constant [{len(rows)} x {kind}] [{', '.join(rows)}]\n"
+        for key, (kind, rows) in tables.items()
+    )
+    return text, f"ptr @{name}_pieces, i64 {len(pieces)}, ptr @{name}_groups, ptr @{name}_zeros"

@@ -8,13 +8,14 @@ the fast range of the sines, the parts are given a copy of its rows with the ang
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from appell.kernels.llvm import emit
-from appell.kernels.llvm.fusion import Fusion, offset
+from appell.kernels.llvm.fusion import Fusion, is_constant, offset
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function, splat
-from appell.kernels.llvm.row_stores import n_groups, row_stores, store_table
+from appell.kernels.llvm.row_stores import BYPASS, row_stores, store_tables
 from appell.kernels.llvm.schedule import Instruction, Kind, Move, Schedule, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import Angle, emit_sincos, exact_reduction
@@ -38,7 +39,8 @@ LINE = 64
 """Bytes that one prefetch brings."""
 
 
-class Frame(NamedTuple):
+@dataclass(frozen=True)
+class Frame:
     """What the functions of a kernel have in common."""
 
     tape: Tape
@@ -57,6 +59,19 @@ class Frame(NamedTuple):
     def size(self) -> int:
         """Return the bytes of a vector."""
         return self.lanes * self.real.size
+
+    @functools.cached_property
+    def stores(self) -> dict[int, tuple[str, str]]:
+        """Return, per output port that is stored by a loop at the end, the loop's tables and arguments."""
+        result: dict[int, tuple[str, str]] = {}
+        start = 0
+        for k, (port, slots) in enumerate(zip(self.tape.outputs, self.schedule.kept, strict=True)):
+            values = self.tape.results[start : start + port.size]
+            start += port.size
+            zero = {s for x, s in zip(values, slots, strict=False) if is_constant(self.tape, x, 0.0)}
+            if slots:
+                result[k] = store_tables(f"stores{k}", slots, zero, self.real, self.lanes)
+        return result
 
     @property
     def block(self) -> int:
@@ -82,8 +97,7 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
         helpers.append(exact_reduction())
     if any(frame.schedule.kept):
         helpers.append(row_stores(real, lanes, frame.schedule.shared * frame.size))
-    for k, slots in enumerate(frame.schedule.kept):
-        helpers.append(store_table(f"stores{k}", slots, real, lanes) if slots else "")
+    helpers += [tables for tables, _ in frame.stores.values()]
     return "\n".join([_blocks(frame, turning), *parts, *helpers])
 
 
@@ -109,6 +123,7 @@ def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     lines += [
         f"%rows0 = add i64 %last, %row{lanes - 1}",
         "%all = add i64 %rows0, 1",
+        f"%bypass = icmp uge i64 %all, {-(-BYPASS // (real.size * sum(port.size for port in frame.tape.outputs)))}",
         "br label %block",
         "block:",
         "%first = phi i64 [ 0, %entry ], [ %end, %run ]",
@@ -142,12 +157,13 @@ def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     for p in range(len(frame.schedule.parts)):
         memory = f"ptr @constants{p}, ptr %shared, ptr %shared, ptr %own, ptr %own"
         lines.append(f"call void @part{p}({arguments}, {picks}, i64 %last, i64 %first, i64 %end, {memory})")
-    for k, slots in enumerate(frame.schedule.kept):
-        if slots:
-            rows = f"ptr %p{k + inputs}, i64 %p{k + inputs}_step, {picks}, i64 %last, i64 %first, i64 %end"
-            table = f"ptr @stores{k}, i64 {n_groups(len(slots), real, lanes)}"
-            lines.append(f"call void @store_rows({rows}, {table}, ptr %shared)")
-    lines += ["%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done", "done:", "ret void"]
+    for k, (_, tables) in frame.stores.items():
+        rows = f"ptr %p{k + inputs}, i64 %p{k + inputs}_step, {picks}, i64 %last, i64 %first, i64 %end"
+        lines.append(f"call void @store_rows({rows}, {tables}, ptr %shared, i1 %bypass)")
+    lines += ["%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done", "done:"]
+    if frame.stores:  # writes past the caches are done before whoever waits for the results goes on
+        lines += ["br i1 %bypass, label %drain, label %leave", "drain:", "fence seq_cst", "br label %leave", "leave:"]
+    lines.append("ret void")
     head = f"internal void @rows({row_arguments(len(ports), lanes)}, i64 %count, ptr noalias %k) noinline"
     return function(head, lines) + "@constants = internal constant [1 x i64] zeroinitializer\n"
 
