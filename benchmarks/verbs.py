@@ -6,7 +6,8 @@ appell: plain and with `out=`, 1 and 2 threads, float32, compile times of this p
 and of a second kernel from that folder (cached); with ``--c`` exported C by every compiler there is, a sample per call.
 Peers: the wheel of Pinocchio, each call less its cost on a model of one joint; with ``--native`` Pinocchio compiled for
 this processor; and the strongest peer of docs/benchmarks.md, scaled by the wheel's time here. All take turns, and the
-best of many counts [ns per sample]. A row counts only if its numbers are Pinocchio's.
+best of many counts [ns per sample]. A row counts only if its numbers are Pinocchio's. "results filled" is the time that
+NumPy takes to fill arrays of the results' size with one number: what memory alone takes of it.
 """
 
 from __future__ import annotations
@@ -225,6 +226,8 @@ def measured(name: str, verb: str, options: argparse.Namespace, appell: Any) -> 
     race.enter("out", batch, partial(one, into))
     race.enter("plain, 2 threads", batch, partial(two, plain))
     race.enter("out, 2 threads", batch, partial(two, into))
+    places = [np.empty_like(x) for x in (out if isinstance(out, tuple) else (out,))]
+    race.enter("results filled", batch, partial(timed, lambda: [x.fill(1.0) for x in places]))
     race.enter("out, float32", batch, partial(one, partial(call, *narrow, out=small)))
     if name == "Stewart":
         race.differences["difference"] = product_apart(robot, verb, *(motion[x][:CHECKED] for x in ("q", "v", "tau")))
@@ -276,6 +279,7 @@ def line(row: dict[str, Any]) -> str:
     times = "  ".join(f"{key} {value:.0f}" for key, value in row["ns"].items())
     text = f"{row['robot']:8}{SHORT[row['verb']]:5} {times}  [{row['difference']:.0e}]"
     text += f"  plain/out {row['ns']['plain'] / row['ns']['out']:.2f}"
+    text += f"  memory {row['ns']['results filled'] / row['ns']['out']:.0%}"
     text += f"  cold {row['cold_s']:.2f} s, cached {1e3 * row['cached_s']:.0f} ms"
     if "x_strongest" in row:
         text += f"  x strongest {row['x_strongest']:.1f} ({row['strongest']})"

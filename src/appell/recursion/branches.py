@@ -31,25 +31,29 @@ class Branches:
             self.paths.append([*(self.paths[parent] if parent >= 0 else ()), k])
         self._rows: dict[tuple[int, int], list[Scalar]] = {}
 
-    def solve(self, column: Scalars, stop: int | None = None) -> list[Scalar]:
-        """Return x, up to some velocity."""
-        y = {i: column[i] for k, x in enumerate(column) if not is_zero(x) for i in self.paths[k]}
-        for k in sorted(y, reverse=True):
+    def solve(self, *columns: Scalars, stop: int | None = None) -> list[list[Scalar]]:
+        """Return x of some columns, up to some velocity.
+
+        The columns take turns at each factor, which is then read once for all of them.
+        """
+        felt = sorted({i for column in columns for k, x in enumerate(column) if not is_zero(x) for i in self.paths[k]})
+        y = {i: [column[i] for column in columns] for i in felt}
+        for k in reversed(felt):
             for i in self.paths[k][:-1]:
-                y[i] = y[i] - self.lower[k][i] * y[k]
-        x: list[Scalar] = []
+                y[i] = [b - self.lower[k][i] * a for a, b in zip(y[k], y[i], strict=True)]
+        x: list[list[Scalar]] = []
         for k in range(len(self.parents) if stop is None else stop):
             path = self.paths[k][:-1]
             if k in y:
-                value, row = y[k] * self.inverse[k], [self.lower[k][i] for i in path]
+                values, row = [a * self.inverse[k] for a in y[k]], [self.lower[k][i] for i in path]
             else:
                 last = max((i for i in path if i in y), default=-1)
                 path = self.paths[last] if last >= 0 else []
-                value, row = 0.0, self.row(k, last) if path else []
+                values, row = [0.0] * len(columns), self.row(k, last) if path else []
             for i, factor in zip(path, row, strict=True):
-                value = value - factor * x[i]
-            x.append(value)
-        return x
+                values = [b - factor * a for a, b in zip(x[i], values, strict=True)]
+            x.append(values)
+        return [list(values) for values in zip(*x, strict=True)]
 
     def row(self, k: int, last: int) -> list[Scalar]:
         """Return E of Eq. (1) of a velocity, for a branch that leaves the path to another."""
@@ -65,5 +69,5 @@ class Branches:
     def inverse_matrix(self) -> Rows:
         """Return M⁻¹, symmetric to the last bit."""
         n = range(len(self.parents))
-        columns = [self.solve(tuple(float(i == k) for i in n), k + 1) for k in n]
+        columns = [self.solve(tuple(float(i == k) for i in n), stop=k + 1)[0] for k in n]
         return tuple(tuple(columns[max(i, k)][min(i, k)] for k in n) for i in n)

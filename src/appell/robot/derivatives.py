@@ -101,12 +101,12 @@ def tree_forward_derivatives(robot: Tree, q: Scalars, v: Scalars, tau: Scalars) 
     a = forward.solve_factorised(*factors, at.parents, tuple(right))
     rest, *free = derivatives.rigid_derivatives(at.model, at.q, at.velocities(v), at.velocities(a))
 
-    def solved(rows: Matrix, own: Matrix) -> Any:
-        columns = [branches.solve(column) for column in zip(*_reduced(at, rows), strict=True)]
-        pairs = zip(zip(*columns, strict=True), _reduced(at, own), strict=True)
-        return [[-(x + y) for x, y in zip(*pair, strict=True)] for pair in pairs]
-
-    by_q, by_v = solved(rest.by_q, free[0]), solved(rest.by_v, free[1])
+    pairs = zip(*(zip(*_reduced(at, rows), strict=True) for rows in (rest.by_q, rest.by_v)), strict=True)
+    by_state = zip(*(branches.solve(*columns) for columns in pairs), strict=True)
+    by_q, by_v = (
+        [[-(x + y) for x, y in zip(*rows, strict=True)] for rows in zip(zip(*columns, strict=True), own, strict=True)]
+        for columns, own in zip(by_state, (_reduced(at, own) for own in free), strict=True)
+    )
     inverse_norm = partial(forward.inverse_norm, matrix, factors, at.parents)
     return Solved((by_q, by_v, branches.inverse_matrix()), inverse_norm)
 

@@ -33,7 +33,7 @@ BLOCK = 8
 """Vectors that a part runs on in a turn."""
 FRAMES = 3 << 15
 """Bytes for what crosses from part to part, a share of the second cache; a block is shorter where that is more."""
-SPAN = 120
+SPAN = 480
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
 LINE = 64
 """Bytes that one prefetch brings."""
