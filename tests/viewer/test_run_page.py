@@ -11,7 +11,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.papers.shafei2018 import RADIUS, START
-from appell.viewer.drawable import drawable
+from appell.shapes.drawable import drawable
 from appell.viewer.impacts import Contacts, blows
 from appell.viewer.playback import RunPage
 from appell.viewer.plots import Plot, thinned

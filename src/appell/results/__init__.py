@@ -1,4 +1,4 @@
 """Results of simulations: runs, their files, plots and films.
 
-Read path.py and run.py, then style.py, plots.py and motions.py, then skeleton.py, animation.py and films.py.
+Read path.py and run.py, then style.py, plots.py and motions.py, then animation.py and films.py.
 """

@@ -11,8 +11,8 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.read.extras import extra
 from appell.results.films import gif, mp4
-from appell.results.skeleton import Skeleton, skeleton
 from appell.results.style import COLOURS, figure, matplotlib, styled
+from appell.shapes.skeleton import Skeleton, skeleton
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from appell.loops.load import load
 from appell.results.animation import robot_of
 from appell.results.run import Run
 from appell.robot.robot import Robot
+from appell.shapes.drawable import drawable
+from appell.shapes.palette import BRAND
 from appell.viewer import server as _server
-from appell.viewer.drawable import drawable
 from appell.viewer.loop import Loop
-from appell.viewer.palette import BRAND
 from appell.viewer.panel import RobotPage
 from appell.viewer.playback import RunPage
 from appell.viewer.sliders import settled
