@@ -42,6 +42,9 @@ class Prediction:
     source: str = ""
     units: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""
