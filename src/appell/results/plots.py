@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ NAMED = 120
 DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 """With seven colours, thirty-five curves that can be told apart."""
 SYMBOLS = {"turns": ("rad", "rad/s", "N·m"), "slides": ("m", "m/s", "N"), "": ("", "", "")}
+ENERGY_COLOURS = {"kinetic": COLOURS[1], "potential": COLOURS[2], "total": COLOURS[6]}
 TITLES = {"turns": "rotations", "slides": "translations", "": "joints"}
 
 
@@ -60,6 +62,28 @@ def curves(run: Run, points: int = POINTS) -> Curves:
     return Curves(t, y[:, : run.nq], y[:, run.nq :])
 
 
+def thinned(t: Array, curves: Array, points: int) -> tuple[Array, Array]:
+    """Return about `points` rows of curves (n, k): the ends, and the least and greatest of every stretch of time.
+
+    >>> t = np.linspace(0.0, 1.0, 10001)
+    >>> spike = np.zeros((10001, 1))
+    >>> spike[777] = 1.0
+    >>> float(thinned(t, spike, 400)[1].max())
+    1.0
+    """
+    if len(t) <= points:
+        return t, curves
+    edges = np.linspace(0, len(t), points // 2 + 1).astype(int)
+    kept = {0, len(t) - 1}
+    deviation = curves - curves.mean(axis=0)
+    scale = np.abs(deviation).max(axis=0)
+    size = (deviation / np.where(scale > 0.0, scale, 1.0)).sum(axis=1)
+    for start, end in pairwise(edges.tolist()):
+        kept |= {start + int(np.argmin(size[start:end])), start + int(np.argmax(size[start:end]))}
+    rows = np.array(sorted(kept))
+    return t[rows], curves[rows]
+
+
 class Curve(NamedTuple):
     """One line of a panel: the joint's index (of its colour), its values, and the times they are at."""
 
@@ -83,15 +107,15 @@ def history(run: Run) -> Figure:
         raise InputError(
             f"run.plot: the run of '{run.robot_name}' has no states to draw; it ended early: {run.ended_early}"
         )
-    panels = _panels(run)
-    kinds = list(panels)
+    drawn = panels(run)
+    kinds = list(drawn)
     known = list(run.joint_names) if run.robot is None else curve_names(run.robot)
     names = known or [f"{k}" for k in range(run.v.shape[-1])]
     is_named = len(names) <= NAMED
     canvas = figure(4.2 * len(kinds) + (2.6 if is_named else 0.4), 8.6)
     grid = canvas.add_gridspec(4, len(kinds))
     for column, kind in enumerate(kinds):
-        for row, (symbol, lines) in enumerate(panels[kind].items()):
+        for row, (symbol, lines) in enumerate(drawn[kind].items()):
             axes = canvas.add_subplot(grid[row, column])
             if not lines:  # motors may all slide, or all turn
                 axes.set_axis_off()
@@ -100,7 +124,7 @@ def history(run: Run) -> Figure:
                 axes.plot(t, values, color=COLOURS[joint % len(COLOURS)], linestyle=dash(joint))
             unit = SYMBOLS[kind][row]
             axes.set_ylabel(f"{symbol} [{unit}]" if unit else symbol)
-            lowest = max(k for k, drawn in enumerate(panels[kind].values()) if drawn)
+            lowest = max(k for k, lines_of in enumerate(drawn[kind].values()) if lines_of)
             axes.tick_params(labelbottom=row == lowest and len(kinds) > 1)  # one column shares the times below
             if not any(values.any() for _, _, values in lines):
                 axes.set_ylim(-1.0, 1.0)
@@ -153,7 +177,7 @@ def name_joints(canvas: Figure, names: list[str]) -> None:
     )
 
 
-def _panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
+def panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
     """Return the curves by kind of motion, then by symbol; one kind without units where the robot is not known."""
     dense = curves(run)
     if run.robot is None:
@@ -161,13 +185,13 @@ def _panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
         return {
             "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
         }
-    panels: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
+    found: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
     for k, kind, values in coordinates(run.robot, dense.q):
-        panels[kind]["q"].append(Curve(k, dense.t, values))
+        found[kind]["q"].append(Curve(k, dense.t, values))
     for symbol, letter, t, values in (("v", "v", dense.t, dense.v), ("τ", "tau", run.t, run.tau)):
         for place, (k, kind) in enumerate(directions(run.robot, letter)):
-            panels[kind][symbol].append(Curve(k, t, values[:, place]))
-    return {kind: panel for kind, panel in panels.items() if any(panel.values())}
+            found[kind][symbol].append(Curve(k, t, values[:, place]))
+    return {kind: panel for kind, panel in found.items() if any(panel.values())}
 
 
 def curve_names(robot: Robot) -> list[str]:
@@ -210,15 +234,21 @@ def _of_joint(joint: Joint, q: Array) -> list[tuple[str, Array]]:
     return [(TURNS if any(column.angular) else SLIDES, q[:, k]) for k, column in enumerate(joint.columns)]
 
 
+def energies(run: Run) -> tuple[Array, dict[str, Array]]:
+    """Return times, and the kinetic, potential and total energy [J] at them; the total alone without a robot."""
+    if run.robot is None:
+        return run.t, {"total": run.energy}
+    dense = curves(run)
+    q = run._normalised(np.array(dense.q))
+    kinetic, potential = run.robot.kinetic_energy(q, dense.v), run.robot.potential_energy(q)
+    return dense.t, {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+
 def _energy(axes: Axes, run: Run) -> None:
     """Draw total energy, and kinetic and potential where the robot is known."""
-    if run.robot is not None:
-        dense = curves(run)
-        q = run._normalised(np.array(dense.q))
-        kinetic, potential = run.robot.kinetic_energy(q, dense.v), run.robot.potential_energy(q)
-        axes.plot(dense.t, kinetic, color=COLOURS[1], label="kinetic")
-        axes.plot(dense.t, potential, color=COLOURS[2], label="potential")
-    axes.plot(run.t, run.energy, color=COLOURS[6], label="total")
+    t, found = energies(run)
+    for name, values in found.items():
+        axes.plot(t, values, color=ENERGY_COLOURS[name], label=name)
     for k, rest in enumerate(run.rests):
         axes.axvspan(
             rest.start, rest.end, color=COLOURS[4], alpha=0.12, linewidth=0.0, label=None if k else "resting contact"

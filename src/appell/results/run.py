@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,8 @@ from appell.read.files import extension, write
 from appell.read.regular import as_path
 from appell.results.animation import film
 from appell.results.path import Path
+from appell.results.player.notebook import Player, run_summary
+from appell.results.player.page import page
 from appell.results.plots import history
 from appell.results.run_file import ARRAYS, PATH, VERSION, read_parts
 from appell.results.style import written
@@ -128,6 +131,9 @@ class Run:
         span = f"{self.t[-1] - self.t[0]:.6g} s" if len(self.t) else "nothing"
         return f"<Run of '{self.robot_name}': {span}, {len(self.t)} states, {len(self.impacts)} impacts{early}>"
 
+    def _repr_html_(self) -> str:
+        return run_summary(self)
+
     @cached_property
     def nq(self) -> int:
         """Return the number of coordinates."""
@@ -176,28 +182,106 @@ class Run:
         """
         return written("run.plot", path, lambda: history(self))
 
-    def animate(self, path: str | os.PathLike[str], fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> File:
-        """Write the motion as a film, .gif or (where ffmpeg is installed) .mp4; return its place.
+    @overload
+    def animate(self, path: None = None, fps: float = ..., speed: float = ..., plane: str = ...) -> Player: ...
+    @overload
+    def animate(self, path: str | os.PathLike[str], fps: float = ..., speed: float = ..., plane: str = ...) -> File: ...
+    def animate(
+        self, path: str | os.PathLike[str] | None = None, fps: float = 25.0, speed: float = 1.0, plane: str = "auto"
+    ) -> File | Player:
+        """Play the motion in a notebook, or write it as a film: .gif, or .mp4 where ffmpeg is installed.
 
         Parameters
         ----------
         path
-            Where the film goes.
+            The file of the film. Without one, a player is returned, which a notebook displays: the run in 3-D with a
+            time slider, as in :meth:`to_html`.
         fps
-            Pictures a second.
+            Frames per second.
         speed
-            Seconds of motion that one second of the film shows: 0.2 is five times slower.
+            Seconds of motion per second of film: 0.2 is five times slower.
         plane
             "xy", "xz", "yz", "3d" for all of space, or "auto": the plane that the motion stays in, if it does.
 
+        Returns
+        -------
+        pathlib.Path or Player
+            The file, or the player.
+
+        Raises
+        ------
+        InputError
+            When the extension or the plane is unknown, a number is not positive, or the run has no states or no robot.
+
+        Examples
+        --------
         >>> import appell, tempfile
         >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     run.animate(folder + "/fall.gif").name
         'fall.gif'
+        >>> run.animate()
+        <Player of 'two-link', 0.1 s: displays itself in a notebook; run.to_html(path) writes it to a file>
         """
+        if path is None:
+            return Player(self, page(self, fps=max(fps, 60.0), speed=speed, plane=plane, autoplay=True))
         form = extension("run.animate", path, (".gif", ".mp4"))
         return write(path, film(self, form.removeprefix("."), fps, speed, plane))
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        source: str | os.PathLike[str] | None = None,
+        packages: Iterable[str | os.PathLike[str]] = (),
+        fps: float = 60.0,
+        speed: float | None = None,
+        plane: str = "auto",
+    ) -> File:
+        """Write one HTML file that plays the run in 3-D in a browser, without a server or a network.
+
+        The page has a time slider, play, pause and speed, a camera to orbit and zoom, curves of q, v, τ and energy with
+        a cursor, and a list of the impacts. The robot is drawn with the shapes of its file; where there are none, as
+        a stick figure.
+
+        Parameters
+        ----------
+        path
+            The file, ``.html`` or ``.htm``.
+        source
+            The URDF or MJCF file with the robot's shapes; by default the file that the robot was loaded from. A run
+            that was read from a file needs it.
+        packages
+            Folders in which ``package://`` names of meshes are looked up first.
+        fps
+            Recorded frames per second of motion; fewer where the file would become large. Poses in between are
+            interpolated.
+        speed
+            Seconds of motion per second that the page plays at first; by default 1, less for short runs.
+        plane
+            How the camera looks at first: "xy", "xz", "yz", "3d", or "auto".
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            When the extension or the plane is unknown, a number is not positive, the run has no states or no robot, or
+            the file cannot be written.
+
+        Examples
+        --------
+        >>> import appell, tempfile
+        >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.to_html(folder + "/run.html").stat().st_size < 100_000
+        True
+        """
+        extension("run.to_html", path, (".html", ".htm"))
+        return write(path, page(self, source=source, packages=packages, fps=fps, speed=speed, plane=plane))
 
     def save(self, path: str | os.PathLike[str]) -> File:
         """Write the run to an ``.npz`` file (all of it) or to a ``.csv`` (times, states, forces and energy).
