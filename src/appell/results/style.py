@@ -45,8 +45,10 @@ def figure(width: float = 7.0, height: float = 4.5) -> Figure:
     >>> axes = figure().subplots()
     >>> _ = axes.set_xlabel("t [s]")
     """
-    drawn: Figure = matplotlib(".figure").Figure(figsize=(width, height))
-    return drawn
+    matplotlib()
+    from appell.results.figure import Figure as Drawn  # noqa: PLC0415  # it needs Matplotlib
+
+    return Drawn(figsize=(width, height))
 
 
 def png(draw: Callable[[], Figure]) -> bytes:

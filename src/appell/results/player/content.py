@@ -209,7 +209,13 @@ def _seen(run: Run, drawn: Drawable, poses: Array, plane: str) -> tuple[Array, A
     look = scene(run, points, plane)
     is_flat = look.view in PLANES and (plane != "auto" or drawn.stick_figure is not None)
     if not is_flat:
-        return *look.box, None
+        low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+        reach = float(np.linalg.norm(high - low)) or 1.0
+        for line in (wall.outline() for wall in run.walls):
+            # a large wall is seen in part, so that the robot is not small
+            if line is not None and float(np.linalg.norm(np.nanmax(line, axis=0) - np.nanmin(line, axis=0))) <= reach:
+                low, high = np.fmin(low, np.nanmin(line, axis=0)), np.fmax(high, np.nanmax(line, axis=0))
+        return low - 0.03 * reach, high + 0.03 * reach, None
     axis = next(k for k, name in enumerate("xyz") if name not in look.view)
     return *look.box, np.eye(3)[axis] * (-1.0 if axis == 1 else 1.0)
 
@@ -291,7 +297,7 @@ def _impact(impact: Impact, robot: Robot, times: Array, poses: Array) -> dict[st
 
 def _curves(run: Run) -> dict[str, Any]:
     """Return the panels of q, v and τ by kind of motion, that of the energy, and the joints' names and colours."""
-    found, drawn = panels(run), []
+    found, drawn = dict(sorted(panels(run).items(), key=lambda x: -sum(map(len, x[1].values())))), []
     names = list(run.joint_names) if run.robot is None else curve_names(run.robot)
     for kind, panel in found.items():
         for row, (symbol, lines) in enumerate(panel.items()):

@@ -61,7 +61,7 @@ class Curves {
       for (const x of curve.values) if (Number.isFinite(x)) [least, most] = [Math.min(least, x), Math.max(most, x)];
     if (!(most >= least)) [least, most] = [-1, 1];
     // a curve that is constant but for rounding is a straight line
-    const room = Math.max(0.06 * (most - least), 1e-3 * Math.max(Math.abs(least), Math.abs(most)), 1e-9);
+    const room = Math.max(0.06 * (most - least), 1e-3 * Math.max(Math.abs(least), Math.abs(most))) || 1;
     [least, most] = [least - room, most + room];
     const bottom = high - ROOM.bottom, y = (x) => bottom - ((x - least) / (most - least)) * (bottom - ROOM.top);
     pen.fillStyle = "rgba(230,159,0,0.14)";

@@ -175,7 +175,7 @@ class Player {
       const at = this.scene.seen(place), span = document.createElement("span");
       if (!at) return [];
       span.textContent = text;
-      span.style.transform = `translate(${at[0]}px, ${at[1]}px)`;
+      span.style.transform = `translate(${at[0] + 8}px, ${at[1] - 18}px)`;
       return [span];
     });
     $("labels").replaceChildren(...spans);

@@ -87,7 +87,7 @@ void main() {
   vec3 view = normalize(eye - p), m = normalize(n);
   if (dot(m, view) < 0.0) m = -m;
   float sky = 0.5 + 0.5 * dot(m, up);
-  float light = 0.34 + 0.22 * sky + 0.42 * max(dot(m, sun), 0.0) + 0.12 * max(dot(m, fill), 0.0);
+  float light = 0.30 + 0.22 * sky + 0.36 * max(dot(m, sun), 0.0) + 0.10 * max(dot(m, fill), 0.0) + 0.24 * dot(m, view);
   float gloss = 0.10 * pow(max(dot(m, normalize(sun + view)), 0.0), 40.0);
   result = vec4(mix(colour.rgb, colour.rgb * light + gloss, lit), colour.a);
 }`;
@@ -297,7 +297,7 @@ class Scene {
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     this.aim();
     gl.viewport(0, 0, width, height);
-    gl.clearColor(1, 1, 1, 1);
+    gl.clearColor(0.955, 0.962, 0.97, 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.useProgram(this.program);
     gl.uniformMatrix4fv(this.at.camera, false, this.camera);
@@ -307,9 +307,9 @@ class Scene {
     gl.disable(gl.DEPTH_TEST);
     if (data.floor && dot(this.eye, data.up) > data.floor.height) {
       const flat = this.shadow(data.floor.height, data.up);
-      for (const part of parts) if (part.colour[3] >= 1) this.paint(part.solid, product(flat, part.model), [0.89, 0.9, 0.915, 1], 0);
+      for (const part of parts) if (part.colour[3] >= 1) this.paint(part.solid, product(flat, part.model), [0.85, 0.865, 0.885, 1], 0);
     }
-    if (this.floor) this.paint(this.floor, IDENTITY, [0.8, 0.825, 0.85, 1], 0);
+    if (this.floor) this.paint(this.floor, IDENTITY, [0.78, 0.805, 0.835, 1], 0);
     gl.enable(gl.DEPTH_TEST);
     const all = [...parts, ...this.walls.map((wall) => ({ ...wall, model: IDENTITY })), ...marks.flatMap((mark) => this.mark(mark))];
     for (const part of all) if (part.colour[3] >= 1) this.paint(part.solid, part.model, part.colour, part.lit ?? 1);
