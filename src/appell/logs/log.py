@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.display import Html, card
+from appell.display import Html, card, number
 from appell.display import table as table_html
 from appell.errors import InputError
 from appell.logs import joint_states, table, text
@@ -203,7 +203,13 @@ def ranges(names: Sequence[str], signals: Mapping[str, Array | None]) -> Html:
     widest = max((x.shape[1] for x in known.values()), default=0)
     labels = list(names) if len(names) == widest else [str(k) for k in range(widest)]
     rows = [
-        (label, *(f"{x[:, k].min():.4g} … {x[:, k].max():.4g}" if k < x.shape[1] else None for x in known.values()))
+        (
+            label,
+            *(
+                f"{number(float(x[:, k].min()))} … {number(float(x[:, k].max()))}" if k < x.shape[1] else None
+                for x in known.values()
+            ),
+        )
         for k, label in enumerate(labels)
     ]
     return table_html(("joint", *known), rows)

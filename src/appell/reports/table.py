@@ -164,7 +164,7 @@ def printed(table: Table) -> str:
     from rich.console import Console  # noqa: PLC0415
 
     stream = io.StringIO()
-    Console(file=stream, no_color=True, highlight=False, force_jupyter=False).print(table)
+    Console(file=stream, color_system=None, highlight=False, force_jupyter=False).print(table)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
 
 

@@ -96,7 +96,7 @@ class Scene {
   constructor(canvas, data) {
     this.canvas = canvas;
     this.data = data;
-    const gl = (this.gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true }));
+    const gl = (this.gl = canvas.getContext("webgl2", { alpha: false, antialias: true, preserveDrawingBuffer: true }));
     if (!gl) throw new Error("This page needs WebGL 2, which the browser does not offer.");
     this.program = this.compiled();
     this.at = {};
@@ -204,10 +204,12 @@ class Scene {
 
   setBasis() {
     [this.east, this.north] = this.horizontal(this.data.up);
-    const { up } = this.data, across = this.data.across;
-    this.sun = unit(add(add(scale(this.east, 0.9), scale(this.north, -0.5)), scale(up, 1.5)));
-    this.fill = unit(add(add(scale(this.east, -1), scale(this.north, -0.8)), scale(up, 0.6)));
+    const { up, across } = this.data;
     const way = across || add(add(scale(this.east, 0.75), scale(this.north, -0.8)), scale(up, 0.5));
+    // the sun shines over the right shoulder of the first view
+    const right = unit(cross(up, way)), front = cross(right, up);
+    this.sun = unit(add(add(scale(right, 0.7), scale(front, 0.8)), scale(up, 1.4)));
+    this.fill = unit(add(add(scale(right, -1), scale(front, 0.4)), scale(up, 0.5)));
     this.first = { azimuth: Math.atan2(dot(way, this.north), dot(way, this.east)), elevation: Math.asin(dot(unit(way), up)) };
   }
 
@@ -311,7 +313,8 @@ class Scene {
     }
     if (this.floor) this.paint(this.floor, IDENTITY, [0.78, 0.805, 0.835, 1], 0);
     gl.enable(gl.DEPTH_TEST);
-    const all = [...parts, ...this.walls.map((wall) => ({ ...wall, model: IDENTITY })), ...marks.flatMap((mark) => this.mark(mark))];
+    const trail = marks.filter((mark) => !mark.recent).flatMap((mark) => this.mark(mark));
+    const all = [...parts, ...this.walls.map((wall) => ({ ...wall, model: IDENTITY })), ...trail];
     for (const part of all) if (part.colour[3] >= 1) this.paint(part.solid, part.model, part.colour, part.lit ?? 1);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
@@ -319,6 +322,9 @@ class Scene {
     for (const part of all) if (part.colour[3] < 1) this.paint(part.solid, part.model, part.colour, part.lit ?? 1);
     gl.depthMask(true);
     gl.disable(gl.BLEND);
+    gl.clear(gl.DEPTH_BUFFER_BIT); // arrows are seen through the robot
+    for (const part of marks.filter((mark) => mark.recent).flatMap((mark) => this.mark(mark)))
+      this.paint(part.solid, part.model, part.colour, 1);
   }
 
   paint(solid, model, colour, lit) {
