@@ -171,9 +171,12 @@ class Player {
 
   label(recent) {
     const texts = recent.flatMap((impact) => impact.labels.map((text, k) => [text, add(impact.places[k], scale(impact.arrows[k], 1.1))]));
+    const taken = [];
     const spans = (texts.length <= LABELS ? texts : []).flatMap(([text, place]) => {
       const at = this.scene.seen(place), span = document.createElement("span");
       if (!at) return [];
+      while (taken.some((other) => Math.abs(other[0] - at[0]) < 60 && Math.abs(other[1] - at[1]) < 14)) at[1] -= 15;
+      taken.push(at);
       span.textContent = text;
       span.style.transform = `translate(${at[0] + 8}px, ${at[1] - 18}px)`;
       return [span];
