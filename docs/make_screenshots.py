@@ -78,10 +78,8 @@ def notebook() -> None:
     with tempfile.TemporaryDirectory() as folder, opened() as page:
         file = Path(folder, "cells.html")
         body = "<hr>".join(cell._repr_html_() for cell in cells)
-        file.write_text(
-            f"<!DOCTYPE html><meta charset=utf-8><body style='font:13px sans-serif;margin:20px'>{body}",
-            encoding="utf-8",
-        )
+        head = "<!DOCTYPE html><meta charset=utf-8><style>body { font: 13px sans-serif; margin: 20px }</style>"
+        file.write_text(head + body, encoding="utf-8")
         page.set_viewport_size({"width": 1200, "height": 1130})
         page.goto(file.as_uri())
         frame = page.frame_locator("iframe")

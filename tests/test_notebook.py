@@ -135,6 +135,25 @@ def test_the_viewer_is_a_frame_of_this_machine(outputs):
     assert outputs["viewer.stop()"] == {}
 
 
+def test_the_viewer_draws_in_a_frame_of_another_page(browser, tmp_path):
+    """Whose requests are its own server's: the check of Host and Origin lets them pass."""
+    pytest.importorskip("viser")
+    with appell.view("puma560", browser=False, block=False) as viewer:
+        file = tmp_path / "cell.html"
+        file.write_text(viewer._repr_html_(), encoding="utf-8")
+        page = browser.new_page(viewport={"width": 900, "height": 640})
+        page.goto(file.as_uri())
+        frame = page.frame_locator("iframe")
+        frame.get_by_text("joint1").first.wait_for(timeout=90_000)
+        canvas = frame.locator("canvas[style*='opacity: 1']")
+        canvas.first.wait_for(timeout=90_000)
+        page.wait_for_timeout(500)
+        picture = np.asarray(pytest.importorskip("PIL.Image").open(io.BytesIO(page.screenshot())).convert("RGB"))
+        page.close()
+    scene = picture[100:500, 30:450].reshape(-1, 3).astype(int)
+    assert (np.ptp(scene, axis=1) > 60).mean() > 0.003  # the rods' blue, which neither page nor grid has
+
+
 # All objects
 
 
