@@ -1,4 +1,4 @@
-"""A run: what a simulation gave, with everything needed to look at it, save it and go on from it."""
+"""A run: the result of a simulation, to be evaluated, plotted, animated and saved."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from appell.results.path import Path
 from appell.results.player.notebook import Player, run_summary
 from appell.results.player.page import page
 from appell.results.plots import history
+from appell.results.records import ContactInterval, EventRecord, Impact, Outline
 from appell.results.run_file import ARRAYS, PATH, VERSION, read_parts
 from appell.results.style import written
 from appell.robot.robot import Robot
@@ -30,83 +31,41 @@ from appell.spatial.scalar import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Impact:
-    """One impact: k points strike k walls at one moment.
-
-    `normals` point from the wall to the free side; `approach` and `departure` are the speeds [m/s] towards and away
-    from the wall before and after, `slip` the tangential velocities before (k, 3). `impulse` [N·s] is along the
-    normals, `friction` (k, 3) across them, in the world. Energies [J] are of the whole robot, kinetic and potential. A
-    joint that strikes the end of its range has its name among the points, no normal, and an impulse in N·m·s.
-    """
-
-    time: float
-    points: tuple[str, ...]
-    walls: tuple[str, ...]
-    positions: Array
-    normals: Array
-    approach: Array
-    departure: Array
-    slip: Array
-    impulse: Array
-    friction: Array
-    energy_before: float
-    energy_after: float
-    v_before: Array
-    v_after: Array
-
-    @property
-    def angles(self) -> Array:
-        """Return the angles of attack [rad] between each point's velocity and the wall's normal."""
-        return np.asarray(np.arctan2(np.linalg.norm(self.slip, axis=-1), self.approach))
-
-    @property
-    def loss(self) -> float:
-        """Return the energy [J] that the impact took."""
-        return self.energy_before - self.energy_after
-
-
-@dataclass(frozen=True)
-class ContactInterval:
-    """A point that rested on (or slid along) a wall, from one time to another."""
-
-    point: str
-    wall: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class EventRecord:
-    """An event that the user asked for: which, when, and the state at that moment."""
-
-    name: str
-    time: float
-    q: Array
-    v: Array
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What is left of a wall in a file: its name and a line (n, 3) that draws it, if it has one."""
-
-    label: str
-    line: list[list[float]] | None
-
-    def outline(self) -> Array | None:
-        """Return the line."""
-        return None if self.line is None else np.array(self.line)
+__all__ = ["ContactInterval", "EventRecord", "Impact", "Outline", "Run"]
 
 
 @dataclass(frozen=True)
 class Run:
-    """A motion: states at recorded times, and what happened on the way.
+    """The result of :func:`appell.simulate`: states over time, with impacts, contacts and events.
 
-    Times are those of the integrator's steps; an impact has two entries, before and after. `a` are accelerations, `tau`
-    the joint forces of the control, `energy` kinetic plus potential [J]. In between, :meth:`at` evaluates the
-    integrator's own polynomials. `ended_early` says why a run stopped before its duration, and is empty otherwise;
-    `notes` are remarks on the way.
+    Attributes
+    ----------
+    t
+        Times of the integration steps, (n,) [s]; an impact has two entries, before and after.
+    q, v, a
+        Coordinates (n, nq), velocities (n, nv) and accelerations (n, nv).
+    tau
+        Joint torques of the controller, (n, nu) [N·m, N].
+    energy
+        Kinetic plus potential energy, (n,) [J].
+    impacts, rests, events
+        Impacts, intervals of resting contact, and user-defined events, in order of time.
+    path
+        The integrator's polynomials between the times, which :meth:`at` evaluates.
+    ended_early
+        Empty, or the reason why the run ended before its duration.
+    notes
+        Remarks of the simulation.
+    robot, walls
+        The robot and the walls; None and outlines where a file has no more.
+    robot_name, joint_names
+        Names for tables and plots.
+
+    Examples
+    --------
+    >>> import appell
+    >>> appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+    <Run of 'two-link': 0.1 s, 5 states, 0 impacts>
     """
 
     t: Array
@@ -140,8 +99,25 @@ class Run:
         return int(self.q.shape[-1])
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
-        """Return q and v at any times of the run; at the moment of an impact, after it.
+        """Return the state at any times of the run; at the time of an impact, the state after it.
 
+        Parameters
+        ----------
+        t
+            Times (...) between the first and the last of the run [s].
+
+        Returns
+        -------
+        tuple of ndarray
+            q (..., nq) and v (..., nv), from the integrator's polynomials.
+
+        Raises
+        ------
+        InputError
+            When a time is outside the run, or the run has no states.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> run = appell.simulate(robot, [0.0, 0.0], [0.0, 0.0], 0.1)
@@ -171,10 +147,25 @@ class Run:
         return q
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of q, v, τ and energy against time, impacts marked; write it to `path` where one is given.
+        """Plot q, v, τ and energy against time, with impacts marked.
 
-        The file's ending says what it is: .png, .pdf or .svg.
+        Parameters
+        ----------
+        path
+            The file to write, .png, .pdf or .svg; none by default.
 
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; a notebook displays it.
+
+        Raises
+        ------
+        InputError
+            When the extension is unknown, the run has no states, or Matplotlib is not installed.
+
+        Examples
+        --------
         >>> import appell
         >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
         >>> len(run.plot().axes)
@@ -284,8 +275,25 @@ class Run:
         return write(path, page(self, source=source, packages=packages, fps=fps, speed=speed, plane=plane))
 
     def save(self, path: str | os.PathLike[str]) -> File:
-        """Write the run to an ``.npz`` file (all of it) or to a ``.csv`` (times, states, forces and energy).
+        """Write the run to a file: ``.npz`` with everything, or ``.csv`` with t, q, v, a, tau and energy.
 
+        Parameters
+        ----------
+        path
+            The file; its extension is the format.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            When the extension is unknown or the file cannot be written.
+
+        Examples
+        --------
         >>> import appell, tempfile
         >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -324,13 +332,27 @@ class Run:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Return a run that :meth:`save` wrote, with its robot; of the walls there are the outlines, to be drawn.
+        """Read a run that :meth:`save` wrote to an ``.npz`` file.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Run
+            The run with its robot, without the shapes of the robot's file; walls are their outlines.
 
         Raises
         ------
         ReadError
-            When the file is not there, not whole, of another version, or has a part that no run has; the message names
-            the file and the part.
+            When the file is missing, incomplete, of another version or not a run; the message names the file and the
+            entry.
+
+        Examples
+        --------
+        See :meth:`save`.
         """
         parts = read_parts(as_path(path, "Run.load"))
         return Run(
