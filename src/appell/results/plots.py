@@ -125,9 +125,7 @@ def history(run: Run) -> Figure:
             unit = SYMBOLS[kind][row]
             axes.set_ylabel(f"{symbol} [{unit}]" if unit else symbol)
             lowest = max(k for k, lines_of in enumerate(drawn[kind].values()) if lines_of)
-            axes.tick_params(
-                labelbottom=row == lowest and len(kinds) > 1
-            )  # else shared with the energy
+            axes.tick_params(labelbottom=row == lowest and len(kinds) > 1)  # else shared with the energy
             if not any(values.any() for _, _, values in lines):
                 axes.set_ylim(-1.0, 1.0)
             mark_impacts(axes, run)
