@@ -21,8 +21,8 @@ from appell.logs import joint_states, table
 from appell.loops.load import read_text
 from appell.read.catalogue import file_text
 from appell.robot.kind import FILE
+from appell.shapes.drawable import drawable
 from appell.simulation.scenario import read_scenario
-from appell.viewer.drawable import drawable
 from tests.fuzz import structures as form
 from tests.fuzz.engine import Input, Target, ensure
 from tests.fuzz.examples import text_logs, valid

@@ -12,7 +12,7 @@ import appell
 from appell.cli import app
 from appell.errors import AppellError
 from appell.read.extras import PACKAGES, extra
-from appell.viewer.meshes import import_trimesh
+from appell.shapes.meshes import import_trimesh
 
 MJCF = '<mujoco><worldbody><body><joint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>'
 

@@ -16,8 +16,8 @@ from appell.errors import AppellError, InputError, ReadError
 from appell.results.animation import film, frames, pictures, scene
 from appell.results.path import Path
 from appell.results.plots import curves
-from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS
+from appell.shapes.skeleton import skeleton
 
 TIP = appell.simulation.Point("link2", (2.0, 0.0, 0.0), "tip")
 FLOOR = appell.walls.Line((-3, -0.1), (3, -0.1), name="floor")

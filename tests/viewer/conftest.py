@@ -1,4 +1,4 @@
-"""One Chromium for all tests of the page; it draws without a graphics card, in software."""
+"""Pages of the viewer in the tests' Chromium."""
 
 from __future__ import annotations
 
@@ -9,21 +9,9 @@ import pytest
 
 from appell.viewer.viewer import Viewer
 
-FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 PATIENCE = 90_000
 """How long a page may take on a busy machine [ms]."""
 DRAWN = "[...document.querySelectorAll('canvas')].some(c => c.width > 0 && c.style.opacity === '1')"
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Any]:
-    """Return a running browser."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    pytest.importorskip("viser")
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield running
-        running.close()
 
 
 class Opened(NamedTuple):
@@ -37,6 +25,7 @@ class Opened(NamedTuple):
 @pytest.fixture(scope="session")
 def visit(browser: Any) -> Iterator[Callable[[Viewer], Opened]]:
     """Return a function that opens a viewer's page and waits until it is drawn."""
+    pytest.importorskip("viser")
     opened: list[Any] = []
 
     def go(viewer: Viewer) -> Opened:

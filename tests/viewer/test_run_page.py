@@ -11,10 +11,11 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.papers.shafei2018 import RADIUS, START
-from appell.viewer.drawable import drawable
+from appell.results.plots import thinned
+from appell.shapes.drawable import drawable
 from appell.viewer.impacts import Contacts, blows
 from appell.viewer.playback import RunPage
-from appell.viewer.plots import Plot, thinned
+from appell.viewer.plots import Plot
 from appell.viewer.scene import Box
 from appell.viewer.viewer import Viewer
 from appell.viewer.walls import draw_walls
@@ -149,7 +150,7 @@ def test_a_marker_stands_at_its_time_from_bottom_to_top() -> None:
 
 def test_thinned_curves_keep_their_ends_and_their_order() -> None:
     t = np.linspace(0.0, 1.0, 5000)
-    thin, curves = thinned(t, np.sin(40.0 * t)[:, None])
+    thin, curves = thinned(t, np.sin(40.0 * t)[:, None], 400)
     assert len(thin) <= 402
     assert (thin[0], thin[-1]) == (0.0, 1.0)
     assert (np.diff(thin) > 0.0).all()

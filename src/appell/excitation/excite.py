@@ -77,6 +77,11 @@ class Excitation:
             f"{self.condition:.4g}; tightest limit: {tight.limit} of {tight.of}, {100.0 * tight.room:.2g} % room"
         )
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     def states(self, t: ArrayLike) -> State:
         """Return q, v and a of the robot at times (...); the loops of a closed robot are closed.
 

@@ -62,6 +62,11 @@ class BaseParameters:
         count = f"{self.n} base parameters of {len(self.names)}, {len(self.idle)} without effect"
         return "\n".join([f"{self.robot_name}: {count}", *self.formulas])
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @property
     def n(self) -> int:
         """Return the number of base parameters."""

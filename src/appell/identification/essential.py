@@ -48,6 +48,9 @@ class Essential:
     dropped: tuple[Dropped, ...]
     residual: float
 
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @property
     def relative(self) -> Array:
         """Return the standard errors beside the values."""

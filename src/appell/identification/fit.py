@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.display import Html, card
 from appell.errors import InputError
 from appell.identification.base_parameters import BaseParameters
 from appell.identification.basis import Array, motor_joints, motor_velocities, motors, spring_places
@@ -71,6 +72,11 @@ class Fit:
             f"fit of '{self.problem.robot.name}' by {self.method}: {self.base.n} base parameters, {n} of friction; "
             f"residual per motor {scores}"
         )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return card(str(self), Html(self.table()._repr_html_()))
 
     @property
     def base(self) -> BaseParameters:

@@ -70,6 +70,11 @@ class DriveGains:
         each = zip(self.motors, self.gains, self.standard_errors, self.rating, strict=True)
         return "drive gains [N·m/A]: " + ", ".join(f"{m} {g:.4g} ± {d:.2g} ({rating})" for m, g, d, rating in each)
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @property
     def rating(self) -> tuple[str, ...]:
         """Return in words how well the logs tell each gain: "well", "roughly" or "not by this log"."""

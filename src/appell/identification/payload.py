@@ -51,6 +51,11 @@ class Payload:
         where = ", ".join(f"{x:.4f}" for x in self.centre)
         return f"payload on '{self.link}': {self.mass:.3f} ± {self.standard_errors[0]:.3f} kg at ({where}) m"
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @property
     def mass(self) -> float:
         """Return the mass [kg]."""

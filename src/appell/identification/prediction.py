@@ -42,6 +42,12 @@ class Prediction:
     source: str = ""
     units: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Prediction of {len(self.t)} samples of {len(self.motors)} motors: mean error {self.score:.2%}>"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
         """Return several as one."""

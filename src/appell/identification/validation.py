@@ -65,6 +65,11 @@ class CrossValidation:
             f"{self.training.score:.2%} where fitted"
         )
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     def table(self) -> Table:
         """Return the errors per fold and motor [%]."""
         rows: list[tuple[Cell, ...]] = [
@@ -172,6 +177,9 @@ class Residuals:
 
     motors: tuple[Residual, ...]
     source: str = ""
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
 
     def table(self) -> Table:
         """Return what is left per motor, and what it looks like [%]."""

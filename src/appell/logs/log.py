@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.display import Html, card, number
+from appell.display import table as table_html
 from appell.errors import InputError
 from appell.logs import joint_states, table, text
 from appell.read.files import extension, write
@@ -150,6 +152,13 @@ class Log:
         head = f"{self.source or 'log'}: {len(self)} samples of {joints}, {span:.6g} s{rate}; {names}"
         return "\n".join([head, *(f"  {repair}" for repair in self.repairs)])
 
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *repairs = str(self).splitlines()
+        signals = {name: getattr(self, name) for name in ("q", *PER_VELOCITY)}
+        return card(head, ranges(self.joint_names, signals), *repairs)
+
     def crop(self, t0: float, t1: float) -> Log:
         """Return the samples with t0 ≤ t ≤ t1.
 
@@ -182,6 +191,28 @@ class Log:
         columns = {x: getattr(self, x) for x in ("t", "q", *PER_VELOCITY) if getattr(self, x) is not None}
         about = {"source": self.source, "joints": list(self.joint_names), "repairs": [astuple(x) for x in self.repairs]}
         return write(path, WRITERS[form]({**columns, **self.extra}, about))
+
+
+def ranges(names: Sequence[str], signals: Mapping[str, Array | None]) -> Html:
+    """Return a table of the least and greatest values of signals (n, k), one row per joint.
+
+    >>> ranges(["elbow"], {"q": np.array([[0.0], [1.5]]), "v": None}).count("0 … 1.5")
+    1
+    """
+    known = {name: x for name, x in signals.items() if x is not None and len(x)}
+    widest = max((x.shape[1] for x in known.values()), default=0)
+    labels = list(names) if len(names) == widest else [str(k) for k in range(widest)]
+    rows = [
+        (
+            label,
+            *(
+                f"{number(float(x[:, k].min()))} … {number(float(x[:, k].max()))}" if k < x.shape[1] else None
+                for x in known.values()
+            ),
+        )
+        for k, label in enumerate(labels)
+    ]
+    return table_html(("joint", *known), rows)
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.display import card
 from appell.errors import InputError
 from appell.logs.consistency import LARGEST
 from appell.logs.filters import REACH, derivative, edge, resampled, zero_phase
 from appell.logs.gaps import stretches, unwrapped
-from appell.logs.log import Log, Repair
+from appell.logs.log import Log, Repair, ranges
 from appell.logs.outliers import filled, outliers
 from appell.logs.read_log import with_gains
 from appell.logs.velocity import compare, derivative_noise
@@ -62,6 +63,12 @@ class Prepared:
         head = f"{self.source or 'log'}: {len(self)} samples at {self.rate:.4g} Hz, filtered at {self.cutoff:g} Hz"
         head += f", {parts}{moving}"
         return "\n".join([head, *(f"  {repair}" for repair in self.repairs)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *repairs = str(self).splitlines()
+        return card(head, ranges(self.joint_names, {"q": self.q, "v": self.v, "a": self.a, "tau": self.tau}), *repairs)
 
 
 class _Stretch(NamedTuple):

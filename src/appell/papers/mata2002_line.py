@@ -25,8 +25,8 @@ from appell.planning.trajectory.cartesian import CartesianLine
 from appell.reports.report import Figure
 from appell.reports.rules import Misprint, NotComparable
 from appell.reports.table import Cell, Table
-from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS, figure
+from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:

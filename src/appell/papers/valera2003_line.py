@@ -20,9 +20,9 @@ from appell.recursion.vector_form import motions, rotational
 from appell.reports.report import Figure
 from appell.reports.rules import Checked, Digits
 from appell.reports.table import Cell, Table
-from appell.results.skeleton import skeleton
 from appell.results.style import COLOURS, figure
 from appell.robot.robot import Robot
+from appell.shapes.skeleton import skeleton
 from appell.simulation.laws.joint_laws import Tracking
 from appell.spatial.scalar import Array, Vector
 from appell.spatial.vector import add, cross, scale

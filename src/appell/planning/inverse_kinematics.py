@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from appell.display import card, table
 from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
@@ -52,6 +53,17 @@ class IKSolution:
     position_error: Array
     attitude_error: Array
     is_reached: NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        worst = f", largest error {self.error.max():.3g}" if self.error.size else ""
+        return f"<IKSolution: {int(self.is_reached.sum())} of {self.is_reached.size} goals reached{worst}>"
+
+    def _repr_html_(self) -> str:
+        each = (x.ravel().tolist() for x in (self.is_reached, self.position_error, self.attitude_error))
+        q = (", ".join(f"{x:.4g}" for x in row) for row in self.q.reshape(-1, self.q.shape[-1]).tolist())
+        rows = (("yes" if reached else "no", *errors, at) for reached, *errors, at in zip(*each, q, strict=True))
+        columns = ("reached", "position error [m]", "attitude error [rad]", "q")
+        return card(repr(self).strip("<>"), table(columns, rows, self.is_reached.size))
 
 
 class _Task(NamedTuple):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from appell import display
 from appell.errors import InputError
 from appell.read.files import write
 from appell.reports.index import Absent, Entry, tally
@@ -134,6 +135,10 @@ class Report:
     highlights: tuple[Highlight, ...] = ()
     conclusions: Table | None = None
     index: tuple[Entry | Absent, ...] = ()
+
+    def _repr_html_(self) -> str:
+        shown = (*([self.conclusions] if self.conclusions else []), *self.tables)
+        return display.card(self.title, self.gives, self.found, *(display.Html(x._repr_html_()) for x in shown))
 
     def json(self) -> dict[str, Any]:
         """Return the report without its figures as a dictionary of plain values."""

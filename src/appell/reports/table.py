@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from appell import display
 from appell.reports.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -47,7 +49,12 @@ class Table:
                 raise ValueError(f"table '{self.title}': a row of {len(row)} cells under {len(self.columns)} columns")
 
     def __str__(self) -> str:
-        return self.markdown()
+        return printed(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return display.card(self.title, display.table(self.columns, self.rows), *self.remarks)
 
     def __rich__(self) -> Group:
         """Return what a rich console prints."""
@@ -146,6 +153,19 @@ def text(cell: Cell) -> str:
     if cell is None:
         return "–"
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def printed(table: Table) -> str:
+    """Return what a console prints of a table, without colours.
+
+    >>> printed(Table("Counts", ("what", "n"), (("additions", 402),))).splitlines()[-1].split()
+    ['additions', '402']
+    """
+    from rich.console import Console  # noqa: PLC0415
+
+    stream = io.StringIO()
+    Console(file=stream, color_system=None, highlight=False, force_jupyter=False).print(table)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
 
 
 class Link(str):

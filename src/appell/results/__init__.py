@@ -1,4 +1,5 @@
-"""Results of simulations: runs, their files, plots and films.
+"""Results of simulations: runs, their files, plots, animations, and pages that play them.
 
-Read path.py and run.py, then style.py, plots.py and motions.py, then skeleton.py, animation.py and films.py.
+Read path.py, records.py and run.py, then style.py, plots.py and motions.py, then animation.py and films.py, then
+player/.
 """

@@ -1,4 +1,4 @@
-"""A run as a film: the robot as lines, the walls as lines, impacts as flashes with their impulses."""
+"""A run as an animation: the robot and the walls as lines, impacts as flashes with their impulses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from appell.errors import InputError
 from appell.model.build import listed
 from appell.read.extras import extra
 from appell.results.films import gif, mp4
-from appell.results.skeleton import Skeleton, skeleton
 from appell.results.style import COLOURS, figure, matplotlib, styled
+from appell.shapes.skeleton import Skeleton, skeleton
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 PLANES = ("xy", "xz", "yz")
 VIEWS = (*PLANES, "3d")
 FLASH = 0.3
-"""How long an impact is seen [s of the film]."""
+"""How long an impact is shown [s of the animation]."""
 LABELS = 4
-"""Points that strike together whose impulses are written out; more would hide each other."""
+"""Simultaneous impact points up to which impulses are labelled; more labels would overlap."""
 MOST = 5000
-"""Frames that a film may have."""
+"""The largest number of frames of an animation."""
 AZIMUTH, ELEVATION = np.radians(-60.0), np.radians(20.0)
-"""From where a motion in space is seen."""
+"""The viewing direction of a motion in space."""
 
 
 class Scene(NamedTuple):
-    """What is seen: (2, 3) from world to paper, the box of the paper (low, high), and the box of the world."""
+    """The view: the projection (2, 3) from world to image, and the bounds of the image and of the world."""
 
     view: str
     projection: Array
@@ -43,17 +43,17 @@ class Scene(NamedTuple):
     box: tuple[Array, Array]
 
     def seen(self, p: Array) -> Array:
-        """Return points (..., 3) on the paper (..., 2)."""
+        """Return points (..., 3) in image coordinates (..., 2)."""
         return np.asarray(p @ self.projection.T)
 
     @property
     def span(self) -> float:
-        """Return the longer side of the paper [m]."""
+        """Return the longer side of the image [m]."""
         return float((self.high - self.low).max())
 
 
 class Mark(NamedTuple):
-    """An impact on the paper: where, how long ago (0 to 1), the lines of its arrow, and what is written beside it."""
+    """An impact in the image: its position, its age (0 to 1), the lines of its arrow, and its label."""
 
     place: Array
     age: float
@@ -62,12 +62,12 @@ class Mark(NamedTuple):
 
     @property
     def beside(self) -> Array:
-        """Return where the text goes: on the far side of the wall."""
+        """Return the position of the label, on the far side of the wall."""
         return np.asarray(self.place - 0.3 * (self.arrow[0][1] - self.place))
 
 
 class Frame(NamedTuple):
-    """One picture: time, energy, where the skeleton's points are, and the impacts seen with their ages, 0 to 1."""
+    """One frame: time, energy, positions of the skeleton's points, and the visible impacts with their ages, 0 to 1."""
 
     t: float
     energy: float
@@ -76,7 +76,7 @@ class Frame(NamedTuple):
 
 
 def frames(run: Run, fps: float, speed: float) -> list[Frame]:
-    """Return the pictures of a film that shows `speed` seconds of motion a second."""
+    """Return the frames of an animation that shows `speed` seconds of motion per second."""
     robot = robot_of(run)
     start, end = float(run.t[0]), float(run.t[-1])
     count = int((end - start) * fps / speed)
@@ -87,7 +87,7 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     q, v = run.at(times)
     points = skeleton(robot.model).positions(robot, q)
     energy = robot.kinetic_energy(q, v) + robot.potential_energy(q)
-    lasting = max(FLASH * speed, 1.5 * speed / fps)  # an impact between two pictures is seen on one at least
+    lasting = max(FLASH * speed, 1.5 * speed / fps)  # an impact between two frames is visible in one of them at least
     seen = [
         tuple((x, (t - x.time) / lasting) for x in run.impacts if 0.0 <= t - x.time < lasting) for t in times.tolist()
     ]
@@ -95,15 +95,15 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
 
 
 def robot_of(run: Run, what: str = "run.animate") -> Any:
-    """Return the robot of a run that has one, and states; `what` is what would draw it."""
+    """Return the robot of a run that has a robot and states; `what` names the caller in the error."""
     if run.robot is None or not len(run.t):
         lack = "no states" if not len(run.t) else "no robot"
-        raise InputError(f"{what}: the run of '{run.robot_name}' has {lack}, so there is nothing to draw")
+        raise InputError(f"{what}: the run of '{run.robot_name}' has {lack} to draw")
     return run.robot
 
 
 def scene(run: Run, points: Array, plane: str) -> Scene:
-    """Return how to look at a motion: along the axis that it has no extent in, or at all of space."""
+    """Return the view of a motion: along the axis in which it has no extent, else in perspective from the side."""
     if plane not in (*VIEWS, "auto"):
         raise InputError(f"run.animate: no plane '{plane}'; known: {listed((*VIEWS, 'auto'))}")
     struck = [x.positions[x.normals.any(axis=-1)] for x in run.impacts]
@@ -115,7 +115,7 @@ def scene(run: Run, points: Array, plane: str) -> Scene:
     projection = _projection(view, np.array(robot_of(run).model.gravity))
     reach = float(np.linalg.norm(extent)) or 1.0
     for line in _outlines(run):
-        # a wall of the motion's size is shown whole, of a longer one the part that is near
+        # a wall of about the size of the motion is shown whole, of a larger one the part nearby
         if float(np.linalg.norm(np.ptp(line, axis=0))) <= 4.0 * reach:
             low, high = np.minimum(low, line.min(axis=0)), np.maximum(high, line.max(axis=0))
     middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, 0.1 * reach) + 0.06 * reach
@@ -162,14 +162,14 @@ def _draw_walls(axes: Axes, run: Run, look: Scene) -> None:
 
 
 def wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array]:
-    """Return lines on a wall: where slices of space, across each of the axes, meet it."""
+    """Return lines on a wall: its intersections with planes across each of the axes."""
     for axis in range(3):
         for x in np.linspace(box[0][axis], box[1][axis], count):
             yield from _slice(wall, box, axis, float(x))
 
 
 def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = None) -> list[Array]:
-    """Return the lines (n, 3) where a wall meets the plane across an axis, in the middle unless told."""
+    """Return the lines (n, 3) where a wall meets the plane across an axis, by default through the middle of the box."""
     contour_generator = extra("contourpy", "films need").contour_generator
     first, second = (k for k in range(3) if k != axis)
     x, y = (np.linspace(box[0][k], box[1][k], 61) for k in (first, second))
@@ -189,7 +189,7 @@ def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = No
 
 
 class _Paper:
-    """The figure of a film: what stays is drawn once, what moves anew for every picture."""
+    """The figure of an animation: the background is drawn once, the moving parts for every frame."""
 
     def __init__(self, run: Run, bones: Skeleton, look: Scene) -> None:
         FigureCanvasAgg = matplotlib(".backends.backend_agg").FigureCanvasAgg
@@ -224,7 +224,7 @@ class _Paper:
         self._background = self._canvas.copy_from_bbox(canvas.bbox)
 
     def _moving(self) -> tuple[LineCollection, Any, LineCollection, Any]:
-        """Return the artists that every picture sets anew; animated ones are left out of the background."""
+        """Return the artists that change in every frame; Matplotlib leaves animated artists out of the background."""
         LineCollection = matplotlib(".collections").LineCollection
         axes = self._axes
         width = float(np.clip(40.0 / max(len(self._bones.lines), 1), 1.4, 3.0))
@@ -237,7 +237,7 @@ class _Paper:
         return sticks, joints, arrows, hits
 
     def picture(self, frame: Frame) -> Array:
-        """Return one picture as (height, width, 3) bytes."""
+        """Return one frame as an image (height, width, 3) of bytes."""
         to_rgba, Image, ImageDraw = matplotlib(".colors").to_rgba, _pillow("Image"), _pillow("ImageDraw")
         p = self._look.seen(frame.points)
         self._sticks.set_segments([p[list(line)] for line in self._bones.lines])
@@ -251,7 +251,7 @@ class _Paper:
         for artist in (self._sticks, self._joints, self._hits, self._arrows):
             self._axes.draw_artist(artist)
         image = Image.fromarray(np.array(self._canvas.buffer_rgba())[..., :3])
-        # Pillow writes a line in a fiftieth of the time that Matplotlib takes
+        # Pillow draws text about fifty times faster than Matplotlib
         pen = ImageDraw.Draw(image)
         left, top = self._axes.bbox.x0 + 8.0, image.height - self._axes.bbox.y1 + 4.0
         pen.text((left, top), f"t = {frame.t:.3f} s\nE = {frame.energy:.3f} J", "#000000", self._font)
@@ -264,7 +264,7 @@ class _Paper:
         return np.array(image)
 
     def _marks(self, impact: Impact, age: float, frame: Frame) -> Iterator[Mark]:
-        """Return where points struck, and the arrow of each impulse; a joint at its limit has none."""
+        """Yield the marks of an impact: positions and arrows of the impulses; a joint at its limit has no arrow."""
         for k, name in enumerate(impact.points):
             if not impact.normals[k].any():
                 yield Mark(self._look.seen(frame.points[self._bones.joints.index(name)]), age, [], "")
@@ -274,7 +274,7 @@ class _Paper:
             yield Mark(place, age, self._arrow(place, push), f"{np.linalg.norm(push):.3g} N·s")
 
     def _arrow(self, place: Array, push: Array) -> list[Array]:
-        """Return shaft and head; the length is as the root of the impulse, so that weak ones are seen beside strong."""
+        """Return shaft and head; the length grows with the root of the impulse, so that weak impulses are visible."""
         size = float(np.linalg.norm(push))
         if not size > 0.0:
             return []
@@ -287,7 +287,7 @@ class _Paper:
 
 
 def _font(size: int) -> Any:
-    """Return the fixed-width font that Matplotlib brings."""
+    """Return the monospaced font that ships with Matplotlib."""
     return _pillow("ImageFont").truetype(matplotlib(".font_manager").findfont("DejaVu Sans Mono"), size)
 
 
@@ -306,7 +306,7 @@ def _draw_triad(axes: Axes, look: Scene) -> None:
 
 
 def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
-    """Return the pictures of a film, each (height, width, 3) bytes, one after the other."""
+    """Yield the frames of an animation, each an image (height, width, 3) of bytes."""
     for name, value in (("fps", fps), ("speed", speed)):
         if not (np.isfinite(value) and value > 0.0):
             raise InputError(f"run.animate: {name} must be a number > 0, got {value!r}")
@@ -320,16 +320,16 @@ def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
 
 
 def film(run: Run, kind: str, fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> bytes:
-    """Return a film as a file of a kind: "gif", or "mp4" where ffmpeg is installed.
+    """Return an animation as the content of a file: "gif", or "mp4" where ffmpeg is installed.
 
     Raises
     ------
     InputError
-        When the kind or the plane is not known, or a number does not fit.
+        When the format or the plane is unknown, or a number is not positive.
     AppellError
-        When a program that it needs is not there.
+        When ffmpeg is not installed, or fails.
     """
     makers: dict[str, Callable[[Iterator[Array], float], bytes]] = {"gif": gif, "mp4": mp4}
     if kind not in makers:
-        raise InputError(f"run.animate: no films of kind '{kind}'; expected a file named .gif or .mp4")
+        raise InputError(f"run.animate: unknown format '{kind}'; expected .gif or .mp4")
     return makers[kind](pictures(run, fps, speed, plane), fps)

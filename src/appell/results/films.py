@@ -1,4 +1,4 @@
-"""Pictures to files that move: GIF by Pillow, MP4 by ffmpeg."""
+"""Encoding of animations: GIF by Pillow, MP4 by ffmpeg."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from appell.spatial.scalar import Array
 
 
 def gif(shown: Iterator[Array], fps: float) -> bytes:
-    """Return pictures as a GIF file that repeats for ever."""
+    """Return images as a GIF file that loops."""
     Image = extra("PIL.Image", "films need")
     palette = _palette()
     nearest, flat = _nearest(palette), []
@@ -27,7 +27,7 @@ def gif(shown: Iterator[Array], fps: float) -> bytes:
         image = Image.fromarray(nearest[red << 10 | green << 5 | blue])
         image.putpalette(palette.ravel().tolist())
         flat.append(image)
-    # a GIF counts hundredths of a second: rounded on the way, the film is as long as it should be
+    # GIF durations are whole hundredths of a second: rounding the ends keeps the total length
     ends = np.round(100.0 / fps * np.arange(len(flat) + 1))
     stream = BytesIO()
     flat[0].save(
@@ -42,17 +42,17 @@ def gif(shown: Iterator[Array], fps: float) -> bytes:
 
 
 def _palette() -> Array:
-    """Return the colours of a GIF, the same for all pictures lest they flicker: those drawn with, and their blends."""
+    """Return the palette of a GIF, one for all frames to avoid flicker: the colours drawn with, and their blends."""
     inks = [COLOURS[0], COLOURS[1], COLOURS[4], "#333333", "#777777"]
     rgb = np.array([[int(ink[k : k + 2], 16) for k in (1, 3, 5)] for ink in inks])
     blend = np.linspace(0.0, 1.0, 24)[:, None, None]
-    light = (1.0 - blend) * rgb + blend * 255.0  # towards the paper
-    dark = (1.0 - blend[::4]) * rgb[:3] + blend[::4] * 85.0  # and towards lines of grey
+    light = (1.0 - blend) * rgb + blend * 255.0  # towards white
+    dark = (1.0 - blend[::4]) * rgb[:3] + blend[::4] * 85.0  # and towards the grey lines
     return np.round(np.concatenate([light.reshape(-1, 3), dark.reshape(-1, 3), [[0.0, 0.0, 0.0]]])).astype(np.uint8)
 
 
 def _nearest(palette: Array) -> Array:
-    """Return the index of the nearest colour for every colour of five bits a channel, (32768,)."""
+    """Return the index of the nearest palette entry for every colour of five bits per channel, (32768,)."""
     steps = np.linspace(0.0, 255.0, 32)
     cube = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 1, 3)
     far = [np.sum((part - palette) ** 2, axis=-1) for part in np.array_split(cube, 16)]
@@ -60,20 +60,20 @@ def _nearest(palette: Array) -> Array:
 
 
 def mp4(shown: Iterator[Array], fps: float) -> bytes:
-    """Return pictures as an MP4 file, made by ffmpeg."""
+    """Return images as an MP4 file, encoded by ffmpeg."""
     program = shutil.which("ffmpeg")
     if program is None:
-        raise AppellError("run.animate: films as .mp4 need ffmpeg, which is not installed; name the file .gif instead")
+        raise AppellError("run.animate: .mp4 needs ffmpeg, which is not installed; install it or write a .gif")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "film.mp4")
         first = next(shown)
-        height, width = (side // 2 * 2 for side in first.shape[:2])  # what the common pixel format asks for
+        height, width = (side // 2 * 2 for side in first.shape[:2])  # the common pixel format needs even sizes
         form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
         made = ["-pix_fmt", "yuv420p", "-movflags", "+faststart", str(target)]
         command = [program, "-loglevel", "error", "-y", *form, *made]
         data = b"".join(picture[:height, :width].tobytes() for picture in (first, *shown))
         done = subprocess.run(command, input=data, capture_output=True, check=False)
         if done.returncode or not target.exists():
-            said = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
-            raise AppellError(f"run.animate: ffmpeg failed: {said}; name the file .gif instead")
+            reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+            raise AppellError(f"run.animate: ffmpeg failed: {reason}; write a .gif instead")
         return target.read_bytes()

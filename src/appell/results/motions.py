@@ -1,4 +1,4 @@
-"""Motions of many robots at once as curves: a line each where they are few, else the median and what is around it."""
+"""Motions of many robots as curves: one line per robot where they are few, else the median and percentile bands."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 FEW = 12
-"""How many robots have a line each."""
+"""The number of robots up to which each has its own line."""
 BANDS = ((5.0, 95.0, 0.12), (25.0, 75.0, 0.25))
-"""Percentiles between which a band is filled, and how dark."""
+"""Lower and upper percentile of each band, and its opacity."""
 
 
 class Line(NamedTuple):
@@ -33,9 +33,8 @@ class Line(NamedTuple):
 def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
     """Return a figure of q (..., times, nq) and v (..., times, nv); draw it inside :func:`appell.results.style.styled`.
 
-    Rotations and translations have a column each, for they differ in unit. Of a quaternion the angle is shown by which
-    the joint has turned since the start. v are the independent velocities. States that are not finite
-    are left out.
+    Rotations and translations have separate columns, since their units differ. A quaternion is shown as the angle of
+    rotation since the start. v are the independent velocities. States that are not finite are left out.
     """
     q, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, v))
     panels, names = _panels(robot, q, v), curve_names(robot)
@@ -47,7 +46,7 @@ def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
             for line in lines:
                 _draw(axes, t, line)
             axes.set_ylabel(f"{symbol} [{unit}]")
-            axes.axis("on" if lines else "off")  # motors may all slide, or all turn
+            axes.axis("on" if lines else "off")  # all motors may be prismatic, or all revolute
         column[0].set_title(TITLES[kind])
         lowest = column[1 if both[1] else 0]
         lowest.tick_params(labelbottom=True)
@@ -55,7 +54,7 @@ def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
     if is_named:
         name_joints(canvas, names)
     canvas.align_ylabels()
-    shown = "" if len(q) <= FEW else "\nlines are medians, bands hold a half and nine tenths of them"
+    shown = "" if len(q) <= FEW else "\nlines: medians; bands: central 50 % and 90 % of the motions"
     canvas.suptitle(f"{robot.name}: {len(q)} {'motion' if len(q) == 1 else 'motions'}{shown}", fontsize=10)
     return canvas
 

@@ -1,4 +1,4 @@
-"""A motion in between its recorded moments: one polynomial a step."""
+"""The motion between the recorded times: one polynomial per integration step."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A run as curves over time: coordinates, velocities, joint forces and energy, with impacts marked."""
+"""A run as curves over time: coordinates, velocities, joint torques and energy, with impacts marked."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,17 +23,18 @@ if TYPE_CHECKING:
     from appell.robot.robot import Robot
 
 POINTS = 4000
-"""How many points a curve has at least, so far as the steps are long enough to need them."""
+"""The number of points of a curve, at least, where the integration steps are long."""
 NAMED = 120
-"""How many curves a legend names; more than that nobody reads."""
+"""The largest number of curves with a legend."""
 DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
-"""With seven colours, thirty-five curves that can be told apart."""
+"""With seven colours, these distinguish thirty-five curves."""
 SYMBOLS = {"turns": ("rad", "rad/s", "N·m"), "slides": ("m", "m/s", "N"), "": ("", "", "")}
+ENERGY_COLOURS = {"kinetic": COLOURS[1], "potential": COLOURS[2], "total": COLOURS[6]}
 TITLES = {"turns": "rotations", "slides": "translations", "": "joints"}
 
 
 class Curves(NamedTuple):
-    """A run between its steps too: times (n,), q and v; at an impact there are two entries, before and after."""
+    """A run sampled between its steps: times (n,), q and v; an impact has two entries, before and after."""
 
     t: Array
     q: Array
@@ -40,7 +42,7 @@ class Curves(NamedTuple):
 
 
 def curves(run: Run, points: int = POINTS) -> Curves:
-    """Return the motion as dense as a drawing needs it, jumps at impacts kept.
+    """Return the motion sampled densely enough for a plot, with the jumps at impacts.
 
     >>> import appell
     >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
@@ -56,12 +58,34 @@ def curves(run: Run, points: int = POINTS) -> Curves:
     y = np.einsum("xd,sdn->sxn", basis, path.coefficients).reshape(-1, path.coefficients.shape[2])
     half = 0.5 * (path.ends - path.starts)[:, None]
     t = (path.starts[:, None] + half * (1.0 + x)).reshape(-1)
-    t[each - 1 :: each] = path.ends  # their last digit too
+    t[each - 1 :: each] = path.ends  # exactly
     return Curves(t, y[:, : run.nq], y[:, run.nq :])
 
 
+def thinned(t: Array, curves: Array, points: int) -> tuple[Array, Array]:
+    """Return about `points` rows of curves (n, k): the ends, and the least and greatest of every stretch of time.
+
+    >>> t = np.linspace(0.0, 1.0, 10001)
+    >>> spike = np.zeros((10001, 1))
+    >>> spike[777] = 1.0
+    >>> float(thinned(t, spike, 400)[1].max())
+    1.0
+    """
+    if len(t) <= points:
+        return t, curves
+    edges = np.linspace(0, len(t), points // 2 + 1).astype(int)
+    kept = {0, len(t) - 1}
+    deviation = curves - curves.mean(axis=0)
+    scale = np.abs(deviation).max(axis=0)
+    size = (deviation / np.where(scale > 0.0, scale, 1.0)).sum(axis=1)
+    for start, end in pairwise(edges.tolist()):
+        kept |= {start + int(np.argmin(size[start:end])), start + int(np.argmax(size[start:end]))}
+    rows = np.array(sorted(kept))
+    return t[rows], curves[rows]
+
+
 class Curve(NamedTuple):
-    """One line of a panel: the joint's index (of its colour), its values, and the times they are at."""
+    """One line of a panel: the joint's index (which gives the colour), the times, and the values."""
 
     joint: int
     t: Array
@@ -71,8 +95,8 @@ class Curve(NamedTuple):
 def history(run: Run) -> Figure:
     """Return a figure of q, v, τ and energy against time; draw it inside :func:`appell.results.style.styled`.
 
-    Rotations and translations have a column each, for they differ in unit. Of a quaternion the angle is shown by which
-    the joint has turned since the start.
+    Rotations and translations have separate columns, since their units differ. A quaternion is shown as the angle of
+    rotation since the start.
 
     Raises
     ------
@@ -83,25 +107,25 @@ def history(run: Run) -> Figure:
         raise InputError(
             f"run.plot: the run of '{run.robot_name}' has no states to draw; it ended early: {run.ended_early}"
         )
-    panels = _panels(run)
-    kinds = list(panels)
+    drawn = panels(run)
+    kinds = list(drawn)
     known = list(run.joint_names) if run.robot is None else curve_names(run.robot)
     names = known or [f"{k}" for k in range(run.v.shape[-1])]
     is_named = len(names) <= NAMED
     canvas = figure(4.2 * len(kinds) + (2.6 if is_named else 0.4), 8.6)
     grid = canvas.add_gridspec(4, len(kinds))
     for column, kind in enumerate(kinds):
-        for row, (symbol, lines) in enumerate(panels[kind].items()):
+        for row, (symbol, lines) in enumerate(drawn[kind].items()):
             axes = canvas.add_subplot(grid[row, column])
-            if not lines:  # motors may all slide, or all turn
+            if not lines:  # all motors may be prismatic, or all revolute
                 axes.set_axis_off()
                 continue
             for joint, t, values in lines:
                 axes.plot(t, values, color=COLOURS[joint % len(COLOURS)], linestyle=dash(joint))
             unit = SYMBOLS[kind][row]
             axes.set_ylabel(f"{symbol} [{unit}]" if unit else symbol)
-            lowest = max(k for k, drawn in enumerate(panels[kind].values()) if drawn)
-            axes.tick_params(labelbottom=row == lowest and len(kinds) > 1)  # one column shares the times below
+            lowest = max(k for k, lines_of in enumerate(drawn[kind].values()) if lines_of)
+            axes.tick_params(labelbottom=row == lowest and len(kinds) > 1)  # else shared with the energy
             if not any(values.any() for _, _, values in lines):
                 axes.set_ylim(-1.0, 1.0)
             mark_impacts(axes, run)
@@ -117,9 +141,9 @@ def history(run: Run) -> Figure:
 
 
 def mark_impacts(axes: Axes, run: Run, *, is_named: bool = False) -> None:
-    """Draw a thin vertical line at every impact, fainter where there are many, and fix the axis of time.
+    """Draw a thin vertical line at every impact, fainter where there are many, and set the time range.
 
-    Where they are named, the legend has a line for them.
+    With `is_named`, the legend has an entry for them.
     """
     times = sorted({impact.time for impact in run.impacts})
     alpha = float(np.clip(30.0 / max(len(times), 1), 0.08, 0.8))
@@ -132,12 +156,12 @@ def mark_impacts(axes: Axes, run: Run, *, is_named: bool = False) -> None:
 
 
 def dash(joint: int) -> Any:
-    """Return the dashes of a joint's line, which change when the colours begin anew."""
+    """Return the line style of a joint, which changes after every cycle of the colours."""
     return DASHES[joint // len(COLOURS) % len(DASHES)]
 
 
 def name_joints(canvas: Figure, names: list[str]) -> None:
-    """Give a figure the legend of its joints, beside it."""
+    """Add the legend of the joints beside a figure."""
     Line2D = matplotlib(".lines").Line2D
 
     lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)], linestyle=dash(k)) for k in range(len(names))]
@@ -153,25 +177,25 @@ def name_joints(canvas: Figure, names: list[str]) -> None:
     )
 
 
-def _panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
-    """Return the curves by kind of motion, then by symbol; one kind without units where the robot is not known."""
+def panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
+    """Return the curves by kind of motion, then by symbol; without a robot, one kind without units."""
     dense = curves(run)
     if run.robot is None:
         whole = {"q": (dense.t, dense.q), "v": (dense.t, dense.v), "τ": (run.t, run.tau)}
         return {
             "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
         }
-    panels: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
+    found: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
     for k, kind, values in coordinates(run.robot, dense.q):
-        panels[kind]["q"].append(Curve(k, dense.t, values))
+        found[kind]["q"].append(Curve(k, dense.t, values))
     for symbol, letter, t, values in (("v", "v", dense.t, dense.v), ("τ", "tau", run.t, run.tau)):
         for place, (k, kind) in enumerate(directions(run.robot, letter)):
-            panels[kind][symbol].append(Curve(k, t, values[:, place]))
-    return {kind: panel for kind, panel in panels.items() if any(panel.values())}
+            found[kind][symbol].append(Curve(k, t, values[:, place]))
+    return {kind: panel for kind, panel in found.items() if any(panel.values())}
 
 
 def curve_names(robot: Robot) -> list[str]:
-    """Return the joints that curves are of, each with a colour: those of q, then those of v and τ that are others.
+    """Return the names of the joints with curves: those of q, then the others of v and τ; the index gives the colour.
 
     >>> import appell
     >>> curve_names(appell.load("sst"))
@@ -181,7 +205,7 @@ def curve_names(robot: Robot) -> list[str]:
 
 
 def directions(robot: Robot, letter: str) -> list[tuple[int, str]]:
-    """Return of every number of v, or of tau, the place of its joint in :func:`curve_names`, and what it measures.
+    """Return, for every entry of v or tau, the index of its joint in :func:`curve_names`, and its kind of motion.
 
     >>> import appell
     >>> directions(appell.load("four-bar"), "v")
@@ -193,7 +217,7 @@ def directions(robot: Robot, letter: str) -> list[tuple[int, str]]:
 
 
 def coordinates(robot: Robot, q: Array) -> list[tuple[int, str, Array]]:
-    """Return the curves of coordinates (n, nq): the joint's place in :func:`curve_names`, what it measures, values."""
+    """Return the curves of coordinates (n, nq): index of the joint in :func:`curve_names`, kind of motion, values."""
     return [
         (k, kind, values)
         for k, (name, at) in enumerate(robot.places("q").items())
@@ -210,15 +234,21 @@ def _of_joint(joint: Joint, q: Array) -> list[tuple[str, Array]]:
     return [(TURNS if any(column.angular) else SLIDES, q[:, k]) for k, column in enumerate(joint.columns)]
 
 
+def energies(run: Run) -> tuple[Array, dict[str, Array]]:
+    """Return times, and the kinetic, potential and total energy [J] at them; the total alone without a robot."""
+    if run.robot is None:
+        return run.t, {"total": run.energy}
+    dense = curves(run)
+    q = run._normalised(np.array(dense.q))
+    kinetic, potential = run.robot.kinetic_energy(q, dense.v), run.robot.potential_energy(q)
+    return dense.t, {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+
 def _energy(axes: Axes, run: Run) -> None:
     """Draw total energy, and kinetic and potential where the robot is known."""
-    if run.robot is not None:
-        dense = curves(run)
-        q = run._normalised(np.array(dense.q))
-        kinetic, potential = run.robot.kinetic_energy(q, dense.v), run.robot.potential_energy(q)
-        axes.plot(dense.t, kinetic, color=COLOURS[1], label="kinetic")
-        axes.plot(dense.t, potential, color=COLOURS[2], label="potential")
-    axes.plot(run.t, run.energy, color=COLOURS[6], label="total")
+    t, found = energies(run)
+    for name, values in found.items():
+        axes.plot(t, values, color=ENERGY_COLOURS[name], label=name)
     for k, rest in enumerate(run.rests):
         axes.axvspan(
             rest.start, rest.end, color=COLOURS[4], alpha=0.12, linewidth=0.0, label=None if k else "resting contact"

@@ -1,4 +1,4 @@
-"""What the numbers of q, v and τ are called, and whether they measure rotations or translations, for any robot."""
+"""Names of the entries of q, v and τ, and whether they are rotations or translations, for any robot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TURNS, SLIDES = "turns", "slides"
 
 
 def labels(robot: Robot, letter: str) -> list[str]:
-    """Return a name per number of "q", "v", "a" or "tau": the joint's, ``name[k]`` where it has several.
+    """Return one name per entry of "q", "v", "a" or "tau": the joint's name, or ``name[k]`` where it has several.
 
     >>> import appell
     >>> labels(appell.load("two-link", floating=True), "q")[-3:]
@@ -26,7 +26,7 @@ def labels(robot: Robot, letter: str) -> list[str]:
 
 
 def joint_named(robot: Robot, name: str) -> Joint:
-    """Return a joint of the spanning tree; a coordinate that is none of them, as an Euler angle, is a rotation.
+    """Return a joint of the spanning tree; any other coordinate, such as an Euler angle, counts as a rotation.
 
     >>> import appell
     >>> joint_named(appell.load("stewart"), "leg1").kind, joint_named(appell.load("sst"), "phi").kind
@@ -37,7 +37,7 @@ def joint_named(robot: Robot, name: str) -> Joint:
 
 
 def measures(robot: Robot, names: Sequence[str]) -> list[str]:
-    """Return of velocities, or forces, whether each turns or slides: the motion subspace of what turns has an ω.
+    """Return for each velocity or force whether it is a rotation or a translation; rotations have an angular part.
 
     >>> import appell
     >>> measures(appell.load("mobile-arm"), ["left", "shoulder"])

@@ -1,14 +1,15 @@
-"""A run: what a simulation gave, with everything needed to look at it, save it and go on from it."""
+"""A run: the result of a simulation, to be evaluated, plotted, animated and saved."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,10 @@ from appell.read.files import extension, write
 from appell.read.regular import as_path
 from appell.results.animation import film
 from appell.results.path import Path
+from appell.results.player.notebook import Player, run_summary
+from appell.results.player.page import page
 from appell.results.plots import history
+from appell.results.records import ContactInterval, EventRecord, Impact, Outline
 from appell.results.run_file import ARRAYS, PATH, VERSION, read_parts
 from appell.results.style import written
 from appell.robot.robot import Robot
@@ -27,83 +31,41 @@ from appell.spatial.scalar import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Impact:
-    """One impact: k points strike k walls at one moment.
-
-    `normals` point from the wall to the free side; `approach` and `departure` are the speeds [m/s] towards and away
-    from the wall before and after, `slip` the tangential velocities before (k, 3). `impulse` [N·s] is along the
-    normals, `friction` (k, 3) across them, in the world. Energies [J] are of the whole robot, kinetic and potential. A
-    joint that strikes the end of its range has its name among the points, no normal, and an impulse in N·m·s.
-    """
-
-    time: float
-    points: tuple[str, ...]
-    walls: tuple[str, ...]
-    positions: Array
-    normals: Array
-    approach: Array
-    departure: Array
-    slip: Array
-    impulse: Array
-    friction: Array
-    energy_before: float
-    energy_after: float
-    v_before: Array
-    v_after: Array
-
-    @property
-    def angles(self) -> Array:
-        """Return the angles of attack [rad] between each point's velocity and the wall's normal."""
-        return np.asarray(np.arctan2(np.linalg.norm(self.slip, axis=-1), self.approach))
-
-    @property
-    def loss(self) -> float:
-        """Return the energy [J] that the impact took."""
-        return self.energy_before - self.energy_after
-
-
-@dataclass(frozen=True)
-class ContactInterval:
-    """A point that rested on (or slid along) a wall, from one time to another."""
-
-    point: str
-    wall: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class EventRecord:
-    """An event that the user asked for: which, when, and the state at that moment."""
-
-    name: str
-    time: float
-    q: Array
-    v: Array
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What is left of a wall in a file: its name and a line (n, 3) that draws it, if it has one."""
-
-    label: str
-    line: list[list[float]] | None
-
-    def outline(self) -> Array | None:
-        """Return the line."""
-        return None if self.line is None else np.array(self.line)
+__all__ = ["ContactInterval", "EventRecord", "Impact", "Outline", "Run"]
 
 
 @dataclass(frozen=True)
 class Run:
-    """A motion: states at recorded times, and what happened on the way.
+    """The result of :func:`appell.simulate`: states over time, with impacts, contacts and events.
 
-    Times are those of the integrator's steps; an impact has two entries, before and after. `a` are accelerations, `tau`
-    the joint forces of the control, `energy` kinetic plus potential [J]. In between, :meth:`at` evaluates the
-    integrator's own polynomials. `ended_early` says why a run stopped before its duration, and is empty otherwise;
-    `notes` are remarks on the way.
+    Attributes
+    ----------
+    t
+        Times of the integration steps, (n,) [s]; an impact has two entries, before and after.
+    q, v, a
+        Coordinates (n, nq), velocities (n, nv) and accelerations (n, nv).
+    tau
+        Joint torques of the controller, (n, nu) [N·m, N].
+    energy
+        Kinetic plus potential energy, (n,) [J].
+    impacts, rests, events
+        Impacts, intervals of resting contact, and user-defined events, in order of time.
+    path
+        The integrator's polynomials between the times, which :meth:`at` evaluates.
+    ended_early
+        Empty, or the reason why the run ended before its duration.
+    notes
+        Remarks of the simulation.
+    robot, walls
+        The robot and the walls; None and outlines where a file has no more.
+    robot_name, joint_names
+        Names for tables and plots.
+
+    Examples
+    --------
+    >>> import appell
+    >>> appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+    <Run of 'two-link': 0.1 s, 5 states, 0 impacts>
     """
 
     t: Array
@@ -128,14 +90,34 @@ class Run:
         span = f"{self.t[-1] - self.t[0]:.6g} s" if len(self.t) else "nothing"
         return f"<Run of '{self.robot_name}': {span}, {len(self.t)} states, {len(self.impacts)} impacts{early}>"
 
+    def _repr_html_(self) -> str:
+        return run_summary(self)
+
     @cached_property
     def nq(self) -> int:
         """Return the number of coordinates."""
         return int(self.q.shape[-1])
 
     def at(self, t: ArrayLike) -> tuple[Array, Array]:
-        """Return q and v at any times of the run; at the moment of an impact, after it.
+        """Return the state at any times of the run; at the time of an impact, the state after it.
 
+        Parameters
+        ----------
+        t
+            Times (...) between the first and the last of the run [s].
+
+        Returns
+        -------
+        tuple of ndarray
+            q (..., nq) and v (..., nv), from the integrator's polynomials.
+
+        Raises
+        ------
+        InputError
+            When a time is outside the run, or the run has no states.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> run = appell.simulate(robot, [0.0, 0.0], [0.0, 0.0], 0.1)
@@ -165,10 +147,25 @@ class Run:
         return q
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of q, v, τ and energy against time, impacts marked; write it to `path` where one is given.
+        """Plot q, v, τ and energy against time, with impacts marked.
 
-        The file's ending says what it is: .png, .pdf or .svg.
+        Parameters
+        ----------
+        path
+            The file to write, .png, .pdf or .svg; none by default.
 
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure; a notebook displays it.
+
+        Raises
+        ------
+        InputError
+            When the extension is unknown, the run has no states, or Matplotlib is not installed.
+
+        Examples
+        --------
         >>> import appell
         >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
         >>> len(run.plot().axes)
@@ -176,32 +173,127 @@ class Run:
         """
         return written("run.plot", path, lambda: history(self))
 
-    def animate(self, path: str | os.PathLike[str], fps: float = 25.0, speed: float = 1.0, plane: str = "auto") -> File:
-        """Write the motion as a film, .gif or (where ffmpeg is installed) .mp4; return its place.
+    @overload
+    def animate(self, path: None = None, fps: float = ..., speed: float = ..., plane: str = ...) -> Player: ...
+    @overload
+    def animate(self, path: str | os.PathLike[str], fps: float = ..., speed: float = ..., plane: str = ...) -> File: ...
+    def animate(
+        self, path: str | os.PathLike[str] | None = None, fps: float = 25.0, speed: float = 1.0, plane: str = "auto"
+    ) -> File | Player:
+        """Play the motion in a notebook, or write it as a film: .gif, or .mp4 where ffmpeg is installed.
 
         Parameters
         ----------
         path
-            Where the film goes.
+            The file of the film. Without one, a player is returned, which a notebook displays: the run in 3-D with a
+            time slider, as in :meth:`to_html`.
         fps
-            Pictures a second.
+            Frames per second.
         speed
-            Seconds of motion that one second of the film shows: 0.2 is five times slower.
+            Seconds of motion per second of film: 0.2 is five times slower.
         plane
             "xy", "xz", "yz", "3d" for all of space, or "auto": the plane that the motion stays in, if it does.
 
+        Returns
+        -------
+        pathlib.Path or Player
+            The file, or the player.
+
+        Raises
+        ------
+        InputError
+            When the extension or the plane is unknown, a number is not positive, or the run has no states or no robot.
+
+        Examples
+        --------
         >>> import appell, tempfile
         >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     run.animate(folder + "/fall.gif").name
         'fall.gif'
+        >>> run.animate()
+        <Player of 'two-link', 0.1 s: displays itself in a notebook; run.to_html(path) writes it to a file>
         """
+        if path is None:
+            return Player(self, page(self, fps=max(fps, 60.0), speed=speed, plane=plane, autoplay=True))
         form = extension("run.animate", path, (".gif", ".mp4"))
         return write(path, film(self, form.removeprefix("."), fps, speed, plane))
 
-    def save(self, path: str | os.PathLike[str]) -> File:
-        """Write the run to an ``.npz`` file (all of it) or to a ``.csv`` (times, states, forces and energy).
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        source: str | os.PathLike[str] | None = None,
+        packages: Iterable[str | os.PathLike[str]] = (),
+        fps: float = 60.0,
+        speed: float | None = None,
+        plane: str = "auto",
+    ) -> File:
+        """Write one HTML file that plays the run in 3-D in a browser, without a server or a network.
 
+        The page has a time slider, play, pause and speed, a camera to orbit and zoom, curves of q, v, τ and energy with
+        a cursor, and a list of the impacts. The robot is drawn with the shapes of its file; where there are none, as
+        a stick figure.
+
+        Parameters
+        ----------
+        path
+            The file, ``.html`` or ``.htm``.
+        source
+            The URDF or MJCF file with the robot's shapes; by default the file that the robot was loaded from. A run
+            that was read from a file needs it.
+        packages
+            Folders in which ``package://`` names of meshes are looked up first.
+        fps
+            Recorded frames per second of motion; fewer where the file would become large. Poses in between are
+            interpolated.
+        speed
+            Seconds of motion per second that the page plays at first; by default 1, less for short runs.
+        plane
+            How the camera looks at first: "xy", "xz", "yz", "3d", or "auto".
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            When the extension or the plane is unknown, a number is not positive, the run has no states or no robot, or
+            the file cannot be written.
+
+        Examples
+        --------
+        >>> import appell, tempfile
+        >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     run.to_html(folder + "/run.html").stat().st_size < 100_000
+        True
+        """
+        extension("run.to_html", path, (".html", ".htm"))
+        return write(path, page(self, source=source, packages=packages, fps=fps, speed=speed, plane=plane))
+
+    def save(self, path: str | os.PathLike[str]) -> File:
+        """Write the run to a file: ``.npz`` with everything, or ``.csv`` with t, q, v, a, tau and energy.
+
+        Parameters
+        ----------
+        path
+            The file; its extension is the format.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            When the extension is unknown or the file cannot be written.
+
+        Examples
+        --------
         >>> import appell, tempfile
         >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -240,13 +332,27 @@ class Run:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """Return a run that :meth:`save` wrote, with its robot; of the walls there are the outlines, to be drawn.
+        """Read a run that :meth:`save` wrote to an ``.npz`` file.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Run
+            The run with its robot, without the shapes of the robot's file; walls are their outlines.
 
         Raises
         ------
         ReadError
-            When the file is not there, not whole, of another version, or has a part that no run has; the message names
-            the file and the part.
+            When the file is missing, incomplete, of another version or not a run; the message names the file and the
+            entry.
+
+        Examples
+        --------
+        See :meth:`save`.
         """
         parts = read_parts(as_path(path, "Run.load"))
         return Run(

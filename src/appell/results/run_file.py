@@ -42,11 +42,11 @@ RECORDS: Mapping[str, Mapping[str, str | Shape]] = {
     "rests": {"point": TEXT, "wall": TEXT, "start": SCALAR, "end": SCALAR},
     "events": {"name": TEXT, "time": SCALAR, "q": ("nq",), "v": ("nv",)},
 }
-"""The fields of each kind of record, and what they hold."""
+"""The fields of each kind of record, with their types."""
 
 
 class Parts(NamedTuple):
-    """What a file holds: the arrays, the path's arrays, the records by kind, the rest by key, and the robot."""
+    """The content of a file: arrays, arrays of the path, records by kind, other entries by key, and the robot."""
 
     arrays: dict[str, Array]
     path: dict[str, Array]
@@ -83,7 +83,7 @@ def read_parts(path: Path) -> Parts:
 
 
 def _about(given: Array | None, place: Place) -> dict[str, Any]:
-    """Return the entry that is JSON, its texts checked."""
+    """Return the JSON entry, with its texts checked."""
     here = place.at(ABOUT)
     if given is None or given.shape != () or given.dtype.kind != "U":
         raise place.error(f"not a run of appell's: expected a text '{ABOUT}'")
@@ -171,7 +171,7 @@ def _record(value: object, fields: Mapping[str, str | Shape], sizes: Mapping[str
 
 
 def _arrays(given: Mapping[str, Array], is_early: bool, place: Place) -> dict[str, Array]:
-    """Return times, states, forces and energies: a row each per time; only what a run ended by may not be finite."""
+    """Return times, states, torques and energies, one row per time; only a run that ended early may have NaN."""
     arrays = {name: _floats(given[name], 1 if name in ("t", "energy") else 2, place.at(name)) for name in ARRAYS}
     for name, array in arrays.items():
         if len(array) != len(arrays["t"]):
@@ -192,7 +192,7 @@ def _floats(array: Array, dimensions: int, place: Place) -> Array:
 
 
 def _path(given: dict[str, Array], sizes: Mapping[str, int], place: Place) -> dict[str, Array]:
-    """Return the polynomials between the times: one per step, one after the other."""
+    """Return the polynomials of consecutive steps."""
     places = {name: place.at(f"path_{name}") for name in PATH}
     starts, ends = (_floats(given[name], 1, places[name]) for name in ("starts", "ends"))
     width = sizes["nq"] + sizes["nv"]
@@ -216,7 +216,7 @@ def _path(given: dict[str, Array], sizes: Mapping[str, int], place: Place) -> di
 
 
 def _robot(about: Mapping[str, Any], arrays: Mapping[str, Array], place: Place) -> Robot | None:
-    """Return the robot of the file's own text, which must be the one that moved."""
+    """Return the robot described in the file, after a check that it fits the arrays."""
     if about["text"] is None:
         return None
     here, given = place.at("text"), about["text"]

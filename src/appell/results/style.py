@@ -1,4 +1,4 @@
-"""How appell's figures look: one style, readable in print and by the colour-blind."""
+"""The style of figures: readable in print, and with colour blindness."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ STYLE: dict[str, Any] = {
 
 
 def figure(width: float = 7.0, height: float = 4.5) -> Figure:
-    """Return an empty figure of a size in inches; draw on it inside :func:`png`, which sets the style.
+    """Return an empty figure of a size in inches; draw on it inside :func:`png`, which applies the style.
 
     >>> axes = figure().subplots()
     >>> _ = axes.set_xlabel("t [s]")
     """
-    drawn: Figure = matplotlib(".figure").Figure(figsize=(width, height))
-    return drawn
+    matplotlib()
+    from appell.results.figure import Figure as Drawn  # noqa: PLC0415  # it needs Matplotlib
+
+    return Drawn(figsize=(width, height))
 
 
 def png(draw: Callable[[], Figure]) -> bytes:
@@ -63,7 +65,7 @@ def png(draw: Callable[[], Figure]) -> bytes:
 
 
 def image(draw: Callable[[], Figure], form: str) -> bytes:
-    """Return a drawing as a file of a form that Matplotlib knows: png, pdf or svg.
+    """Return a figure as the content of a png, pdf or svg file.
 
     >>> image(figure, "svg")[:5]
     b'<?xml'
@@ -76,12 +78,12 @@ def image(draw: Callable[[], Figure], form: str) -> bytes:
 
 
 def written(what: str, path: str | os.PathLike[str] | None, draw: Callable[[], Figure]) -> Figure:
-    """Return a drawing in appell's style, and write it to `path` where one is given; `what` is what drew it.
+    """Return a figure in appell's style, and write it to `path` if given; `what` names the caller in errors.
 
     Raises
     ------
     InputError
-        When the file's ending is none of .png, .pdf and .svg.
+        When the extension is not .png, .pdf or .svg.
 
     >>> len(written("figure", None, figure).axes)
     0
@@ -94,7 +96,7 @@ def written(what: str, path: str | os.PathLike[str] | None, draw: Callable[[], F
 
 
 def styled() -> AbstractContextManager[None]:
-    """Return the context in which figures have appell's style.
+    """Return the context that applies appell's style to figures.
 
     >>> with styled():
     ...     drawn = figure()
@@ -107,7 +109,7 @@ def styled() -> AbstractContextManager[None]:
 
 
 def matplotlib(part: str = "") -> Any:
-    """Return Matplotlib, an extra, or a part of it, such as ".lines".
+    """Return the optional package Matplotlib, or one of its modules, such as ".lines".
 
     >>> matplotlib(".lines").__name__
     'matplotlib.lines'

@@ -29,6 +29,7 @@ from appell.robot.composed import composed
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
 from appell.robot.kind import Facts, Key, Kind, Rank
 from appell.robot.records import JointRecord, LinkRecord, Named, joint_records, link_records
+from appell.robot.summary import summary
 from appell.spatial.scalar import Array
 
 
@@ -51,6 +52,9 @@ class Description:
     def __repr__(self) -> str:
         label = f", {self.facts.label}" if self.facts.label else ""
         return f"<Robot '{self.name}': {len(self.model.bodies)} bodies{label}, nq {self.nq}, nv {self.nv}>"
+
+    def _repr_html_(self) -> str:
+        return summary(self)
 
     def __reduce__(self) -> Any:
         return type(self), (self.kind, self._formulation)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.display import card, table
 from appell.read.files import extension, write
 from appell.robot.arguments import truth, whole
 from appell.studies.engines import Engine, outcomes
@@ -23,6 +24,8 @@ from appell.studies.outcome import Outcome, Values, task
 from appell.studies.space import Space, as_space
 from appell.studies.store import Store, parquet_bytes
 
+FAILURES = 10
+"""Failed cases that a notebook lists."""
 INTERRUPTED = "interrupted (Ctrl-C)"
 Report = Callable[[int, int], None]
 """Takes how many more cases have run, and how many of them failed."""
@@ -134,6 +137,20 @@ class Study:
         done = int(self.done.sum())
         early = f", ended early: {self.ended_early}" if self.ended_early else ""
         return f"<Study: {done} of {len(self.cases)} cases, {len(self.failed)} failed, {self.seconds:.1f} s{early}>"
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, Any] = {**self.cases.columns, **self.values}
+        shown = ([_brief(column[k]) for column in columns.values()] for k in range(len(self.cases)))
+        failed = [f"{case}: {error}" for case, error in self.failed[:FAILURES]]
+        return card(repr(self).strip("<>"), table(tuple(columns), shown, len(self.cases)), *failed)
+
+
+def _brief(value: Any) -> object:
+    """Return a value as a cell: a number as it is, of an array its shape."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"array {value.shape}"
+    plain = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    return plain if isinstance(plain, int | float) else str(plain)
 
 
 def sweep(

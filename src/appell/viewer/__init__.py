@@ -1,5 +1,5 @@
 """The browser viewer: a page for a robot, a page for a run.
 
-Read view.py, viewer.py and server.py, then drawable.py (what is drawn), scene.py, panel.py with sliders.py (a robot),
+Read view.py, viewer.py and server.py, then scene.py, panel.py with sliders.py (a robot),
 playback.py (a run); overlays.py adds ellipsoids and frames.
 """

@@ -8,9 +8,9 @@ import numpy as np
 
 from appell.model.model import WORLD
 from appell.results.run import Impact, Run
+from appell.shapes.drawable import Drawable
+from appell.shapes.palette import HIT, REST, linear
 from appell.spatial.scalar import Array
-from appell.viewer.drawable import Drawable
-from appell.viewer.palette import HIT, REST, linear
 from appell.viewer.scene import Box
 
 LONGEST = 0.3

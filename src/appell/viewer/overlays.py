@@ -9,11 +9,11 @@ import numpy as np
 
 from appell.errors import AppellError
 from appell.robot.robot import Robot
+from appell.shapes.geometry import quaternions
+from appell.shapes.palette import HIT
 from appell.spatial.scalar import Array
 from appell.viewer.ellipsoid import INERTIA, KINDS, Ellipsoid, ellipsoid, end_effector
-from appell.viewer.geometry import quaternions
 from appell.viewer.html import line, small
-from appell.viewer.palette import HIT
 from appell.viewer.scene import Scene
 
 NONE = "none"

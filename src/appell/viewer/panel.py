@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from appell.errors import AppellError, AppellWarning, InputError
 from appell.model.model import WORLD
 from appell.robot.robot import Robot
+from appell.shapes.drawable import Drawable
 from appell.spatial.scalar import Array
-from appell.viewer.drawable import Drawable
 from appell.viewer.html import bars, heading, line, small
 from appell.viewer.overlays import Overlays
 from appell.viewer.scene import Box, Scene, extent

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.results.animation import PLANES, scene
 from appell.results.run import Run
-from appell.results.skeleton import skeleton
 from appell.robot.robot import Robot
+from appell.shapes.drawable import Drawable
+from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
-from appell.viewer.drawable import Drawable
 from appell.viewer.html import heading, pairs, small
 from appell.viewer.impacts import Contacts
 from appell.viewer.overlays import Overlays

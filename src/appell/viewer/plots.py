@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from appell.results.plots import thinned
 from appell.results.quantities import labels
 from appell.results.run import Run
 from appell.results.style import COLOURS
@@ -36,7 +36,7 @@ class Plot:
 
     def show(self, t: Array, curves: Array, names: Sequence[str], title: str) -> None:
         """Draw other curves (n, k)."""
-        self._t, self._curves = thinned(t, curves)
+        self._t, self._curves = thinned(t, curves, POINTS)
         low, high = _range(self._curves)
         self._low, self._high = low, high
         series: list[dict[str, Any]] = [{"label": "t"}]
@@ -76,28 +76,6 @@ class Plot:
     def _remove(self) -> None:
         if self._handle is not None:
             self._handle.remove()
-
-
-def thinned(t: Array, curves: Array) -> tuple[Array, Array]:
-    """Return so many points of curves that the page shows no difference: the least and greatest of every stretch.
-
-    >>> t = np.linspace(0.0, 1.0, 10001)
-    >>> spike = np.zeros((10001, 1))
-    >>> spike[777] = 1.0
-    >>> float(thinned(t, spike)[1].max())
-    1.0
-    """
-    if len(t) <= POINTS:
-        return t, curves
-    edges = np.linspace(0, len(t), POINTS // 2 + 1).astype(int)
-    kept = {0, len(t) - 1}
-    deviation = curves - curves.mean(axis=0)
-    scale = np.abs(deviation).max(axis=0)
-    size = (deviation / np.where(scale > 0.0, scale, 1.0)).sum(axis=1)
-    for start, end in pairwise(edges.tolist()):
-        kept |= {start + int(np.argmin(size[start:end])), start + int(np.argmax(size[start:end]))}
-    rows = np.array(sorted(kept))
-    return t[rows], curves[rows]
 
 
 def quantity(run: Run, name: str) -> tuple[Array, list[str]]:

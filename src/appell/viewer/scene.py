@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from appell.shapes.drawable import Drawable
+from appell.shapes.geometry import along, disc, quaternions, rod
+from appell.shapes.meshes import import_trimesh
+from appell.shapes.palette import JOINTS, linear
+from appell.shapes.visuals import Colour
 from appell.spatial.scalar import Array
-from appell.viewer.drawable import Drawable
-from appell.viewer.geometry import along, disc, quaternions, rod
-from appell.viewer.meshes import import_trimesh
-from appell.viewer.palette import JOINTS, linear
-from appell.viewer.visuals import Colour
 
 FOV = np.radians(40.0)
 

@@ -10,15 +10,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from appell.display import is_notebook
 from appell.errors import InputError
 from appell.loops.load import load
 from appell.results.animation import robot_of
 from appell.results.run import Run
 from appell.robot.robot import Robot
+from appell.shapes.drawable import drawable
+from appell.shapes.palette import BRAND
 from appell.viewer import server as _server
-from appell.viewer.drawable import drawable
 from appell.viewer.loop import Loop
-from appell.viewer.palette import BRAND
 from appell.viewer.panel import RobotPage
 from appell.viewer.playback import RunPage
 from appell.viewer.sliders import settled
@@ -35,8 +36,8 @@ def view(
     source: str | os.PathLike[str] | None = None,
     packages: Iterable[str | os.PathLike[str]] = (),
     port: int = 0,
-    browser: bool = True,
-    block: bool = True,
+    browser: bool | None = None,
+    block: bool | None = None,
 ) -> Viewer:
     """Open a page in the browser that shows a robot, to be moved by sliders, or a run, to be played.
 
@@ -57,9 +58,11 @@ def view(
     port
         Where to serve the page; any free port for 0.
     browser
-        Whether to open the page, too; its address is in the viewer's ``url``.
+        Whether to open the page in a browser; by default it is, except in a notebook, where the viewer that is
+        returned displays itself in the cell. The address is in the viewer's ``url``.
     block
-        Whether to return only when the viewer is stopped, by Ctrl-C; the address is printed then.
+        Whether to print the address and return only when the viewer is stopped, by Ctrl-C; by default it does, except
+        in a notebook.
 
     Returns
     -------
@@ -95,9 +98,9 @@ def view(
     except BaseException:
         _server.stop(server)
         raise
-    if browser and _has_screen():
+    if (not is_notebook() if browser is None else browser) and _has_screen():
         webbrowser.open(viewer.url)
-    if block:
+    if not is_notebook() if block is None else block:
         _wait(viewer)
     return viewer
 

@@ -8,8 +8,12 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike, NDArray
 
+from appell.display import element, frame
 from appell.viewer import server as _server
 from appell.viewer.loop import Loop
+
+HEIGHT = 560
+"""Of the viewer in a notebook [px]."""
 
 
 class Page(Protocol):
@@ -44,6 +48,12 @@ class Viewer:
 
     def __repr__(self) -> str:
         return f"<Viewer {'stopped' if self._is_over.is_set() else 'at ' + self.url}>"
+
+    def _repr_html_(self) -> str:
+        if self._is_over.is_set():
+            return element("div", "The viewer has been stopped.")
+        note = f"{self.url}, served to this machine alone; over SSH, forward port {self.port}. viewer.stop() ends it."
+        return element("div", frame(HEIGHT, src=self.url), element("small", note))
 
     @property
     def url(self) -> str:

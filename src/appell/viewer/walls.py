@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from appell.results.animation import wires
+from appell.shapes.geometry import ribbon
+from appell.shapes.palette import WALL
 from appell.simulation.walls.quadrics import Sphere
 from appell.simulation.walls.shapes import Plane, unit
 from appell.spatial.scalar import Array
-from appell.viewer.geometry import ribbon
-from appell.viewer.palette import WALL
 from appell.viewer.scene import Box
 
 FAINT = 0.16
@@ -53,7 +53,7 @@ def _surface(wall: Any, line: Array, box: Box, is_flat: bool) -> tuple[Array, Ar
     if isinstance(wall, Plane):
         return line[:4], np.array([[0, 1, 2], [0, 2, 3]])
     if isinstance(wall, Sphere):
-        from appell.viewer.meshes import import_trimesh  # noqa: PLC0415  # an extra
+        from appell.shapes.meshes import import_trimesh  # noqa: PLC0415  # an extra
 
         ball = import_trimesh().creation.icosphere(subdivisions=4, radius=wall.radius)
         return np.asarray(ball.vertices) + np.asarray(wall.centre, dtype=float), np.asarray(ball.faces)

@@ -46,6 +46,11 @@ class Rollout(NamedTuple):
     v: Array
     diverged: Array
 
+    def __repr__(self) -> str:
+        motions, failed = self.diverged.size, int((self.diverged >= 0).sum())
+        span = f"{self.t[-1] - self.t[0]:.6g} s" if len(self.t) else "0 s"
+        return f"<Rollout: {motions} motions of {span}, {len(self.t)} states each, {failed} diverged>"
+
     def plot(self, robot: Robot, path: str | os.PathLike[str] | None = None) -> Figure:
         """Return a figure of q and v against time, joint by joint; write it to `path` (.png, .pdf, .svg) if given.
 

@@ -13,10 +13,10 @@ from appell.model.build import listed
 from appell.model.check import LARGEST
 from appell.model.model import WORLD, Model
 from appell.read.extras import extra, is_installed
+from appell.shapes.files import Finder
+from appell.shapes.geometry import disc, matrix
+from appell.shapes.visuals import Colour, Looks, Visual
 from appell.spatial.scalar import Array
-from appell.viewer.files import Finder
-from appell.viewer.geometry import disc, matrix
-from appell.viewer.visuals import Colour, Looks, Visual
 
 KNOWN = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf", ".off")
 """Files that trimesh reads, .dae where pycollada is installed."""

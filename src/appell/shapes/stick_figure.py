@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.model.model import WORLD, Model
-from appell.results.skeleton import TURNING, skeleton
+from appell.shapes.geometry import along, disc, matrix, plate
+from appell.shapes.meshes import Piece
+from appell.shapes.palette import GROUND, JOINTS, RODS, TOOL, linear
+from appell.shapes.skeleton import TURNING, skeleton
 from appell.spatial.scalar import Array
 from appell.spatial.vector import ZERO
-from appell.viewer.geometry import along, disc, matrix, plate
-from appell.viewer.meshes import Piece
-from appell.viewer.palette import GROUND, JOINTS, RODS, TOOL, linear
 
 PLATE = 3
 """Lines on one body from which on it is a platform, and rods from its origin are the spokes of a plate."""
@@ -62,7 +62,7 @@ def stick_figure(model: Model, poses: Array, wanted: set[int]) -> StickFigure:
     """Return the stick figure of some bodies; `poses` are those of any configuration, to measure by.
 
     >>> import appell
-    >>> from appell.viewer.drawable import body_poses
+    >>> from appell.shapes.drawable import body_poses
     >>> robot = appell.load("two-link")
     >>> len(stick_figure(robot.model, body_poses(robot, [0.0, 0.0]), {0, 1}).rods)
     2

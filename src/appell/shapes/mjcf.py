@@ -12,12 +12,12 @@ from appell.errors import ReadError
 from appell.model.model import Model
 from appell.read.compiled import compile_mjcf, import_mujoco, names_of
 from appell.read.place import contents
+from appell.shapes.files import Finder
+from appell.shapes.geometry import matrix
+from appell.shapes.meshes import Outfit, Piece, outside_remark, solid
+from appell.shapes.visuals import Colour, Visual
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import from_quaternion
-from appell.viewer.files import Finder
-from appell.viewer.geometry import matrix
-from appell.viewer.meshes import Outfit, Piece, outside_remark, solid
-from appell.viewer.visuals import Colour, Visual
 
 SHOWN = 3
 """Geoms of groups below this are seen; those from here on, by custom, only collide."""

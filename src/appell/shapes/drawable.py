@@ -15,13 +15,13 @@ from appell.model.model import Model
 from appell.read.xml import outermost
 from appell.recursion.kinematics import world_poses
 from appell.robot.robot import Robot
+from appell.shapes.files import Finder
+from appell.shapes.meshes import Outfit, Piece, outfit
+from appell.shapes.mjcf import mjcf_outfit
+from appell.shapes.palette import upward
+from appell.shapes.stick_figure import StickFigure, plates, stick_figure, wheels
+from appell.shapes.visuals import urdf_looks
 from appell.spatial.scalar import Array
-from appell.viewer.files import Finder
-from appell.viewer.meshes import Outfit, Piece, outfit
-from appell.viewer.mjcf import mjcf_outfit
-from appell.viewer.palette import upward
-from appell.viewer.stick_figure import StickFigure, plates, stick_figure, wheels
-from appell.viewer.visuals import urdf_looks
 
 XML = (".urdf", ".xml", ".mjcf")
 

@@ -12,11 +12,11 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.model.model import WORLD
-from appell.results.skeleton import skeleton
-from appell.viewer import meshes
-from appell.viewer.drawable import body_poses, drawable
-from appell.viewer.files import Finder
-from appell.viewer.visuals import urdf_looks
+from appell.shapes import meshes
+from appell.shapes.drawable import body_poses, drawable
+from appell.shapes.files import Finder
+from appell.shapes.skeleton import skeleton
+from appell.shapes.visuals import urdf_looks
 
 trimesh = pytest.importorskip("trimesh")
 
