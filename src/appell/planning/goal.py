@@ -65,12 +65,12 @@ def checked_frame(robot: Robot, frame: str | None) -> str:
     return names[-1] if frame is None else frame
 
 
-def checked_poses(goal: ArrayLike) -> Array:
+def checked_poses(goal: ArrayLike, name: str = "goal", expected: str = "poses (..., 4, 4)") -> Array:
     """Return poses (..., 4, 4); raise if they are none."""
-    poses = real("goal", goal, "poses (..., 4, 4)")
+    poses = real(name, goal, expected)
     if poses.ndim < 2 or poses.shape[-2:] != (4, 4):
-        raise InputError(f"goal: expected poses (..., 4, 4), got an array of shape {poses.shape}")
-    return proper_poses("goal", poses)
+        raise InputError(f"{name}: expected {expected}, got an array of shape {poses.shape}")
+    return proper_poses(name, poses)
 
 
 def misfit(poses: Array, goal: Array) -> Array:
