@@ -45,6 +45,8 @@ _OPEN = 1e-6
 """Residual of loops [m, rad] before the last of them, above which a trial is rejected."""
 _DAMPING = (1e-14, 1e9)
 """Bounds of λ, as a share of the trace of JJᵀ."""
+_FLOOR = 1e-8
+"""The least λ of bold steps."""
 START = 1e-3
 """λ of the first step."""
 FRAMES = {
@@ -59,6 +61,22 @@ class Outline(NamedTuple):
     """What shapes the program: the class and frame of each task."""
 
     tasks: tuple[tuple[str, str | None], ...]
+
+
+class Settings(NamedTuple):
+    """The numbers that all samples share.
+
+    Weights of the residuals, 1 for those that count towards their task's tolerance and 0 for the others, tolerances per
+    task, limits of the joints with one coordinate, and the damping of bold steps: those are accepted whatever the cost,
+    with λ this share of |e|². At 0 a step must lower the cost.
+    """
+
+    weight: Array
+    mask: Array
+    tolerance: Array
+    lower: Array
+    upper: Array
+    bold: Array
 
 
 class Single(NamedTuple):
@@ -98,14 +116,9 @@ class _Layout:
             Port("progress", (5,)),  # cost, predicted decrease, λ, longest entry of the step, steps taken
             Port("errors", (len(outline.tasks),)),
         )
-        self.fixed = (
-            Port("goal", (sum(goals),)),
-            Port("weight", (count,)),
-            Port("mask", (count,)),
-            Port("tolerance", (len(outline.tasks),)),
-            Port("lower", (limits,)),
-            Port("upper", (limits,)),
-        )
+        sizes = (count, count, len(outline.tasks), limits, limits, 1)  # of Settings
+        self.settings = _slices(sizes)
+        self.fixed = (Port("goal", (sum(goals),)), Port("settings", (sum(sizes),)))
         postures = sum(name not in FRAMES for name, _ in outline.tasks)
         self.scratch = (
             Port("J", (rows, n)),
@@ -146,9 +159,10 @@ class Solver:
             text = repr((robot.kind.fingerprint(is_parametric=False), frames))
             self._kernel = RolloutKernel(RolloutSpec("inverse_kinematics", text, self._ir))
 
-    def __call__(self, q: Array, damping: Array, fixed: Sequence[Array], steps: int) -> Descent:
-        """Return where steps lead from configurations (n, nq), with λ (n,); `fixed` are the numbers of the tasks."""
+    def __call__(self, q: Array, damping: Array, goals: Array, settings: Array, steps: int) -> Descent:
+        """Return where steps lead from configurations (n, nq) with λ (n,) to targets (n, …); settings in one row."""
         rows = len(q)
+        fixed = goals, np.broadcast_to(settings, (rows, len(settings)))
         progress = np.zeros((rows, 5))
         progress[:, :2], progress[:, 2] = np.inf, damping
         states = [q, q, *(np.zeros((rows, port.size)) for port in self.layout.states[2:])]
@@ -185,9 +199,7 @@ class Solver:
         outputs = (*layout.states, *layout.scratch)
         program = functools.partial(self._step, embedding)
         reads = ("trial", *(port.name for port in slots))
-        law = Part(
-            verify(trace("inverse_kinematics", program, inputs, outputs)), reads, tuple(p.name for p in outputs)
-        )
+        law = Part(verify(trace("inverse_kinematics", program, inputs, outputs)), reads, tuple(p.name for p in outputs))
         closing = robot.tape("closing_step" if layout.is_closed else "finished_step")
         writes = ("trial", "gap") if layout.is_closed else ("trial",)
         return RolloutIR(
@@ -207,13 +219,16 @@ class Solver:
         """Return all states and what is held after one step."""
         q, trial, gap, (cost, promise, damping, _, count), errors = slots[:5]
         J, e, p, rates = slots[5:9]
-        goal, weight, mask, tolerance, lower, upper = slots[9:]
+        goal, settings = slots[9:]
+        weight, mask, tolerance, lower, upper, (bold,) = (settings[part] for part in self.layout.settings)
         n = self.robot.nv
-        old = _Held([J[k : k + n] for k in range(0, len(J), n)], e, p, [rates[k : k + n] for k in range(0, len(rates), n)])
+        old = _Held(
+            [J[k : k + n] for k in range(0, len(J), n)], e, p, [rates[k : k + n] for k in range(0, len(rates), n)]
+        )
         new, found = self._evaluated(embedding, angles, trial, goal, weight, mask)
         w = self._posture_weights(weight)
         total = dot(new.e, new.e) + dot([x * x for x in w], [x * x for x in new.p])
-        gain = cost - total
+        gain = select(bold, total + 1.0, cost - total)
         if gap:  # loops that did not close
             gain = select(_OPEN**2 - dot(gap, gap), gain, -1.0)
         better = functools.partial(_chosen, gain)
@@ -222,8 +237,9 @@ class Solver:
         cost = select(gain, total, cost)
         count = count + self._unreached(errors, tolerance)
         change = select(gain - 0.75 * promise, 0.2, select(0.25 * promise - gain, 4.0, 1.0))
-        damping = _clipped(damping * select(gain, change, 4.0), *_DAMPING)
-        delta = self._damped(now, w, damping, q, lower, upper)
+        change = select(gain, select(bold, 0.01, change), select(bold, 100.0, 4.0))
+        damping = _clipped(damping * change, select(bold, _FLOOR, _DAMPING[0]), _DAMPING[1])
+        delta = self._damped(now, w, (damping, bold), q, lower, upper)
         after = [x + dot(row, delta) for x, row in zip(now.e, now.J, strict=True)]
         later = self._moved_posture(now.p, delta)
         promise = (dot(now.e, now.e) - dot(after, after)) + sum(
@@ -278,7 +294,13 @@ class Solver:
         return excess
 
     def _damped(
-        self, now: _Held, w: Sequence[Scalar], damping: Scalar, q: Sequence[Scalar], lower: Scalars, upper: Scalars
+        self,
+        now: _Held,
+        w: Sequence[Scalar],
+        damping: tuple[Scalar, Scalar],
+        q: Sequence[Scalar],
+        lower: Scalars,
+        upper: Scalars,
     ) -> list[Scalar]:
         """Return the damped step: capped, and cut off at the limits."""
         n, J, e = self.robot.nv, now.J, now.e
@@ -291,7 +313,9 @@ class Solver:
             towards[at] = towards[at] - x * x * p
         pull = [x - dot([row[k] for row in J], e) for k, x in enumerate(towards)]  # −½ of the gradient
         size = sum((dot(row, row) for row in J), start=0.0) + sum(stiff, start=1e-12)
-        K = [1.0 / (s + damping * size) for s in stiff]
+        share, bold = damping
+        extra = share * size + bold * dot(e, e)
+        K = [1.0 / (s + extra) for s in stiff]
         for k, single in enumerate(self.layout.singles):
             stopped = select(pull[single.v], q[single.q] - upper[k], lower[k] - q[single.q])
             K[single.v] = select(-stopped, K[single.v], 0.0)

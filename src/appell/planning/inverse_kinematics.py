@@ -8,10 +8,10 @@ until the steps are small; then they are dropped, so that the other tasks are re
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,24 +20,30 @@ from numpy.typing import ArrayLike, NDArray
 from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
-from appell.planning.descent import START, Descent, Outline, Solver, singles, solver
+from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
 from appell.planning.goal import checked_frame, checked_poses
 from appell.planning.tasks import Orientation, Position, Posture, Task, checked_tasks
 from appell.robot.arguments import numbers, whole
 from appell.robot.robot import Robot
 
-_BLOCKS = (8, 8, 16, 32, 64)
-"""Steps of one native call, after which finished samples leave; the last number repeats. Most that succeed need 8."""
+_BOLD = 0.5
+"""Damping of bold steps: λ is this share of |e|²."""
+_BOLD_STEPS = 32
+"""Bold steps of one attempt; most targets need a dozen."""
+_BLOCK, _BLOCK_OF_FEW = 8, 16
+"""Steps of one native call, after which finished samples leave; more where calls cost more than steps."""
 _STEPS = 100
-"""Steps of one attempt."""
+"""Steps after those that must lower the cost."""
 _POLISH = 400
 """More steps for targets that are not reached, where convergence is slower."""
 _DRAWS = 16
 """Random configurations of which the one of least cost begins another attempt."""
 _STUCK = 1e-13
 """Steps [rad or m] below which nothing changes any more."""
-_SETTLED = 1e-3
+_SETTLED = 1e-2
 """Steps [rad or m] below which preferences have settled."""
+_WIDTH = 64
+"""Samples that a round of restarts has at least, by several starts per target."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,35 +83,41 @@ class IKSolution:
     iterations: NDArray[np.int_]
 
 
-class _Problem(NamedTuple):
-    """The tasks as the program reads them: one row of targets per sample, the other numbers shared."""
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The tasks as the program reads them: one row of targets per sample, settings shared by all."""
 
     solver: Solver
     goals: Array
-    weight: Array
-    mask: Array
-    tolerance: Array
-    lower: Array
-    upper: Array
+    settings: Settings
     wanted: NDArray[np.bool_]
-    """Which numbers of `weight` belong to tasks that are no preferences."""
+    """Which weights belong to tasks that are no preferences."""
+
+    @cached_property
+    def _row(self) -> Array:
+        return np.concatenate(self.settings)
 
     def run(self, rows: NDArray[np.int_], q: Array, damping: Array, steps: int) -> Descent:
         """Return where steps lead from configurations of some samples."""
-        shared = (np.broadcast_to(x, (len(rows), len(x))) for x in self[2:7])
-        return self.solver(np.ascontiguousarray(q), damping, (self.goals[rows], *shared), steps)
+        return self.solver(np.ascontiguousarray(q), damping, self.goals[rows], self._row, steps)
 
-    @property
+    @cached_property
     def strict(self) -> _Problem:
-        """Return the problem without its preferences."""
-        return self._replace(weight=np.where(self.wanted, self.weight, 0.0))
+        """Return the problem without its preferences, whose steps must lower the cost."""
+        weight = np.where(self.wanted, self.settings.weight, 0.0)
+        return replace(self, settings=self.settings._replace(weight=weight, bold=np.zeros(1)))
+
+    @cached_property
+    def prefers(self) -> bool:
+        """Return whether preferences take part."""
+        return bool((self.settings.weight[~self.wanted] > 0.0).any())
 
     def is_reached(self, residuals: Array, share: float = 1.0) -> NDArray[np.bool_]:
         """Return which samples (..., tasks) are within a share of their tolerances."""
-        return np.asarray((residuals <= share * self.tolerance).all(axis=-1))
+        return np.asarray((residuals <= share * self.settings.tolerance).all(axis=-1))
 
 
-def inverse_kinematics(  # noqa: PLR0913, PLR0917  (what is optional is named in the call)
+def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call)
     robot: Robot,
     goal: ArrayLike | None = None,
     frame: str | None = None,
@@ -200,8 +212,8 @@ def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
     """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits do not count."""
     given = _tasks(robot, goals, frame, 1.0, ())
     problem = _problem(robot, given, 1e-12, goals.shape[:-2])
-    endless = np.full_like(problem.upper, np.inf)
-    problem = problem._replace(lower=-endless, upper=endless)
+    endless = np.full_like(problem.settings.upper, np.inf)
+    problem = replace(problem, settings=problem.settings._replace(lower=-endless, upper=endless))
     every = np.arange(len(problem.goals))
     return _approach(problem, every, q.reshape(-1, robot.nq), _STEPS)[0].reshape(q.shape)
 
@@ -225,7 +237,7 @@ def _tasks(robot: Robot, goal: ArrayLike | None, frame: str | None, length: floa
     return [*(task.checked(robot) for task in both), *given]
 
 
-@functools.lru_cache(maxsize=16)  # it keeps the robots too
+@lru_cache(maxsize=16)  # it keeps the robots too
 def _placed(robot: Robot) -> Robot:
     """Return the robot whose wheels stand where they are put: rows that hold velocities alone do not count."""
     closures = [
@@ -263,16 +275,9 @@ def _problem(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tup
         wanted.append(np.full(len(weight), math.isfinite(tolerances[-1])))
     weight = np.concatenate(weights)
     outline = Outline(tuple((type(task).__name__, task.frame) for task in tasks))
-    return _Problem(
-        solver(robot, outline),
-        np.concatenate(goals, axis=-1),
-        weight,
-        (weight > 0.0).astype(float),
-        np.array(tolerances),
-        robot.limits.lower[places],
-        robot.limits.upper[places],
-        np.concatenate(wanted),
-    )
+    limits = robot.limits.lower[places], robot.limits.upper[places]
+    settings = Settings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
+    return _Problem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
 
 
 def _within(robot: Robot, q: Array) -> Array:
@@ -303,68 +308,80 @@ def _moved(robot: Robot, q: Array, step: Array) -> Array:
 # The search
 
 
-def _search(
-    problem: _Problem, start: Array, restarts: int, rng: np.random.Generator
-) -> tuple[Array, NDArray[np.int_]]:
-    """Return configurations of least cost and the steps taken."""
-    every = np.arange(len(start))
-    q, count, cost, is_reached = _attempt(problem, every, start)
-    for _ in range(restarts):
+class _Found(NamedTuple):
+    """Where some steps led: configurations, steps taken, cost, and norms of the residuals."""
+
+    q: Array
+    count: NDArray[np.int_]
+    cost: Array
+    residuals: Array
+
+
+def _search(problem: _Problem, start: Array, restarts: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.int_]]:
+    """Return the configurations of least cost and the steps taken."""
+    q, count, cost, residuals = _attempt(problem, np.arange(len(start)), start)
+    is_reached = problem.is_reached(residuals)
+    while restarts and not is_reached.all():
         missed = np.flatnonzero(~is_reached)
-        if not missed.size:
-            return q, count
-        again, more, found, reached = _attempt(problem, missed, _drawn(problem, missed, rng))
-        count[missed] += more
-        better = missed[chosen := found < cost[missed]]
-        q[better], cost[better], is_reached[better] = again[chosen], found[chosen], reached[chosen]
+        starts = min(restarts, max(1, _WIDTH // len(missed)))
+        rows = np.repeat(missed, starts)
+        again = _attempt(problem, rows, _drawn(problem, rows, rng))
+        best = again.cost.reshape(-1, starts).argmin(axis=-1) + starts * np.arange(len(missed))
+        count[missed] += again.count.reshape(-1, starts).sum(axis=-1)
+        better = again.cost[best] < cost[missed]
+        at, best = missed[better], best[better]
+        q[at], cost[at] = again.q[best], again.cost[best]
+        is_reached[at] = problem.is_reached(again.residuals[best])
+        restarts -= starts
     missed = np.flatnonzero(~is_reached)
     if missed.size:
-        q[missed], more = _approach(problem.strict, missed, q[missed], _POLISH)[:2]
-        count[missed] += more
+        last = _approach(problem.strict, missed, q[missed], _POLISH)
+        q[missed] = last.q
+        count[missed] += last.count
     return q, count
 
 
-def _attempt(
-    problem: _Problem, rows: NDArray[np.int_], start: Array
-) -> tuple[Array, NDArray[np.int_], Array, NDArray[np.bool_]]:
-    """Return where a start leads, the steps taken, the cost of what is no preference, and which samples are reached."""
-    count = np.zeros(len(rows), dtype=int)
-    if not problem.wanted.all():
-        start, count, _, _ = _approach(problem, rows, start, _STEPS)
-        if not problem.wanted.any():
-            return start, count, np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
-    q, more, cost, residuals = _approach(problem.strict, rows, start, _STEPS)
-    return q, count + more, cost, problem.is_reached(residuals)
+def _attempt(problem: _Problem, rows: NDArray[np.int_], start: Array) -> _Found:
+    """Return where a start leads: by bold steps, then by steps that lower the cost of all but the preferences."""
+    found = _approach(problem, rows, start, _BOLD_STEPS)
+    is_near = problem.is_reached(found.residuals, 0.5)
+    found.cost[is_near] = 0.0
+    far = np.flatnonzero(~is_near)
+    if far.size:
+        later = _approach(problem.strict, rows[far], found.q[far], _STEPS)
+        found.count[far] += later.count
+        found.q[far], found.cost[far], found.residuals[far] = later.q, later.cost, later.residuals
+    return found
 
 
-def _approach(
-    problem: _Problem, rows: NDArray[np.int_], start: Array, steps: int
-) -> tuple[Array, NDArray[np.int_], Array, Array]:
-    """Return where damped steps lead, the steps taken, cost and residuals; each sample until it is done."""
-    q, damping, count = start.copy(), np.full(len(rows), START), np.zeros(len(rows), dtype=int)
-    cost, residuals = np.full(len(rows), np.inf), np.full((len(rows), len(problem.tolerance)), np.inf)
-    live, taken = np.arange(len(rows)), 0
-    prefers = bool((problem.weight[~problem.wanted] > 0.0).any())
-    for block in (*_BLOCKS, *_BLOCKS[-1:] * (steps // _BLOCKS[-1])):
-        if not live.size or taken >= steps:
-            break
-        found = problem.run(rows[live], q[live], damping[live], block)
-        q[live], damping[live], cost[live], residuals[live] = found.q, found.damping, found.cost, found.residuals
-        count[live] += found.count
+def _approach(problem: _Problem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
+    """Return where damped steps lead, each sample until it is done."""
+    n = len(rows)
+    found = _Found(
+        start.copy(), np.zeros(n, dtype=int), np.full(n, np.inf), np.full((n, len(problem.settings.tolerance)), np.inf)
+    )
+    damping, live, taken = np.full(n, START), np.arange(n), 0
+    while live.size and taken < steps:
+        block = _BLOCK if live.size > _BLOCK else _BLOCK_OF_FEW
+        now = problem.run(rows[live], found.q[live], damping[live], block)
+        found.q[live], found.cost[live], found.residuals[live] = now.q, now.cost, now.residuals
+        found.count[live] += now.count
+        damping[live] = now.damping
         taken += block
-        is_near = problem.is_reached(found.residuals, 0.5)  # a margin, so that they count as reached measured again
-        if prefers:
-            is_near &= found.step < _SETTLED
-        live = live[~(is_near | (found.step < _STUCK))]
-    return q, count, cost, residuals
+        # preferences keep the others off their targets by a little; a margin, so that those count as reached later
+        is_done = now.step < (_SETTLED if problem.prefers else _STUCK)
+        if not problem.prefers:
+            is_done |= problem.is_reached(now.residuals, 0.5)
+        live = live[~is_done]
+    return found
 
 
 def _drawn(problem: _Problem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
     """Return, for each sample, the random configuration of least cost."""
     robot, each = problem.solver.robot, np.repeat(rows, _DRAWS)
     q = _within(robot, robot.random(rng, len(each)))
-    found = problem.run(each, q, np.full(len(each), START), 1)
-    nearest: Array = q.reshape(len(rows), _DRAWS, -1)[np.arange(len(rows)), found.cost.reshape(-1, _DRAWS).argmin(axis=-1)]
+    cost = problem.run(each, q, np.full(len(each), START), 1).cost.reshape(-1, _DRAWS)
+    nearest: Array = q.reshape(len(rows), _DRAWS, -1)[np.arange(len(rows)), cost.argmin(axis=-1)]
     return nearest
 
 

@@ -95,9 +95,7 @@ def _inverse_left_jacobian(e: Vector, square: Scalar, curved: Scalar) -> Rotatio
     skew = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))
     rest = 1.0 - curved * square
     rows = [
-        tuple(
-            curved * (e[i] * e[j]) + skew[i][j] + (rest if IDENTITY[i][j] else 0.0) for j in range(3)
-        )
+        tuple(curved * (e[i] * e[j]) + skew[i][j] + (rest if IDENTITY[i][j] else 0.0) for j in range(3))
         for i in range(3)
     ]
     return rows[0], rows[1], rows[2]  # type: ignore[return-value]  # three each
