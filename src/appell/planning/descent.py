@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from appell.kernels.llvm.rollout_ir import Part, RolloutIR
 from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
@@ -94,7 +95,7 @@ class Descent(NamedTuple):
     damping: Array
     residuals: Array
     step: Array
-    count: Array
+    taken: NDArray[np.int_]
 
 
 class _Layout:

@@ -30,8 +30,8 @@ _BOLD = 0.5
 """Damping of bold steps: λ is this share of |e|²."""
 _BOLD_STEPS = 32
 """Bold steps of one attempt; most targets need a dozen."""
-_BLOCK, _BLOCK_OF_FEW = 8, 16
-"""Steps of one native call, after which finished samples leave; more where calls cost more than steps."""
+_BLOCK = 16
+"""Steps of one native call, after which finished samples leave."""
 _STEPS = 100
 """Steps after those that must lower the cost."""
 _POLISH = 400
@@ -312,7 +312,7 @@ class _Found(NamedTuple):
     """Where some steps led: configurations, steps taken, cost, and norms of the residuals."""
 
     q: Array
-    count: NDArray[np.int_]
+    taken: NDArray[np.int_]
     cost: Array
     residuals: Array
 
@@ -327,7 +327,7 @@ def _search(problem: _Problem, start: Array, restarts: int, rng: np.random.Gener
         rows = np.repeat(missed, starts)
         again = _attempt(problem, rows, _drawn(problem, rows, rng))
         best = again.cost.reshape(-1, starts).argmin(axis=-1) + starts * np.arange(len(missed))
-        count[missed] += again.count.reshape(-1, starts).sum(axis=-1)
+        count[missed] += again.taken.reshape(-1, starts).sum(axis=-1)
         better = again.cost[best] < cost[missed]
         at, best = missed[better], best[better]
         q[at], cost[at] = again.q[best], again.cost[best]
@@ -337,7 +337,7 @@ def _search(problem: _Problem, start: Array, restarts: int, rng: np.random.Gener
     if missed.size:
         last = _approach(problem.strict, missed, q[missed], _POLISH)
         q[missed] = last.q
-        count[missed] += last.count
+        count[missed] += last.taken
     return q, count
 
 
@@ -349,7 +349,7 @@ def _attempt(problem: _Problem, rows: NDArray[np.int_], start: Array) -> _Found:
     far = np.flatnonzero(~is_near)
     if far.size:
         later = _approach(problem.strict, rows[far], found.q[far], _STEPS)
-        found.count[far] += later.count
+        found.taken[far] += later.taken
         found.q[far], found.cost[far], found.residuals[far] = later.q, later.cost, later.residuals
     return found
 
@@ -360,14 +360,13 @@ def _approach(problem: _Problem, rows: NDArray[np.int_], start: Array, steps: in
     found = _Found(
         start.copy(), np.zeros(n, dtype=int), np.full(n, np.inf), np.full((n, len(problem.settings.tolerance)), np.inf)
     )
-    damping, live, taken = np.full(n, START), np.arange(n), 0
-    while live.size and taken < steps:
-        block = _BLOCK if live.size > _BLOCK else _BLOCK_OF_FEW
-        now = problem.run(rows[live], found.q[live], damping[live], block)
+    damping, live, left = np.full(n, START), np.arange(n), steps
+    while live.size and left > 0:
+        now = problem.run(rows[live], found.q[live], damping[live], _BLOCK)
         found.q[live], found.cost[live], found.residuals[live] = now.q, now.cost, now.residuals
-        found.count[live] += now.count
+        found.taken[live] += now.taken
         damping[live] = now.damping
-        taken += block
+        left -= _BLOCK
         # preferences keep the others off their targets by a little; a margin, so that those count as reached later
         is_done = now.step < (_SETTLED if problem.prefers else _STUCK)
         if not problem.prefers:

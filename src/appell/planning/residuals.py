@@ -39,7 +39,7 @@ def centre_of_mass(at: Posture, goal: Sequence[Scalar], _: None) -> Residual:
 
 def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
     """Return the rotation vector e of R_goalᵀR, and its Jacobian J_l⁻¹(e) R_goalᵀ J_ω."""
-    turned = transpose((tuple(goal[:3]), tuple(goal[3:6]), tuple(goal[6:])))  # type: ignore[arg-type]  # three each
+    turned = transpose((tuple(goal[:3]), tuple(goal[3:6]), tuple(goal[6:])))
     pose = kinematics.pose(at.model, at.q, frame)
     R = tuple(tuple(row[:3]) for row in pose[:3])
     value, inverse = logarithm(matmul(turned, R))  # type: ignore[arg-type]  # three rows of three
@@ -68,7 +68,7 @@ def logarithm(R: Rotation) -> tuple[Vector, Rotation]:
     for square, other in zip(squares[1:], choices[1:], strict=True):
         is_larger = square - largest
         largest = select(is_larger, square, largest)
-        numbers = tuple(select(is_larger, new, old) for new, old in zip(other, numbers, strict=True))  # type: ignore[assignment]  # four
+        numbers = tuple(select(is_larger, new, old) for new, old in zip(other, numbers, strict=True))
     scale = 0.5 / sqrt(largest)
     scale = select(numbers[3], scale, -scale)  # the shorter way round
     x, y, z, w = (scale * number for number in numbers)
@@ -98,4 +98,4 @@ def _inverse_left_jacobian(e: Vector, square: Scalar, curved: Scalar) -> Rotatio
         tuple(curved * (e[i] * e[j]) + skew[i][j] + (rest if IDENTITY[i][j] else 0.0) for j in range(3))
         for i in range(3)
     ]
-    return rows[0], rows[1], rows[2]  # type: ignore[return-value]  # three each
+    return rows[0], rows[1], rows[2]

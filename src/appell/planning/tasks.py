@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,8 @@ from appell.planning.goal import checked_frame, checked_poses
 from appell.read.values import shown
 from appell.robot.arguments import number, numbers
 from appell.robot.robot import Robot
+
+_Any = TypeVar("_Any", bound="Position | Orientation | CentreOfMass | Posture")
 
 __all__ = ["CentreOfMass", "Orientation", "Position", "Posture"]
 
@@ -194,7 +196,7 @@ def _triples(target: ArrayLike, name: str = "Position") -> Array:
     return array
 
 
-def _checked(task: Any, size: int = 3) -> Any:
+def _checked(task: _Any, size: int = 3) -> _Any:
     """Return a task with its weight as `size` numbers and its tolerance checked."""
     name = type(task).__name__
     weight = real(f"{name}: weight", task.weight, "weights")

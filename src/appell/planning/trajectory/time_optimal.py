@@ -211,7 +211,7 @@ def _fastest(rows: tuple[Array, Array, Array], top: Array, step: Array) -> Array
     most[-1] = 0.0
     double = 2.0 * step
     for k in reversed(range(n - 1)):
-        most[k] = _largest(*(part[k] for part in lines), most[k + 1], double[k], float(most[k]))
+        most[k] = _largest(_Rows(*(part[k] for part in lines)), float(most[k + 1]), float(double[k]), float(most[k]))
     x = np.zeros(n)
     for k in range(n - 1):
         highest = float(np.min(lines.upper_slope[k] * x[k] + lines.upper[k], initial=np.inf))
@@ -220,14 +220,13 @@ def _fastest(rows: tuple[Array, Array, Array], top: Array, step: Array) -> Array
     return x
 
 
-def _largest(
-    upper_slope: Array, upper: Array, lower_slope: Array, lower: Array, after: float, double: float, x: float
-) -> float:
+def _largest(lines: _Rows, after: float, double: float, x: float) -> float:
     """Return the largest x, up to one given, for which some u meets all limits and leads to between 0 and `after`.
 
     The least upper bound of u minus the greatest lower one is concave in x and not negative at 0. Where it is negative,
     the two lines that it is made of meet nearer to the solution and not below it.
     """
+    upper_slope, upper, lower_slope, lower = lines
     for _ in range(len(upper) + 4):
         highs, lows = upper_slope * x + upper, lower_slope * x + lower
         i, j = (int(highs.argmin()), int(lows.argmax())) if len(highs) else (-1, -1)

@@ -100,7 +100,7 @@ class TimeScaling:
     t: float
 
 
-def time_scaling(  # noqa: PLR0913  (what is optional is named in the call)
+def time_scaling(
     robot: Robot,
     trajectory: Trajectory,
     velocity: ArrayLike | None = None,
@@ -166,7 +166,7 @@ def time_scaling(  # noqa: PLR0913  (what is optional is named in the call)
     samples = whole("samples", samples, 2, 10_000_000)
     limits = checked_limits(robot, velocity, acceleration, torque)
     motion = time_optimal(robot, original, limits, samples) if truth("optimal", optimal) else original
-    # at rest Coulomb friction has no sign: an optimal motion, which brakes by it to the end, is looked at while it moves
+    # Coulomb friction has no sign at rest: an optimal motion, which brakes by it to the end, is sampled while it moves
     first, last = (_REST * motion.duration, (1.0 - _REST) * motion.duration) if optimal else (0.0, motion.duration)
     times = np.linspace(first, last, samples)
     bounds = _bounds(robot, motion, limits, times)
