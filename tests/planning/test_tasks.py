@@ -195,7 +195,9 @@ def test_iterations_count_the_steps_to_the_tolerance():
 # Robots of other kinds
 
 
-@pytest.mark.parametrize(("name", "frame"), [("stewart", "platform"), ("delta", "platform"), ("five-bar", "tips/first")])
+@pytest.mark.parametrize(
+    ("name", "frame"), [("stewart", "platform"), ("delta", "platform"), ("five-bar", "tips/first")]
+)
 def test_closed_robots_have_tasks_too(name, frame, rng):
     robot = appell.load(name)
     q = robot.random(rng, 4)

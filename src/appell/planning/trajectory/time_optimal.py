@@ -38,6 +38,8 @@ _ROUNDING = 1e-12
 """Damping, beside the inertial forces, that is none."""
 _FEWEST = 32
 """Samples of a path at least."""
+_STILL = 1e-9
+"""Motion of a joint, beside that of all, that is none."""
 _SPLIT = 1e-9
 """Parts of a path [of its length] below which samples count as the same place."""
 
@@ -118,17 +120,29 @@ class ArcLength(Trajectory):
     def at(self, t: Array) -> TrajectoryState:
         """Return q, q′ and q″ at lengths."""
         first, second = self._derivatives
-        return TrajectoryState(self.spline(t), first(t), second(t))
+        slope = first(t)
+        slope[np.abs(slope) < _STILL] = 0.0  # a joint that stands still has no sign of friction
+        return TrajectoryState(self.spline(t), slope, second(t))
 
     def samples(self, count: int) -> Array:
-        """Return lengths from 0 to the end, more of them where the path turns: evenly spaced in length and angle."""
+        """Return lengths from 0 to the end, about evenly spaced in length and angle, closer at the ends.
+
+        Where a joint turns round, there is one just before and one just after: its Coulomb friction jumps in between.
+        """
         fine = np.linspace(0.0, self.duration, 4 * count)
-        turn = np.linalg.norm(self.at(fine).a, axis=-1) * self.duration
+        _, slope, curvature = self.at(fine)
+        turn = np.linalg.norm(curvature, axis=-1) * self.duration
         density = 1.0 + turn / max(float(turn.mean()), 1.0)
         total = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
-        found = np.interp(np.linspace(0.0, total[-1], count), total, fine)
+        share = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, count))  # about even in time where the motion begins and ends
+        found = np.interp(share * total[-1], total, fine)
         found[0], found[-1] = 0.0, self.duration
-        return found
+        sides = [-_SPLIT * self.duration, _SPLIT * self.duration]
+        for k, joint in zip(*np.nonzero(slope[1:] * slope[:-1] < 0.0), strict=True):
+            at = scipy.optimize.brentq(lambda x, j=joint: self._derivatives[0](x)[j], fine[k], fine[k + 1])
+            found = np.union1d(found, np.add(at, sides))
+        inside = (found >= 0.0) & (found <= self.duration)
+        return found[inside & (np.diff(found, prepend=-1.0) > 0.1 * _SPLIT * self.duration)]
 
     @classmethod
     def of(cls, trajectory: Trajectory, samples: int) -> ArcLength:
