@@ -218,7 +218,8 @@ def _checked(ruckig: Any, call: Any) -> Any:
     try:
         result = call()
     except ruckig.RuckigError as error:
-        raise InputError(f"jerk-limited motion: {str(error).replace('[ruckig]', '').strip()}") from None
+        reason = str(error).replace("[ruckig]", "").strip().partition(" input:")[0].splitlines()[0].rstrip(".")
+        raise InputError(f"jerk-limited motion: {reason}; check the states and the limits") from None
     if result not in (ruckig.Result.Working, ruckig.Result.Finished):
         raise InputError(f"jerk-limited motion: ruckig found none ({result.name}); check the states and the limits")
     return result

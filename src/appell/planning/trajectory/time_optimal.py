@@ -170,15 +170,17 @@ def time_optimal(robot: Robot, trajectory: Trajectory, limits: Limits, samples: 
         fastest = ((limits.velocity / np.abs(at.v)).min(axis=-1)) ** 2
     ceiling = (_FASTEST * path.duration) ** 2
     top = np.minimum(fastest, ceiling)
-    x = _fastest(_rows(at, forces, limits, top), top, np.diff(lengths))
-    timing = SampledTiming(lengths / path.duration, np.sqrt(x) / path.duration)
-    if np.abs(forces.damping).max() > _ROUNDING * np.abs(forces.inertial).max():
-        for _ in range(_REPEATS):
-            before = timing.duration
-            x = _fastest(_rows(at, forces, limits, x), top, np.diff(lengths))
-            timing = SampledTiming(lengths / path.duration, np.sqrt(x) / path.duration)
-            if abs(timing.duration - before) <= _SAME * before:
-                break
+    is_damped = np.abs(forces.damping).max() > _ROUNDING * np.abs(forces.inertial).max()
+    x, duration = top, 0.0
+    for _ in range(_REPEATS if is_damped else 1):
+        x = _fastest(_rows(at, forces, limits, x), top, np.diff(lengths))
+        if not (x[1:-1] > np.finfo(float).tiny).all():
+            place = lengths[1 + int(np.argmin(x[1:-1]))] / path.duration
+            raise InputError(f"time_scaling: the limits leave no speed at {place:.1%} of the path; check their units")
+        timing = SampledTiming(lengths / path.duration, np.sqrt(x) / path.duration)
+        if abs(timing.duration - duration) <= _SAME * duration:
+            break
+        duration = timing.duration
     check_bounded(bool((x[1:-1] < 0.999 * ceiling).all()))
     return TimedPath(path, timing)
 
