@@ -208,6 +208,14 @@ def test_closed_robots_have_tasks_too(name, frame, rng):
     np.testing.assert_allclose(robot.centre_of_mass(found.q), robot.centre_of_mass(q), atol=1e-8)
 
 
+def test_a_robot_on_wheels_prefers_a_posture_of_its_arm(rng):
+    robot = appell.load("mobile-arm")
+    goal = robot.pose(robot.random(rng, 5), "forearm")[:, :3, 3]
+    found = appell.inverse_kinematics(robot, goal, "forearm", tasks=[Posture()])
+    assert found.is_reached.all()
+    assert found.residuals.shape == (5, 2)
+
+
 def test_a_robot_of_a_hundred_bodies_is_solved_in_numpy(rng):
     link = appell.load("two-link").model.bodies[1]
     bodies = [replace(link, name=f"b{k}", parent=k - 1, joint=replace(link.joint, name=f"j{k}")) for k in range(100)]
@@ -253,3 +261,9 @@ def test_a_floating_base_keeps_its_feet_and_moves_its_centre_of_mass(tree, rng):
 def test_what_does_not_fit_is_refused(tasks, message):
     with pytest.raises(InputError, match=message):
         appell.inverse_kinematics(PUMA, tasks=tasks)
+
+
+def test_a_robot_without_joints_is_refused():
+    rock = appell.load(Model("rock", (), (Frame("tip", -1, Pose()),)))
+    with pytest.raises(InputError, match="'rock' has no joint that moves"):
+        appell.inverse_kinematics(rock, [0.0, 0.0, 0.0])

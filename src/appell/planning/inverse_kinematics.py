@@ -21,7 +21,7 @@ from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
 from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
-from appell.planning.goal import checked_frame, checked_poses
+from appell.planning.goal import checked_frame, checked_poses, checked_robot
 from appell.planning.tasks import Orientation, Position, Posture, Task, checked_tasks
 from appell.robot.arguments import numbers, whole
 from appell.robot.robot import Robot
@@ -61,8 +61,8 @@ class IKSolution:
     is_reached : ndarray
         Whether (...) the residual of every task is within its tolerance.
     residuals : ndarray
-        Norms (..., tasks) of the unweighted residuals [m, rad], in the order of the tasks; axes of weight 0 do not
-        count.
+        Norms (..., tasks) of the unweighted residuals [m, rad]: those of the goal first (position, then orientation),
+        then in the order of the tasks. Axes of weight 0 do not count.
     iterations : ndarray
         Steps taken (...) until the tolerances were met, over all attempts.
 
@@ -195,8 +195,10 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
     >>> bool(appell.inverse_kinematics(robot, goal, "platform").is_reached)
     True
     """
+    robot = _placed(checked_robot(robot))
+    if not robot.nv:
+        raise InputError(f"robot: '{robot.name}' has no joint that moves")
     given = _tasks(robot, goal, frame, length, tasks)
-    robot = _placed(robot)
     tolerance = positive("tolerance", tolerance)
     near = None if guess is None else real("guess", guess, "joint coordinates")
     start = robot.assemble(None if near is None else numbers(robot.name, "guess", (robot.nq,), near))
