@@ -1,4 +1,4 @@
-"""Time-optimal timing of a path of the PUMA 560 beside toppra, in one run: durations, times, and limits between samples.
+"""Time-optimal timing of a path of the PUMA 560 beside toppra, in one run: durations, times, limits between samples.
 
 toppra gets the same path, as many samples, limits imposed at both ends of each interval, and appell's inverse dynamics
 for its torques. The share of the limits is that of the finished trajectory of each, at 20000 moments.

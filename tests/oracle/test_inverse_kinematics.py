@@ -61,8 +61,8 @@ def test_a_robot_on_its_feet_moves_pinocchios_centre_of_mass_and_keeps_its_feet(
     start[7:] = np.tile([0.0, 0.7, -1.4], 4)
     stands = {foot: robot.pose(start, foot)[:3, 3] for foot in feet}
     centres = robot.centre_of_mass(start) + 0.04 * rng.uniform(-1.0, 1.0, size=(6, 3))
-    tasks = [appell.tasks.Position(place, foot) for foot, place in stands.items()]
-    tasks += [appell.tasks.CentreOfMass(centres), appell.tasks.Posture(start)]
+    steps = [appell.tasks.Position(place, foot) for foot, place in stands.items()]
+    tasks = [*steps, appell.tasks.CentreOfMass(centres), appell.tasks.Posture(start)]
     found = appell.inverse_kinematics(robot, tasks=tasks, guess=start, restarts=0)
     assert found.is_reached.all()
     for q, centre in zip(found.q, centres, strict=True):

@@ -13,9 +13,9 @@ import appell
 from appell.errors import InputError
 from appell.model.model import Frame, Model
 from appell.planning.residuals import logarithm
+from appell.planning.tasks import CentreOfMass, Orientation, Position, Posture
 from appell.robot.kind import FILE
 from appell.spatial.pose import Pose
-from appell.planning.tasks import CentreOfMass, Orientation, Position, Posture
 
 Rotation = scipy.spatial.transform.Rotation
 PUMA = appell.load("puma560")

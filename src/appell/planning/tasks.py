@@ -7,8 +7,9 @@ residual is within its tolerance; a task of infinite tolerance, as a posture has
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,13 +22,32 @@ from appell.read.values import shown
 from appell.robot.arguments import number, numbers
 from appell.robot.robot import Robot
 
-_Any = TypeVar("_Any", bound="Position | Orientation | CentreOfMass | Posture")
+__all__ = ["CentreOfMass", "Orientation", "Position", "Posture", "Task"]
+_Own = TypeVar("_Own", bound="Task")
 
-__all__ = ["CentreOfMass", "Orientation", "Position", "Posture"]
+
+class Task(ABC):
+    """The base of all tasks."""
+
+    target: Any
+    weight: ArrayLike
+    tolerance: float | None
+    frame: str | None = None
+    core: ClassVar[int] = 1
+    """Axes of one target."""
+
+    @abstractmethod
+    def checked(self, robot: Robot) -> Task:
+        """Return the task with its arguments checked and its frame named."""
+
+    @final
+    def __repr__(self) -> str:
+        frame = f", {self.frame!r}" if self.frame else ""
+        return f"{type(self).__name__}(target of shape {np.shape(self.target)}{frame}, weight={self.weight})"
 
 
-@dataclass(frozen=True, eq=False)
-class Position:
+@dataclass(frozen=True, eq=False, repr=False)
+class Position(Task):
     """Bring the origin of a frame to a place of the world.
 
     Parameters
@@ -55,16 +75,14 @@ class Position:
     frame: str | None = None
     weight: ArrayLike = 1.0
     tolerance: float | None = None
-    core: ClassVar[int] = 1
-    """Axes of a target."""
 
     def checked(self, robot: Robot) -> Position:
         """Return the task with its arguments checked and its frame named."""
         return replace(_checked(self), target=_triples(self.target), frame=checked_frame(robot, self.frame))
 
 
-@dataclass(frozen=True, eq=False)
-class Orientation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Orientation(Task):
     """Turn a frame to an orientation.
 
     Parameters
@@ -107,8 +125,8 @@ class Orientation:
         return replace(_checked(self), target=turned, frame=checked_frame(robot, self.frame))
 
 
-@dataclass(frozen=True, eq=False)
-class CentreOfMass:
+@dataclass(frozen=True, eq=False, repr=False)
+class CentreOfMass(Task):
     """Bring the robot's centre of mass to a place of the world.
 
     Parameters
@@ -132,16 +150,14 @@ class CentreOfMass:
     target: ArrayLike
     weight: ArrayLike = 1.0
     tolerance: float | None = None
-    core: ClassVar[int] = 1
-    frame: ClassVar[None] = None
 
     def checked(self, robot: Robot) -> CentreOfMass:
         """Return the task with its arguments checked."""
         return replace(_checked(self), target=_triples(self.target, "CentreOfMass"))
 
 
-@dataclass(frozen=True, eq=False)
-class Posture:
+@dataclass(frozen=True, eq=False, repr=False)
+class Posture(Task):
     """Stay near a configuration, joint by joint: a preference unless a tolerance is given.
 
     It is about the independent joints with one coordinate each; a floating base and ball joints are left out.
@@ -167,8 +183,6 @@ class Posture:
     target: ArrayLike | None = None
     weight: ArrayLike = 1e-2
     tolerance: float | None = math.inf
-    core: ClassVar[int] = 1
-    frame: ClassVar[None] = None
 
     def checked(self, robot: Robot) -> Posture:
         """Return the task with its arguments checked."""
@@ -177,14 +191,10 @@ class Posture:
         return replace(_checked(self, robot.nv), target=target)
 
 
-Task = Position | Orientation | CentreOfMass | Posture
-TASKS = (Position, Orientation, CentreOfMass, Posture)
-
-
 def checked_tasks(robot: Robot, tasks: Any) -> list[Task]:
     """Return tasks with their arguments checked; raise if one of them is none."""
-    found = [tasks] if isinstance(tasks, TASKS) else tasks
-    if not isinstance(found, list | tuple) or not all(isinstance(task, TASKS) for task in found):
+    found = [tasks] if isinstance(tasks, Task) else tasks
+    if not isinstance(found, list | tuple) or not all(isinstance(task, Task) for task in found):
         raise InputError(f"tasks: expected a list of tasks such as appell.tasks.Position, got {shown(tasks)}")
     return [task.checked(robot) for task in found]
 
@@ -196,7 +206,7 @@ def _triples(target: ArrayLike, name: str = "Position") -> Array:
     return array
 
 
-def _checked(task: _Any, size: int = 3) -> _Any:
+def _checked(task: _Own, size: int = 3) -> _Own:
     """Return a task with its weight as `size` numbers and its tolerance checked."""
     name = type(task).__name__
     weight = real(f"{name}: weight", task.weight, "weights")
@@ -205,4 +215,5 @@ def _checked(task: _Any, size: int = 3) -> _Any:
     tolerance = task.tolerance
     if tolerance is not None:
         tolerance = number(f"{name}: tolerance: expected a positive number", tolerance, 1.0 / LARGEST, math.inf)
-    return replace(task, weight=np.broadcast_to(weight, (size,)), tolerance=tolerance)
+    given = {"weight": np.broadcast_to(weight, (size,)), "tolerance": tolerance}
+    return replace(task, **given)  # type: ignore[type-var]  # every task is a dataclass

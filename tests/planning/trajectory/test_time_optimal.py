@@ -101,7 +101,7 @@ def test_a_damped_lift_takes_the_time_of_its_differential_equation(tmp_path):
         {"acceleration": np.array([2.0, 2.0, 2.0, 5.0, 5.0, 5.0])},
         {"velocity": 0.7, "acceleration": 1.5, "torque": TORQUE},
     ],
-    ids=lambda x: " ".join(x),
+    ids=" ".join,
 )
 def test_limits_hold_throughout_and_one_is_met_nearly_always(limits):
     best = time_scaling(PUMA, SPLINE, **limits, optimal=True)
@@ -145,7 +145,7 @@ def test_closed_robots_follow_paths_of_their_actuators(name, rng):
 
 def test_a_spherical_robot_follows_a_path_of_its_platform():
     robot = appell.load("agile-wrist")
-    line = JointLine(robot.neutral(), robot.neutral() + [0.2, -0.3, 0.2], Quintic(1.0))
+    line = JointLine(robot.neutral(), robot.integrate(robot.neutral(), [0.2, -0.3, 0.2]), Quintic(1.0))
     best = time_scaling(robot, line, torque=0.4, optimal=True, samples=300)
     assert used(robot, best, {"torque": 0.4}).max() == pytest.approx(1.0, abs=1e-3)
 

@@ -134,7 +134,9 @@ class ArcLength(Trajectory):
         turn = np.linalg.norm(curvature, axis=-1) * self.duration
         density = 1.0 + turn / max(float(turn.mean()), 1.0)
         total = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
-        share = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, count))  # about even in time where the motion begins and ends
+        share = 0.5 - 0.5 * np.cos(
+            np.linspace(0.0, np.pi, count)
+        )  # about even in time where the motion begins and ends
         found = np.interp(share * total[-1], total, fine)
         found[0], found[-1] = 0.0, self.duration
         sides = [-_SPLIT * self.duration, _SPLIT * self.duration]
@@ -142,7 +144,8 @@ class ArcLength(Trajectory):
             at = scipy.optimize.brentq(lambda x, j=joint: self._derivatives[0](x)[j], fine[k], fine[k + 1])
             found = np.union1d(found, np.add(at, sides))
         inside = (found >= 0.0) & (found <= self.duration)
-        return found[inside & (np.diff(found, prepend=-1.0) > 0.1 * _SPLIT * self.duration)]
+        kept: Array = found[inside & (np.diff(found, prepend=-1.0) > 0.1 * _SPLIT * self.duration)]
+        return kept
 
     @classmethod
     def of(cls, trajectory: Trajectory, samples: int) -> ArcLength:
