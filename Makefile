@@ -9,7 +9,7 @@ STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.installed-docs
 # What the demo uses, and what the tests and benchmarks do besides: a new need adds its name here.
 USER_EXTRAS = plot,view,fit,logs,symbolic
-EXTRAS = $(USER_EXTRAS),xacro,gym,cluster,oracle,dev
+EXTRAS = $(USER_EXTRAS),xacro,online,gym,cluster,oracle,dev
 # How much make fuzz tries.
 INPUTS = 20000
 MINUTES = 30

@@ -15,7 +15,7 @@ from appell.loops.load import catalogue, from_dh, load, random_chain
 from appell.model.model import Spring
 from appell.model.springs import Elasticity
 from appell.papers import reproduce
-from appell.planning import trajectory
+from appell.planning import tasks, trajectory
 from appell.planning.inverse_kinematics import inverse_kinematics
 from appell.results.run import Run
 from appell.robot.robot import Robot
@@ -58,6 +58,7 @@ __all__ = [
     "space",
     "stream",
     "sweep",
+    "tasks",
     "threads",
     "trajectory",
     "view",

@@ -193,6 +193,8 @@ def plans() -> dict[str, Subject]:
         trajectory.Fourier: {"centre": Q, "sines": [Q], "cosines": [V], "frequency": 1.0, "duration": 2.0},
         trajectory.sinusoid: {"centre": Q, "amplitude": Q, "frequency": 1.0, "phase": 0.0, "duration": 2.0},
         trajectory.ScaledTrajectory: {"trajectory": LINE, "factor": 2.0},
+        trajectory.JerkLimited: {"start": Q, "end": V, "velocity": 1.0, "acceleration": 2.0, "jerk": 9.0}
+        | dict.fromkeys(("v0", "a0", "v1", "a1")),
         trajectory.CartesianLine: {"robot": puma, "q0": q, "end": pose[:3, 3] + 0.01, "speed": 0.1}
         | {"timing": None, "frame": None},
     }
@@ -212,11 +214,40 @@ def plans() -> dict[str, Subject]:
     return found | {
         "trajectory, called": Subject(LINE, {"t": 0.5}),
         "time_scaling": Subject(
-            trajectory.time_scaling, {"robot": arm, "trajectory": LINE, **limits}, lambda best: best.factor
+            trajectory.time_scaling,
+            {"robot": arm, "trajectory": LINE, **limits, "optimal": False},
+            lambda best: best.factor,
+        ),
+        "time_scaling, optimal": Subject(
+            functools.partial(trajectory.time_scaling, optimal=True),
+            {"robot": arm, "trajectory": LINE, **limits},
+            lambda best: best.factor,
+        ),
+        "OnlineTrajectory": Subject(
+            trajectory.OnlineTrajectory,
+            {"q": Q, "dt": 0.01, "velocity": 1.0, "acceleration": 2.0, "jerk": 9.0, "v": None, "a": None},
+            lambda online: online.step(V),
+        ),
+        "OnlineTrajectory.step": Subject(
+            trajectory.OnlineTrajectory(Q, 0.01, velocity=1.0, acceleration=2.0, jerk=9.0).step, {"goal": V, "v": None}
         ),
         "inverse_kinematics": Subject(
             appell.inverse_kinematics, {"robot": arm, **goal, **search}, lambda found: found.q
         ),
+        "inverse_kinematics, tasks": Subject(
+            functools.partial(appell.inverse_kinematics, arm), {"tasks": (), **goal}, lambda found: found.q
+        ),
+        **{
+            f"tasks.{made.__name__}": Subject(
+                made, values, lambda task: appell.inverse_kinematics(arm, tasks=[task], restarts=1).q
+            )
+            for made, values in {
+                appell.tasks.Position: {"target": goal["goal"], "frame": "link2", "weight": 1.0, "tolerance": None},
+                appell.tasks.Orientation: {"target": np.eye(3), "frame": "link2", "weight": 1.0, "tolerance": 1e-6},
+                appell.tasks.CentreOfMass: {"target": goal["goal"], "weight": [1.0, 1.0, 0.0], "tolerance": None},
+                appell.tasks.Posture: {"target": Q, "weight": 1e-2, "tolerance": 1e-3},
+            }.items()
+        },
         "analytic_ik": Subject(
             appell.planning.analytic_ik, {"robot": puma, "goal": pose, "frame": "link6"}, lambda found: found.q
         ),

@@ -1,4 +1,4 @@
-"""All the ways an arm can reach a pose, in closed form."""
+"""Closed-form inverse kinematics: all solutions of arms with a spherical wrist."""
 
 from __future__ import annotations
 
@@ -18,17 +18,28 @@ from appell.planning.wrist import LABELS, arm_of
 from appell.robot.robot import Robot
 
 _NEAR = 1e-9
-"""Misfit [m, rad] up to which a pose counts as reached: rounding, enlarged where two branches meet."""
+"""Residual [m, rad] up to which a pose counts as reached: rounding error, which is larger where two branches meet."""
 
 
 @dataclass(frozen=True, eq=False)
 class IKBranches:
     """The eight branches of an arm at one pose or many.
 
-    `q` is (..., 8, 6), without NaN: a branch that cannot reach the pose stretches towards it. `error` is the larger of
-    what is left, in metres and radians; `is_reached` where that is rounding, `is_within` where the joints' limits hold.
-    `labels` (8, 3) are shoulder, elbow and wrist of each branch, 1 or −1.
+    Attributes
+    ----------
+    q : ndarray
+        Joint coordinates (..., 8, 6), without NaN: a branch that cannot reach the pose stretches towards it.
+    error : ndarray
+        The largest residual (..., 8) [m, rad].
+    is_reached : ndarray
+        Whether (..., 8) that is rounding error.
+    is_within : ndarray
+        Whether (..., 8) the joint limits hold.
+    labels : ndarray
+        Shoulder, elbow and wrist (8, 3) of each branch, 1 or −1.
 
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("rx90")
     >>> found = appell.planning.analytic_ik(robot, robot.pose([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "dh6"))
@@ -43,7 +54,7 @@ class IKBranches:
     labels: NDArray[np.int_]
 
     def pick(self, shoulder: int, elbow: int, wrist: int) -> Array:
-        """Return the joints (..., 6) of one branch; raise if some pose is out of its reach."""
+        """Return the joint coordinates (..., 6) of one branch; raise an error if it does not reach every pose."""
         label = (shoulder, elbow, wrist)
         if label not in LABELS:
             raise InputError(f"pick: expected 1 or −1 for shoulder, elbow and wrist, got {label}")
@@ -57,18 +68,37 @@ class IKBranches:
 
 
 def analytic_ik(robot: Robot, goal: ArrayLike, frame: str | None = None) -> IKBranches:
-    """Return the joints of all eight branches with which a frame takes up poses (..., 4, 4).
+    """Return the joint coordinates of all eight branches for which a frame has given poses.
 
-    For arms of six joints whose last three axes meet: PUMA, Stanford, RX-90 and most industrial arms; others are
-    refused with the reason. Axes that meet but for the rounding of a file (1.5708 for π/2) are taken to meet, and the
-    joints then polished on the robot as it is. Without a name the frame is the last of the robot's file.
+    It is for arms of six joints whose last three axes meet: PUMA, Stanford, RX-90 and most industrial arms. Axes that
+    meet except for the rounding of a file (1.5708 for π/2) count as meeting, and the result is then refined on the
+    robot as it is.
 
-    Of the labels, shoulder 1 reaches forward, to where the upper arm points at q = 0, and −1 backward over the
-    shoulder; elbow 1 is up, above the line from shoulder to wrist (a sliding third joint: pushed out); wrist 1 has the
-    fifth joint on the positive side of the wrist's singular angle. Each turning joint is given the whole turns that
-    bring it within its limits, if any do, and lies within ±π if not. On a singular pose, where angles are free, one of
-    them is chosen.
+    Parameters
+    ----------
+    robot : Robot
+        An arm of six joints with one coordinate each.
+    goal : array_like
+        Poses (..., 4, 4).
+    frame : str, optional
+        A frame of the robot; the last of its file unless named.
 
+    Returns
+    -------
+    IKBranches
+        The eight branches. Shoulder 1 reaches forward, to where the upper arm points at q = 0, and −1 backward over the
+        shoulder. Elbow 1 is above the line from shoulder to wrist (a prismatic third joint: extended). Wrist 1 has the
+        fifth joint on the positive side of the wrist's singular angle. Whole turns are added to each revolute joint
+        where they bring it within its limits; otherwise it lies within ±π. At a singular pose, where an angle is free,
+        one value is chosen.
+
+    Raises
+    ------
+    InputError
+        When the arm has no closed form, with the reason, or the goal is not an array of poses.
+
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> robot = appell.load("puma600")
     >>> q = np.array([0.3, -0.8, 2.5, 0.4, 0.6, -0.2])
@@ -94,7 +124,7 @@ def analytic_ik(robot: Robot, goal: ArrayLike, frame: str | None = None) -> IKBr
 
 
 def _seated(model: Model, q: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return joints with the whole turns that bring them within their limits, and whether all then are."""
+    """Return joint coordinates with the whole turns that bring them within their limits, and whether all are within."""
     joints = [body.joint for body in model.bodies]
     turns = np.array([joint.type.turns for joint in joints])
     lower, upper = (np.array([getattr(joint.limits, side) for joint in joints]) for side in ("lower", "upper"))

@@ -16,17 +16,17 @@ Array = NDArray[np.float64]
 
 
 def moments(name: str, t: ArrayLike) -> Array:
-    """Return times as an array; raise if they are no finite real numbers."""
+    """Return times as an array of finite real numbers; raise an error for anything else."""
     return real(name, t, "times in seconds")
 
 
 def positive(name: str, x: float) -> float:
-    """Return a positive finite number; raise if it is none."""
+    """Return a positive finite number; raise an error for anything else."""
     return number(f"{name}: expected a positive number", x, 1.0 / LARGEST)
 
 
 def vector(name: str, x: ArrayLike, size: int | None = None) -> Array:
-    """Return one number per joint; raise if there are not `size` of them."""
+    """Return one number per joint; raise an error unless there are `size` of them."""
     array = real(name, x, "one number per joint")
     if array.ndim != 1 or array.size == 0 or (size is not None and array.size != size):
         expected = "one number per joint" if size is None else f"{size} numbers, one per joint"
@@ -35,7 +35,7 @@ def vector(name: str, x: ArrayLike, size: int | None = None) -> Array:
 
 
 def real(name: str, x: ArrayLike, expected: str) -> Array:
-    """Return an array of finite real numbers; raise what is wrong if it is none."""
+    """Return an array of finite real numbers; raise an error that names the fault otherwise."""
     try:
         array = real_array(name, x)
     except InputError as error:
@@ -55,7 +55,7 @@ def span(name: str, x: float) -> float:
 
 
 def frozen(x: Any) -> Array:
-    """Return a copy as floats that cannot be written."""
+    """Return a read-only copy as floats."""
     array = np.array(x, dtype=float)
     array.flags.writeable = False
     return array

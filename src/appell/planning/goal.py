@@ -1,4 +1,4 @@
-"""Goals of inverse kinematics: poses and positions, checked once, and how far a pose is from them."""
+"""Goals of inverse kinematics: checked poses and positions, and the difference between a pose and a goal."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from appell.robot.robot import Robot
 
 
 def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "ZYZ") -> Array:
-    """Return the 4×4 pose at a position [m] with an attitude given by three angles [rad].
+    """Return the 4×4 pose at a position [m] with an orientation given by three angles [rad].
 
-    `sequence` names the axes turned about, capital letters for the turning frame's own axes: "ZYZ" as the papers have
-    it, "xyz" for roll, pitch and yaw. Without angles the axes are the world's.
+    `sequence` names the axes of rotation, in capital letters for those of the rotating frame: "ZYZ" as in the papers,
+    "xyz" for roll, pitch and yaw. Without angles the axes are the world's.
 
     >>> import numpy as np
     >>> pose([1.0, 2.0, 3.0], np.deg2rad([90.0, 0.0, 0.0])).round(12)
@@ -35,7 +35,7 @@ def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "
 
 
 def triple(name: str, x: ArrayLike) -> Array:
-    """Return three numbers; raise if there are not three."""
+    """Return three numbers; raise an error for anything else."""
     array = real(name, x, "three numbers")
     if array.shape != (3,):
         raise InputError(f"{name}: expected three numbers, got an array of shape {array.shape}")
@@ -43,20 +43,20 @@ def triple(name: str, x: ArrayLike) -> Array:
 
 
 def check_open(robot: Robot) -> None:
-    """Raise unless the robot is open: every coordinate that of a joint with its own force."""
+    """Raise an error unless the robot is open: each coordinate belongs to a joint with its own force."""
     if checked_robot(robot).actuators != robot.joint_names:
         raise InputError(f"robot: expected an open robot, got '{robot.name}', whose joints loops bind")
 
 
 def checked_robot(robot: Robot) -> Robot:
-    """Return the robot; raise if it is none."""
+    """Return the robot; raise an error if the argument is not a robot."""
     if not isinstance(robot, Robot):
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}; load one with appell.load")
     return robot
 
 
 def checked_frame(robot: Robot, frame: str | None) -> str:
-    """Return the frame's name; the last frame of the robot's file if none is given."""
+    """Return the name of a frame; the last frame of the robot's file unless given."""
     names = checked_robot(robot).frame_names
     if not names:
         raise InputError(f"frame: robot '{robot.name}' has no frames to place")
@@ -65,16 +65,16 @@ def checked_frame(robot: Robot, frame: str | None) -> str:
     return names[-1] if frame is None else frame
 
 
-def checked_poses(goal: ArrayLike) -> Array:
-    """Return poses (..., 4, 4); raise if they are none."""
-    poses = real("goal", goal, "poses (..., 4, 4)")
+def checked_poses(goal: ArrayLike, name: str = "goal", expected: str = "poses (..., 4, 4)") -> Array:
+    """Return poses (..., 4, 4); raise an error for anything else."""
+    poses = real(name, goal, expected)
     if poses.ndim < 2 or poses.shape[-2:] != (4, 4):
-        raise InputError(f"goal: expected poses (..., 4, 4), got an array of shape {poses.shape}")
-    return proper_poses("goal", poses)
+        raise InputError(f"{name}: expected {expected}, got an array of shape {poses.shape}")
+    return proper_poses(name, poses)
 
 
 def misfit(poses: Array, goal: Array) -> Array:
-    """Return what leads from poses to goals, in world axes: translation [m], and rotation vector [rad] for pose goals.
+    """Return the motion from poses to goals, in world axes: translation [m], and rotation vector [rad] for pose goals.
 
     Goals are (..., 4, 4), or (..., 3) for a position alone; the result is (..., 6) or (..., 3).
     """

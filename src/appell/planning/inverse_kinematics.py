@@ -1,15 +1,18 @@
-"""Inverse kinematics by damped least squares, for any robot and any frame, many goals at once.
+"""Inverse kinematics of weighted tasks, for any robot, many targets at once.
 
-A step solves (JᵀJ + λ)δ = Jᵀe for the misfit e (K. Levenberg, D. Marquardt): λ grows where a step fails and shrinks
-where it helps. δ is a motion of the independent velocities, so that loops stay closed; a step out of the workspace is
-one that fails. A step is no longer than a cap; a joint at its limit that wants to go beyond is left out of the step.
-Goals that are not reached start again from random configurations, and the nearest result stands.
+Damped Gauss–Newton steps run in native code, several per call (:mod:`appell.planning.descent`); samples that are done
+leave the batch between calls. A step moves the independent velocities, so that loops stay closed. Targets that are not
+reached start again from random configurations, and the nearest result stands. Preferences, such as a posture, take part
+until the steps are small; then they are dropped, so that the other tasks are reached exactly.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,30 +21,54 @@ from appell.display import card, table
 from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
-from appell.planning.goal import checked_frame, checked_poses, misfit
+from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
+from appell.planning.goal import checked_frame, checked_poses, checked_robot
+from appell.planning.tasks import Orientation, Position, Posture, Task, checked_tasks
 from appell.robot.arguments import numbers, whole
 from appell.robot.robot import Robot
 
-_CAP = 0.5
-"""The longest step of a joint [rad or m]: about as far as a tangent is worth anything."""
+_BOLD = 0.5
+"""Damping of bold steps: λ is this share of |e|²."""
+_BOLD_STEPS = 32
+"""Bold steps of one attempt; most targets need a dozen."""
+_BLOCK = 16
+"""Steps of one native call, after which finished samples leave."""
 _STEPS = 100
-"""Steps of one attempt; most that succeed take ten."""
-_DRAWS = 16
-"""Random configurations of which the nearest to the goal is where an attempt begins again."""
+"""Steps after those that must lower the cost."""
 _POLISH = 400
-"""More steps for what is not reached, where convergence is slower."""
+"""More steps for targets that are not reached, where convergence is slower."""
+_DRAWS = 16
+"""Random configurations of which the one of least cost begins another attempt."""
 _STUCK = 1e-13
-"""A step shorter than this [rad or m] changes nothing more."""
+"""Steps [rad or m] below which nothing changes any more."""
+_SETTLED = 1e-2
+"""Steps [rad or m] below which preferences have settled."""
+_WIDTH = 64
+"""Samples that a round of restarts has at least, by several starts per target."""
 
 
 @dataclass(frozen=True, eq=False)
 class IKSolution:
-    """Joints that bring a frame to its goals, or as near as they were found to come.
+    """Configurations that reach their targets, or come as near as was found.
 
-    `q` (..., nq); `error` (...) is the norm of what is left: metres, and radians times `length`. `position_error` [m]
-    and `attitude_error` [rad] are its parts, the latter zero where only a position was asked for. `is_reached` says
-    whether both are within the tolerance.
+    Attributes
+    ----------
+    q : ndarray
+        Configurations (..., nq), within the joint limits.
+    error : ndarray
+        Norm (...) of the weighted residuals of all tasks that are no preferences.
+    position_error, attitude_error : ndarray
+        The largest residual (...) of the positions [m] and of the orientations [rad]; 0 where there are none.
+    is_reached : ndarray
+        Whether (...) the residual of every task is within its tolerance.
+    residuals : ndarray
+        Norms (..., tasks) of the unweighted residuals [m, rad]: those of the goal first (position, then orientation),
+        then in the order of the tasks. Axes of weight 0 do not count.
+    iterations : ndarray
+        Steps taken (...) until the tolerances were met, over all attempts.
 
+    Examples
+    --------
     >>> import appell
     >>> found = appell.inverse_kinematics(appell.load("rx90"), [[0.5, 0.1, 0.3], [0.0, 0.0, 2.0]])
     >>> found.is_reached.tolist(), found.q.shape, found.error.round(6).tolist()
@@ -53,6 +80,8 @@ class IKSolution:
     position_error: Array
     attitude_error: Array
     is_reached: NDArray[np.bool_]
+    residuals: Array
+    iterations: NDArray[np.int_]
 
     def __repr__(self) -> str:
         worst = f", largest error {self.error.max():.3g}" if self.error.size else ""
@@ -66,40 +95,93 @@ class IKSolution:
         return card(repr(self).strip("<>"), table(columns, rows, self.is_reached.size))
 
 
-class _Task(NamedTuple):
-    """What stays the same while goals are approached."""
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The tasks as the program reads them: one row of targets per sample, settings shared by all."""
 
-    robot: Robot
-    frame: str
-    weights: Array
-    tolerance: float
-    joints: NDArray[np.int_]
-    """The velocities, places in v, that are rates of one coordinate each."""
-    places: NDArray[np.int_]
-    """Those coordinates, places in q."""
-    lower: Array
-    upper: Array
-    """Their limits."""
+    solver: Solver
+    goals: Array
+    settings: Settings
+    wanted: NDArray[np.bool_]
+    """Which weights belong to tasks that are no preferences."""
+
+    @cached_property
+    def _row(self) -> Array:
+        return np.concatenate(self.settings)
+
+    def run(self, rows: NDArray[np.int_], q: Array, damping: Array, steps: int) -> Descent:
+        """Return where steps lead from configurations of some samples."""
+        return self.solver(np.ascontiguousarray(q), damping, self.goals[rows], self._row, steps)
+
+    @cached_property
+    def strict(self) -> _Problem:
+        """Return the problem without its preferences, whose steps must lower the cost."""
+        weight = np.where(self.wanted, self.settings.weight, 0.0)
+        return replace(self, settings=self.settings._replace(weight=weight, bold=np.zeros(1)))
+
+    @cached_property
+    def prefers(self) -> bool:
+        """Return whether preferences take part."""
+        return bool((self.settings.weight[~self.wanted] > 0.0).any())
+
+    def is_reached(self, residuals: Array, share: float = 1.0) -> NDArray[np.bool_]:
+        """Return which samples (..., tasks) are within a share of their tolerances."""
+        return np.asarray((residuals <= share * self.settings.tolerance).all(axis=-1))
 
 
-def inverse_kinematics(
+def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call)
     robot: Robot,
-    goal: ArrayLike,
+    goal: ArrayLike | None = None,
     frame: str | None = None,
     guess: ArrayLike | None = None,
     restarts: int = 20,
     tolerance: float = 1e-9,
     length: float = 1.0,
     seed: int = 0,
+    *,
+    tasks: Sequence[Task] = (),
 ) -> IKSolution:
-    """Return joints within their limits that bring a frame to poses (..., 4, 4) or to positions (..., 3).
+    """Return configurations within the joint limits that bring a frame to poses, or fulfil weighted tasks.
 
-    Loops stay closed, and limits are those of the independent joints; wheels may be set down anywhere on their plane.
-    `frame` is the last of the robot's file unless named. `guess` (..., nq) is where the search begins, neutral unless
-    given; what is not reached from there begins again from `restarts` random configurations, which `seed` determines.
-    A goal counts as reached within `tolerance` [m, rad]. A goal out of reach gives the nearest pose that was found,
-    where an attitude off by 1 rad counts as much as a position off by `length` [m], and is_reached is False there.
+    Many targets are solved at once, in native code: leading axes of targets and guesses broadcast.
 
+    Parameters
+    ----------
+    robot : Robot
+        A robot of any kind. Loops stay closed; limits are those of the independent joints; wheels may be set down
+        anywhere on their plane.
+    goal : array_like, optional
+        Poses (..., 4, 4) or positions (..., 3) [m] of the frame. It may be left out where there are tasks.
+    frame : str, optional
+        The frame that the goal is about; the last of the robot's file unless named.
+    guess : array_like, optional
+        Where the search begins, (..., nq); the neutral configuration unless given.
+    restarts : int
+        Targets that are not reached begin again from so many random configurations.
+    tolerance : float
+        Residual [m, rad] up to which a task counts as reached.
+    length : float
+        An orientation off by 1 rad counts as much as a position off by this length [m].
+    seed : int
+        Determines the random configurations.
+    tasks : sequence of tasks
+        Of :mod:`appell.tasks`: Position, Orientation, CentreOfMass, Posture, each with its weight. They are added to
+        the goal, if there is one. Preferences, tasks of infinite tolerance, are optimised together with the others
+        until the steps are small; the others are then reached without them.
+
+    Returns
+    -------
+    IKSolution
+        Configurations, residuals, iterations and whether each target is reached. A target out of reach gives the
+        configuration of least cost that was found, and `is_reached` is False there.
+
+    Raises
+    ------
+    InputError
+        For targets that are not finite or no poses, unknown frames, and shapes that do not fit.
+
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("puma560")
     >>> goal = robot.pose([0.1, 0.7, -0.5, 0.3, 0.4, 0.2], "dh6")
@@ -108,49 +190,68 @@ def inverse_kinematics(
     >>> far = appell.inverse_kinematics(robot, [9.0, 0.0, 0.0], "dh6")
     >>> bool(far.is_reached), float(far.error.round(3))
     (False, 8.123)
+
+    A redundant arm, near a posture:
+
+    >>> robot = appell.load("puma560")
+    >>> rest = appell.tasks.Posture([0.0, 0.8, -1.0, 0.0, 0.5, 0.0])
+    >>> found = appell.inverse_kinematics(robot, goal[:3, 3], "dh6", tasks=[rest])
+    >>> bool(found.is_reached), found.residuals.shape
+    (True, (2,))
+
+    A closed robot:
+
     >>> robot = appell.load("stewart")
     >>> goal = robot.pose(robot.neutral(), "platform")
     >>> goal[2, 3] += 0.05
     >>> bool(appell.inverse_kinematics(robot, goal, "platform").is_reached)
     True
     """
-    name = checked_frame(robot, frame)
-    robot = _placed(robot)
-    goals = _goals(goal)
-    rows, axes = (6, 2) if goals.shape[-1] == 4 else (3, 1)
+    robot = _placed(checked_robot(robot))
+    if not robot.nv:
+        raise InputError(f"robot: '{robot.name}' has no joint that moves")
+    given = _tasks(robot, goal, frame, length, tasks)
+    tolerance = positive("tolerance", tolerance)
     near = None if guess is None else real("guess", guess, "joint coordinates")
     start = robot.assemble(None if near is None else numbers(robot.name, "guess", (robot.nq,), near))
-    try:
-        leading = np.broadcast_shapes(goals.shape[:-axes], start.shape[:-1])
-    except ValueError:
-        raise InputError(
-            f"guess: its leading axes {start.shape[:-1]} do not broadcast with those of the goals, "
-            f"{goals.shape[:-axes]}"
-        ) from None
-    weights = np.repeat([1.0, positive("length", length)], 3)[:rows]
-    task = _Task(robot, name, weights, positive("tolerance", tolerance), *_limits(robot))
-    flat = np.broadcast_to(goals, leading + goals.shape[-axes:]).reshape(-1, *goals.shape[-axes:])
+    leading = _leading(given, start)
+    problem = _problem(robot, given, tolerance, leading)
     q = np.broadcast_to(start, (*leading, robot.nq)).reshape(-1, robot.nq)
     rng = np.random.default_rng(whole("seed", seed, 0))
-    q = _search(task, flat, q, whole("restarts", restarts, 0), rng)
-    left = misfit(robot.pose(q, name), flat)
-    position, attitude = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
-    return IKSolution(
-        q.reshape(*leading, robot.nq),
-        np.hypot(position, length * attitude).reshape(leading),
-        position.reshape(leading),
-        attitude.reshape(leading),
-        (np.maximum(position, attitude) <= tolerance).reshape(leading),
-    )
+    q, count = _search(problem, _within(robot, q), whole("restarts", restarts, 0), rng)
+    return _solution(problem, given, q, count, leading)
 
 
 def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
-    """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits are not looked at."""
-    none = np.zeros(0, dtype=int)
-    task = _Task(robot, frame, np.ones(6), 1e-12, none, none, np.zeros(0), np.zeros(0))
-    return _approach(task, goals.reshape(-1, 4, 4), q.reshape(-1, robot.nq), _STEPS).reshape(q.shape)
+    """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits do not count."""
+    given = _tasks(robot, goals, frame, 1.0, ())
+    problem = _problem(robot, given, 1e-12, goals.shape[:-2])
+    endless = np.full_like(problem.settings.upper, np.inf)
+    problem = replace(problem, settings=problem.settings._replace(lower=-endless, upper=endless))
+    every = np.arange(len(problem.goals))
+    return _approach(problem, every, q.reshape(-1, robot.nq), _STEPS)[0].reshape(q.shape)
 
 
+# Tasks
+
+
+def _tasks(robot: Robot, goal: ArrayLike | None, frame: str | None, length: float, tasks: Any) -> list[Task]:
+    name = checked_frame(robot, frame)
+    given = checked_tasks(robot, tasks)
+    length = positive("length", length)
+    if goal is None:
+        if not given:
+            raise InputError("inverse_kinematics: expected a goal or tasks, got neither")
+        return given
+    goals = real("goal", goal, "poses (..., 4, 4) or positions (..., 3)")
+    if goals.ndim and goals.shape[-1] == 3:
+        return [Position(goals, name).checked(robot), *given]
+    poses = checked_poses(goals)
+    both: list[Task] = [Position(poses[..., :3, 3], name), Orientation(poses[..., :3, :3], name, length)]
+    return [*(task.checked(robot) for task in both), *given]
+
+
+@lru_cache(maxsize=16)  # it keeps the robots too
 def _placed(robot: Robot) -> Robot:
     """Return the robot whose wheels stand where they are put: rows that hold velocities alone do not count."""
     closures = [
@@ -161,133 +262,159 @@ def _placed(robot: Robot) -> Robot:
     return load(replace(robot.model, closures=tuple(c for c in closures if c.rows)))
 
 
-def _goals(goal: ArrayLike) -> Array:
-    goals = real("goal", goal, "poses (..., 4, 4) or positions (..., 3)")
-    if goals.ndim and goals.shape[-1] == 3:
-        return goals
-    return checked_poses(goals)
+def _leading(tasks: Sequence[Task], start: Array) -> tuple[int, ...]:
+    shapes = {"guess": start.shape[:-1]}
+    for k, task in enumerate(tasks):
+        target = np.asarray(task.target)
+        shapes[f"task {k}, {type(task).__name__}"] = target.shape[: target.ndim - task.core]
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise InputError(f"inverse_kinematics: the leading axes of targets do not broadcast: {listed}") from None
 
 
-def _search(task: _Task, goals: Array, start: Array, restarts: int, rng: np.random.Generator) -> Array:
-    q = _approach(task, goals, start, _STEPS)
-    cost = _cost(task, goals, q)
-    for _ in range(restarts):
-        missed = np.flatnonzero(~_is_reached(task, goals, q))
-        if not missed.size:
-            return q
-        again = _approach(task, goals[missed], _drawn(task, goals[missed], rng), _STEPS)
-        found = _cost(task, goals[missed], again)
-        is_better = found < cost[missed]
-        q[missed[is_better]], cost[missed[is_better]] = again[is_better], found[is_better]
-    missed = np.flatnonzero(~_is_reached(task, goals, q))
-    if missed.size:
-        q[missed] = _approach(task, goals[missed], q[missed], _POLISH)
+def _problem(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> _Problem:
+    own = singles(robot)
+    places, velocities = [x.q for x in own], [x.v for x in own]
+    goals, weights, wanted, tolerances = [], [], [], []
+    for task in tasks:
+        target, weight = np.asarray(task.target), np.asarray(task.weight)
+        if isinstance(task, Posture):
+            target, weight = target[..., places], weight[velocities]
+        shape = target.shape[target.ndim - task.core :]
+        goals.append(np.broadcast_to(target, (*leading, *shape)).reshape(-1, math.prod(shape)))
+        weights.append(weight)
+        tolerances.append(tolerance if task.tolerance is None else task.tolerance)
+        wanted.append(np.full(len(weight), math.isfinite(tolerances[-1])))
+    weight = np.concatenate(weights)
+    outline = Outline(tuple((type(task).__name__, task.frame) for task in tasks))
+    limits = robot.limits.lower[places], robot.limits.upper[places]
+    settings = Settings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
+    return _Problem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
+
+
+def _within(robot: Robot, q: Array) -> Array:
+    """Return configurations whose independent joints are within their limits; NaN where loops do not close there."""
+    own = singles(robot)
+    places, step = [x.q for x in own], np.zeros((len(q), robot.nv))
+    limits = robot.limits.lower[places], robot.limits.upper[places]
+    step[:, [x.v for x in own]] = np.clip(q[:, places], *limits) - q[:, places]
+    beyond = step.any(axis=-1)
+    if beyond.any():
+        q = q.copy()
+        q[beyond] = _moved(robot, q[beyond], step[beyond])
+        q[:, places] = np.clip(q[:, places], *limits)  # but for rounding they are
     return q
 
 
-def _drawn(task: _Task, goals: Array, rng: np.random.Generator) -> Array:
-    """Return, for each goal, the nearest of some random configurations."""
-    q = task.robot.random(rng, (len(goals), _DRAWS))
-    cost = _cost(task, np.expand_dims(goals, 1), q)
-    nearest: Array = q[np.arange(len(goals)), cost.argmin(axis=-1)]
+def _moved(robot: Robot, q: Array, step: Array) -> Array:
+    """Return where steps lead; NaN where loops do not close."""
+    try:
+        return robot.integrate(q, step)
+    except AppellError:
+        if len(q) == 1:
+            return np.full_like(q, np.nan)
+    half = len(q) // 2
+    return np.concatenate([_moved(robot, q[s], step[s]) for s in (slice(half), slice(half, None))])
+
+
+# The search
+
+
+class _Found(NamedTuple):
+    """Where some steps led: configurations, steps taken, cost, and norms of the residuals."""
+
+    q: Array
+    taken: NDArray[np.int_]
+    cost: Array
+    residuals: Array
+
+
+def _search(problem: _Problem, start: Array, restarts: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.int_]]:
+    """Return the configurations of least cost and the steps taken."""
+    q, count, cost, residuals = _attempt(problem, np.arange(len(start)), start)
+    is_reached = problem.is_reached(residuals)
+    while restarts and not is_reached.all():
+        missed = np.flatnonzero(~is_reached)
+        starts = min(restarts, max(1, _WIDTH // len(missed)))
+        rows = np.repeat(missed, starts)
+        again = _attempt(problem, rows, _drawn(problem, rows, rng))
+        best = again.cost.reshape(-1, starts).argmin(axis=-1) + starts * np.arange(len(missed))
+        count[missed] += again.taken.reshape(-1, starts).sum(axis=-1)
+        better = again.cost[best] < cost[missed]
+        at, best = missed[better], best[better]
+        q[at], cost[at] = again.q[best], again.cost[best]
+        is_reached[at] = problem.is_reached(again.residuals[best])
+        restarts -= starts
+    missed = np.flatnonzero(~is_reached)
+    if missed.size:
+        last = _approach(problem.strict, missed, q[missed], _POLISH)
+        q[missed] = last.q
+        count[missed] += last.taken
+    return q, count
+
+
+def _attempt(problem: _Problem, rows: NDArray[np.int_], start: Array) -> _Found:
+    """Return where a start leads: by bold steps, then by steps that lower the cost of all but the preferences."""
+    found = _approach(problem, rows, start, _BOLD_STEPS)
+    is_near = problem.is_reached(found.residuals, 0.5)
+    found.cost[is_near] = 0.0
+    far = np.flatnonzero(~is_near)
+    if far.size:
+        later = _approach(problem.strict, rows[far], found.q[far], _STEPS)
+        found.taken[far] += later.taken
+        found.q[far], found.cost[far], found.residuals[far] = later.q, later.cost, later.residuals
+    return found
+
+
+def _approach(problem: _Problem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
+    """Return where damped steps lead, each sample until it is done."""
+    n = len(rows)
+    found = _Found(
+        start.copy(), np.zeros(n, dtype=int), np.full(n, np.inf), np.full((n, len(problem.settings.tolerance)), np.inf)
+    )
+    damping, live, left = np.full(n, START), np.arange(n), steps
+    while live.size and left > 0:
+        now = problem.run(rows[live], found.q[live], damping[live], _BLOCK)
+        found.q[live], found.cost[live], found.residuals[live] = now.q, now.cost, now.residuals
+        found.taken[live] += now.taken
+        damping[live] = now.damping
+        left -= _BLOCK
+        # preferences keep the others off their targets by a little; a margin, so that those count as reached later
+        is_done = now.step < (_SETTLED if problem.prefers else _STUCK)
+        if not problem.prefers:
+            is_done |= problem.is_reached(now.residuals, 0.5)
+        live = live[~is_done]
+    return found
+
+
+def _drawn(problem: _Problem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
+    """Return, for each sample, the random configuration of least cost."""
+    robot, each = problem.solver.robot, np.repeat(rows, _DRAWS)
+    q = _within(robot, robot.random(rng, len(each)))
+    cost = problem.run(each, q, np.full(len(each), START), 1).cost.reshape(-1, _DRAWS)
+    nearest: Array = q.reshape(len(rows), _DRAWS, -1)[np.arange(len(rows)), cost.argmin(axis=-1)]
     return nearest
 
 
-def _approach(task: _Task, goals: Array, start: Array, steps: int) -> Array:
-    """Return where damped steps lead from a start, each goal by itself until it is reached or stuck."""
-    robot, frame, weights = task.robot, task.frame, task.weights
-    q = _moved(task, start, np.zeros((len(start), robot.nv)))
-    left = misfit(robot.pose(q, frame), goals)
-    damping = np.full(len(q), 1e-3)
-    live = np.flatnonzero(~_is_near(task, left))
-    for _ in range(steps):
-        if not live.size:
-            break
-        e = weights * left[live]
-        J = weights[:, None] * robot.jacobian(q[live], frame)[:, : weights.size]
-        downhill = (J.swapaxes(-1, -2) @ e[..., None])[..., 0]
-        free = ~_is_blocked(task, q[live], downhill)
-        J, downhill = J * free[:, None, :], downhill * free
-        step = _damped_step(J, e, damping[live])
-        step *= np.minimum(1.0, _CAP / np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-300))
-        trial, then = _tried(task, q[live], step, goals[live])
-        # how much better it got, of the |e|² − |e − Jδ|² = 2δ·Jᵀe − |Jδ|² that the tangent promised
-        gain = (e * e).sum(axis=-1) - ((weights * then) ** 2).sum(axis=-1)
-        promise = 2.0 * (step * downhill).sum(axis=-1) - ((J @ step[..., None]) ** 2).sum(axis=(-2, -1))
-        is_better = gain > 0.0
-        q[live[is_better]], left[live[is_better]] = trial[is_better], then[is_better]
-        change = np.where(gain > 0.75 * promise, 0.2, np.where(gain < 0.25 * promise, 4.0, 1.0))
-        damping[live] = np.clip(damping[live] * change, 1e-14, 1e9)
-        is_over = (np.abs(step).max(axis=-1) < _STUCK) | _is_near(task, left[live])
-        live = live[~is_over]
-    return q
+def _solution(
+    problem: _Problem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
+) -> IKSolution:
+    found = problem.strict.run(np.arange(len(q)), q, np.full(len(q), START), 1)
+    residuals, nothing = found.residuals, np.zeros((len(q), 1))
 
+    def largest(kind: type) -> Array:
+        own = [k for k, task in enumerate(tasks) if isinstance(task, kind)]
+        worst: Array = np.concatenate([residuals[:, own], nothing], axis=-1).max(axis=-1)
+        return worst.reshape(leading)
 
-def _damped_step(J: Array, e: Array, damping: Array) -> Array:
-    """Return (JᵀJ + λ)⁻¹Jᵀe, which is Jᵀ(JJᵀ + λ)⁻¹e: by the smaller of the two systems."""
-    transposed = J.swapaxes(-1, -2)
-    rows, columns = J.shape[-2:]
-    H = transposed @ J if columns <= rows else J @ transposed
-    size = np.maximum(np.trace(H, axis1=-2, axis2=-1), 1e-12)  # so that damping has no unit
-    damped = H + (damping * size)[:, None, None] * np.eye(len(H[0]))
-    if columns <= rows:
-        return np.linalg.solve(damped, transposed @ e[..., None])[..., 0]
-    return (transposed @ np.linalg.solve(damped, e[..., None]))[..., 0]
-
-
-def _tried(task: _Task, q: Array, step: Array, goals: Array) -> tuple[Array, Array]:
-    """Return where steps lead and the misfits there, infinite where a step leads out of the workspace."""
-    try:
-        trial = _moved(task, q, step)
-        return trial, misfit(task.robot.pose(trial, task.frame), goals)
-    except AppellError:
-        if len(q) == 1:
-            return q, np.full((1, task.weights.size), np.inf)
-    half = len(q) // 2
-    parts = (_tried(task, q[s], step[s], goals[s]) for s in (slice(half), slice(half, None)))
-    trials, misfits = zip(*parts, strict=True)
-    return np.concatenate(trials), np.concatenate(misfits)
-
-
-def _cost(task: _Task, goals: Array, q: Array) -> Array:
-    e = task.weights * misfit(task.robot.pose(q, task.frame), goals)
-    result: Array = (e * e).sum(axis=-1)
-    return result
-
-
-def _is_reached(task: _Task, goals: Array, q: Array) -> NDArray[np.bool_]:
-    return _is_near(task, misfit(task.robot.pose(q, task.frame), goals))
-
-
-def _is_near(task: _Task, left: Array) -> NDArray[np.bool_]:
-    """Return which goals are reached with a margin, so that they count as reached when measured again."""
-    parts = [np.linalg.norm(part, axis=-1) for part in (left[:, :3], left[:, 3:])]
-    result: NDArray[np.bool_] = np.maximum(*parts) <= 0.5 * task.tolerance
-    return result
-
-
-# Limits
-
-
-def _limits(robot: Robot) -> tuple[NDArray[np.int_], NDArray[np.int_], Array, Array]:
-    places = robot.places("q")
-    single = [k for k, name in enumerate(robot.independent) if len(places.get(name, ())) == 1]
-    at = [places[robot.independent[k]][0] for k in single]
-    return np.array(single, dtype=int), np.array(at, dtype=int), robot.limits.lower[at], robot.limits.upper[at]
-
-
-def _moved(task: _Task, q: Array, step: Array) -> Array:
-    """Return where steps lead, those of joints cut off at their limits."""
-    step, at = step.copy(), q[:, task.places]
-    step[:, task.joints] = np.clip(step[:, task.joints], task.lower - at, task.upper - at)
-    result = task.robot.integrate(q, step)
-    result[:, task.places] = np.clip(result[:, task.places], task.lower, task.upper)  # but for rounding they are
-    return result
-
-
-def _is_blocked(task: _Task, q: Array, downhill: Array) -> NDArray[np.bool_]:
-    """Return which velocities are of joints at a limit that the way downhill leads beyond."""
-    at, pull = q[:, task.places], downhill[:, task.joints]
-    blocked = np.zeros(downhill.shape, dtype=bool)
-    blocked[:, task.joints] = ((at <= task.lower) & (pull < 0.0)) | ((at >= task.upper) & (pull > 0.0))
-    return blocked
+    return IKSolution(
+        q.reshape(*leading, q.shape[-1]),
+        np.sqrt(found.cost).reshape(leading),
+        largest(Position),
+        largest(Orientation),
+        problem.is_reached(residuals).reshape(leading),
+        residuals.reshape(*leading, len(tasks)),
+        count.reshape(leading),
+    )

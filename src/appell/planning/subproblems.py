@@ -1,7 +1,7 @@
-"""The small problems that an arm's inverse kinematics is made of, on arrays with any leading axes.
+"""Subproblems of closed-form inverse kinematics, on arrays with any leading axes.
 
-Where a problem has no solution its angle is the one that comes nearest, so that no NaN arises: the caller compares the
-pose it gets with the pose it wanted. Where any angle would do (a point on its own axis) it is the one at zero.
+A problem without a solution gives the nearest angle instead of NaN; the caller compares the resulting pose with the
+target. Where every angle is a solution (a point on its own axis), the result is zero.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from appell.planning.checks import Array
 
 
 def turned(axis: Array, angle: Array, x: Array) -> Array:
-    """Return x turned about a unit axis: Rodrigues' formula."""
+    """Return x rotated about a unit axis: Rodrigues' formula."""
     c, s = np.cos(angle)[..., None], np.sin(angle)[..., None]
     result: Array = c * x + s * np.cross(axis, x) + (1.0 - c) * dot(axis, x)[..., None] * axis
     return result
@@ -33,22 +33,22 @@ def dot(x: Array, y: Array) -> Array:
 
 
 def across(axis: Array, x: Array) -> Array:
-    """Return the part of x at right angles to a unit axis."""
+    """Return the component of x perpendicular to a unit axis."""
     result: Array = x - dot(axis, x)[..., None] * axis
     return result
 
 
 def carrying(axis: Array, x: Array, y: Array) -> Array:
-    """Return the angle about an axis that carries x over y, as far as a turn about it can."""
+    """Return the angle about an axis that carries x over y, as nearly as a rotation about it can."""
     x, y = across(axis, x), across(axis, y)
     result: Array = np.arctan2(dot(axis, np.cross(x, y)), dot(x, y))
     return result
 
 
 def harmonic(A: Array, B: Array, C: Array, side: float, *, is_near: bool = False) -> Array:
-    """Return an angle with A cos x + B sin x = C: the one on the `side` (±1) of the angle where the left is largest.
+    """Return an angle with A cos x + B sin x = C: on the `side` (±1) of the maximum of the left-hand side.
 
-    With `is_near` the sides are those of the extreme, largest or smallest, that is nearer to zero.
+    With `is_near` the side refers to the extremum, maximum or minimum, that is nearer to zero.
     """
     A, B, C = np.broadcast_arrays(A, B, C)
     if is_near:
@@ -73,6 +73,6 @@ def sliding(direction: Array, x: Array, squared: Array, side: float) -> Array:
 
 
 def principal(angle: Array) -> Array:
-    """Return an angle within −π and π."""
+    """Return the equivalent angle between −π and π."""
     result: Array = angle - 2.0 * math.pi * np.round(angle / (2.0 * math.pi))
     return result

@@ -1,9 +1,9 @@
-"""Arms whose last three axes meet: what such an arm looks like, and its joints for a pose, branch by branch.
+"""Closed-form inverse kinematics of arms with a spherical wrist, branch by branch.
 
-The arm's axes are taken as lines in the world at q = 0; joint i then moves everything behind it by Eᵢ(qᵢ), a turn
-about its line or a slide along it, and the pose is E₁…E₆·X₀ (the product of exponentials). With the last three axes
-meeting in a point c, a pose X puts that point at w = X·X₀⁻¹·c, which the first three joints alone must do, and the last
-three turn the rest (D.L. Pieper, 1968).
+The joint axes are lines in the world at q = 0. Joint i moves all links after it by Eᵢ(qᵢ), a rotation about its line or
+a translation along it, so that the pose is E₁…E₆·X₀ (product of exponentials). The last three axes meet in a point c.
+The pose X puts it at w = X·X₀⁻¹·c, which determines the first three joints; the remaining rotation determines the last
+three (D.L. Pieper, 1968).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from appell.spatial.pose import Pose
 from appell.spatial.vector import matvec
 
 EXACT = 1e-9
-"""How far lines may be from meeting [of the arm's size], and directions from parallel, to be so exactly."""
+"""Distance of lines [of the arm's size], or angle of directions, up to which they meet or are parallel exactly."""
 ROUNDED = 1e-4
-"""How far where a file gives π/2 or a length in few digits."""
+"""The same for files that give π/2 or a length in few digits."""
 LABELS = tuple((shoulder, elbow, wrist) for shoulder, elbow, wrist in product((1, -1), repeat=3))
 """Shoulder, elbow and wrist of the eight branches, in order."""
 
@@ -39,13 +39,13 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """An arm of six axes whose last three meet in `centre`; `way` says how its first three joints are solved."""
+    """An arm of six axes whose last three meet in `centre`; `way` names the solution of its first three joints."""
 
     axes: tuple[Axis, ...]
     centre: Array
     way: str
     is_exact: bool = True
-    """Whether lines that should meet, or be parallel, are so to rounding, and not just to that of a file."""
+    """Whether lines meet, or are parallel, to machine precision and not only to that of the file."""
 
     def solve(self, motion: Array, label: tuple[int, int, int]) -> Array:
         """Return the joints (..., 6) of a branch that move the arm from q = 0 by a motion (..., 4, 4) of its hand."""
@@ -131,11 +131,11 @@ def _meeting(arm: Arm, w: Array, shoulder: int, elbow: int) -> tuple[Array, Arra
 _WAYS = {"parallel": _parallel, "meeting": _meeting}
 
 
-# What an arm looks like
+# Recognising an arm
 
 
 def arm_of(model: Model, body: int) -> Arm:
-    """Return the arm that carries a body; raise with the reason if it cannot be solved in closed form."""
+    """Return the arm that carries a body; raise an error with the reason if it has no closed form."""
     try:
         return _arm(model, body, EXACT)
     except InputError:

@@ -27,6 +27,7 @@ PACKAGES = {
     "pinocchio": "pin",
     "pyarrow": "appell[logs]",
     "robot_descriptions": "robot_descriptions",
+    "ruckig": "appell[online]",
     "sympy": "appell[symbolic]",
     "torch": "appell[torch]",
     "trimesh": "appell[view]",

@@ -1,4 +1,4 @@
-"""Straight lines of a frame with constant attitude, as motions of the joints."""
+"""Straight lines of a frame with constant orientation, as motions of the joints."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
 from appell.robot.robot import Robot
 
 _KNOTS = (64, 512, 4096)
-"""Pieces a line is followed in, more where fewer do not do."""
+"""Numbers of steps along a line; the next is tried where one fails."""
 _TURN = 0.25
-"""The largest motion of a joint over one piece [rad or m] that is certain to stay on its branch."""
+"""The largest motion of a joint in one step [rad or m] that certainly stays on its branch."""
 _EXACT = 1e-12
-"""Misfit [m, rad] that Newton's method must come below."""
+"""Residual [m, rad] at which Newton's method has converged."""
 _MISSED = 1e-10
-"""Misfit [m, rad] at which a configuration is not that of the line."""
+"""Residual [m, rad] from which a configuration is not on the line."""
 
 
 @dataclass(frozen=True, eq=False)
 class CartesianLine(Trajectory):
-    """A frame's straight line from where it is at `q0` to the position `end` [m], its attitude kept.
+    """A straight line of a frame from its position at `q0` to the position `end` [m], with constant orientation.
 
-    The branch is that of `q0`, and joints go through ±π without a jump. Either `speed` [m/s], which is constant, or
-    `timing` says how fast: a timing law, or a duration [s]. The frame is the last of the robot's file unless named.
-    Positions, velocities and accelerations of the joints are exact to rounding: q by Newton's method,
-    v = J⁻¹ẋ and a = J⁻¹(ẍ − J̇v). For robots of six velocities; joint limits are not looked at.
+    The branch is that of `q0`, and joints pass ±π without a jump. The timing is either a constant `speed` [m/s], or
+    `timing`: a timing law, or a duration [s]. The frame is the last of the robot's file unless named. Positions,
+    velocities and accelerations of the joints are exact to rounding: q by Newton's method, v = J⁻¹ẋ and
+    a = J⁻¹(ẍ − J̇v). It is for robots of six velocities; joint limits are ignored.
 
     >>> import appell, numpy as np
     >>> robot = appell.load("puma600")
@@ -68,7 +68,7 @@ class CartesianLine(Trajectory):
             if self.length == 0.0:
                 raise InputError("end: the frame is already there, and a line of no length takes no time at any speed")
             object.__setattr__(self, "timing", ConstantSpeed(self.length / positive("speed", self.speed)))
-        _ = self._guide  # a line that cannot be followed is refused here, not while it is driven
+        _ = self._guide  # a line that cannot be followed is an error here, not later
 
     @property
     def length(self) -> float:
@@ -118,7 +118,7 @@ class CartesianLine(Trajectory):
 
     @cached_property
     def _guide(self) -> scipy.interpolate.CubicHermiteSpline:
-        """Return joints near those of the line, over s, found by following it from its start."""
+        """Return approximate joint coordinates over s, found by following the line from its start."""
         place = first = 0.0
         for count in _KNOTS:
             s = np.linspace(0.0, 1.0, count + 1)
@@ -142,7 +142,7 @@ class CartesianLine(Trajectory):
         )
 
     def _slope(self, q: Array) -> tuple[Array, float]:
-        """Return dq/ds, NaN where the Jacobian is singular, and the sign of det J, which changes at singular poses."""
+        """Return dq/ds, NaN where the Jacobian is singular, and the sign of det J, which changes at singularities."""
         J = self.robot.jacobian(q, self._frame)
         if not np.isfinite(J).all():
             return np.full(6, np.nan), 0.0
@@ -152,7 +152,7 @@ class CartesianLine(Trajectory):
             return np.full(6, np.nan), 0.0
 
     def _newton(self, s: float, q: Array) -> Array:
-        """Return the joints at s, or NaN if Newton's method does not find them."""
+        """Return the joint coordinates at s, or NaN if Newton's method fails."""
         goal = self._poses(np.array(s))
         for _ in range(8):
             e = misfit(self.robot.pose(q, self._frame), goal)
@@ -165,7 +165,7 @@ class CartesianLine(Trajectory):
         return np.full(6, np.nan)
 
     def _solved(self, s: Array, q: Array) -> Array:
-        """Return the joints at many s from near ones: three steps square the guide's error thrice."""
+        """Return the joint coordinates at many s from approximate ones: three steps square the error three times."""
         goal = self._poses(s)
         for _ in range(3):
             e = misfit(self.robot.pose(q, self._frame), goal)

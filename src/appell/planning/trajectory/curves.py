@@ -21,7 +21,7 @@ from appell.robot.arguments import number
 
 @dataclass(frozen=True, eq=False)
 class JointLine(Trajectory):
-    """A straight line from one configuration to another, all joints in step.
+    """A straight line from one configuration to another, all joints synchronised.
 
     `timing` is a timing law, or the duration [s] of a motion at constant speed.
 
@@ -56,9 +56,9 @@ class JointLine(Trajectory):
 
 @dataclass(frozen=True, eq=False)
 class Ramp(Trajectory):
-    """A reference that stands still, goes at constant speed from `begin` to `finish` [s], and stands still again.
+    """A reference that stands still, moves at constant speed from `begin` to `finish` [s], and stands still again.
 
-    Its acceleration is zero throughout; at the two corners the speed jumps, as a controller sees it.
+    Its acceleration is zero throughout; the velocity jumps at the two corners.
 
     >>> ramp = Ramp([0.0], [3.0], begin=1.0, finish=2.5, duration=4.0)
     >>> ramp([0.5, 1.5, 3.0]).v
@@ -97,7 +97,7 @@ class Spline(Trajectory):
     """A spline through points (k, n) at times (k,), of degree 3 or 5.
 
     A cubic has continuous accelerations and the end velocities `v0` and `v1`; a quintic has continuous derivatives up
-    to the fourth, and zero acceleration at both ends besides. Times begin at 0 and increase; velocities are zero unless
+    to the fourth, and zero acceleration at both ends. Times begin at 0 and increase; velocities are zero unless
     given.
 
     >>> spline = Spline([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])
@@ -153,7 +153,7 @@ class Fourier(Trajectory):
     """A periodic motion q = centre + Σₖ sines[k]·sin((k+1)ωt) + cosines[k]·cos((k+1)ωt), ω = 2π·frequency.
 
     `sines` and `cosines` are (harmonics, n); `frequency` [Hz] is that of the first harmonic. Without a duration it
-    goes on for ever.
+    never ends.
 
     >>> circle = Fourier([0.0, 0.0], sines=[[0.0, 1.0]], cosines=[[1.0, 0.0]], frequency=0.25)
     >>> circle([0.0, 1.0]).q.round(12)

@@ -1,32 +1,41 @@
-"""Time scaling: the same path, played slower or faster as a whole, so that limits hold.
+"""Time scaling: the same path in another time, so that limits hold.
 
-Played k times as long, with x = 1/k, a trajectory has velocities x·v and accelerations x²·a, and the joint forces
-τ(x) = τ₀ + τ₁x + τ₂x²: gravity and Coulomb friction do not scale, damping scales with x, all inertial forces with x²
-(J.M. Hollerbach, 1984). Each limit at each moment thus bounds x by the root of a quadratic.
+Uniform scaling plays a trajectory k times as long. With x = 1/k it has velocities x·v, accelerations x²·a and joint
+forces C + D x + B x² (:mod:`appell.planning.trajectory.limits`), so that each limit at each moment bounds x by the root
+of a quadratic. Optimal scaling keeps the path alone and varies the speed along it
+(:mod:`appell.planning.trajectory.time_optimal`); what it leaves between its samples, uniform scaling corrects.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.model.check import LARGEST
 from appell.planning.checks import Array, positive
-from appell.planning.goal import checked_robot
+from appell.planning.trajectory.limits import (
+    Limits,
+    check_bounded,
+    check_standing,
+    checked_limits,
+    checked_path,
+    limited_joint,
+    path_forces,
+)
+from appell.planning.trajectory.time_optimal import time_optimal
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.robot.arguments import real_array, whole
+from appell.robot.arguments import truth, whole
 from appell.robot.robot import Robot
-from appell.simulation.laws.checks import effort_limits
 
 _ZOOMS, _FINE = 6, 32
 """Rounds and points with which the tightest moments are looked at more closely."""
 _MOMENTS = 12
 """How many of the tightest moments are."""
+_REST = 1e-9
+"""How long the rest at both ends of an optimal motion takes, beside its duration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +51,8 @@ class ScaledTrajectory(Trajectory):
     factor: float
 
     def __post_init__(self) -> None:
-        _trajectory(self.trajectory)
+        if not isinstance(self.trajectory, Trajectory):
+            raise InputError(f"trajectory: expected one of appell.trajectory, got {type(self.trajectory).__name__}")
         positive("factor", self.factor)
 
     @property
@@ -59,11 +69,23 @@ class ScaledTrajectory(Trajectory):
 
 @dataclass(frozen=True, eq=False)
 class TimeScaling:
-    """The shortest duration of a path: the scaled `trajectory`, its `factor`, and what does not allow a shorter one.
+    """The shortest duration of a path.
 
-    `limit` is "velocity", "acceleration" or "torque"; `joint` is the joint's name and `t` the moment in the scaled
-    trajectory [s].
+    Attributes
+    ----------
+    trajectory : Trajectory
+        The motion in its new time.
+    factor : float
+        Its duration beside that of the trajectory that was given.
+    limit : str
+        The limit that is met: "velocity", "acceleration" or "torque".
+    joint : str
+        The name of its joint.
+    t : float
+        When it is met [s].
 
+    Examples
+    --------
     >>> import appell
     >>> line = appell.trajectory.JointLine([0.0, 0.0], [1.0, 2.0], 4.0)
     >>> best = appell.trajectory.time_scaling(appell.load("two-link"), line, velocity=1.0)
@@ -78,12 +100,6 @@ class TimeScaling:
     t: float
 
 
-class _Limits(NamedTuple):
-    velocity: Array
-    acceleration: Array
-    torque: Array
-
-
 def time_scaling(
     robot: Robot,
     trajectory: Trajectory,
@@ -91,68 +107,93 @@ def time_scaling(
     acceleration: ArrayLike | None = None,
     torque: ArrayLike | None = None,
     samples: int = 1000,
+    *,
+    optimal: bool = False,
 ) -> TimeScaling:
-    """Return a trajectory stretched or shortened as a whole until a limit is just met.
+    """Return a trajectory in the shortest time that limits of velocity, acceleration and torque allow.
 
-    Limits are one number, or one per joint; velocities and torques (forces) that are not given are those of the
-    robot's file, infinite where it has none. The trajectory is looked at in `samples` moments, and more closely around
-    the tightest of them. A joint that has not the torque to hold the robot against gravity and friction is an error:
-    no time scaling helps it.
+    Parameters
+    ----------
+    robot : Robot
+        A robot with one force per velocity.
+    trajectory : Trajectory
+        A motion of the robot's joints; of a robot with loops, a motion of its actuators.
+    velocity, acceleration, torque : array_like, optional
+        Limits [rad/s, rad/s², N m; m/s, m/s², N], one number or one per joint. Velocities and torques that are not
+        given are those of the robot's file, infinite where it has none.
+    samples : int
+        Moments of the trajectory, or places on the path, at which limits are looked at; more closely around the
+        tightest of them.
+    optimal : bool
+        False: the trajectory is stretched or shortened as a whole. True: only its path is kept; the motion is the
+        fastest along it from rest to rest.
 
+    Returns
+    -------
+    TimeScaling
+        The motion, and the limit that does not allow a shorter one.
+
+    Raises
+    ------
+    InputError
+        When no limit bounds the motion, or a joint cannot hold the robot against gravity and friction: no time scaling
+        helps it.
+
+    Notes
+    -----
+    The optimal speed is found by reachability analysis (H. Pham and Q.-C. Pham, 2018): backward along the path for the
+    largest speed from which the end can be reached, then forward with the largest acceleration. Coefficients of the
+    forces come from four batched calls of inverse dynamics. Joint damping, whose force is linear in the speed, enters
+    by iteration.
+
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("puma560")
     >>> line = appell.trajectory.JointLine([0.0] * 6, [0.5] * 6, appell.trajectory.Quintic(10.0))
     >>> best = appell.trajectory.time_scaling(robot, line, velocity=1.0)
     >>> best.limit, best.factor < 1.0, float(abs(best.trajectory(best.t).v).max().round(9))
     ('velocity', True, 1.0)
+
+    At most 1 m/s² along 1 m, half of it to brake:
+
+    >>> line = appell.trajectory.JointLine([0.0] * 6, [1.0] * 6, 10.0)
+    >>> best = appell.trajectory.time_scaling(robot, line, acceleration=1.0, optimal=True)
+    >>> round(best.trajectory.duration, 6)
+    2.0
     """
-    checked_robot(robot)
-    if not math.isfinite(_trajectory(trajectory).duration):
-        raise InputError("trajectory: expected one with an end, got one that goes on for ever; give it a duration")
+    original = checked_path(robot, trajectory)
     samples = whole("samples", samples, 2, 10_000_000)
-    if robot.nu != robot.nv:
-        raise InputError(f"robot: the forces of '{robot.name}', {robot.nu}, do not determine its {robot.nv} velocities")
-    joints = trajectory(0.0).q.size
-    if joints != robot.nq:
-        raise InputError(f"trajectory: expected one of {robot.nq} joints, those of '{robot.name}', got {joints}")
-    limits = _limits(robot, velocity, acceleration, torque)
-    times = np.linspace(0.0, trajectory.duration, samples)
-    bounds = _bounds(robot, trajectory, limits, times)
+    limits = checked_limits(robot, velocity, acceleration, torque)
+    motion = time_optimal(robot, original, limits, samples) if truth("optimal", optimal) else original
+    # Coulomb friction has no sign at rest: an optimal motion, which brakes by it to the end, is sampled while it moves
+    first, last = (_REST * motion.duration, (1.0 - _REST) * motion.duration) if optimal else (0.0, motion.duration)
+    times = np.linspace(first, last, samples)
+    bounds = _bounds(robot, motion, limits, times)
     # Between samples a bound may be tighter still: look closer, again and again, around the tightest local ones.
     tight = bounds.min(axis=(1, 2))
     is_low = (tight <= np.roll(tight, 1)) & (tight <= np.roll(tight, -1))
     is_low[[0, -1]] = True
     places = [i for i in np.argsort(tight, kind="stable") if is_low[i]][:_MOMENTS]
-    step = times[1]
+    step = times[1] - times[0]
     centres = times[places]
     for _ in range(_ZOOMS):
         around = centres[:, None] + np.linspace(-step, step, 2 * _FINE + 1)
-        around = np.clip(around, 0.0, trajectory.duration)
-        closer = _bounds(robot, trajectory, limits, around.ravel()).min(axis=(1, 2)).reshape(around.shape)
+        around = np.clip(around, first, last)
+        closer = _bounds(robot, motion, limits, around.ravel()).min(axis=(1, 2)).reshape(around.shape)
         centres = np.take_along_axis(around, closer.argmin(axis=1)[:, None], axis=1)[:, 0]
         step /= _FINE
     times = np.concatenate([centres, times])
-    bounds = np.concatenate([_bounds(robot, trajectory, limits, centres), bounds])
+    bounds = np.concatenate([_bounds(robot, motion, limits, centres), bounds])
     at, kind, joint = np.unravel_index(int(bounds.argmin()), bounds.shape)
     x = float(bounds[at, kind, joint])
-    if not math.isfinite(x):
-        raise InputError(
-            "time_scaling: no limit bounds this motion; give velocity, acceleration or torque limits, or a motion"
-        )
-    factor = 1.0 / x
-    name = (robot.facts.forces if _Limits._fields[kind] == "torque" else robot.independent)[int(joint)]
-    return TimeScaling(
-        ScaledTrajectory(trajectory, factor), factor, _Limits._fields[kind], name, float(factor * times[at])
-    )
+    check_bounded(math.isfinite(x))
+    scaled, limit = ScaledTrajectory(motion, 1.0 / x), Limits._fields[kind]
+    factor = scaled.duration / original.duration
+    return TimeScaling(scaled, factor, limit, limited_joint(robot, limit, int(joint)), float(times[at] / x))
 
 
-def _trajectory(trajectory: Trajectory) -> Trajectory:
-    if not isinstance(trajectory, Trajectory):
-        raise InputError(f"trajectory: expected one of appell.trajectory, got {type(trajectory).__name__}")
-    return trajectory
-
-
-def _bounds(robot: Robot, trajectory: Trajectory, limits: _Limits, times: Array) -> Array:
+def _bounds(robot: Robot, trajectory: Trajectory, limits: Limits, times: Array) -> Array:
     """Return the largest x that each limit allows each joint at each time, (times, 3, nv)."""
     q, v, a = trajectory.at(times)
     with np.errstate(divide="ignore"):
@@ -160,20 +201,12 @@ def _bounds(robot: Robot, trajectory: Trajectory, limits: _Limits, times: Array)
         by_acceleration = np.sqrt(limits.acceleration / np.abs(a))
     bounds = np.stack([by_velocity, by_acceleration, np.full_like(v, np.inf)], axis=1)
     if np.isfinite(limits.torque).any():
-        still, damping, inertial = _forces(robot, q, v, a)
-        _check_standing(robot, limits.torque, still, times)
+        still, damping, inertial, _ = path_forces(robot, q, v, a)
+        check_standing(robot, limits.torque, still, times, "t = {:.4g} s of the trajectory")
         upper = _first_root(inertial, damping, still - limits.torque)
         lower = _first_root(-inertial, -damping, -still - limits.torque)
         bounds[:, 2] = np.minimum(upper, lower)
     return bounds
-
-
-def _forces(robot: Robot, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """Return τ₀, τ₁, τ₂ of τ(x) = τ₀ + τ₁x + τ₂x² from three speeds: exact, the forces being that polynomial."""
-    one, two, three = (robot.inverse_dynamics(q, x * v, x * x * a) for x in (1.0, 2.0, 3.0))
-    inertial = 0.5 * (three - 2.0 * two + one)
-    damping = two - one - 3.0 * inertial
-    return one - damping - inertial, damping, inertial
 
 
 def _first_root(c2: Array, c1: Array, c0: Array) -> Array:
@@ -185,31 +218,3 @@ def _first_root(c2: Array, c1: Array, c0: Array) -> Array:
         x = -2.0 * c0 / (c1 + np.sqrt(np.maximum(square, 0.0)))
     is_none = (square < 0.0) | ~(x > 0.0) | ~np.isfinite(c0)
     return np.where(is_none, np.inf, x)
-
-
-def _check_standing(robot: Robot, limit: Array, still: Array, times: Array) -> None:
-    over = np.abs(still) >= limit
-    if over.any():
-        at, joint = np.argwhere(over)[0]
-        raise InputError(
-            f"time_scaling: joint '{robot.facts.forces[joint]}' needs {abs(still[at, joint]):.4g} to hold the robot "
-            f"against gravity and friction at t = {times[at]:.4g} s of the trajectory, and has {limit[joint]:.4g}; "
-            "slower does not help"
-        )
-
-
-def _limits(
-    robot: Robot, velocity: ArrayLike | None, acceleration: ArrayLike | None, torque: ArrayLike | None
-) -> _Limits:
-    file = {"velocity": robot.limits.velocity, "acceleration": math.inf, "torque": effort_limits(robot)}
-    found = []
-    given = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
-    for name, value in given.items():
-        array = real_array(name, file[name] if value is None else value).astype(float)
-        if array.shape not in ((), (robot.nv,)) or not (array > 0.0).all():
-            raise InputError(
-                f"{name}: expected positive limits, one or one per joint ({robot.nv} of robot '{robot.name}'), got "
-                f"{array.tolist()}"
-            )
-        found.append(np.broadcast_to(np.where(array > LARGEST, math.inf, array), (robot.nv,)))
-    return _Limits(*found)

@@ -1,4 +1,4 @@
-"""Timing laws: how far along a path one is at a time, s from 0 to 1 with its two derivatives."""
+"""Timing laws: the share s of a path traversed by a time, from 0 to 1, with two derivatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from appell.read.values import shown
 
 
 class Progress(NamedTuple):
-    """The share s of a path that is behind, with ds/dt and d²s/dt²."""
+    """The share s of a path traversed so far, with ds/dt and d²s/dt²."""
 
     s: Array
     rate: Array
@@ -23,11 +23,11 @@ class Progress(NamedTuple):
 
 
 class Timing(Protocol):
-    """What a timing law must answer."""
+    """The protocol of a timing law."""
 
     @property
     def duration(self) -> float:
-        """Return how long the path takes [s]."""
+        """Return the duration of the path [s]."""
 
     def at(self, t: Array) -> Progress:
         """Return the progress at times within 0 and `duration`."""
@@ -55,7 +55,7 @@ class ConstantSpeed:
 
 @dataclass(frozen=True)
 class Trapezoid:
-    """Constant acceleration for `ramp` seconds, constant speed, and the same down again.
+    """Constant acceleration for `ramp` seconds, constant speed, and constant deceleration for `ramp` seconds.
 
     The top speed is 1/(T − ramp) of the path per second. With ramp = T/2 there is no time at constant speed.
 
@@ -77,7 +77,7 @@ class Trapezoid:
 
     @classmethod
     def fastest(cls, length: float, speed: float, acceleration: float) -> Trapezoid:
-        """Return the quickest such law over a length within a speed and an acceleration.
+        """Return the fastest such law over a length within a speed and an acceleration.
 
         >>> Trapezoid.fastest(1.0, speed=0.5, acceleration=1.0)
         Trapezoid(duration=2.5, ramp=0.5)

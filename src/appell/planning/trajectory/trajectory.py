@@ -1,7 +1,7 @@
-"""What a trajectory is: q, v and a at any time, for one time or many.
+"""The protocol of a trajectory: q, v and a at one time or many.
 
-Time runs from 0 to `duration`. Before and after, a trajectory holds still where it begins or ends, with v = a = 0: a
-controller that runs on past the end keeps the goal. At 0 and at `duration` themselves the motion counts as under way.
+Time runs from 0 to `duration`. Before and after, a trajectory stands still at its first or last configuration, with
+v = a = 0, so that a controller that runs past the end holds the goal. The times 0 and `duration` belong to the motion.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from appell.planning.checks import Array, moments
 
 _SLACK = 1e-12
-"""How far past the end, relative to the duration, a time may lie that still counts as the end: a few roundings."""
+"""Time past the end, relative to the duration, that still counts as the end: rounding error."""
 
 
 class TrajectoryState(NamedTuple):
-    """Coordinates, velocities and accelerations, each (..., n); a verb takes them as they come.
+    """Coordinates, velocities and accelerations, each (..., n), in the order of the arguments of inverse dynamics.
 
     >>> import appell
     >>> line = appell.trajectory.JointLine([0.0, 0.0], [1.0, 2.0], 4.0)
@@ -35,7 +35,7 @@ class TrajectoryState(NamedTuple):
 class Trajectory(ABC):
     """A motion in time, of joints with one coordinate each (nq = nv).
 
-    Called with times of any shape it gives arrays of that shape with the joints' axis behind.
+    Called with times of any shape, it returns arrays of that shape with the joints as the last axis.
 
     >>> from appell.planning.trajectory.curves import JointLine
     >>> line = JointLine([0.0, 1.0], [2.0, 1.0], 4.0)
@@ -48,15 +48,15 @@ class Trajectory(ABC):
     @property
     @abstractmethod
     def duration(self) -> float:
-        """Return how long the motion takes [s]; infinite if it never ends."""
+        """Return the duration of the motion [s]; infinite if it never ends."""
 
     @abstractmethod
     def at(self, t: Array) -> TrajectoryState:
-        """Return the motion at times within 0 and `duration`, which are not checked."""
+        """Return the motion at times between 0 and `duration`, which are not checked."""
 
     @final
     def __call__(self, t: ArrayLike) -> TrajectoryState:
-        """Return the motion at any times, held still outside 0 and `duration`."""
+        """Return the motion at any times; it stands still outside 0 and `duration`."""
         times = moments("t", t)
         slack = _SLACK * self.duration if np.isfinite(self.duration) else 0.0
         q, v, a = self.at(np.clip(times, 0.0, self.duration))

@@ -1,0 +1,363 @@
+"""One step of inverse kinematics as a program: residuals, Jacobians, and a damped Gauss–Newton step within limits.
+
+The cost is |e|² + Σ w²p² for the weighted residuals e of frames and the centre of mass, with Jacobian J, and the
+residuals p of postures, whose Jacobian is the identity. The step of K. Levenberg and D. Marquardt minimises
+|e + Jδ|² + Σ w²(p + δ)² + λ|δ|². With K = 1/(w² + λ) for joints that are free to move and 0 for joints that their
+limits stop,
+
+    δ₀ = −K w²p,    δ = δ₀ − K Jᵀ(1 + J K Jᵀ)⁻¹(e + Jδ₀),
+
+a system as large as there are rows in e, whatever the number of joints. A trial that lowers the cost is accepted, and λ
+follows the share of the predicted decrease that was found. The program keeps J, e and p of the last accepted
+configuration, so that a rejected trial costs one evaluation.
+
+One native call runs many steps on many samples (:mod:`appell.kernels.llvm.rollout_ir`). Robots too long for one
+program run the same function on NumPy arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from appell.kernels.llvm.rollout_ir import Part, RolloutIR
+from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.planning import residuals
+from appell.planning.checks import Array
+from appell.recursion.forward import cholesky, solve_cholesky
+from appell.recursion.kinematics import Scalars
+from appell.robot.kind import FILE
+from appell.robot.posture import Embedding, dot
+from appell.robot.robot import Robot
+from appell.spatial.scalar import Scalar, select
+from appell.trace.tape import Port, flatten, trace
+from appell.trace.verify import verify
+
+_CAP = 0.5
+"""The longest step of a joint [rad or m]: about as far as a linearisation holds."""
+_CLOSINGS = 4
+"""Newton steps that close the loops of a trial."""
+_OPEN = 1e-6
+"""Residual of loops [m, rad] before the last of them, above which a trial is rejected."""
+_DAMPING = (1e-14, 1e9)
+"""Bounds of λ, as a share of the trace of JJᵀ."""
+_FLOOR = 1e-8
+"""The least λ of bold steps."""
+START = 1e-3
+"""λ of the first step."""
+FRAMES = {
+    "Position": (residuals.position, 3),
+    "Orientation": (residuals.orientation, 9),
+    "CentreOfMass": (residuals.centre_of_mass, 3),
+}
+"""By the name of a task: what gives its three residuals, and the numbers of its target. The others are postures."""
+
+
+class Outline(NamedTuple):
+    """What shapes the program: the class and frame of each task."""
+
+    tasks: tuple[tuple[str, str | None], ...]
+
+
+class Settings(NamedTuple):
+    """The numbers that all samples share.
+
+    Weights of the residuals, 1 for those that count towards their task's tolerance and 0 for the others, tolerances per
+    task, limits of the joints with one coordinate, and the damping of bold steps: those are accepted whatever the cost,
+    with λ this share of |e|². At 0 a step must lower the cost.
+    """
+
+    weight: Array
+    mask: Array
+    tolerance: Array
+    lower: Array
+    upper: Array
+    bold: Array
+
+
+class Single(NamedTuple):
+    """An independent velocity that is the rate of one coordinate: places in v and in q."""
+
+    v: int
+    q: int
+
+
+class Descent(NamedTuple):
+    """Where some steps led: configurations, cost, λ, the norms of the residuals, the last step and the steps taken."""
+
+    q: Array
+    cost: Array
+    damping: Array
+    residuals: Array
+    step: Array
+    taken: NDArray[np.int_]
+
+
+class _Layout:
+    """The slots of the program."""
+
+    def __init__(self, robot: Robot, outline: Outline) -> None:
+        self.singles = singles(robot)
+        self.is_closed = bool(robot.closure_names)
+        n, rows = robot.nv, sum(3 for name, _ in outline.tasks if name in FRAMES)
+        goals = [FRAMES[name][1] if name in FRAMES else len(self.singles) for name, _ in outline.tasks]
+        widths = [3 if name in FRAMES else len(self.singles) for name, _ in outline.tasks]
+        self.goals, self.widths = _slices(goals), _slices(widths)
+        count, limits = sum(widths), len(self.singles)
+        q = Port("q", (robot.nq,))
+        self.states = (
+            q,
+            Port("trial", q.shape),
+            Port("gap", (robot.facts.sizes["r"] if self.is_closed else 0,)),
+            Port("progress", (5,)),  # cost, predicted decrease, λ, longest entry of the step, steps taken
+            Port("errors", (len(outline.tasks),)),
+        )
+        sizes = (count, count, len(outline.tasks), limits, limits, 1)  # of Settings
+        self.settings = _slices(sizes)
+        self.fixed = (Port("goal", (sum(goals),)), Port("settings", (sum(sizes),)))
+        postures = sum(name not in FRAMES for name, _ in outline.tasks)
+        self.scratch = (
+            Port("J", (rows, n)),
+            Port("e", (rows,)),
+            Port("p", (postures * limits,)),
+            Port("rates", (robot.nq, n)),
+        )
+
+
+def singles(robot: Robot) -> list[Single]:
+    """Return the independent velocities that are rates of one coordinate."""
+    places = robot.places("q")
+    return [Single(k, places[x][0]) for k, x in enumerate(robot.independent) if len(places.get(x, ())) == 1]
+
+
+def _slices(sizes: Sequence[int]) -> list[slice]:
+    ends = list(itertools.accumulate(sizes, initial=0))
+    return [slice(a, b) for a, b in itertools.pairwise(ends)]
+
+
+class _Held(NamedTuple):
+    """What is known about the last accepted configuration."""
+
+    J: Sequence[Sequence[Scalar]]
+    e: Sequence[Scalar]
+    p: Sequence[Scalar]
+    rates: Sequence[Sequence[Scalar]]
+
+
+class Solver:
+    """The compiled steps of one robot for tasks of some classes and frames."""
+
+    def __init__(self, robot: Robot, outline: Outline) -> None:
+        self.robot, self.outline, self.layout = robot, outline, _Layout(robot, outline)
+        self._kernel: RolloutKernel | None = None
+        if not robot.kind.is_looped:
+            frames = [(name, frame and robot.model.frame_index[frame]) for name, frame in outline.tasks]
+            text = repr((robot.kind.fingerprint(is_parametric=False), frames))
+            self._kernel = RolloutKernel(RolloutSpec("inverse_kinematics", text, self._ir))
+
+    def __call__(self, q: Array, damping: Array, goals: Array, settings: Array, steps: int) -> Descent:
+        """Return where steps lead from configurations (n, nq) with λ (n,) to targets (n, …); settings in one row."""
+        rows = len(q)
+        fixed = goals, np.broadcast_to(settings, (rows, len(settings)))
+        progress = np.zeros((rows, 5))
+        progress[:, :2], progress[:, 2] = np.inf, damping
+        states = [q, q, *(np.zeros((rows, port.size)) for port in self.layout.states[2:])]
+        states[3], states[4] = progress, np.full_like(states[4], np.inf)
+        if self._kernel is not None:
+            found, _ = self._kernel(states, fixed, (), np.zeros((1, 1)), range(0, steps + 1, steps))
+            states = [x[:, -1] for x in found]
+        else:
+            states = self._in_numpy(states, fixed, steps)
+        q, _, _, progress, errors = states
+        cost, _, damping, step, count = progress.T
+        return Descent(q, cost, damping, np.sqrt(errors), step, count.astype(int))
+
+    def _in_numpy(self, states: Sequence[Array], fixed: Sequence[Array], steps: int) -> list[Array]:
+        embedding = self.robot.kind.embedding(FILE)
+        columns = [tuple(x.T) for x in states]
+        given = [tuple(x.T) for x in fixed]
+        held = [(np.zeros(len(states[0])),) * port.size for port in self.layout.scratch]
+        size = len(columns)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for _ in range(steps):
+                found = [tuple(flatten(part)) for part in self._step(embedding, columns[1], *columns, *held, *given)]
+                columns, held = found[:size], found[size:]
+                columns[1] = tuple(embedding.finished(columns[1]))
+        rows = np.zeros(len(states[0]))
+        return [np.stack([rows + x for x in part], axis=-1) if part else states[2] for part in columns]
+
+    def _ir(self) -> RolloutIR:
+        layout, robot = self.layout, self.robot
+        embedding = robot.kind.embedding(FILE)
+        slots = (*layout.states, *layout.scratch, *layout.fixed)
+        # the trial twice: as angles, which may be reduced by whole turns, and as numbers, which may not
+        inputs = (Port("angles", layout.states[1].shape), *slots)
+        outputs = (*layout.states, *layout.scratch)
+        program = functools.partial(self._step, embedding)
+        reads = ("trial", *(port.name for port in slots))
+        law = Part(verify(trace("inverse_kinematics", program, inputs, outputs)), reads, tuple(p.name for p in outputs))
+        closing = robot.tape("closing_step" if layout.is_closed else "finished_step")
+        writes = ("trial", "gap") if layout.is_closed else ("trial",)
+        return RolloutIR(
+            "inverse_kinematics",
+            states=layout.states,
+            fixed=layout.fixed,
+            drives=(),
+            scratch=layout.scratch,
+            law=law,
+            stage=Part(closing, ("trial",), writes),
+            stages=_CLOSINGS if layout.is_closed else 1,
+        )
+
+    # The program
+
+    def _step(self, embedding: Embedding, angles: Scalars, *slots: Scalars) -> Any:
+        """Return all states and what is held after one step."""
+        q, trial, gap, (cost, promise, damping, _, count), errors = slots[:5]
+        J, e, p, rates = slots[5:9]
+        goal, settings = slots[9:]
+        weight, mask, tolerance, lower, upper, (bold,) = (settings[part] for part in self.layout.settings)
+        n = self.robot.nv
+        old = _Held(
+            [J[k : k + n] for k in range(0, len(J), n)], e, p, [rates[k : k + n] for k in range(0, len(rates), n)]
+        )
+        new, found = self._evaluated(embedding, angles, trial, goal, weight, mask)
+        w = self._posture_weights(weight)
+        total = dot(new.e, new.e) + dot([x * x for x in w], [x * x for x in new.p])
+        gain = select(bold, total + 1.0, cost - total)
+        if gap:  # loops that did not close
+            gain = select(_OPEN**2 - dot(gap, gap), gain, -1.0)
+        better = functools.partial(_chosen, gain)
+        now = _Held(*(better(a, b) for a, b in zip(new, old, strict=True)))
+        q, errors = better(trial, q), better(found, errors)
+        cost = select(gain, total, cost)
+        count = count + self._unreached(errors, tolerance)
+        change = select(gain - 0.75 * promise, 0.2, select(0.25 * promise - gain, 4.0, 1.0))
+        change = select(gain, select(bold, 0.01, change), select(bold, 100.0, 4.0))
+        damping = _clipped(damping * change, select(bold, _FLOOR, _DAMPING[0]), _DAMPING[1])
+        delta = self._damped(now, w, (damping, bold), q, lower, upper)
+        after = [x + dot(row, delta) for x, row in zip(now.e, now.J, strict=True)]
+        later = self._moved_posture(now.p, delta)
+        promise = (dot(now.e, now.e) - dot(after, after)) + sum(
+            (x * x * (a * a - b * b) for x, a, b in zip(w, now.p, later, strict=True)), start=0.0
+        )
+        moved = [x + dot(row, delta) for x, row in zip(q, now.rates, strict=True)]
+        for k, single in enumerate(self.layout.singles):
+            moved[single.q] = _clipped(moved[single.q], lower[k], upper[k])
+        return (q, moved, gap, (cost, promise, damping, _largest(delta), count), errors, *now)
+
+    def _evaluated(
+        self,
+        embedding: Embedding,
+        angles: Scalars,
+        trial: Scalars,
+        goal: Scalars,
+        weight: Scalars,
+        mask: Scalars,
+    ) -> tuple[_Held, list[Scalar]]:
+        """Return residuals and Jacobians at a trial, weighted, and the squared norms of each task's residual."""
+        at = embedding.at(angles)
+        J: list[list[Scalar]] = []
+        e: list[Scalar] = []
+        p: list[Scalar] = []
+        errors = []
+        for (name, frame), own, wide in zip(self.outline.tasks, self.layout.goals, self.layout.widths, strict=True):
+            if name in FRAMES:
+                value, rows = FRAMES[name][0](at, goal[own], frame)  # type: ignore[operator]  # of one signature each
+                e += [w * x for w, x in zip(weight[wide], value, strict=True)]
+                J += [[w * x for x in row] for w, row in zip(weight[wide], rows, strict=True)]
+            else:
+                value = [trial[single.q] - x for single, x in zip(self.layout.singles, goal[own], strict=True)]
+                p += value
+            errors.append(dot(mask[wide], [x * x for x in value]))
+        units = at.columns(range(at.n)), [tuple(float(i == k) for i in range(at.n)) for k in range(at.n)]
+        columns = [at.rates(unit, moving) for moving, unit in zip(*units, strict=True)]
+        return _Held(J, e, p, list(zip(*columns, strict=True))), errors
+
+    def _posture_weights(self, weight: Scalars) -> list[Scalar]:
+        parts = zip(self.outline.tasks, self.layout.widths, strict=True)
+        return [x for (name, _), wide in parts if name not in FRAMES for x in weight[wide]]
+
+    def _moved_posture(self, p: Sequence[Scalar], delta: Sequence[Scalar]) -> list[Scalar]:
+        own = [delta[single.v] for single in self.layout.singles]
+        return [x + own[k % len(own)] for k, x in enumerate(p)]
+
+    def _unreached(self, errors: Sequence[Scalar], tolerance: Scalars) -> Scalar:
+        """Return 1 unless all residuals are within their tolerances."""
+        excess: Scalar = 0.0
+        for x, limit in zip(errors, tolerance, strict=True):
+            excess = select(x - limit * limit, 1.0, excess)
+        return excess
+
+    def _damped(
+        self,
+        now: _Held,
+        w: Sequence[Scalar],
+        damping: tuple[Scalar, Scalar],
+        q: Sequence[Scalar],
+        lower: Scalars,
+        upper: Scalars,
+    ) -> list[Scalar]:
+        """Return the damped step: capped, and cut off at the limits."""
+        n, J, e = self.robot.nv, now.J, now.e
+        stiff: list[Scalar] = [0.0] * n
+        towards: list[Scalar] = [0.0] * n  # −w²p, of the postures
+        own = len(self.layout.singles)
+        for k, (x, p) in enumerate(zip(w, now.p, strict=True)):
+            at = self.layout.singles[k % own].v
+            stiff[at] = stiff[at] + x * x
+            towards[at] = towards[at] - x * x * p
+        pull = [x - dot([row[k] for row in J], e) for k, x in enumerate(towards)]  # −½ of the gradient
+        size = sum((dot(row, row) for row in J), start=0.0) + sum(stiff, start=1e-12)
+        share, bold = damping
+        extra = share * size + bold * dot(e, e)
+        K = [1.0 / (s + extra) for s in stiff]
+        for k, single in enumerate(self.layout.singles):
+            stopped = select(pull[single.v], q[single.q] - upper[k], lower[k] - q[single.q])
+            K[single.v] = select(-stopped, K[single.v], 0.0)
+        delta = [k * x for k, x in zip(K, towards, strict=True)]
+        if e:
+            weighted = [[x * k for x, k in zip(row, K, strict=True)] for row in J]
+            A = [[dot(row, other) for other in J] for row in weighted]
+            matrix = tuple(tuple(x + 1.0 if i == j else x for j, x in enumerate(row)) for i, row in enumerate(A))
+            right = tuple(-x - dot(row, delta) for x, row in zip(e, J, strict=True))
+            y = solve_cholesky(cholesky(matrix), right)
+            delta = [x + dot([row[k] for row in weighted], y) for k, x in enumerate(delta)]
+        longest = _largest(delta)
+        scale = select(longest - _CAP, _CAP / select(longest, longest, 1.0), 1.0)
+        delta = [scale * x for x in delta]
+        for k, single in enumerate(self.layout.singles):
+            at = q[single.q]
+            delta[single.v] = _clipped(delta[single.v], lower[k] - at, upper[k] - at)
+        return delta
+
+
+@functools.lru_cache(maxsize=16)  # it keeps the robots too
+def solver(robot: Robot, outline: Outline) -> Solver:
+    """Return the steps of a robot for tasks of some classes and frames."""
+    return Solver(robot, outline)
+
+
+def _chosen(condition: Scalar, new: Any, old: Any) -> Any:
+    """Return new numbers where a condition is above zero and old ones where it is not; constants stay constants."""
+    if isinstance(new, list | tuple):
+        return [_chosen(condition, a, b) for a, b in zip(new, old, strict=True)]
+    return new if isinstance(new, float) else select(condition, new, old)
+
+
+def _clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    x = select(x - high, high, x)
+    return select(low - x, low, x)
+
+
+def _largest(values: Sequence[Scalar]) -> Scalar:
+    largest: Scalar = 0.0
+    for x in values:
+        size = select(x, x, -x)
+        largest = select(size - largest, size, largest)
+    return largest
