@@ -19,7 +19,7 @@ from appell.cli.common import (
     with_robot_options,
 )
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.reports.bars import Counted, operations
 from appell.reports.table import Table
 from appell.results.style import PICTURES, written
@@ -92,7 +92,8 @@ def counted(robot: Robot, verb: str | None, formulation: str | None) -> list[Cou
         known = {name: found for name, found in known.items() if formulation in found}
         if not known:
             every = dict.fromkeys(one for name in verbs for one in robot.formulations(name))
-            raise InputError(f"ops: no formulation '{formulation}' for robot '{robot.name}'; known: {listed(every)}")
+            hint = alternatives(formulation, every)
+            raise InputError(f"ops: no formulation '{formulation}' for robot '{robot.name}'; {hint}")
     return [
         _count(robot, name, one)
         for name, found in known.items()
