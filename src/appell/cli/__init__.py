@@ -28,7 +28,7 @@ from appell.cli import (
     sweep,
     view,
 )
-from appell.cli.common import Group
+from appell.cli.group import Command, Group
 
 app = typer.Typer(
     cls=Group,
@@ -70,7 +70,7 @@ for _name, _module in {
     "reproduce": reproduce,
     "cache": cache,
 }.items():
-    app.command(_name)(_module.command)
+    app.command(_name, cls=Command)(_module.command)
 
 
 def main() -> None:

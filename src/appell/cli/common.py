@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import functools
 import inspect
 import json
 import math
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 
 from appell.cli import terminal
-from appell.errors import AppellError, AppellWarning, InputError
+from appell.errors import AppellWarning, InputError
 from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
 from appell.read.files import extension
+from appell.reports.layout import wrapped
 from appell.robot.robot import Robot
 
 Words = Iterable[str] | Callable[[], Iterable[str]]
@@ -72,74 +70,6 @@ Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: 
 Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "An argument of a .xacro file; may be repeated.")]
 Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
 Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
-
-# Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
-_USAGE: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-
-
-class Group(TyperGroup):
-    """The commands, with every mistake of a user told in one line on stderr and exit code 2."""
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command; Typer's own pages of usage and Python's tracebacks are for other mistakes.
-
-        Exit codes: 0 fine, 1 a check that failed, 2 a mistake of the user's or an output that cannot be written, 130
-        Ctrl-C, 141 a reader that hung up.
-        """
-        kwargs["standalone_mode"] = False
-        terminal.prepare()
-        try:
-            code = super().main(*args, **kwargs)
-        except AppellError as error:
-            _fail(str(error))
-        except _USAGE as error:
-            if type(error).__name__ == "NoArgsIsHelpError":
-                _end(str(error))
-            _fail(error.format_message())  # type: ignore[attr-defined]  # a ClickException
-        except (typer.Abort, KeyboardInterrupt):
-            sys.exit(130)
-        except _GoneError:
-            terminal.discard()
-            sys.exit(141)  # as a shell has it of a program that the signal of a broken pipe ends
-        except OSError as error:
-            _fail(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
-        sys.exit(code if isinstance(code, int) else 0)
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Read the arguments; pages of help are printed here."""
-        with _noticing_gone_readers():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command and flush what it printed."""
-        with _noticing_gone_readers():
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        return result
-
-
-class _GoneError(Exception):
-    """Whoever read the output is gone."""
-
-
-@contextlib.contextmanager
-def _noticing_gone_readers() -> Iterator[None]:
-    """Turn the error of a broken pipe into one that Typer does not catch."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise _GoneError from None
-
-
-def _fail(message: str) -> NoReturn:
-    _end("appell: " + " ".join(message.split()))
-
-
-def _end(text: str) -> NoReturn:
-    with contextlib.suppress(OSError):  # of an error stream that is full
-        typer.echo(text, err=True)
-    terminal.discard()
-    sys.exit(2)
 
 
 @dataclass(frozen=True)
@@ -210,9 +140,9 @@ def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> Non
 
 
 def warn(remarks: list[str]) -> None:
-    """Print what was odd, a line each, on stderr."""
+    """Print warnings on stderr, one line each."""
     for remark in remarks:
-        typer.echo(f"appell: warning: {remark}", err=True)
+        terminal.say(f"appell: warning: {remark}")
 
 
 def numbers(option: str, text: str, size: int) -> list[float]:
@@ -236,19 +166,24 @@ def numbers(option: str, text: str, size: int) -> list[float]:
 
 
 class _Screen(Console):
-    """A console that leaves a reader that is gone to :class:`Group`."""
+    """A console that leaves a closed pipe to :class:`appell.cli.group.Group`."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError(errno.EPIPE, "the reader is gone")
 
 
 def show(*things: Any) -> None:
-    """Print tables and lines on stdout; as wide as they need where nobody looks at it through a window."""
-    console = _Screen(highlight=False)
-    if not console.is_terminal:
-        console = _Screen(highlight=False, width=240)
+    """Print tables and lines on stdout, in the width of the terminal or of COLUMNS, without splitting a token."""
+    width = terminal.width()
     for thing in things:
-        console.print(thing, markup=False) if isinstance(thing, str) else console.print(thing)
+        show_lines(wrapped(thing, width) if isinstance(thing, str) else [thing])
+
+
+def show_lines(lines: Iterable[Any]) -> None:
+    """Print lines that fit, and tables, on stdout."""
+    console = _Screen(highlight=False, width=terminal.width())
+    for line in lines:
+        console.print(line, markup=False, no_wrap=isinstance(line, str), overflow="ignore", crop=False)
 
 
 def show_json(value: Any) -> None:

@@ -7,9 +7,7 @@ import tomllib
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from rich.text import Text
-from rich.tree import Tree
-
+from appell.cli import terminal
 from appell.cli.common import (
     FILES,
     AsJson,
@@ -17,11 +15,13 @@ from appell.cli.common import (
     argument,
     show,
     show_json,
+    show_lines,
     with_robot_options,
 )
 from appell.cli.remarks import remarks
 from appell.model.model import WORLD, Model
 from appell.read.catalogue import file_text, names
+from appell.reports.layout import tree
 from appell.reports.table import Cell, Table
 from appell.robot.robot import Robot
 
@@ -55,7 +55,8 @@ def command(options: RobotOptions, robot: Shown = None, as_json: AsJson = False)
     sizes = f"{told['nq']} coordinates, {told['nv']} velocities, {told['nu']} forces"
     show(f"{told['name']}: {label}{sizes}, {told['mass']:.6g} kg that move")
     show(f"gravity {_vector(told['gravity'])} m/s²", "")
-    show(_tree(loaded.model), "", _joints(told), _bodies(told))
+    show_lines([*_tree(loaded.model), ""])
+    show(_joints(told), _bodies(told))
     if told["closures"]:
         show(_closures(told))
     if not set(told["coordinates"]) <= {joint["name"] for joint in told["joints"]}:
@@ -123,17 +124,17 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
     }
 
 
-def _tree(model: Model) -> Tree:
-    """Return the bodies as they hang from each other, each with its joint and mass."""
+def _tree(model: Model) -> list[str]:
+    """Return the bodies below each other, each with its joint and mass."""
     base = f"{model.base.name}, fixed to the world" if model.base.name != "world" else "world"
-    branches = {WORLD: Tree(Text(base))}
-    for i, body in enumerate(model.bodies):
+    labels = []
+    for body in model.bodies:
         joint = body.joint
-        label = Text.assemble((body.name, "bold"), f"  {body.inertia.mass:.4g} kg  by {joint.name}, {joint.kind}")
+        label = f"{body.name}, {body.inertia.mass:.4g} kg, joint {joint.name} ({joint.kind}"
         if joint.mimic is not None:
-            label.append(f", {'follows' if model.is_coupled else 'could follow'} {joint.mimic.joint}")
-        branches[i] = branches[body.parent].add(label)
-    return branches[WORLD]
+            label += f", {'mimics' if model.is_coupled else 'could mimic'} {joint.mimic.joint}"
+        labels.append(f"{label})")
+    return tree(base, labels, [body.parent for body in model.bodies], terminal.width())
 
 
 def _joints(told: dict[str, Any]) -> Table:
@@ -175,11 +176,13 @@ def _followed(mimic: dict[str, Any] | None) -> str | None:
 
 def _bodies(told: dict[str, Any]) -> Table:
     rows = [
-        (k, body["name"], body["mass"], _vector(body["centre"]), _vector(body["inertia"]))
+        (k, body["name"], body["mass"], _vector(body["centre"]), *map(_rounded, body["inertia"]))
         for k, body in enumerate(told["bodies"])
     ]
-    columns = ("", "body", "mass [kg]", "centre [m]", "Ixx Ixy Iyy Ixz Iyz Izz [kg·m²]")
-    notes = ("Centre and inertia in the body's own frame, the inertia about its origin; fixed links are merged in.",)
+    columns = ("", "body", "mass [kg]", "centre [m]", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+    notes = (
+        "Centre of mass and inertia [kg·m²] in the body frame, inertia about its origin; fixed links are merged in.",
+    )
     return Table("Bodies", columns, tuple(rows), notes)
 
 
@@ -188,4 +191,9 @@ def _bound(x: float) -> str:
 
 
 def _vector(values: Any) -> str:
-    return " ".join(f"{x:.4g}" if abs(x) > 1e-15 else "0" for x in values)
+    return " ".join(f"{_rounded(x):.4g}" for x in values)
+
+
+def _rounded(x: float) -> float:
+    """Return a number, zero where rounding alone makes it different."""
+    return float(x) if abs(x) > 1e-15 else 0.0

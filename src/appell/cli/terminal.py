@@ -6,13 +6,21 @@ import codecs
 import contextlib
 import io
 import os
+import shutil
 import sys
 import unicodedata
 
+import typer
+
+from appell.reports.layout import wrapped
+
 HANDLER = "appell.spelled"
 """The name of the error handler that spells characters which an encoding does not have."""
+PIPED = 240
+"""The width where there is neither a terminal nor COLUMNS: one line per row, for grep and awk."""
 SPELLING = {"–": "-", "—": "-", "−": "-", "·": "*", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~"}
 SPELLING |= {"∂": "d", "√": "sqrt", "°": "deg", "⁄": "/", "✓": "+", "’": "'", "‘": "'", "“": '"', "”": '"', "∞": "inf"}
+SPELLING |= {"─": "-", "│": "|", "├": "+", "└": "+"}
 
 
 def prepare() -> None:
@@ -32,6 +40,22 @@ def prepare() -> None:
 def has_every_character() -> bool:
     """Return whether standard output has an encoding of Unicode."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def width() -> int:
+    """Return the characters of a line of standard output: COLUMNS, the terminal's, or `PIPED` without a terminal."""
+    return shutil.get_terminal_size((PIPED, 24)).columns if sys.stdout.isatty() else _columns() or PIPED
+
+
+def _columns() -> int | None:
+    text = os.environ.get("COLUMNS", "")
+    return int(text) if text.isascii() and text.isdigit() and int(text) else None
+
+
+def say(text: str) -> None:
+    """Print a message on stderr: one line, on a terminal broken at spaces."""
+    lines = wrapped(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [text]
+    typer.echo("\n".join(lines), err=True)
 
 
 def discard() -> None:

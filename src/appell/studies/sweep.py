@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from appell.kernels.runtime.progress import silent
 from appell.read.files import extension, write
 from appell.robot.arguments import truth, whole
 from appell.studies.engines import Engine, outcomes
@@ -232,7 +233,7 @@ def _bar(is_shown: bool, total: int, done: int) -> Iterator[Report]:
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     start, tally = time.perf_counter(), [0, 0]
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with silent(), Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("cases", total=total, completed=done)
 
         def report(more: int, failed: int) -> None:
