@@ -84,7 +84,7 @@ def check(robot, plugin, rng, order=None):
     order = list(range(robot.nv)) if order is None else order
     free = appell.load(robot.model.without_friction())
     for _ in range(10):
-        q, v, a = robot.random(rng), *rng.normal(size=(2, robot.nv))
+        q, (v, a) = robot.random(rng), rng.normal(size=(2, robot.nv))
         given = [x[order] for x in (q, v, a)]
         expected = {
             "getTorques": free.inverse_dynamics(q, v, a),

@@ -1,4 +1,4 @@
-"""The command ``appell``: one file a command.
+"""The command ``appell``: one file per command.
 
 >>> from typer.testing import CliRunner
 >>> print(CliRunner().invoke(app, ["--version"]).output.split()[0])
@@ -51,7 +51,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Accept the options before a command."""
 
 
 for _name, _module in {
@@ -74,5 +74,5 @@ for _name, _module in {
 
 
 def main() -> None:
-    """Run the command of this process's arguments; the console's entry."""
+    """Run the command given by the arguments of the process; the console entry point."""
     app(prog_name="appell")

@@ -1,4 +1,4 @@
-"""What the commands share: options, printing, and errors as one line with exit code 2."""
+"""Shared by the commands: options, loading of robots, printing."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rich.console import Console
 
 from appell.cli import terminal
 from appell.errors import AppellWarning, InputError
+from appell.kernels.runtime import progress
 from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
 from appell.read.files import extension
@@ -25,11 +26,11 @@ from appell.reports.layout import wrapped
 from appell.robot.robot import Robot
 
 Words = Iterable[str] | Callable[[], Iterable[str]]
-"""What a shell may offer, or what gives it when it is asked."""
+"""Words for shell completion, or a function that returns them."""
 
 
 def completed(known: Words) -> Callable[[str], list[str]]:
-    """Return what a shell asks for the words that a beginning can become.
+    """Return the completion function of a shell: the known words that begin with the given text.
 
     >>> completed(["gibbs", "gauss", "euler"])("g")
     ['gibbs', 'gauss']
@@ -42,39 +43,48 @@ def completed(known: Words) -> Callable[[str], list[str]]:
 
 
 def option(names: str, value: str, text: str, words: Words = ()) -> Any:
-    """Return an option of a command: its names, what stands for its value, its help, and the words it is known for.
+    """Return an option of a command: names, placeholder of the value, help text, and words for completion.
 
-    >>> option("--out -o", "FILE", "Where it goes.").metavar
+    >>> option("--out -o", "FILE", "The output file.").metavar
     'FILE'
     """
     return typer.Option(*names.split(), metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
 def argument(value: str, text: str, words: Words = ()) -> Any:
-    """Return an argument of a command: what stands for it, its help, and the words it is known for.
+    """Return an argument of a command: placeholder, help text, and words for completion.
 
-    >>> argument("FILE", "What to read.").metavar
+    >>> argument("FILE", "The file to read.").metavar
     'FILE'
     """
     return typer.Argument(metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
 FILES = ".urdf, .xacro, .sdf, .xml (MJCF) or .toml file"
-RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560.", catalogue)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
-NoFriction = Annotated[bool, typer.Option("--no-friction", help="Leave out joint damping and Coulomb friction.")]
-NoArmature = Annotated[bool, typer.Option("--no-armature", help="Leave out rotor inertia.")]
+RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560.", catalogue)]
+
+
+def _for_programs(is_json: bool) -> bool:
+    """Show no progress of compiling where a program reads the output."""
+    if is_json:
+        progress.switch_off()
+    return is_json
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", callback=_for_programs)]
+NoFriction = Annotated[bool, typer.Option("--no-friction", help="Ignore joint damping and Coulomb friction.")]
+NoArmature = Annotated[bool, typer.Option("--no-armature", help="Ignore rotor inertia (armature).")]
 Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.")]
-Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
-Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
-Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "An argument of a .xacro file; may be repeated.")]
-Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
-Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
+Floating = Annotated[bool, typer.Option("--floating", help="Give the robot a floating base: a first joint 'root'.")]
+Loops = Annotated[str | None, option("--loops", "FILE", "Loop closures of the robot: a robot.yaml or a .toml file.")]
+Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "Argument of a .xacro file; repeatable.")]
+Plot = Annotated[Path | None, option("--plot", "FILE", "Save a plot as .png, .pdf or .svg.")]
+Mimic = Annotated[bool, typer.Option("--mimic", help="Couple mimic joints to the joints they follow.")]
 
 
 @dataclass(frozen=True)
 class RobotOptions:
-    """The robot that a command is about and the options of loading it, the same for all commands."""
+    """The robot of a command and the options of loading it, the same for all commands."""
 
     robot: RobotName
     floating: Floating = False
@@ -86,7 +96,7 @@ class RobotOptions:
     xacro: Xacro = None
 
     def load(self) -> tuple[Robot, list[str]]:
-        """Return the robot, and in words what was odd about its file.
+        """Return the robot and the warnings about its file.
 
         >>> RobotOptions("two-link").load()
         (<Robot 'two-link': 2 bodies, nq 2, nv 2>, [])
@@ -100,7 +110,7 @@ class RobotOptions:
         return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
     def _arguments(self) -> dict[str, str] | None:
-        """Return the values for the arguments of a xacro file, NAME=VALUE or NAME:=VALUE as xacro's command has it."""
+        """Return the arguments of a xacro file, given as NAME=VALUE or as NAME:=VALUE."""
         if not self.xacro:
             return None
         pairs = [text.partition("=") for text in self.xacro]
@@ -111,9 +121,9 @@ class RobotOptions:
 
 
 def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes a robot and the options of loading it in place of a first :class:`RobotOptions`.
+    """Return a command that takes a robot and the options of loading it instead of a first :class:`RobotOptions`.
 
-    A parameter ``robot`` of the command's own says how its argument is described.
+    A parameter ``robot`` of the command replaces the description of that argument.
     """
     shared = dict(inspect.signature(RobotOptions, eval_str=True).parameters)
     own = dict(list(inspect.signature(command, eval_str=True).parameters.items())[1:])
@@ -130,7 +140,7 @@ def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> None:
-    """Refuse, before any work is done, files to be written whose name's ending is not one of those that are known.
+    """Refuse output files with an unknown extension before any work is done.
 
     >>> check_endings({"--plot": (Path("run.png"), (".png", ".pdf")), "--out": (None, (".npz",))})
     """
@@ -146,7 +156,7 @@ def warn(remarks: list[str]) -> None:
 
 
 def numbers(option: str, text: str, size: int) -> list[float]:
-    """Return comma-separated numbers, as many as expected and finite.
+    """Return comma-separated finite numbers; raise unless there are `size` of them.
 
     >>> numbers("-q", "0.1, -2", 2)
     [0.1, -2.0]
@@ -187,12 +197,12 @@ def show_lines(lines: Iterable[Any]) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON on stdout; infinities become null, which JSON has."""
+    """Print a value as JSON on stdout; infinities become null."""
     typer.echo(json.dumps(plain(value), ensure_ascii=not terminal.has_every_character(), indent=2))
 
 
 def plain(value: Any) -> Any:
-    """Return a value of dictionaries, lists, text and finite numbers alone.
+    """Return a value made of dictionaries, lists, text and finite numbers only.
 
     >>> plain({"limit": float("inf"), "axis": (0.0, 0.0, 1.0)})
     {'limit': None, 'axis': [0.0, 0.0, 1.0]}

@@ -20,12 +20,18 @@ from appell.reports.layout import wrapped
 _USAGE: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 _CONTEXT: Any = TyperGroup.context_class
 EXAMPLE = "Example: "
+READABLE = 80
+"""The widest lines of help."""
 LEFT = 24
 """The widest left column of a list of options; a wider name has its description on the next line."""
 
 
 class _Formatter(_CONTEXT.formatter_class):  # type: ignore[misc]  # click's, by version
     """Help whose lines are broken at spaces only; a long example goes on after a backslash, as a shell takes it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.width = min(terminal.width(), READABLE)
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         start = f"{'Usage: ' if prefix is None else prefix}{prog}"

@@ -1,4 +1,4 @@
-"""Standard output and error as a command finds them: of a narrow encoding, closed, full, or without a reader."""
+"""Standard output and error of a command: width, encoding, and streams that are closed or full."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import typer
 from appell.reports.layout import wrapped
 
 HANDLER = "appell.spelled"
-"""The name of the error handler that spells characters which an encoding does not have."""
+"""The name of the error handler that spells characters missing from an encoding."""
 PIPED = 240
 """The width where there is neither a terminal nor COLUMNS: one line per row, for grep and awk."""
 SPELLING = {"–": "-", "—": "-", "−": "-", "·": "*", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~"}
@@ -24,9 +24,9 @@ SPELLING |= {"─": "-", "│": "|", "├": "+", "└": "+"}
 
 
 def prepare() -> None:
-    """Make the standard streams safe to write to: every character has a spelling, and a closed stream is replaced.
+    """Make the standard streams safe to write to: missing characters are spelled, closed streams are replaced.
 
-    A closed descriptor would be taken by the next file that is opened, and the file would get what is printed.
+    Otherwise the next file opened would get a closed descriptor, and the printed text with it.
     """
     if sys.stdout is None:
         sys.stdout = _opened(1, os.O_RDONLY)  # on which writing is an error, as it is on a closed descriptor
@@ -38,7 +38,7 @@ def prepare() -> None:
 
 
 def has_every_character() -> bool:
-    """Return whether standard output has an encoding of Unicode."""
+    """Return whether standard output has a Unicode encoding."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
@@ -59,7 +59,7 @@ def say(text: str) -> None:
 
 
 def discard() -> None:
-    """Send what is still to be written to nowhere: Python writes it when it ends, and would fail again."""
+    """Discard pending output: Python would write it at exit, and fail again."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # ValueError: of a stream without a descriptor
             stream.flush()
