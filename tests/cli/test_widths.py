@@ -31,7 +31,7 @@ EXAMPLES = {
     "info": ["info puma560", "info", "info four-bar", "info agile-wrist", "info two-link --floating"],
     "id": ["id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0", "id two-link --floating -q 0,0,0,0,0,0,1,0.1,0.2"],
     "fd": ["fd puma560 -q 0,-0.5,1,0,0.3,0 --tau 0,40,0,0,0,0"],
-    "simulate": [f"simulate {ROOT}/examples/scenarios/rod.toml"],
+    "simulate": [f"simulate {ROOT}/examples/scenarios/rod_in_gutter.toml"],
     "sweep": ["sweep {folder}/study.toml"],
     "view": [],  # prints an address alone
     "identify": [

@@ -15,8 +15,8 @@ GAP = "  "
 """The space between columns."""
 SHORT = 24
 """Characters up to which a cell stays on one line, if the width allows it at all."""
-KEYS = 2
-"""Columns that are repeated at most where a table is folded: a number and a name."""
+KEYS = 0.6
+"""The largest share of the width for the columns that name the rows, which are repeated where a table is folded."""
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
@@ -140,13 +140,14 @@ def _shrunk(columns: Sequence[Column], width: int, *, is_last: bool) -> list[int
 
 
 def _folded(columns: Sequence[Column], width: int) -> list[str]:
-    """Return the blocks of a folded table, each with the first columns where there is room for them."""
+    """Return the blocks of a folded table, each with the first columns that tell the rows apart, if there is room."""
+    count = len(columns[0].cells)
     keys: list[Column] = []
-    for column in columns[:KEYS]:
-        if _total([key.natural for key in [*keys, column]]) > width // 2:
+    for column in columns:
+        if _total([key.natural for key in [*keys, column]]) > KEYS * width:
             break
         keys.append(column)
-        if not column.is_right and column.head:
+        if not column.is_right and column.head and len(set(zip(*(key.cells for key in keys), strict=True))) == count:
             break  # the name of the row
     lines: list[str] = []
     block: list[Column] = []
