@@ -52,7 +52,7 @@ def command(options: RobotOptions, robot: Shown = None, as_json: AsJson = False)
         show_json(facts)
         return
     label = f"{loaded.kind.facts.label}, " if loaded.kind.facts.label else ""
-    sizes = f"nq {facts['nq']}, nv {facts['nv']}, {facts['nu']} actuators"
+    sizes = f"nq {facts['nq']}, nv {facts['nv']}, nu {facts['nu']}"
     show(f"{facts['name']}: {label}{sizes}, moving mass {facts['mass']:.6g} kg")
     show(f"gravity {_vector(facts['gravity'])} m/s²", "")
     show_lines([*_tree(loaded.model), ""])

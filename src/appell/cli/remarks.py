@@ -121,7 +121,7 @@ def _gravity(model: Model) -> Iterator[str]:
     size = math.hypot(*model.gravity)
     usual = "give gravity=(0, 0, -9.81) if the robot stands on the ground"
     if size == 0.0:
-        yield f"gravity is zero: nothing has weight; {usual}"
+        yield f"gravity is zero; {usual}"
     elif not EARTH[0] <= size <= EARTH[1]:
         yield f"gravity is {size:g} m/s², not that of Earth; {usual}"
     elif math.hypot(*sub(model.gravity, (0.0, 0.0, -size))) > 1e-3 * size:

@@ -86,7 +86,7 @@ def _show(name: str, stream: Any, done: threading.Event) -> None:
     start, width = time.monotonic(), 0
     with contextlib.suppress(OSError, ValueError):  # of a terminal that is gone
         while not done.wait(EVERY if width else AFTER):
-            line = f"appell: compiling {name} ... {time.monotonic() - start:.0f} s (kept in the cache)"
+            line = f"appell: compiling {name} ... {time.monotonic() - start:.0f} s"
             width = max(width, len(line))
             stream.write(f"\r{line}")
             stream.flush()
