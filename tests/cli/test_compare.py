@@ -79,9 +79,7 @@ def test_joints_that_move_nothing_are_told(tmp_path):
     assert (row["verdict"], row["residual"]) == ("agrees, M is singular: 'root', 'first' move nothing together", None)
 
 
-@pytest.mark.parametrize(
-    ("place", "fault"), [("missing", "neither a file nor a folder"), ("", "has no robot files")]
-)
+@pytest.mark.parametrize(("place", "fault"), [("missing", "neither a file nor a folder"), ("", "has no robot files")])
 def test_a_place_without_robots_is_told_in_one_line(tmp_path, place, fault):
     result = run(tmp_path / place if place else tmp_path)
     assert result.exit_code == 2
