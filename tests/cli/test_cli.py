@@ -81,7 +81,7 @@ def test_the_installed_command_runs_and_fails_in_one_line():
         (["ops", "two-link", "mass_matrix", "--formulation", "flying"], "composite"),
         (["ops", "two-link", "--formulation", "flying"], "articulated"),
         (["reproduce", "mata1902"], "mata2002"),
-        (["reproduce", "mata2002", "--out", "/dev/null/a"], "--out: /dev/null/a: cannot be made"),
+        (["reproduce", "mata2002", "--out", "/dev/null/a"], "--out: /dev/null/a: cannot be created"),
         (["bench", "two-link", "two-link"], "two robots of one name"),
     ],
 )
@@ -206,9 +206,9 @@ def test_csv_columns_go_by_number_or_by_joint_in_any_order(tmp_path):
         ("q1,q2\n0,0\n0\n", ":3: 1 field, expected 2"),
         ("q1,v1,v2\n0,0,0\n", ": misses 'q2'"),
         ("q1,q2,speed\n0,0,0\n", ": unknown column 'speed'"),
-        ("q1,q1\n0,0\n", ": column 'q1' is there twice"),
+        ("q1,q1\n0,0\n", ": column 'q1' occurs twice"),
         ("q1,q2,q.joint1,q.joint2\n0,0,0,0\n", ": has q twice"),
-        ("v1,v2\n0,0\n", "has no coordinates"),
+        ("v1,v2\n0,0\n", "no configuration columns"),
         ("q1,q2\n", "has no rows"),
         ("", "has no rows"),
     ],
@@ -233,9 +233,9 @@ def test_a_csv_that_is_no_text_is_told(tmp_path):
         ({"q": np.zeros((4, 3))}, "unknown column 'q3'"),
         ({"q": np.zeros((4, 2)), "v": np.zeros((3, 2))}, "v: expected 4 rows"),
         ({"q": np.zeros((4, 2)), "speed": np.zeros(4)}, "unknown column 'speed'"),
-        ({"v": np.zeros((4, 2))}, "has no coordinates"),
+        ({"v": np.zeros((4, 2))}, "no configuration columns"),
         ({"q": np.array([[0.0, 0.0], [0.0, np.inf]])}, ": row 1: column 'q2': expected a finite number"),
-        ({"q": np.array([["a", "b"]])}, "has no coordinates"),
+        ({"q": np.array([["a", "b"]])}, "no configuration columns"),
     ],
 )
 def test_a_wrong_npz_is_told(tmp_path, arrays, expected):

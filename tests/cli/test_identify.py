@@ -47,7 +47,7 @@ def test_values_friction_scores_and_repairs_are_printed(folder):
     assert result.exit_code == 0, result.output
     for text in ("what the log tells", "stands for", "friction", "coulomb [N·m]", "other.csv: torques predicted"):
         assert text in result.stdout
-    for text in ("Repaired in the logs:", "what is left", "mean"):
+    for text in ("Repairs of the logs:", "what is left", "mean"):
         assert text in result.stdout
 
 

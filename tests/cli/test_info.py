@@ -43,15 +43,15 @@ def test_a_robot_with_nothing_odd_has_no_warning(tmp_path):
 @pytest.mark.parametrize(
     ("change", "remark"),
     [
-        ({"tip": ""}, "joints 'second' move nothing with an inertia: M is singular"),
-        ({"tip": INERTIAL.replace('"1" ', '"0" ').replace('izz="1"', 'izz="0"')}, "joints 'second' move nothing"),
-        ({"tip": f"{INERTIAL.replace('1', '900').replace('900', '1', 1)}"}, "an inertia far too large for their mass"),
-        ({"joint": '<limit velocity="1" effort="1"/>'}, "joints 'second' have no limits of position"),
-        ({"joint": '<limit lower="1" upper="1" velocity="1" effort="1"/>'}, "have a range of one point"),
+        ({"tip": ""}, "joints 'second' move no inertia: the mass matrix is singular"),
+        ({"tip": INERTIAL.replace('"1" ', '"0" ').replace('izz="1"', 'izz="0"')}, "joints 'second' move no inertia"),
+        ({"tip": f"{INERTIAL.replace('1', '900').replace('900', '1', 1)}"}, "an inertia too large for their mass"),
+        ({"joint": '<limit velocity="1" effort="1"/>'}, "joints 'second' have no position limits"),
+        ({"joint": '<limit lower="1" upper="1" velocity="1" effort="1"/>'}, "have equal lower and upper limits"),
         ({"joint": '<limit lower="0" upper="1" velocity="0" effort="1"/>'}, "a velocity limit of zero or less"),
         ({"joint": '<limit lower="0" upper="1" velocity="1" effort="0"/>'}, "an effort limit of zero or less"),
-        ({"extra": '<mimic joint="first"/>'}, "('second → first') move by themselves; mimic=True (--mimic) binds them"),
-        ({"extra": '<mimic joint="third"/>'}, "('second → third') cannot: there is no such moving joint"),
+        ({"extra": '<mimic joint="first"/>'}, "('second → first') are not coupled; mimic=True (--mimic) couples them"),
+        ({"extra": '<mimic joint="third"/>'}, "('second → third') name no moving joint"),
     ],
     ids=["massless", "no inertia", "units", "no limits", "one point", "velocity", "effort", "follower", "bad follower"],
 )
@@ -63,17 +63,17 @@ def test_one_odd_thing_is_one_warning_that_says_what_to_do(tmp_path, change, rem
 def test_points_and_empty_bodies_are_told(tmp_path):
     point = '<inertial><origin xyz="0 0.5 0"/><mass value="1"/>' + INERTIAL.split("/>", 1)[1].replace('"1"', '"0"')
     (found,) = remarks(arm(tmp_path, tip=point))
-    assert found.startswith("bodies 'b' have mass but no inertia about their centre")
+    assert found.startswith("bodies 'b' are point masses")
     knot, empty = remarks(arm(tmp_path), "--floating")
-    assert knot.startswith("joints 'root', 'first' can move together without moving anything with an inertia")
-    assert empty.startswith("bodies 'base' have neither mass nor inertia")
+    assert knot.startswith("joints 'root', 'first' can move together without moving an inertia")
+    assert empty.startswith("bodies 'base' have no mass and no inertia")
 
 
 @pytest.mark.parametrize(
     ("gravity", "remark"),
     [
         ("0,0,0", "gravity is zero"),
-        ("0,0,-1.62", "gravity is 1.62 m/s², not the Earth's"),
+        ("0,0,-1.62", "gravity is 1.62 m/s², not that of Earth"),
         ("0,-9.81,0", "gravity does not point along −z but along (0, -9.81, 0)"),
     ],
 )
@@ -88,15 +88,15 @@ def test_a_bound_follower_is_no_warning_and_has_no_number(tmp_path):
     assert (told["nv"], told["warnings"], told["is_coupled"]) == (1, [], True)
     assert told["joints"][1]["mimic"] == {"joint": "first", "multiplier": 2.0, "offset": 0.0}
     text = answer(file, "--mimic")
-    assert "second, revolute, follows first" in text
+    assert "second (revolute, mimics first)" in text
     assert "2 · first + 0" in text
 
 
 def test_the_tree_stands_as_bodies_hang(tmp_path):
     lines = answer(arm(tmp_path)).splitlines()
     top = lines.index("base, fixed to the world")
-    assert lines[top + 1] == "└── a  1 kg  by first, revolute"
-    assert lines[top + 2] == "    └── b  1 kg  by second, revolute"
+    assert lines[top + 1] == "└── a, 1 kg, joint first (revolute)"
+    assert lines[top + 2] == "    └── b, 1 kg, joint second (revolute)"
 
 
 @pytest.mark.parametrize("name", ["puma560", "five-bar", "mobile-arm", "agile-wrist", "sst"])
@@ -120,4 +120,4 @@ def test_motors_and_angles_are_told_where_they_are_not_the_joints():
 
 def test_joints_that_loops_bind_are_not_taken_for_weightless():
     """The stewart platform's tree ends in legs without a load of their own; what counts is M of the robot."""
-    assert not any("with an inertia" in told for told in remarks("stewart"))
+    assert not any("singular" in told for told in remarks("stewart"))

@@ -88,7 +88,7 @@ def test_the_files_are_written(scenario, tmp_path):
         (["pendulum.toml", "--out", "run.txt"], "--out: unknown extension of 'run.txt'; known: '.npz', '.csv'"),
         (["pendulum.toml", "--plot", "run"], "--plot: unknown extension of 'run'; known: '.png', '.pdf', '.svg'"),
         (["pendulum.toml", "--animate", "run.avi"], "--animate: unknown extension of 'run.avi'; known: '.gif', '.mp4'"),
-        (["bad.toml"], "bad.toml: unknown key 'wall'; known keys: "),
+        (["bad.toml"], "bad.toml: unknown key 'wall'; did you mean 'walls'?"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(scenario, monkeypatch, arguments, message):

@@ -264,7 +264,7 @@ def test_other_mistakes_have_their_remedy():
         functions.pose(robot, [0.0, 0.0], ["link2"])
     with pytest.raises(InputError, match="pose: frame: robot 'two-link' has no frame 'hand'"):
         functions.pose(robot, [0.0, 0.0], "hand")
-    with pytest.raises(AttributeError, match="its verbs are 'inverse_dynamics', 'forward_dynamics'"):
+    with pytest.raises(AttributeError, match="did you mean 'inverse_dynamics'"):
         functions.inverse_kinematics  # noqa: B018
     with pytest.raises(InputError, match="steps: no argument has an axis of steps"):
         functions.rollout(robot, [0.0] * 2, [0.0] * 2, None, 1e-3)

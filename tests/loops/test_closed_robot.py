@@ -114,7 +114,7 @@ def test_other_coordinates_leave_passive_modes_free(closed, rng, agree):
     ("names", "said"),
     [
         (["mot1"], "moves by 2 independent velocities, got 1"),
-        (["mot1", "elbow"], "no velocity 'elbow'; its velocities are 'mot1', 'free1'"),
+        (["mot1", "elbow"], "no velocity 'elbow'; known: 'mot1', 'free1'"),
         (["mot1", "mot1"], "named twice"),
     ],
 )

@@ -75,7 +75,7 @@ def test_gravity_is_the_files_unless_given():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[spherical]\nkind = 'delta'\n", r"spherical.kind: unknown kind 'delta'; known kinds: 'agile-wrist', 'sst'"),
+        ("[spherical]\nkind = 'delta'\n", r"spherical.kind: unknown kind 'delta'; known: 'agile-wrist', 'sst'"),
         ("\n[spherical]\nkind = 'agile-wrist'\nalpha1 = 1.0\n", "spherical: there is no 'alpha2'; add it"),
         (WRIST + "radius = 1.0\n", "spherical: unknown key 'radius'"),
         (WRIST + "eta = [0.0, 1.0]\n", "spherical.eta: expected one angle or three, a leg each, got 2"),

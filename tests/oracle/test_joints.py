@@ -165,7 +165,7 @@ def test_a_universal_joint_is_two_joints_and_a_cross():
         ("helical", "", "a helical joint needs 'pitch'; add it"),
         ("revolute", "pitch = 1.0", "unknown key 'pitch'"),
         ("ball", "offset = 1.0", "joint 'first' is ball and has an offset; only joints of one coordinate have one"),
-        ("hinge", "", "unknown kind 'hinge'; known kinds: 'revolute', .*'universal', 'fixed'"),
+        ("hinge", "", "unknown kind 'hinge'; known: 'revolute', .*'universal', 'fixed'"),
     ],
     ids=["no second axis", "parallel", "offset", "mimic", "no pitch", "foreign key", "offset of a ball", "unknown"],
 )
@@ -175,7 +175,7 @@ def test_what_a_kind_does_not_have_is_refused(kind, extra, fault):
 
 
 def test_urdf_knows_its_own_kinds_alone():
-    with pytest.raises(appell.ReadError, match="joint 'first': unknown type 'helical'; known types: 'revolute'"):
+    with pytest.raises(appell.ReadError, match="joint 'first': unknown type 'helical'; known: 'revolute'"):
         read_urdf(URDF.format(kind="helical", axis="0 0 1"))
 
 

@@ -38,7 +38,7 @@ def test_the_names_are_the_files():
 
 
 def test_a_robot_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(InputError, match=r"no robot 'puma' in the catalogue; there are 'agile-wrist', 'delta'"):
+    with pytest.raises(InputError, match=r"no robot 'puma' in the catalogue; did you mean 'puma560' or 'puma600'"):
         read("puma")
 
 

@@ -138,7 +138,7 @@ def test_names_limits_and_losses_are_kept():
         ([(0.0, 0.0, 0.0)], "rows[0]: expected 4 numbers, got 3"),
         (
             [(0.0, 0.0, 0.0, 0.0), {"alpa": 1.0}],
-            "rows[1]: unknown key 'alpa'; known keys: 'name', 'link', 'kind', 'a', ",
+            "rows[1]: unknown key 'alpa'; did you mean 'alpha'?",
         ),
         ([{"kind": "ball"}], "rows[0].kind: unknown kind 'ball'"),
         ([{"alpha": "90°"}], "rows[0].alpha: expected radians as a number or degrees as text such as '90 deg'"),

@@ -83,7 +83,7 @@ def test_a_name_of_robot_descriptions_may_be_xacro(tmp_path, monkeypatch):
 
 def test_unknown_and_unreachable_names_are_refused_in_words(monkeypatch):
     a_module(monkeypatch, "panda_description")
-    with pytest.raises(InputError, match="robot_descriptions has no 'pnada_description'; near it are 'panda_desc"):
+    with pytest.raises(InputError, match="robot_descriptions has no 'pnada_description'; did you mean 'panda_desc"):
         appell.load("pnada_description")
     with pytest.raises(InputError, match=r"robot_descriptions could not fetch 'gone_description': .*network"):
         appell.load("gone_description")

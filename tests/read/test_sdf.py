@@ -318,8 +318,8 @@ def test_a_circle_of_joints_is_cut_at_its_first_link():
 # Faults
 
 WRONG = {
-    "type": ('type="revolute"', 'type="hinge"', 4, "unknown type 'hinge'; known types: 'revolute'"),
-    "child": ("<child>rod", "<child>rad", 4, "there is no frame 'rad'; known are 'rod', 'hinge'"),
+    "type": ('type="revolute"', 'type="hinge"', 4, "unknown type 'hinge'; known: 'revolute'"),
+    "child": ("<child>rod", "<child>rad", 4, "there is no frame 'rad'; known: 'rod', 'hinge'"),
     "no child": ("<child>rod</child>", "", 4, "there is no <child>, or it is empty; add it"),
     "itself": ("<parent>world", "<parent>rod", 4, "its parent and its child are both 'rod'"),
     "axis": ("<axis><xyz>0 1 0</xyz></axis>", "", 4, "there is no <axis>; add one"),

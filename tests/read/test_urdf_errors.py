@@ -40,7 +40,7 @@ WRONG = {
     "cycle": ("</robot>", AGAIN.format("base") + "</robot>", 10, "form a cycle"),
     "two parents": ("</robot>", AGAIN.format("rod") + "</robot>", 18, "the child of joints 'hinge' and 'again'"),
     "link twice": ('<link name="base"/>', '<link name="base"/><link name="base" x="1"/>', 2, "'base' is defined twice"),
-    "unknown type": ('type="revolute"', 'type="hinge"', 10, "unknown type 'hinge'; known types: 'revolute', "),
+    "unknown type": ('type="revolute"', 'type="hinge"', 10, "unknown type 'hinge'; known: 'revolute', "),
     "zero axis": ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', 10, "axis of zero length"),
     "negative mass": ('<mass value="2"/>', '<mass value="-2"/>', 3, "'rod' has a mass of -2 kg"),
     "negative damping": ('damping="0.1"', 'damping="-0.1"', 10, "'hinge' has a negative damping"),

@@ -65,7 +65,7 @@ def test_arguments_are_text_numbers_and_truth_values(arm):
     heavy = appell.load(arm, xacro={"density": 7.0, "links": "1"})
     assert heavy.link_names == ["rod1"]
     assert heavy.model.bodies[0].inertia.mass == 3.5
-    with pytest.raises(ReadError, match=r"there is no argument 'desnity' in the file; near it are 'density'"):
+    with pytest.raises(ReadError, match=r"there is no argument 'desnity' in the file; did you mean 'density'"):
         read(arm, xacro={"desnity": 7.0})
     with pytest.raises(InputError, match="for 'links', got list"):
         read(arm, xacro={"links": [1]})

@@ -214,7 +214,7 @@ def test_a_loop_whose_joints_are_all_locked_holds_nothing(rng):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda r: r.with_frame("tool", "wrist", np.eye(4)), "no frame 'wrist'; it has 'base'"),
+        (lambda r: r.with_frame("tool", "wrist", np.eye(4)), "no frame 'wrist'; known: 'base'"),
         (lambda r: r.with_frame("link2", "link1", np.eye(4)), "has a frame 'link2' already"),
         (lambda r: r.with_frame("tool", "link1", np.ones((4, 4))), "expected a rotation"),
         (lambda r: r.with_frame("tool", "link1", np.ones((2, 4))), r"a pose \(4, 4\) or a position \(3,\)"),
@@ -224,25 +224,40 @@ def test_a_loop_whose_joints_are_all_locked_holds_nothing(rng):
         (lambda r: r.with_payload("link2", -1.0), "mass of -1 kg"),
         (lambda r: r.with_payload("link2", 1.0, (1.0, 2.0)), "centre: expected 3 numbers, got 2"),
         (lambda r: r.with_payload("link2", 1.0, (0.0, 0.0, math.nan)), "centre.*nan"),
-        (lambda r: r.with_link("link9", mass=1.0), "no link 'link9'; it has 'base', 'link1', 'link2'"),
+        (
+            lambda r: r.with_link("link9", mass=1.0),
+            "no link 'link9'; did you mean 'link1' or 'link2'.* known: 'base', 'link1', 'link2'",
+        ),
         (lambda r: r.with_link("link1", mass=-1.0), "mass of -1 kg"),
-        (lambda r: r.with_joint("joint9", damping=1.0), "no joint 'joint9'; it has 'joint1', 'joint2'"),
+        (
+            lambda r: r.with_joint("joint9", damping=1.0),
+            "no joint 'joint9'; did you mean 'joint1' or 'joint2'.* known: 'joint1', 'joint2'",
+        ),
         (lambda r: r.with_joint("joint1", damping=-1.0), "negative damping"),
         (lambda r: r.with_joint("joint1", lower=2.0, upper=1.0), "lower limit 2 is above the upper limit 1"),
         (lambda r: r.with_parameters([1.0]), "expected .20,., got .1,."),
         (lambda r: r.with_parameters(math.nan * r.parameters), "finite"),
         (lambda r: r.with_gravity((0.0, 1.0)), "gravity must be three finite numbers"),
         (lambda r: r.with_gravity(None), "three finite numbers"),
-        (lambda r: r.locked(["joint9"]), "no joint 'joint9'; it has 'joint1', 'joint2'"),
+        (
+            lambda r: r.locked(["joint9"]),
+            "no joint 'joint9'; did you mean 'joint1' or 'joint2'.* known: 'joint1', 'joint2'",
+        ),
         (lambda r: r.locked("joint1"), "expected names of joints"),
         (lambda r: r.locked({"joint1": (0.0, 1.0)}), "expected 1 coordinate, got shape"),
         (lambda r: r.attached(r, "link2"), "both robots have joints 'joint1', 'joint2'; give a prefix"),
         (lambda r: r.attached(r.model, "link2"), "expected a robot, got Model"),
         (lambda r: r.attached(r, "flange", prefix="x_"), "no frame 'flange'"),
         (lambda r: r.subtree("arm"), "no link 'arm'"),
-        (lambda r: r.joints["joint9"], "no joint 'joint9'; there are 'joint1', 'joint2'"),
-        (lambda r: r.links["link9"], "no link 'link9'; there are 'base', 'link1', 'link2'"),
-        (lambda r: r.configurations["home"], "no configuration 'home'; there are none"),
+        (
+            lambda r: r.joints["joint9"],
+            "no joint 'joint9'; did you mean 'joint1' or 'joint2'.* known: 'joint1', 'joint2'",
+        ),
+        (
+            lambda r: r.links["link9"],
+            "no link 'link9'; did you mean 'link1' or 'link2'.* known: 'base', 'link1', 'link2'",
+        ),
+        (lambda r: r.configurations["home"], "no configuration 'home'; known: none"),
     ],
 )
 def test_an_edit_that_cannot_be_says_what_can(call, message):

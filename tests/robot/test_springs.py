@@ -249,7 +249,7 @@ def test_stiffness_is_identified_from_both_encoders(rng):
     [
         (appell.Spring("joint1", (("joint2", 1.0),)), "spring 'joint1': a joint or another spring has this name"),
         (appell.Spring("s", ()), "spring 's' acts on no joint"),
-        (appell.Spring("s", (("elbow", 1.0),)), "no moving joint 'elbow'; there are 'joint1', 'joint2'"),
+        (appell.Spring("s", (("elbow", 1.0),)), "no moving joint 'elbow'; known: 'joint1', 'joint2'"),
         (appell.Spring("s", (("joint1", 1.0),), stiffness=-1.0), "spring 's' has a negative stiffness"),
         (appell.Spring("s", (("joint1", 1.0),), stiffness=math.nan), "spring 's': stiffness is nan"),
     ],

@@ -75,7 +75,7 @@ def test_no_wrenches_are_none(each, states):
 
 def test_a_wrench_on_an_unknown_frame_is_named(each):
     v, a = np.zeros(each.nv), np.zeros(each.nu)
-    with pytest.raises(InputError, match=rf"wrenches: frame: robot '{each.name}' has no frame 'gripper'; it has '"):
+    with pytest.raises(InputError, match=rf"wrenches: frame: robot '{each.name}' has no frame 'gripper'; known: '"):
         each.inverse_dynamics(each.neutral(), v, a, wrenches={"gripper": np.zeros(6)})
 
 

@@ -1,4 +1,4 @@
-"""The command ``appell``: one file a command.
+"""The command ``appell``: one file per command.
 
 >>> from typer.testing import CliRunner
 >>> print(CliRunner().invoke(app, ["--version"]).output.split()[0])
@@ -28,7 +28,7 @@ from appell.cli import (
     sweep,
     view,
 )
-from appell.cli.common import Group
+from appell.cli.group import Command, Group
 
 app = typer.Typer(
     cls=Group,
@@ -51,7 +51,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Accept the options before a command."""
 
 
 for _name, _module in {
@@ -70,9 +70,9 @@ for _name, _module in {
     "reproduce": reproduce,
     "cache": cache,
 }.items():
-    app.command(_name)(_module.command)
+    app.command(_name, cls=Command)(_module.command)
 
 
 def main() -> None:
-    """Run the command of this process's arguments; the console's entry."""
+    """Run the command given by the arguments of the process; the console entry point."""
     app(prog_name="appell")

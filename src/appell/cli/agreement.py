@@ -1,7 +1,7 @@
-"""How far a robot is from Pinocchio's numbers, in random states.
+"""Differences between a robot and Pinocchio in random states.
 
-Nothing is compiled for it: the recursions that would be traced run on arrays, one number a state, on the same lean
-model. What tracing and native code add to that is the business of the tests of laws.
+Nothing is compiled: the recursions run on arrays with one number per state. Tracing and native code are covered by the
+tests of laws.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from appell.trace.tape import flatten
 
 SDF = ".sdf"
 FARTHEST = 10.0
-"""How far a joint slides at most in the states compared [m]."""
+"""The largest displacement of a prismatic joint in the compared states [m]."""
 QUANTITIES = ("tau", "M", "C v", "gravity", "Y pi", "poses", "Jacobians", "residual")
-"""What is compared, in the order of the table; the residual is that of forward dynamics, M·a + bias − tau."""
+"""The compared quantities, in the order of the table; the residual of forward dynamics is M·a + bias − tau."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """One robot against a peer: the worst relative error of each quantity, or why there is none."""
+    """One robot and a peer: the largest relative error of each quantity, or why there is none."""
 
     path: Path
     is_floating: bool
@@ -48,15 +48,15 @@ class Agreement:
     is_refused: bool = False
     peer: str = "Pinocchio"
     base: str = ""
-    """Which base, where it is not the robot's that is fixed or set free."""
+    """The base, where it is neither fixed nor floating."""
     is_fragment: bool = False
-    """Whether the file is one that others include."""
+    """Whether the file is a fragment that others include."""
     is_unmatched: bool = False
-    """Whether it is the peer that does not read the file."""
+    """Whether the peer does not read the file."""
 
     @property
     def worst(self) -> float:
-        """Return the largest error; what is no number counts as infinite."""
+        """Return the largest error; NaN counts as infinite."""
         return max((x if np.isfinite(x) else np.inf for x in self.errors.values()), default=0.0)
 
     def noted(self, note: str, **changes: Any) -> Agreement:
@@ -65,7 +65,7 @@ class Agreement:
 
 
 def refusal(path: Path, error: AppellError, *, peer: str, base: str = "", is_floating: bool = False) -> Agreement:
-    """Return the row of a file that is not read, with the line and the reason."""
+    """Return the row of a refused file, with the line and the reason."""
     place = str(path)
     said = str(error).removeprefix(place)
     reason = f"line {said[1:]}" if said[:1] == ":" and said[1:2].isdigit() else said.lstrip(": ")
@@ -77,10 +77,10 @@ def refusal(path: Path, error: AppellError, *, peer: str, base: str = "", is_flo
 
 
 def singular_note(robot: Robot, mass: Array) -> str:
-    """Return which joints make the mass matrix singular, in words; "" where none do."""
+    """Return a note on the joints that make the mass matrix singular; "" if there are none."""
     idle, knot = massless(robot.independent, mass)
     return (
-        f"M is singular: {listed(idle or knot, 3)} {'move nothing' if idle else 'move nothing together'}"
+        f"singular mass matrix: {listed(idle or knot, 3)} {'move no inertia' if idle else 'together move no inertia'}"
         if idle or knot
         else ""
     )
@@ -88,18 +88,18 @@ def singular_note(robot: Robot, mass: Array) -> str:
 
 @dataclass(frozen=True)
 class States:
-    """A robot with us and with Pinocchio, and the same random states in both orders."""
+    """A robot in appell and in Pinocchio, and the same random states in both orders."""
 
     pin: Any
     model: Any
     robot: Robot
     order: list[int]
-    """Where our velocities stand among Pinocchio's."""
+    """The places of our velocities among those of Pinocchio."""
     ours: dict[str, Array]
     theirs: dict[str, Array]
 
     def peer(self, reference: Callable[..., Any], *names: str) -> Array:
-        """Return a function of Pinocchio's in every state, in Pinocchio's order."""
+        """Return a function of Pinocchio in every state, in the order of Pinocchio."""
         data = self.model.createData()
         samples = zip(*(self.theirs[name] for name in names), strict=True)
         return np.array([np.array(reference(self.model, data, *sample)) for sample in samples])
@@ -128,9 +128,9 @@ def on_arrays(robot: Robot, verb: str, arguments: list[Array], frame: str | None
 
 
 def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: int | None = None) -> Agreement:
-    """Return how one file, on a fixed or a free base, compares; `most` bounds the number of links looked at."""
+    """Return the comparison of one file on a fixed or a floating base; `most` bounds the number of compared links."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AppellWarning)  # of inertias that no body has: both libraries use them
+        warnings.simplefilter("ignore", AppellWarning)  # about inertias that are not physical: both libraries use them
         try:
             robot = load(path, floating=is_floating, friction=False, armature=False, loops=False)
         except AppellError as error:
@@ -144,14 +144,14 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
             said = " ".join(str(error).split())
             return blank.noted(f"Pinocchio: {said}", is_unmatched=True)
     if path.suffix.lower() == SDF:
-        blank = blank.noted("Pinocchio has no reader of SDF: its model is of our links and joints")
+        blank = blank.noted("Pinocchio does not read SDF: its model is built from the links and joints of appell")
     states = random_states(pin, model, robot, samples, np.random.default_rng(2018))
     note = singular_note(robot, states.ask("mass_matrix")[0])
     return blank.noted(note, errors=errors(states, not note, most))
 
 
 def _peer_model(pin: Any, path: Path, robot: Robot, is_floating: bool) -> Any:
-    """Return Pinocchio's model: of the file, of what a xacro file expands to, or of our links and joints for SDF."""
+    """Return the model of Pinocchio: of the file, of the expanded xacro file, or for SDF of our links and joints."""
     root = [pin.JointModelFreeFlyer()] if is_floating else []
     ending = path.suffix.lower()
     if ending == XACRO:
@@ -163,9 +163,9 @@ def _peer_model(pin: Any, path: Path, robot: Robot, is_floating: bool) -> Any:
 
 
 def random_motion(robot: Robot, samples: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Return random configurations, velocities and accelerations, without the sliders at hundreds of kilometres.
+    """Return random configurations, velocities and accelerations, with bounded displacements of prismatic joints.
 
-    Files give ranges of ±10⁶ m to wheels' stand-ins, where matrices in world coordinates lose their digits.
+    Some files have ranges of ±10⁶ m, where matrices in world coordinates lose precision.
     """
     q, v, a = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
     for body, where in zip(robot.model.bodies, robot.model.q_slices, strict=True):
@@ -189,9 +189,9 @@ def random_states(pin: Any, model: Any, robot: Robot, samples: int, rng: np.rand
 
 
 def errors(states: States, has_inverse: bool, most: int | None) -> dict[str, float]:
-    """Return the worst error of each quantity, relative to its largest entry in all states.
+    """Return the largest error of each quantity, relative to its largest entry in all states.
 
-    C·v and gravity may vanish; they are parts of tau, and their errors relative to the largest torque.
+    C·v and gravity may be zero; their errors are relative to the largest torque.
     """
     pin, order, tau, v = states.pin, states.order, states.ours["tau"], states.ours["v"]
     torque = float(np.abs(tau).max())
@@ -216,7 +216,7 @@ def errors(states: States, has_inverse: bool, most: int | None) -> dict[str, flo
 
 
 def _of_frames(states: States, most: int | None) -> dict[str, float]:
-    """Return the errors of pose and Jacobian over all links of the file, or over so many of them."""
+    """Return the errors of pose and Jacobian over all links of the file, or over at most `most` of them."""
     pin, frames = states.pin, states.model.frames
     known = states.robot.model.frame_index
     found = [(f.name, k) for k, f in enumerate(frames) if f.type == pin.FrameType.BODY and f.name in known]

@@ -1,4 +1,4 @@
-"""``appell bench``: appell against Pinocchio, in one run on one machine."""
+"""``appell bench``: speed of appell and Pinocchio in one run on one machine."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ VERBS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 _NATIVE = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
 _SINGLE = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba"}
 
-Robots = Annotated[list[str] | None, argument("ROBOT", "Files or catalogue names; the UR5 if left out.", catalogue)]
-Out = Annotated[Path, option("--out -o", "FILE", "Where the measurements go as JSON.")]
-Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples in a batch.")]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Time spent on each measurement.")]
+Robots = Annotated[list[str] | None, argument("ROBOT", "Robot files or catalogue names; default the UR5.", catalogue)]
+Out = Annotated[Path, option("--out -o", "FILE", "Save the measurements as JSON.")]
+Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples per batch.")]
+Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Duration of each measurement [s].")]
 
 
 def command(
@@ -60,11 +60,10 @@ def command(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure speed, against Pinocchio where it is installed.
+    """Measure speed, and compare it with Pinocchio if that is installed.
 
-    Batches, single calls and compile times.
-
-    Both run on one thread, turn by turn, and the best of many repeats counts. Friction is left out, as Pinocchio does.
+    Batches, single calls and compile times. Both libraries run on one thread, alternately; the fastest of many
+    repetitions counts. Friction is ignored, as in Pinocchio.
 
     Example: appell bench puma560 --plot out/bench.png
     """
@@ -75,12 +74,12 @@ def command(
     closed = [robot.name for _, robot in opened if robot.nv < robot.model.nv]
     if closed:
         raise InputError(
-            f"bench: {listed(closed)}: closed loops, which Pinocchio's batches do not have; name open robots"
+            f"bench: {listed(closed)}: robots with closed loops have no batch calls in Pinocchio; name open robots"
         )
     if len({robot.name for _, robot in opened}) < len(opened):
-        raise InputError("bench: two robots of one name; their measurements could not be told apart")
+        raise InputError("bench: two robots of one name; name each robot once")
     if pin is None:
-        typer.echo("Pinocchio is not installed (pip install pin): appell alone is measured", err=True)
+        typer.echo("Pinocchio is not installed (pip install pin); only appell is measured", err=True)
     rows: Rows = []
     before = threads()
     threads(1)
@@ -102,24 +101,25 @@ def command(
     if as_json:
         show_json(result)
     else:
-        show(_table(result), f"written to {out}")
+        show(_table(result))
+    typer.echo(f"written: {out}", err=True)
 
 
 def _peer(pin: Any, name: str, robot: Robot) -> Peer | None:
-    """Return Pinocchio on the robot, or say on stderr why it does without."""
+    """Return the peer of a robot; without one, print the reason on stderr."""
     try:
         return Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
     except (ModelError, ValueError, RuntimeError, NotImplementedError) as error:
-        typer.echo(f"appell alone is measured, for Pinocchio cannot take {robot.name}: {error}", err=True)
+        typer.echo(f"Pinocchio cannot load {robot.name}; only appell is measured: {error}", err=True)
         return None
 
 
 ROUNDS = 5
-"""Calls in one turn: the first finds the caches as the other contender left them."""
+"""Calls in one turn: the first finds the caches as the other library left them."""
 
 
 def best(calls: dict[str, Callable[[], object]], seconds: float, repeats: int = 5) -> dict[str, float]:
-    """Return the least time of each call [s]; they run turn by turn, so that all meet the same machine.
+    """Return the shortest time of each call [s]; calls alternate, so that the load of the machine is the same for all.
 
     >>> sorted(best({"a": lambda: None, "b": lambda: None}, seconds=0.0))
     ['a', 'b']
@@ -137,7 +137,7 @@ def best(calls: dict[str, Callable[[], object]], seconds: float, repeats: int = 
 
 
 def _batches(robot: Robot, peer: Peer | None, batch: int, seconds: float) -> Rows:
-    """Measure batches in double and single precision, ns a sample."""
+    """Measure batches in double and single precision, ns per sample."""
     rng = np.random.default_rng(2002)
     q, v, x = robot.random(rng, batch), *rng.normal(size=(2, batch, robot.nv))
     rows: Rows = []
@@ -162,12 +162,12 @@ def _batches(robot: Robot, peer: Peer | None, batch: int, seconds: float) -> Row
 
 
 def _positive(x: float) -> float | None:
-    """Return a time, or None where what was taken off leaves none: that robot is too small to measure so."""
+    """Return a time, or None if it is not positive after subtracting the overhead."""
     return x if x > 0.0 else None
 
 
 class _Contender(NamedTuple):
-    """Pinocchio's way through a batch: the call, ns a sample to take off for calling it, and what it last computed."""
+    """A batch with Pinocchio: the call, its overhead [ns per sample], and its last result."""
 
     run: Callable[[], object]
     overhead: float
@@ -175,10 +175,10 @@ class _Contender(NamedTuple):
 
 
 def _peer_batch(peer: Peer, verb: str, inputs: tuple[Array, ...]) -> _Contender:
-    """Return Pinocchio's way through a batch.
+    """Return the call of Pinocchio for a batch.
 
-    Inverse and forward dynamics have a batch call of their own. The mass matrix has none: it is called for every
-    sample from Python, and what the same loop costs on a model of one joint, where nearly all is calling, is taken off.
+    Inverse and forward dynamics have batch calls. The mass matrix is called for every sample from Python; the time of
+    the same loop on a model with one joint, which is nearly all overhead, is subtracted.
     """
     pin, back = peer.pin, peer.velocity
     q = peer.coordinates(inputs[0])
@@ -206,7 +206,7 @@ def _looped(pin: Any, model: Any, data: Any, rows: Array) -> Callable[[], object
 
 
 def _crba_overhead(pin: Any, calls: int = 4096) -> float:
-    """Return what calling crba from Python in a loop over rows costs [ns a call]."""
+    """Return the overhead of calling crba from Python in a loop over rows [ns per call]."""
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
     model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
@@ -215,13 +215,13 @@ def _crba_overhead(pin: Any, calls: int = 4096) -> float:
 
 
 def _difference(ours: Array, theirs: Array) -> float:
-    """Return the greatest difference relative to the greatest value; theirs may be the last sample alone."""
+    """Return the largest difference relative to the largest value; theirs may be the last sample only."""
     mine = ours if ours.shape == theirs.shape else ours[-1]
     return float(np.abs(mine - theirs).max() / np.abs(theirs).max())
 
 
 def _singles(robot: Robot, peer: Peer | None, seconds: float, calls: int = 1000) -> Rows:
-    """Measure one call after the other from Python, µs a call."""
+    """Measure one call after the other from Python, µs per call."""
     rng = np.random.default_rng(2003)
     q, v, x = robot.random(rng), *rng.normal(size=(2, robot.nv))
     rows: Rows = []
@@ -256,7 +256,7 @@ print(time.perf_counter() - start)
 
 
 def _compiles(name: str, robot: Robot, repeats: int) -> Rows:
-    """Measure a verb's first use in a fresh process, without and with its code in the cache, ms."""
+    """Measure the first use of a verb in a new process, without and with its code in the cache, ms."""
     rows: Rows = []
     for verb in VERBS:
         cold, cached = [], []
@@ -270,7 +270,7 @@ def _compiles(name: str, robot: Robot, repeats: int) -> Rows:
 
 
 def _fresh(name: str, verb: str, folder: str) -> float:
-    """Return the seconds that a verb's kernel takes in a new process with a cache folder of its own."""
+    """Return the time to make the kernel of a verb in a new process with its own cache folder [s]."""
     environment = {**os.environ, "APPELL_CACHE": folder}
     command = [sys.executable, "-c", _FRESH, name, verb]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -288,7 +288,7 @@ def _row(
 
 
 def _bars(rows: Rows, is_named: bool) -> list[Measured]:
-    """Return the measurements as bars, with the robot's name where there are several."""
+    """Return the measurements as bars, with the name of the robot if there are several."""
     labels = (
         f"{row['robot'] + ': ' if is_named else ''}{row['verb'].replace('_', ' ')}, {row['what']}" for row in rows
     )
@@ -301,10 +301,10 @@ def _table(result: dict[str, Any]) -> Table:
     columns = ("robot", "what", "verb", "unit", "appell", "pinocchio", "ratio", "difference")
     rows: list[tuple[Cell, ...]] = [tuple(row[column] for column in columns) for row in result["measurements"]]
     notes = (
-        "Ratio: Pinocchio's time over appell's. Batches are per sample, on one thread: rneaInParallel and "
-        "abaInParallel with one thread; crba is called from Python per sample, less what a call costs on a model of "
-        "one joint.",
-        "Difference: the greatest, relative to the greatest value. Compiling: a fresh process, tracing included.",
+        "Ratio: time of Pinocchio over time of appell. Batches: time per sample on one thread; rneaInParallel and "
+        "abaInParallel with one thread; crba is called from Python for every sample, and the overhead of the call is "
+        "subtracted.",
+        "Difference: largest difference relative to the largest value. Compile: in a new process, tracing included.",
         told(result["machine"]),
     )
     return Table("appell against Pinocchio, one run", columns, tuple(rows), notes)

@@ -1,4 +1,4 @@
-"""``appell cache``: where compiled code is kept."""
+"""``appell cache``: the cache of compiled code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import typer
 from appell.cli.common import AsJson, show, show_json
 from appell.kernels.runtime import cache
 
-Clear = Annotated[bool, typer.Option("--clear", help="Remove every entry; robots are compiled anew when next used.")]
+Clear = Annotated[
+    bool, typer.Option("--clear", help="Remove all entries; robots are compiled again at their next use.")
+]
 
 
 def command(clear: Clear = False, as_json: AsJson = False) -> None:
-    """Show the folder of compiled code and its size, or clear it.
+    """Show the folder and size of the cache of compiled code, or clear it.
 
-    The folder is set by APPELL_CACHE; APPELL_CACHE=off does without.
+    APPELL_CACHE sets the folder; APPELL_CACHE=off disables the cache.
 
     Example: appell cache --clear
     """

@@ -1,37 +1,36 @@
-"""What the commands share: options, printing, and errors as one line with exit code 2."""
+"""Shared by the commands: options, loading of robots, printing."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import functools
 import inspect
 import json
 import math
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 
 from appell.cli import terminal
-from appell.errors import AppellError, AppellWarning, InputError
+from appell.errors import AppellWarning, InputError
+from appell.kernels.runtime import progress
 from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
 from appell.read.files import extension
+from appell.reports.layout import wrapped
 from appell.robot.robot import Robot
 
 Words = Iterable[str] | Callable[[], Iterable[str]]
-"""What a shell may offer, or what gives it when it is asked."""
+"""Words for shell completion, or a function that returns them."""
 
 
 def completed(known: Words) -> Callable[[str], list[str]]:
-    """Return what a shell asks for the words that a beginning can become.
+    """Return the completion function of a shell: the known words that begin with the given text.
 
     >>> completed(["gibbs", "gauss", "euler"])("g")
     ['gibbs', 'gauss']
@@ -44,107 +43,48 @@ def completed(known: Words) -> Callable[[str], list[str]]:
 
 
 def option(names: str, value: str, text: str, words: Words = ()) -> Any:
-    """Return an option of a command: its names, what stands for its value, its help, and the words it is known for.
+    """Return an option of a command: names, placeholder of the value, help text, and words for completion.
 
-    >>> option("--out -o", "FILE", "Where it goes.").metavar
+    >>> option("--out -o", "FILE", "The output file.").metavar
     'FILE'
     """
     return typer.Option(*names.split(), metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
 def argument(value: str, text: str, words: Words = ()) -> Any:
-    """Return an argument of a command: what stands for it, its help, and the words it is known for.
+    """Return an argument of a command: placeholder, help text, and words for completion.
 
-    >>> argument("FILE", "What to read.").metavar
+    >>> argument("FILE", "The file to read.").metavar
     'FILE'
     """
     return typer.Argument(metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
 FILES = ".urdf, .xacro, .sdf, .xml (MJCF) or .toml file"
-RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a name of the catalogue such as puma560.", catalogue)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables for people.")]
-NoFriction = Annotated[bool, typer.Option("--no-friction", help="Leave out joint damping and Coulomb friction.")]
-NoArmature = Annotated[bool, typer.Option("--no-armature", help="Leave out rotor inertia.")]
+RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560.", catalogue)]
+
+
+def _for_programs(is_json: bool) -> bool:
+    """Show no progress of compiling where a program reads the output."""
+    if is_json:
+        progress.switch_off()
+    return is_json
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", callback=_for_programs)]
+NoFriction = Annotated[bool, typer.Option("--no-friction", help="Ignore joint damping and Coulomb friction.")]
+NoArmature = Annotated[bool, typer.Option("--no-armature", help="Ignore rotor inertia (armature).")]
 Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.")]
-Floating = Annotated[bool, typer.Option("--floating", help="Set the base free: a first joint 'root'.")]
-Loops = Annotated[str | None, option("--loops", "FILE", "What closes its loops: a robot.yaml, or appell's .toml.")]
-Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "An argument of a .xacro file; may be repeated.")]
-Plot = Annotated[Path | None, option("--plot", "FILE", "Draw it, as .png, .pdf or .svg.")]
-Mimic = Annotated[bool, typer.Option("--mimic", help="Bind joints that follow others to those they follow.")]
-
-# Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.
-_USAGE: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-
-
-class Group(TyperGroup):
-    """The commands, with every mistake of a user told in one line on stderr and exit code 2."""
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command; Typer's own pages of usage and Python's tracebacks are for other mistakes.
-
-        Exit codes: 0 fine, 1 a check that failed, 2 a mistake of the user's or an output that cannot be written, 130
-        Ctrl-C, 141 a reader that hung up.
-        """
-        kwargs["standalone_mode"] = False
-        terminal.prepare()
-        try:
-            code = super().main(*args, **kwargs)
-        except AppellError as error:
-            _fail(str(error))
-        except _USAGE as error:
-            if type(error).__name__ == "NoArgsIsHelpError":
-                _end(str(error))
-            _fail(error.format_message())  # type: ignore[attr-defined]  # a ClickException
-        except (typer.Abort, KeyboardInterrupt):
-            sys.exit(130)
-        except _GoneError:
-            terminal.discard()
-            sys.exit(141)  # as a shell has it of a program that the signal of a broken pipe ends
-        except OSError as error:
-            _fail(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
-        sys.exit(code if isinstance(code, int) else 0)
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Read the arguments; pages of help are printed here."""
-        with _noticing_gone_readers():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command and flush what it printed."""
-        with _noticing_gone_readers():
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        return result
-
-
-class _GoneError(Exception):
-    """Whoever read the output is gone."""
-
-
-@contextlib.contextmanager
-def _noticing_gone_readers() -> Iterator[None]:
-    """Turn the error of a broken pipe into one that Typer does not catch."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise _GoneError from None
-
-
-def _fail(message: str) -> NoReturn:
-    _end("appell: " + " ".join(message.split()))
-
-
-def _end(text: str) -> NoReturn:
-    with contextlib.suppress(OSError):  # of an error stream that is full
-        typer.echo(text, err=True)
-    terminal.discard()
-    sys.exit(2)
+Floating = Annotated[bool, typer.Option("--floating", help="Give the robot a floating base: a first joint 'root'.")]
+Loops = Annotated[str | None, option("--loops", "FILE", "Loop closures of the robot: a robot.yaml or a .toml file.")]
+Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "Argument of a .xacro file; repeatable.")]
+Plot = Annotated[Path | None, option("--plot", "FILE", "Save a plot as .png, .pdf or .svg.")]
+Mimic = Annotated[bool, typer.Option("--mimic", help="Couple mimic joints to the joints they follow.")]
 
 
 @dataclass(frozen=True)
 class RobotOptions:
-    """The robot that a command is about and the options of loading it, the same for all commands."""
+    """The robot of a command and the options of loading it, the same for all commands."""
 
     robot: RobotName
     floating: Floating = False
@@ -156,7 +96,7 @@ class RobotOptions:
     xacro: Xacro = None
 
     def load(self) -> tuple[Robot, list[str]]:
-        """Return the robot, and in words what was odd about its file.
+        """Return the robot and the warnings about its file.
 
         >>> RobotOptions("two-link").load()
         (<Robot 'two-link': 2 bodies, nq 2, nv 2>, [])
@@ -170,7 +110,7 @@ class RobotOptions:
         return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
 
     def _arguments(self) -> dict[str, str] | None:
-        """Return the values for the arguments of a xacro file, NAME=VALUE or NAME:=VALUE as xacro's command has it."""
+        """Return the arguments of a xacro file, given as NAME=VALUE or as NAME:=VALUE."""
         if not self.xacro:
             return None
         pairs = [text.partition("=") for text in self.xacro]
@@ -181,9 +121,9 @@ class RobotOptions:
 
 
 def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes a robot and the options of loading it in place of a first :class:`RobotOptions`.
+    """Return a command that takes a robot and the options of loading it instead of a first :class:`RobotOptions`.
 
-    A parameter ``robot`` of the command's own says how its argument is described.
+    A parameter ``robot`` of the command replaces the description of that argument.
     """
     shared = dict(inspect.signature(RobotOptions, eval_str=True).parameters)
     own = dict(list(inspect.signature(command, eval_str=True).parameters.items())[1:])
@@ -200,7 +140,7 @@ def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> None:
-    """Refuse, before any work is done, files to be written whose name's ending is not one of those that are known.
+    """Refuse output files with an unknown extension before any work is done.
 
     >>> check_endings({"--plot": (Path("run.png"), (".png", ".pdf")), "--out": (None, (".npz",))})
     """
@@ -210,13 +150,13 @@ def check_endings(files: Mapping[str, tuple[Path | None, Sequence[str]]]) -> Non
 
 
 def warn(remarks: list[str]) -> None:
-    """Print what was odd, a line each, on stderr."""
+    """Print warnings on stderr, one line each."""
     for remark in remarks:
-        typer.echo(f"appell: warning: {remark}", err=True)
+        terminal.say(f"appell: warning: {remark}")
 
 
 def numbers(option: str, text: str, size: int) -> list[float]:
-    """Return comma-separated numbers, as many as expected and finite.
+    """Return comma-separated finite numbers; raise unless there are `size` of them.
 
     >>> numbers("-q", "0.1, -2", 2)
     [0.1, -2.0]
@@ -236,28 +176,33 @@ def numbers(option: str, text: str, size: int) -> list[float]:
 
 
 class _Screen(Console):
-    """A console that leaves a reader that is gone to :class:`Group`."""
+    """A console that leaves a closed pipe to :class:`appell.cli.group.Group`."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError(errno.EPIPE, "the reader is gone")
 
 
 def show(*things: Any) -> None:
-    """Print tables and lines on stdout; as wide as they need where nobody looks at it through a window."""
-    console = _Screen(highlight=False)
-    if not console.is_terminal:
-        console = _Screen(highlight=False, width=240)
+    """Print tables and lines on stdout, in the width of the terminal or of COLUMNS, without splitting a token."""
+    width = terminal.width()
     for thing in things:
-        console.print(thing, markup=False) if isinstance(thing, str) else console.print(thing)
+        show_lines(wrapped(thing, width) if isinstance(thing, str) else [thing])
+
+
+def show_lines(lines: Iterable[Any]) -> None:
+    """Print lines that fit, and tables, on stdout."""
+    console = _Screen(highlight=False, width=terminal.width())
+    for line in lines:
+        console.print(line, markup=False, no_wrap=isinstance(line, str), overflow="ignore", crop=False)
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON on stdout; infinities become null, which JSON has."""
+    """Print a value as JSON on stdout; infinities become null."""
     typer.echo(json.dumps(plain(value), ensure_ascii=not terminal.has_every_character(), indent=2))
 
 
 def plain(value: Any) -> Any:
-    """Return a value of dictionaries, lists, text and finite numbers alone.
+    """Return a value made of dictionaries, lists, text and finite numbers only.
 
     >>> plain({"limit": float("inf"), "axis": (0.0, 0.0, 1.0)})
     {'limit': None, 'axis': [0.0, 0.0, 1.0]}

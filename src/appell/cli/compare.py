@@ -1,4 +1,4 @@
-"""``appell compare``: every robot of a folder against Pinocchio or MuJoCo, in one table."""
+"""``appell compare``: robots of a folder compared with Pinocchio or MuJoCo, in one table."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from appell.reports.table import Cell, Table
 
 Places = Annotated[
     list[Path] | None,
-    argument("PATH", "URDF, xacro, SDF and MJCF files, and folders of them; where none, example-robot-data."),
+    argument("PATH", "URDF, xacro, SDF and MJCF files, or folders of them; default example-robot-data."),
 ]
 ENDINGS = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf")
 OUTERMOST = ("robot", "mujoco", "mujocoinclude", "sdf")
 """The outermost elements of files of robots, or of parts of them."""
-Samples = Annotated[int, typer.Option("--samples", min=1, help="Random states a robot.")]
-Within = Annotated[float, typer.Option("--within", help="The largest relative error that counts as agreement.")]
-Out = Annotated[Path | None, option("--out -o", "FILE.md", "Write the table there, as Markdown.")]
+Samples = Annotated[int, typer.Option("--samples", min=1, help="Number of random states per robot.")]
+Within = Annotated[float, typer.Option("--within", help="Tolerance on the relative error.")]
+Out = Annotated[Path | None, option("--out -o", "FILE.md", "Save the table as Markdown.")]
 
 
 def command(
     places: Places = None, samples: Samples = 50, within: Within = 1e-9, out: Out = None, as_json: AsJson = False
 ) -> None:
-    """Compare the numbers of robots with Pinocchio's and MuJoCo's.
+    """Compare robots with Pinocchio and MuJoCo.
 
-    URDF, xacro and SDF files with Pinocchio, on a fixed and on a free base; MJCF files with MuJoCo. Of each it says how
-    far it is off, or why it is not compared.
+    URDF, xacro and SDF files are compared with Pinocchio, on a fixed and on a floating base; MJCF files with MuJoCo.
+    The table has the largest relative errors, or the reason why a file is not compared.
 
-    Joints that mimic others move by themselves, as in Pinocchio's default, and loops are open. Nothing is compiled: the
-    recursions run on arrays of all states. Exit code 1 where a robot does not agree.
+    Mimic joints are not coupled, as is the default in Pinocchio, and loops are open. Nothing is compiled: the
+    recursions run on arrays of all states. The exit code is 1 if a robot does not agree.
 
     Example: appell compare robots/ --out out/robots.md
     """
@@ -50,7 +50,9 @@ def command(
     if pin is None and not all(map(is_mjcf, files)):
         raise InputError("compare: Pinocchio is not installed; pip install pin")
     for file in (place for place in places or () if place.is_file()):
-        RobotOptions(str(file)).load()  # in a folder, one robot of many may be refused; a file that is named may not
+        RobotOptions(
+            str(file)
+        ).load()  # a refused file is an error if it is named, and a row of the table if it is in a folder
     jobs = [(file, free) for file in files for free in ((False,) if is_mjcf(file) else (False, True))]
     console = Console(stderr=True)
     bar = track(jobs, "comparing", console=console, transient=True, disable=not console.is_terminal)
@@ -70,20 +72,20 @@ def _compared(pin: Any, file: Path, is_floating: bool, samples: int) -> Agreemen
 
 
 def is_mjcf(file: Path) -> bool:
-    """Return whether a file is MJCF, or a fragment of it."""
+    """Return whether a file is MJCF or a fragment of it."""
     ending = file.suffix.lower()
     return ending == ".mjcf" or (ending == ".xml" and outermost(file) in ("mujoco", "mujocoinclude"))
 
 
 def robot_files(places: list[Path]) -> list[Path]:
-    """Return the files of robots among files and in folders, without repeats; an .xml by its outermost element."""
+    """Return the robot files among files and folders, each once; an .xml file counts by its root element."""
     found: dict[Path, None] = {}
     for place in places:
         if not _exists(place):
-            raise InputError(f"compare: '{place}' is neither a file nor a folder")
+            raise InputError(f"compare: '{place}' is neither a file nor a folder; name an existing one")
         inside = _inside(place) if place.is_dir() else [place]
         if not inside:
-            raise InputError(f"compare: there is no file of a robot in folder '{place}' ({', '.join(ENDINGS)})")
+            raise InputError(f"compare: folder '{place}' has no robot files ({', '.join(ENDINGS)})")
         found |= dict.fromkeys(inside)
     return list(found)
 
@@ -94,7 +96,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _is_robots(file: Path) -> bool:
-    """Return whether an .xml file is one of a robot: others have <robot> outermost too, but no links."""
+    """Return whether an .xml file is a robot file: other files with a <robot> element have no links."""
     root = outermost(file)
     return root in OUTERMOST and (
         root != "robot" or any(tag(element) == "link" for element in elements(file_bytes(file)))
@@ -125,14 +127,14 @@ def tabulated(rows: list[Agreement], within: float, samples: int) -> Table:
     still = sum(not row.errors and not (row.is_refused or row.is_fragment or row.is_unmatched) for row in rows)
     agreeing = len(rows) - away - refused - fragments - unmatched - still
     notes = (
-        f"{agreeing} agree within {within:g}, {away} do not, {refused} are refused, {still} have nothing that moves, "
-        f"{fragments} are parts of other files, {unmatched} are not read by the peer.",
-        f"Worst errors of {samples} random states, relative to the quantity's largest entry; C v and gravity to the "
-        "largest torque. Poses and Jacobians are of all links. The residual is M·a + bias − tau with our a and the "
-        "peer's M and bias.",
-        "Joints that mimic others move by themselves, and loops are open. Against Pinocchio joint friction is left out "
-        "on both sides; against MuJoCo damping and rotor inertia stay, and constraints, springs and servos are off. "
-        "Our numbers are those of the recursions on arrays, not of compiled code.",
+        f"{agreeing} agree within {within:g}, {away} do not, {refused} are refused, {still} have no moving joint, "
+        f"{fragments} are fragments of other files, {unmatched} are not read by the peer.",
+        f"Largest errors over {samples} random states, relative to the largest entry of the quantity; C v and gravity "
+        "relative to the largest torque. Poses and Jacobians of all links. The residual is M·a + bias − tau with a of "
+        "appell, and M and bias of the peer.",
+        "Mimic joints are not coupled, and loops are open. With Pinocchio, joint friction is ignored by both; with "
+        "MuJoCo, damping and rotor inertia are included, and constraints, springs and actuators are off. Values of "
+        "appell are those of the recursions on arrays, not of compiled code.",
     )
     return Table("Robots against Pinocchio and MuJoCo", columns, tuple(_row(row, within) for row in rows), notes)
 
@@ -142,11 +144,11 @@ def _row(row: Agreement, within: float) -> tuple[Cell, ...]:
     largest = f"{row.worst:.0e}" if row.errors else None
     word = "differs" if row.worst > within else "agrees" if row.errors else ""
     verdict = ", ".join(part for part in (word, row.note) if part)
-    base = row.base or ("free" if row.is_floating else "fixed")
+    base = row.base or ("floating" if row.is_floating else "fixed")
     return (_name(row.path), row.peer, base, row.nq, row.nv, *errors, largest, verdict)
 
 
 def _name(path: Path) -> str:
-    """Return a file's name with the folder that tells it from others of that name."""
+    """Return the name of a file with the folder that identifies it."""
     folder = next((part for part in reversed(path.parts[:-1]) if part not in ("urdf", "robots")), "")
     return f"{folder.removesuffix('_description')}/{path.name}"

@@ -1,4 +1,4 @@
-"""``appell convert``: a robot's file in another format."""
+"""``appell convert``: write a robot in another format."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ import typer
 from appell.cli.common import RobotOptions, argument, option, warn, with_robot_options
 from appell.errors import AppellWarning
 
-New = Annotated[Path, argument("NEW", "The file to write: .urdf, .xml or .mjcf (MJCF), .sdf or .toml.")]
+New = Annotated[Path, argument("NEW", "Output file: .urdf, .xml or .mjcf (MJCF), .sdf or .toml.")]
 Template = Annotated[
-    Path | None, option("--template", "FILE", "A URDF of the same joints; only its inertias, losses and limits change.")
+    Path | None,
+    option(
+        "--template", "FILE", "URDF file with the same joints; only inertias, friction and limits are changed in it."
+    ),
 ]
 
 
 @with_robot_options
 def command(options: RobotOptions, new: New, template: Template = None) -> None:
-    """Write a robot to a file of another format.
+    """Convert a robot file to another format.
 
-    What the format cannot hold is an error, or a warning that names it.
+    Features that the format does not have are an error, or a warning that names them.
 
     Example: appell convert puma600 puma600.xml
     """

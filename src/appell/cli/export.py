@@ -1,4 +1,4 @@
-"""``appell export``: verbs of a robot, or a controller for it, as C99; verbs as Python for CasADi and JAX."""
+"""``appell export``: verbs or a controller as C99, a ROS 2 package, or verbs for CasADi, JAX, SymPy and LaTeX."""
 
 from __future__ import annotations
 
@@ -10,41 +10,57 @@ import typer
 from appell.cli.common import RobotOptions, numbers, option, warn, with_robot_options
 from appell.control.gains import gains, integral_gains
 from appell.errors import InputError
-from appell.robot.export import TARGETS
+from appell.model.build import alternatives
+from appell.robot.export import PACKAGES, TARGETS
 from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS
 from appell.simulation.laws.joint_laws import JointLaw, PointToPoint, Tracking
 
 LAWS = ("tracking", "point-to-point")
 Verbs = Annotated[
-    list[str] | None, option("--verb", "VERB", "What to write, such as inverse_dynamics; may be repeated.", VERBS)
+    list[str] | None, option("--verb", "VERB", "Verb to export, such as inverse_dynamics; repeatable.", VERBS)
 ]
-Out = Annotated[Path, option("--out -o", "FILE", "Where it goes: .c, with the header beside it, or .py.")]
-To = Annotated[str, option("--to", "TARGET", "c, casadi, jax, sympy or latex; controllers are C.", TARGETS)]
+Out = Annotated[
+    Path,
+    option(
+        "--out -o", "FILE", "Output: a .c file (with a .h file), .py or .tex file, or the folder of a ROS 2 package."
+    ),
+]
+To = Annotated[str, option("--to", "TARGET", "c, casadi, jax, sympy, latex or ros2; controllers are C.", TARGETS)]
 RealName = Annotated[str, option("--real", "TYPE", "double or float.", ("double", "float"))]
-NoLibm = Annotated[bool, typer.Option("--no-libm", help="Do without math.h: sine, cosine and root come along.")]
-FrameName = Annotated[str | None, option("--frame", "NAME", "The frame of verbs such as pose.")]
-Prefix = Annotated[str | None, option("--prefix", "NAME", "What every name begins with; the robot's if left out.")]
+NoLibm = Annotated[
+    bool, typer.Option("--no-libm", help="Generate sine, cosine and square root too; math.h is not needed.")
+]
+FrameName = Annotated[str | None, option("--frame", "NAME", "Frame of verbs such as pose.")]
+Prefix = Annotated[str | None, option("--prefix", "NAME", "Prefix of all C names; default the name of the robot.")]
 Parametric = Annotated[
-    bool, typer.Option("--parametric", help="Make the inertial parameters the last argument of every verb.")
+    bool, typer.Option("--parametric", help="Add the inertial parameters as the last argument of every verb.")
 ]
 Controller = Annotated[
-    str | None, option("--controller", "LAW", "A computed-torque law instead of verbs: tracking, point-to-point.", LAWS)
+    str | None,
+    option("--controller", "LAW", "Computed-torque controller instead of verbs: tracking or point-to-point.", LAWS),
 ]
 Frequency = Annotated[
-    float | None, typer.Option("--frequency", help="Of the controller's error [rad/s]; needed with --controller.")
+    float | None,
+    typer.Option("--frequency", help="Natural frequency of the tracking error [rad/s]; required by --controller."),
 ]
-Damping = Annotated[float, typer.Option("--damping", help="Damping ratio of the controller's error.")]
+Damping = Annotated[float, typer.Option("--damping", help="Damping ratio of the tracking error.")]
 IntegralRate = Annotated[
-    float | None, typer.Option("--integral", help="How fast tracking forgets a constant disturbance [rad/s].")
+    float | None,
+    typer.Option("--integral", help="Rate at which the integral action rejects a constant disturbance [rad/s]."),
 ]
 Limit = Annotated[
-    str | None, option("--limit", "NUMBERS", "Greatest forces, one or one per joint, by commas; or file for its own.")
+    str | None,
+    option(
+        "--limit",
+        "NUMBERS",
+        "Torque limits: one number, one per joint separated by commas, or 'file' for those of the robot file.",
+    ),
 ]
 
 
 @with_robot_options
-def command(  # noqa: PLR0913, PLR0917  # an option each
+def command(  # noqa: PLR0913, PLR0917  # one argument per option
     options: RobotOptions,
     out: Out,
     verb: Verbs = None,
@@ -60,42 +76,57 @@ def command(  # noqa: PLR0913, PLR0917  # an option each
     integral: IntegralRate = None,
     limit: Limit = None,
 ) -> None:
-    """Write verbs or a controller as C99, or verbs for CasADi or JAX.
+    """Export verbs or a controller as C99, a ROS 2 plugin, or verbs for CasADi, JAX, SymPy or LaTeX.
 
-    The C needs no library but math.h, and with --no-libm not even that.
+    The C code needs math.h only, or no library with --no-libm. --to ros2 writes a package with a plugin of
+    inverse_dynamics_solver, for controllers of ros2_control.
 
     Example: appell export puma560 --verb inverse_dynamics --verb mass_matrix --out puma.c --real float --no-libm
 
     Example: appell export puma600 --controller tracking --frequency 10 --integral 5 --limit 90 --out control.c
+
+    Example: appell export puma560 --to ros2 --out puma560_dynamics
     """
+    if to in PACKAGES:
+        _package(options, to, out, verb, controller)
+        return
     if bool(verb) == (controller is not None):
-        raise InputError("export: name what to write, either --verb or --controller")
+        raise InputError("export: give either --verb or --controller")
     loaded, remarks = options.load()
     warn(remarks)
     form: dict[str, Any] = {"to": to, "real": real, "libm": not no_libm, "prefix": prefix}
     if controller is None:
         if frequency is not None or integral is not None or limit is not None:
-            raise InputError("export: --frequency, --integral and --limit belong to a --controller")
-        file = loaded.export(verb or [], path=out, frame=frame, parametric=parametric, **form)
+            raise InputError("export: --frequency, --integral and --limit require --controller")
+        file = loaded.export(verb or (), path=out, frame=frame, parametric=parametric, **form)
     else:
         if frame is not None:
-            raise InputError("export: a controller is about the whole robot; leave --frame out")
+            raise InputError("export: --frame does not apply to --controller; leave it out")
         if parametric:
-            raise InputError("export: a controller has the parameters of its robot; leave --parametric out")
+            raise InputError("export: --parametric does not apply to --controller; leave it out")
         file = _law(loaded, controller, frequency, damping, integral, limit).export(out, **form)
     typer.echo(f"written: {file}", err=True)
     if to == "c":
         typer.echo(f"written: {file.with_suffix('.h')}", err=True)
 
 
+def _package(options: RobotOptions, to: str, out: Path, verb: list[str] | None, controller: str | None) -> None:
+    """Write a package, whose verbs are those of its interface."""
+    if verb or controller is not None:
+        raise InputError(f"export: --to {to} writes a whole package; leave --verb and --controller out")
+    loaded, remarks = options.load()
+    warn(remarks)
+    typer.echo(f"written: {loaded.export(to=to, path=out)}", err=True)
+
+
 def _law(
     robot: Robot, name: str, frequency: float | None, damping: float, integral: float | None, limit: str | None
 ) -> JointLaw:
-    """Return a law; where it leads to is an argument of its C, and any place will do here."""
+    """Return a control law; its goal is an argument of the C function, so any configuration will do here."""
     if name not in LAWS:
-        raise InputError(f"--controller: expected tracking or point-to-point, got '{name}'")
+        raise InputError(f"--controller: no controller '{name}'; {alternatives(name, LAWS)}")
     if frequency is None:
-        raise InputError("--controller: say how fast its error shall vanish, as in --frequency 10")
+        raise InputError("--controller: --frequency is required, such as --frequency 10")
     most = _limit(robot, limit)
     here, still = robot.neutral(), [0.0] * robot.nv
     if name == "point-to-point":

@@ -16,11 +16,11 @@ def command(
     out: samples.Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute forward dynamics: accelerations a under joint forces τ.
+    """Compute forward dynamics: accelerations a for joint torques τ.
 
-    The robot is at q with velocities v; velocities and forces left out are zero.
+    Velocities and torques default to zero.
 
-    Files are those of appell id, with tau1 tau2 … (or tau.<joint>) in place of a; what appell id writes can be read.
+    Files are those of appell id, with tau1 tau2 … (or tau.<joint>) instead of a; the output of appell id can be read.
 
     Example: appell fd puma560 -q 0,-0.5,1,0,0.3,0 --tau 0,40,0,0,0,0
     """

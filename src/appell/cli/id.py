@@ -16,12 +16,12 @@ def command(
     out: samples.Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute inverse dynamics: joint forces τ for accelerations a.
+    """Compute inverse dynamics: joint torques τ for accelerations a.
 
-    The robot is at q with velocities v; velocities and accelerations left out are zero.
+    Velocities and accelerations default to zero.
 
-    A file of many samples has columns q1 q2 … (or q.<joint>), v1 …, a1 …, and t if it has times, as .csv; or arrays q,
-    v, a, t of one row a sample, as .npz. Results have the same columns and tau.
+    A .csv file of many samples has the columns q1 q2 … (or q.<joint>), v1 …, a1 … and optionally t; an .npz file has
+    arrays q, v, a, t with one row per sample. The results have the same columns, and tau.
 
     Example: appell id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0
     """

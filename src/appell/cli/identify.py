@@ -1,4 +1,4 @@
-"""``appell identify``: from logs of a robot to a model that predicts it, with a report."""
+"""``appell identify``: dynamic parameters from logs, with a report."""
 
 from __future__ import annotations
 
@@ -40,33 +40,46 @@ from appell.reports.report import Figure, Report
 from appell.reports.table import Table, text
 from appell.results.style import styled
 
-Logs = Annotated[list[Path], argument("LOG...", "What was recorded: .csv, .npz, .parquet or .mcap; several work.")]
-Map = Annotated[str | None, option("--map", "COLUMNS", "Which columns are what, e.g. t=0,q=1:7,v=7:13,current=13:19.")]
-Gains = Annotated[str | None, option("--gains", "K1,K2,…", "Torque per current of each motor [N·m/A].")]
-Validate = Annotated[list[Path] | None, option("--validate", "LOG", "A log to predict, not fitted; repeatable.")]
-Loaded = Annotated[Path | None, option("--payload", "LOG", "A log with a load, whose mass and centre are found.")]
-Link = Annotated[str | None, option("--link", "NAME", "The link that carries the load; the last if not said.")]
-Method = Annotated[str, option("--method", "NAME", f"physical, or without bounds {', '.join(METHODS)}.")]
+Logs = Annotated[list[Path], argument("LOG...", "Recorded logs: .csv, .npz, .parquet or .mcap.")]
+Map = Annotated[
+    str | None, option("--map", "COLUMNS", "Columns of the quantities, e.g. t=0,q=1:7,v=7:13,current=13:19.")
+]
+Gains = Annotated[str | None, option("--gains", "K1,K2,…", "Torque constant of each motor [N·m/A].")]
+Validate = Annotated[
+    list[Path] | None, option("--validate", "LOG", "Validation log, predicted and not fitted; repeatable.")
+]
+Loaded = Annotated[
+    Path | None, option("--payload", "LOG", "Log with a payload, whose mass and centre of mass are estimated.")
+]
+Link = Annotated[str | None, option("--link", "NAME", "Link that carries the payload; default the last.")]
+Method = Annotated[
+    str,
+    option("--method", "NAME", f"physical (physically consistent parameters), or unconstrained: {', '.join(METHODS)}."),
+]
 Friction = Annotated[
-    str, option("--friction", "MODEL", "full, coulomb, smooth, stribeck, load, none, or terms with commas.")
+    str, option("--friction", "MODEL", "full, coulomb, smooth, stribeck, load, none, or terms separated by commas.")
 ]
-Folds = Annotated[int, option("--folds", "N", "Cross-validate in N stretches of time; 0 does not.")]
-Cutoff = Annotated[float, option("--cutoff", "HZ", "Of the filter, above the motion's frequencies.")]
-NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Motors have no rotor inertia of their own.")]
-Out = Annotated[Path | None, option("-o --out", "FILE", "The fitted robot: .urdf, .toml, .xml (MJCF) or .sdf.")]
+Folds = Annotated[int, option("--folds", "N", "Number of cross-validation folds in time; 0 for none.")]
+Cutoff = Annotated[
+    float, option("--cutoff", "HZ", "Cutoff frequency of the filter [Hz], above the bandwidth of the motion.")
+]
+NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Do not estimate rotor inertias.")]
+Out = Annotated[
+    Path | None, option("-o --out", "FILE", "Save the identified robot as .urdf, .toml, .xml (MJCF) or .sdf.")
+]
 Template = Annotated[
-    Path | None, option("--template", "FILE", "The robot's own URDF; --out is a copy of it with the fitted numbers.")
+    Path | None, option("--template", "FILE", "URDF file of the robot; --out is a copy with the identified values.")
 ]
-Page = Annotated[Path | None, option("--report", "FILE", "A page with all tables and figures, .html.")]
+Page = Annotated[Path | None, option("--report", "FILE", "Save a report with all tables and figures as .html.")]
 
 WORSE = 2.0
-"""A log predicted this many times worse than those fitted deserves a warning."""
+"""Ratio of validation to training error that causes a warning."""
 EXCITED = 0.25
-"""So does a log that tells less than this share of the base parameters."""
+"""Share of identifiable base parameters below which there is a warning."""
 
 
 class Outcome(NamedTuple):
-    """All that a run of the command found."""
+    """The results of the command."""
 
     fit: Fit
     predictions: list[Prediction]
@@ -78,7 +91,7 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
+def command(  # noqa: PLR0913, PLR0917  # one argument per option
     robot: RobotName,
     logs: Logs,
     columns: Map = None,
@@ -98,7 +111,9 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     gravity: Gravity = None,
     loops: Loops = None,
 ) -> None:
-    """Identify a robot's inertias, rotors and friction from logs: print values, scores and doubts, write the model.
+    """Identify inertias, rotor inertias and friction of a robot from logs.
+
+    Print the parameters with their standard errors, the prediction errors and warnings; write the identified model.
 
     Example: appell identify ur10e.urdf log.csv --map t=0,q=1:7,v=7:13,current=13:19 --gains 12,12,10,11,11,11
     --validate other.csv --folds 5 -o fitted.urdf --report out/identify.html
@@ -106,11 +121,11 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     endings = tuple(WRITERS) if template is None else (".urdf",)
     check_endings({"--out": (out, endings), "--report": (report, (".html",))})
     if template is not None and out is None:
-        raise InputError("--template: say where the fitted robot goes, as in --out fitted.urdf")
+        raise InputError("--template: --out is required, such as --out fitted.urdf")
     if folds < 0 or folds == 1:
         raise InputError(f"--folds: expected 2 or more, or 0 for none, got {folds}")
     if report is not None:
-        styled()  # says that figures need an extra now, not after the fit
+        styled()  # a missing extra for figures is an error now, not after the fit
     opened, remarks = RobotOptions(robot, gravity=gravity, loops=loops).load()
     torque = None if gains is None else numbers("--gains", gains, opened.nu)
     start = time.perf_counter()
@@ -135,7 +150,7 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     if folds:
         steps.next(f"cross-validating in {folds} folds")
         crossed = cross_validate(fit, folds)
-    steps.next("looking at what is left")
+    steps.next("analysing residuals")
     left = [residuals(fit), *(residuals(fit, record.log) for record in others)]
     records = [*fit.records, *others, *loaded]
     doubts = _doubts(fit, predictions)
@@ -149,7 +164,7 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
 
 
 def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Path | None) -> None:
-    """Write the fitted robot and the page, and say where, and what the file could not hold."""
+    """Write the identified robot and the report."""
     if out is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", AppellWarning)
@@ -163,7 +178,7 @@ def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Pa
 
 
 class _Steps:
-    """Lines on stderr that say how far the work is."""
+    """Progress lines on stderr."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done = total, 0
@@ -174,7 +189,7 @@ class _Steps:
 
 
 def _friction(name: str) -> bool | str | list[str]:
-    """Return the model of friction that a text names.
+    """Return the friction model of a text.
 
     >>> _friction("none"), _friction("full"), _friction("coulomb, viscous")
     (False, 'full', ['coulomb', 'viscous'])
@@ -185,34 +200,34 @@ def _friction(name: str) -> bool | str | list[str]:
 
 
 def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
-    """Return in words what a user should know before trusting the fit."""
+    """Return warnings about the fit."""
     doubts = []
     ratings = [row[3] for row in fit.table().rows[: fit.base.n]]
     n = sum(word != "not by this log" for word in ratings)
     if n < EXCITED * fit.base.n:
         doubts.append(
-            f"the logs tell {n} of {fit.base.n} base parameters; faster and longer motions tell more (appell.excite)"
+            f"the logs identify {n} of {fit.base.n} base parameters; use a faster and longer motion (appell.excite)"
         )
     if not fit.is_physical:
-        doubts.append("no real bodies have these parameters; --method physical finds some that they can have")
+        doubts.append("the parameters are not physically consistent; use --method physical")
     for motor, error in zip(fit.training.motors, fit.training.relative, strict=True):
         if not error < 0.5:
-            doubts.append(f"motor '{motor}' is not explained (error {error:.0%}): check its sign, gain and order")
+            doubts.append(f"motor '{motor}': prediction error {error:.0%}; check its sign, gain and order")
     doubts += [
-        f"{p.source}: predicted at {p.score:.1%}, where the fitted logs have {fit.training.score:.1%}"
+        f"{p.source}: prediction error {p.score:.1%}, against {fit.training.score:.1%} on the training logs"
         for p in predictions
         if p.score > WORSE * fit.training.score
     ]
     return doubts
 
 
-# For people
+# Tables
 
 
 def _show(outcome: Outcome) -> None:
     show(str(outcome.fit), "")
     if repairs := _repairs(outcome):
-        show("Repaired in the logs:", *(f"  {line}" for line in repairs), "")
+        show("Repairs of the logs:", *(f"  {line}" for line in repairs), "")
     show(*_tables(outcome))
 
 
@@ -236,13 +251,13 @@ def _tables(outcome: Outcome) -> list[Table]:
 
 
 def _inertias(fit: Fit) -> Table:
-    """Return the base parameters alone."""
+    """Return the table of base parameters."""
     whole = fit.table()
     return Table(whole.title, whole.columns, whole.rows[: fit.base.n], whole.notes)
 
 
 def _rubbing(fit: Fit) -> Table:
-    """Return friction with a row a motor and a column a term, value ± standard error, and what the fitted file gets."""
+    """Return friction, one row per motor and one column per term, and the coefficients of the identified file."""
     found = dict(zip(fit.names, zip(fit.values.tolist(), fit.standard_errors.tolist(), strict=True), strict=True))
     coulomb, viscous = fit.simple_friction
     rows = []
@@ -253,7 +268,7 @@ def _rubbing(fit: Fit) -> Table:
             cells.append(None if pair is None else f"{text(pair[0])} ± {pair[1]:.2g}")
         rows.append((motor, *cells, float(coulomb[j]), float(viscous[j])))
     terms = (f"{term.name} [{term.unit}]" for term in fit.problem.terms)
-    note = "Coulomb and viscous in the file: what comes nearest over the logs, for robots have these two alone"
+    note = "Robot files have Coulomb and viscous friction only; the last two columns are the best fit over the logs."
     columns = ("motor", *terms, "Coulomb in the file", "viscous in the file")
     return Table(f"{fit.problem.robot.name}: friction", columns, tuple(rows), (note,))
 
@@ -274,13 +289,13 @@ def _report(outcome: Outcome) -> Report:
     score = ", ".join(f"{p.source or name} {p.score:.2%}" for name, p in torques)
     summary = Table(
         "Summary",
-        ("what", "value"),
+        ("quantity", "value"),
         (
             ("fit", str(fit)),
             ("mean errors", score),
             *((("payload", str(outcome.payload)),) if outcome.payload else ()),
             *((("cross-validation", str(outcome.folds)),) if outcome.folds else ()),
-            ("physical", "every body could be made" if fit.is_physical else "no"),
+            ("physical consistency", "consistent" if fit.is_physical else "not consistent"),
             *(("warning", line) for line in outcome.warnings),
         ),
     )
@@ -295,7 +310,7 @@ def _report(outcome: Outcome) -> Report:
     )
 
 
-# For programs
+# JSON
 
 
 def _json(outcome: Outcome) -> dict[str, Any]:
@@ -321,7 +336,7 @@ def _json(outcome: Outcome) -> dict[str, Any]:
 
 
 def _bodies(fit: Fit) -> dict[str, list[float]]:
-    """Return the ten parameters of every body by link."""
+    """Return the ten inertial parameters of every link."""
     each = np.reshape(fit.parameters, (len(fit.problem.robot.link_names), -1)).tolist()
     return dict(zip(fit.problem.robot.link_names, each, strict=True))
 

@@ -1,4 +1,4 @@
-"""How far the robot of an MJCF file is from MuJoCo's numbers, in random states.
+"""Differences between the robot of an MJCF file and MuJoCo in random states.
 
 MuJoCo's constraints, contacts, springs, servos, fluids and gravity compensation are switched off in the compiled model,
 and that model is what both sides take. Damping and rotor inertia stay, but for the rotor inertia of free joints.
@@ -23,13 +23,13 @@ from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
 OFF = ("CONSTRAINT", "CONTACT", "SPRING", "ACTUATION")
-"""The flags of what acts beside the equations of motion."""
+"""The flags of forces beside those of the equations of motion."""
 
 
 def mujoco_agreement(path: Path, *, samples: int, most: int | None = None) -> Agreement:
-    """Return how an MJCF file compares with MuJoCo; `most` bounds the number of bodies looked at."""
+    """Return the comparison of an MJCF file with MuJoCo; `most` bounds the number of compared bodies."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AppellWarning)  # of what is left out
+        warnings.simplefilter("ignore", AppellWarning)  # about features that are ignored
         try:
             loaded = load(path)
             mujoco = extra("mujoco", "the comparison needs")
@@ -49,7 +49,7 @@ def mujoco_agreement(path: Path, *, samples: int, most: int | None = None) -> Ag
 
 
 def plain(mujoco: Any, compiled: Any) -> Any:
-    """Return a compiled model with nothing but inertia, gravity, damping and rotors."""
+    """Return a compiled model with inertia, gravity, damping and rotor inertia only."""
     for name in OFF:
         compiled.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
     compiled.opt.density = compiled.opt.viscosity = 0.0
@@ -72,7 +72,7 @@ def _errors(
     turns = np.array([there.matrix(x) for x in q])
 
     def inverse(v: Array, a: Array) -> Array:
-        """Return MuJoCo's forces for these accelerations, in our coordinates."""
+        """Return the forces of MuJoCo for these accelerations, in our coordinates."""
         found = []
         for x, speeds, rates, turn in zip(q, v, a, turns, strict=True):
             data.qpos[:], data.qvel[:], data.qacc[:] = there.q(x), there.v(x, speeds), there.a(x, speeds, rates)

@@ -1,4 +1,4 @@
-"""``appell ops``: how many operations the verbs take."""
+"""``appell ops``: operation counts of the verbs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from appell.cli.common import (
     with_robot_options,
 )
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.reports.bars import Counted, operations
 from appell.reports.table import Table
 from appell.results.style import PICTURES, written
@@ -30,7 +30,7 @@ from appell.robot.verbs import VERBS
 VerbName = Annotated[
     str | None,
     argument(
-        "VERB", "Such as inverse_dynamics; all if left out.", [name for name, verb in VERBS.items() if not verb.about]
+        "VERB", "Verb such as inverse_dynamics; default all.", [name for name, verb in VERBS.items() if not verb.about]
     ),
 ]
 FormulationName = Annotated[
@@ -38,7 +38,7 @@ FormulationName = Annotated[
     option(
         "--formulation",
         "NAME",
-        "Such as gibbs or newton-euler; all if left out.",
+        "Formulation such as gibbs or newton-euler; default all.",
         dict.fromkeys(name for known in PROGRAMS.values() for name in known),
     ),
 ]
@@ -53,12 +53,10 @@ def command(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the operations of a robot's verbs.
+    """Count the multiplications, additions, sines and cosines of the verbs.
 
-    Multiplications, additions, and sines and cosines.
-
-    Without a formulation: the compiled program, with the algorithm and the frames that it was found cheapest in, and
-    each algorithm on the frames of the file as papers count it.
+    Without --formulation: the compiled program, which uses the cheapest algorithm and link frames, and every algorithm
+    with the link frames of the file, as papers count it.
 
     Example: appell ops puma560 inverse_dynamics --formulation gibbs
 
@@ -71,7 +69,7 @@ def command(
         f"Operations per sample, {robot.name}",
         ("verb", "formulation", "multiplications", "additions", "sines and cosines", "program"),
         tuple(rows),
-        ("Constants and signs are free, divisions and roots count as multiplications.",),
+        ("Constants and signs are not counted; divisions and roots count as multiplications.",),
     )
     warn(remarks)
     if plot is not None:
@@ -84,15 +82,16 @@ def command(
 
 
 def counted(robot: Robot, verb: str | None, formulation: str | None) -> list[Counted]:
-    """Return the counts of a robot's verbs, each by the program that is compiled and by every formulation."""
-    # a verb whose formulation is chosen as another's is a variant of that one
+    """Return the counts of the verbs: of the compiled program and of every formulation."""
+    # a verb that takes its formulation from another is a variant of that one
     verbs = [verb] if verb else [name for name, row in robot.verbs.items() if not row.about and not row.chosen_as]
     known = {name: robot.formulations(name) for name in verbs}
     if formulation is not None and not verb:
         known = {name: found for name, found in known.items() if formulation in found}
         if not known:
             every = dict.fromkeys(one for name in verbs for one in robot.formulations(name))
-            raise InputError(f"ops: no formulation '{formulation}' for robot '{robot.name}'; known: {listed(every)}")
+            hint = alternatives(formulation, every)
+            raise InputError(f"ops: no formulation '{formulation}' for robot '{robot.name}'; {hint}")
     return [
         _count(robot, name, one)
         for name, found in known.items()

@@ -1,4 +1,4 @@
-"""The peer of the benchmarks: Pinocchio, where it is installed, on the same robot and the same samples."""
+"""The peer of the benchmarks: Pinocchio, if installed, with the same robot and samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from appell.spatial.scalar import Array
 
 
 def pinocchio() -> Any:
-    """Return Pinocchio's module, or None where it is not installed."""
+    """Return the module of Pinocchio, or None if it is not installed."""
     try:
         found = extra("pinocchio", "the comparison needs")
     except InputError:
@@ -27,19 +27,19 @@ def pinocchio() -> Any:
 
 
 def ur5() -> Path | None:
-    """Return the UR5's file of the package example-robot-data, or None where that is not installed."""
+    """Return the UR5 file of the package example-robot-data, or None if it is not installed."""
     place = Path("cmeel.prefix", "share", "example-robot-data", "robots", "ur_description", "urdf", "ur5_robot.urdf")
     file = Path(sysconfig.get_path("purelib"), place)
     return file if file.is_file() else None
 
 
 def from_model(pin: Any, model: Model) -> Any:
-    """Return Pinocchio's model of the same bodies and joints, for robots that have no URDF.
+    """Return a Pinocchio model with the same bodies and joints, for robots without a URDF.
 
     Raises
     ------
     ModelError
-        When the robot has a joint that URDF does not know.
+        When the robot has a joint that URDF does not have.
     """
     built = pin.buildModelFromXML(urdf_text(replace(model, gravity=GRAVITY)))
     built.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
@@ -48,7 +48,7 @@ def from_model(pin: Any, model: Model) -> Any:
 
 @dataclass(frozen=True)
 class Peer:
-    """Pinocchio on one robot; arrays have one row a sample in this robot's order of joints."""
+    """A robot in Pinocchio; arrays have one row per sample, in the joint order of this robot."""
 
     pin: Any
     model: Any
@@ -58,9 +58,9 @@ class Peer:
 
     @classmethod
     def of(cls, pin: Any, robot: Robot, file: Path | None) -> Peer:
-        """Return the peer of a robot, read from its URDF by Pinocchio itself where there is one."""
+        """Return the peer of a robot, read from its URDF by Pinocchio if there is one."""
         if robot.nq != robot.nv:
-            raise NotImplementedError(f"robot '{robot.name}' has quaternions, which are not carried over")
+            raise NotImplementedError(f"robot '{robot.name}' has quaternions, which are not converted")
         by_file = file is not None and file.suffix.lower() in (".urdf", ".xml")
         model = pin.buildModelFromUrdf(str(file)) if by_file else from_model(pin, robot.model)
         if by_file:
@@ -70,12 +70,12 @@ class Peer:
         return cls(pin, model, model.createData(), pin.ModelPool(model, 1), velocity)
 
     def coordinates(self, q: Array) -> Array:
-        """Return configurations as Pinocchio has them: its own order, a circle's point for continuous joints."""
+        """Return configurations of Pinocchio: in its order, with cosine and sine for continuous joints."""
         neutral = self.pin.neutral(self.model)
         return np.array([self.pin.integrate(self.model, neutral, row) for row in self.velocities(q)])
 
     def velocities(self, v: Array) -> Array:
-        """Return velocities (or accelerations, or forces) in Pinocchio's order."""
+        """Return velocities (or accelerations, or forces) in the order of Pinocchio."""
         turned = np.empty_like(v)
         turned[:, self.velocity] = v
         return turned

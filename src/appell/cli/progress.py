@@ -1,4 +1,4 @@
-"""How far long work is: a live line a step on a terminal, plain lines elsewhere; on stderr, to keep pipes clean."""
+"""Progress of long work: one live line per step on a terminal, plain lines elsewhere; always on stderr."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Say = Callable[[str], None]
 
 @contextmanager
 def steps(names: Sequence[str]) -> Iterator[Callable[[str], Say]]:
-    """Give a function that begins a step by name; what it returns ends the step with words of what came of it.
+    """Give a function that begins a step by name and returns a function that ends it with a remark.
 
     >>> with steps(["one"]) as begin:
     ...     begin("one")("done")

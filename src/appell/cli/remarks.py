@@ -1,4 +1,4 @@
-"""What is odd about a robot, in sentences that say what to do about it."""
+"""Warnings about a robot, each with its remedy."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from appell.robot.robot import Robot
 from appell.spatial.vector import sub
 
 EARTH = (9.76, 9.84)
-"""The range of gravity on the ground [m/s²], with some room for rounding."""
+"""The range of gravity on Earth [m/s²], with a margin for rounding."""
 WIDE = 10.0
-"""A radius of gyration beyond so many sizes of the robot's largest link is a slip of units."""
+"""The ratio of radius of gyration to the size of the largest link beyond which the units are suspect."""
 
 
 def remarks(robot: Robot) -> list[str]:
-    """Return what a person should look at before trusting the robot's numbers.
+    """Return warnings about the data of a robot.
 
     >>> import appell
     >>> remarks(appell.load("puma560", gravity=(0, 0, 0)))[-1]
-    'gravity is zero: nothing has weight; give gravity=(0, 0, -9.81) if the robot stands on the ground'
+    'gravity is zero; give gravity=(0, 0, -9.81) if the robot stands on the ground'
     """
     model = robot.model
     return [*_inertias(robot), *_followers(model), *_limits(robot), *_gravity(model)]
@@ -36,37 +36,37 @@ def _inertias(robot: Robot) -> Iterator[str]:
     idle, knot = massless(robot.independent, robot.mass_matrix(robot.random(np.random.default_rng(0))))
     if knot:
         yield (
-            f"joints {listed(knot)} can move together without moving anything with an inertia: M is singular and "
-            "forward dynamics means nothing; give the bodies between them mass, or the joints rotor inertia"
+            f"joints {listed(knot)} can move together without moving an inertia: the mass matrix is singular "
+            "and forward dynamics is undefined; give the bodies between them mass, or the joints rotor inertia"
         )
     if idle:
         yield (
-            f"joints {listed(idle)} move nothing with an inertia: M is singular and forward dynamics fails; give their "
-            "links mass, the joints rotor inertia, or make them fixed"
+            f"joints {listed(idle)} move no inertia: the mass matrix is singular and forward dynamics fails; give "
+            "their links mass, the joints rotor inertia, or make them fixed"
         )
     moving = [body for body in model.bodies if body.joint.name not in idle and not body.name.endswith("/cross")]
     empty = [b.name for b in moving if not b.inertia.mass and not any(b.inertia.parameters)]
     if empty:
-        yield f"bodies {listed(empty)} have neither mass nor inertia of their own; fill in <inertial> if they have any"
+        yield f"bodies {listed(empty)} have no mass and no inertia; add <inertial> if they have any"
     points = [b.name for b in moving if b.inertia.mass and max(_principal(b)) <= 1e-12 * b.inertia.mass]
     if points:
-        yield f"bodies {listed(points)} have mass but no inertia about their centre: points; fill in the inertia"
+        yield f"bodies {listed(points)} are point masses, with zero inertia about the centre of mass; add the inertia"
     size = max([_reach(body) for body in model.bodies], default=0.0)
     wide = [b.name for b in moving if b.inertia.mass and size and _gyration(b) > WIDE * size]
     if wide:
         yield (
-            f"bodies {listed(wide)} have an inertia far too large for their mass (a radius of gyration over {WIDE:g} "
-            "times the size of the robot's largest link); check its units"
+            f"bodies {listed(wide)} have an inertia too large for their mass (radius of gyration over {WIDE:g} "
+            "times the size of the largest link); check its units"
         )
 
 
 def _reach(body: Body) -> float:
-    """Return how far a body's joint is from its parent's, or its mass centre from its joint."""
+    """Return the distance of a body's joint from its parent's, or of its centre of mass from its joint."""
     return max(math.hypot(*body.joint.placement.position), math.hypot(*body.inertia.centre))
 
 
 def _principal(body: Body) -> tuple[float, float, float]:
-    """Return the diagonal of the inertia tensor about the mass centre."""
+    """Return the diagonal of the inertia tensor about the centre of mass."""
     mass, c, tensor = body.inertia.mass, body.inertia.centre, body.inertia.tensor
     square = sum(x * x for x in c)
     xx, yy, zz = (float(tensor[k][k] - mass * (square - c[k] * c[k])) for k in range(3))
@@ -85,11 +85,11 @@ def _followers(model: Model) -> Iterator[str]:
     bad = [f"{joint.name} → {mimic.joint}" for joint, mimic in followers if mistake(joint, mimic, joints)]
     good = [f"{joint.name} → {mimic.joint}" for joint, mimic in followers if not mistake(joint, mimic, joints)]
     if good:
-        yield f"joints that follow others ({listed(good)}) move by themselves; mimic=True (--mimic) binds them"
+        yield f"mimic joints ({listed(good)}) are not coupled; mimic=True (--mimic) couples them"
     if bad:
         yield (
-            f"joints that should follow others ({listed(bad)}) cannot: there is no such moving joint of one "
-            "coordinate; they move by themselves; correct the names to use mimic=True"
+            f"mimic joints ({listed(bad)}) name no moving joint with one coordinate and are not coupled; correct the "
+            "names to use mimic=True"
         )
 
 
@@ -102,11 +102,14 @@ def _limits(robot: Robot) -> Iterator[str]:
     checks: Iterable[tuple[Callable[[Joint], bool], str]] = (
         (
             lambda j: j.kind in ("revolute", "prismatic") and math.isinf(j.limits.lower) and math.isinf(j.limits.upper),
-            "have no limits of position; random configurations take ±π or ±1 m; add limits, or make them continuous",
+            "have no position limits; random configurations use ±π or ±1 m; add limits, or make them continuous",
         ),
-        (lambda j: j.limits.lower == j.limits.upper, "have a range of one point; widen it, or make them fixed"),
-        (lambda j: j.limits.velocity <= 0.0, "have a velocity limit of zero or less; remove it or give the true one"),
-        (lambda j: j.limits.effort <= 0.0, "have an effort limit of zero or less; remove it or give the true one"),
+        (
+            lambda j: j.limits.lower == j.limits.upper,
+            "have equal lower and upper limits; widen them, or make the joints fixed",
+        ),
+        (lambda j: j.limits.velocity <= 0.0, "have a velocity limit of zero or less; remove or correct it"),
+        (lambda j: j.limits.effort <= 0.0, "have an effort limit of zero or less; remove or correct it"),
     )
     for is_so, problem in checks:
         names = those(is_so)
@@ -118,9 +121,9 @@ def _gravity(model: Model) -> Iterator[str]:
     size = math.hypot(*model.gravity)
     usual = "give gravity=(0, 0, -9.81) if the robot stands on the ground"
     if size == 0.0:
-        yield f"gravity is zero: nothing has weight; {usual}"
+        yield f"gravity is zero; {usual}"
     elif not EARTH[0] <= size <= EARTH[1]:
-        yield f"gravity is {size:g} m/s², not the Earth's; {usual}"
+        yield f"gravity is {size:g} m/s², not that of Earth; {usual}"
     elif math.hypot(*sub(model.gravity, (0.0, 0.0, -size))) > 1e-3 * size:
         yield f"gravity does not point along −z but along {_shown(model)}; {usual} with z up"
 

@@ -1,4 +1,4 @@
-"""``appell reproduce``: the papers' tables and figures, paper against ours."""
+"""``appell reproduce``: tables and figures of the papers, published and reproduced."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import typer
 from appell.cli.common import AsJson, argument, option, show, show_json
 from appell.cli.progress import steps
 from appell.errors import InputError
+from appell.model.build import alternatives
 from appell.papers import NAMES
 from appell.papers import reproduce as run
 from appell.reports.collection import Collection
 from appell.reports.report import Made
 
 Paper = Annotated[str, argument("PAPER", f"One of {', '.join(NAMES)}, or all.", (*NAMES, "all"))]
-Out = Annotated[Path, option("--out -o", "FOLDER", "Where the reports and their figures go.")]
+Out = Annotated[Path, option("--out -o", "FOLDER", "Folder of the reports and figures.")]
 
 TITLE = "Five papers on the Gibbs–Appell equations, reproduced by appell"
 
 
 def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = False) -> None:
-    """Reproduce the papers: tables and figures, paper against ours.
+    """Reproduce the tables and figures of the papers.
 
-    One paper prints its conclusions, its index and all its tables with the rules of their verdicts; all of them print
-    what they conclude, the rows that matter and the count of verdicts, and write one page, report.html, beside those of
-    each paper.
+    For one paper: print the conclusions, the index and all tables with the rules of their verdicts. For all papers:
+    print the conclusions and a summary of the verdicts, and write report.html beside the reports of the papers.
 
     Example: appell reproduce all
 
     Example: appell reproduce mata2002 --out out
     """
     if paper != "all" and paper not in NAMES:
-        raise InputError(f"reproduce: no paper '{paper}'; known: {', '.join(NAMES)}, all")
+        raise InputError(f"reproduce: no paper '{paper}'; {alternatives(paper, (*NAMES, 'all'))}")
     names = NAMES if paper == "all" else (paper,)
     _prepare(out)
     reports: list[Made] = []
@@ -55,13 +55,13 @@ def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = Fals
         made, report = reports[0], reports[0].report
         first = [report.conclusions] if report.conclusions else []
         show(f"{report.name}: {report.title}", "", report.gives, report.found, "", *first, made.index, *report.tables)
-        show(f"Corrected on the way: {len(report.corrections)} places in the paper, listed in {place}")
+        show(f"Corrections to the paper: {len(report.corrections)}, listed in {place}")
     typer.echo(f"report: {place}", err=True)
 
 
 def _prepare(folder: Path) -> None:
-    """Make the folder before the work, so that what cannot be is told at once."""
+    """Make the folder before the work, so that an error comes at once."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out: {folder}: cannot be made: {error.strerror or error}") from None
+        raise InputError(f"--out: {folder}: cannot be created: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""Samples of a robot's motion: from the command line, from .csv and .npz, and back."""
+"""Samples of motion: from the command line and from .csv and .npz files, and to files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
 _LIST = "NUMBERS"
-Q = Annotated[str | None, option("-q", _LIST, "Coordinates, separated by commas [rad, m].")]
-V = Annotated[str | None, option("-v", _LIST, "Velocities; zero if left out.")]
-A = Annotated[str | None, option("-a", _LIST, "Accelerations; zero if left out.")]
-Tau = Annotated[str | None, option("--tau", _LIST, "Joint forces [N·m, N]; zero if left out.")]
-Source = Annotated[Path | None, option("--in", "FILE", "Samples to read, .csv or .npz.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Where to write samples, .csv or .npz.")]
+Q = Annotated[str | None, option("-q", _LIST, "Configuration, separated by commas [rad, m].")]
+V = Annotated[str | None, option("-v", _LIST, "Velocities; default zero.")]
+A = Annotated[str | None, option("-a", _LIST, "Accelerations; default zero.")]
+Tau = Annotated[str | None, option("--tau", _LIST, "Joint torques [N·m] or forces [N]; default zero.")]
+Source = Annotated[Path | None, option("--in", "FILE", "Read samples from a .csv or .npz file.")]
+Out = Annotated[Path | None, option("--out -o", "FILE", "Write the results to a .csv or .npz file.")]
 
 KINDS = ("q", "v", "a", "tau")
 TIME = "t"
@@ -33,7 +33,7 @@ ENDINGS = (".csv", ".npz")
 
 
 class Files(NamedTuple):
-    """Where samples come from and where results go."""
+    """Input and output files."""
 
     source: Path | None
     out: Path | None
@@ -41,17 +41,17 @@ class Files(NamedTuple):
 
 
 def run(options: RobotOptions, verb: str, given: dict[str, str | None], result: str, files: Files) -> None:
-    """Evaluate a verb on the samples of the command line or of a file, and print or write what comes."""
+    """Evaluate a verb on the samples of the command line or of a file; print or write the results."""
     robot, remarks = options.load()
     check_endings({"--out": (files.out, ENDINGS)})
     written = {kind: text for kind, text in given.items() if text is not None}
     if files.source is not None:
         if written:
-            raise InputError(f"give samples by --in or by {', '.join('-' + k for k in written)}, not both")
+            raise InputError(f"give samples either by --in or by {', '.join(map(_option, written))}, not both")
         arrays = read(files.source, robot)
     else:
         if "q" not in written:
-            raise InputError(f"-q: expected {robot.nq} numbers separated by commas, or a file by --in")
+            raise InputError(f"-q: expected {robot.nq} numbers separated by commas, or a file with --in")
         arrays = {k: np.array([numbers(_option(k), text, len(labels(robot, k)))]) for k, text in written.items()}
     count = len(arrays["q"])
     inputs = {kind: arrays.get(kind, np.zeros((count, len(labels(robot, kind))))) for kind in given}
@@ -84,7 +84,7 @@ def run(options: RobotOptions, verb: str, given: dict[str, str | None], result: 
 def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
     """Return a name for each number of q, v, a or τ.
 
-    Given accelerations are those of ``robot.driven``; those that are found are one per velocity, as `size` then says.
+    Given accelerations are those of ``robot.driven``; results have one per velocity, in number `size`.
     """
     return quantities.labels(robot, kind)[: size or (len(robot.driven) if kind == "a" else None)]
 
@@ -103,7 +103,7 @@ def read(path: Path, robot: Robot) -> dict[str, Array]:
     header = table.names or ()
     found = _places(path, header, robot)
     if "q" not in found:
-        raise InputError(f"{path}: has no coordinates: expected q1 … q{robot.nq}, or q.{robot.joint_names[0]} …")
+        raise InputError(f"{path}: no configuration columns; expected q1 … q{robot.nq}, or q.{robot.joint_names[0]} …")
     values = table.take(range(table.width))
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
@@ -116,7 +116,7 @@ def _places(path: Path, header: Sequence[str], robot: Robot) -> dict[str, Any]:
     """Return, per kind of value, its columns in the robot's order; t is one column, not a list."""
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
-        raise InputError(f"{path}: column '{repeated[0]}' is there twice")
+        raise InputError(f"{path}: column '{repeated[0]}' occurs twice")
     left = set(header)
     places: dict[str, Any] = {}
     for kind in KINDS:

@@ -1,4 +1,4 @@
-"""``appell simulate``: a scenario as a file, run."""
+"""``appell simulate``: run a scenario file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from appell.results.style import PICTURES
 from appell.simulation.record import INTERRUPTED
 from appell.simulation.scenario import read_scenario
 
-File = Annotated[Path, argument("SCENARIO", "A .toml file: robot, start, walls, control, duration.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Where the run goes, .npz or .csv.")]
-Animate = Annotated[Path | None, option("--animate", "FILE", "A film, .gif, or .mp4 with ffmpeg.")]
-Speed = Annotated[float, typer.Option("--speed", help="Seconds of motion in a second of the film.")]
+File = Annotated[Path, argument("SCENARIO", "A .toml file with robot, start, walls, control and duration.")]
+Out = Annotated[Path | None, option("--out -o", "FILE", "Save the run as .npz or .csv.")]
+Animate = Annotated[Path | None, option("--animate", "FILE", "Save an animation as .gif, or as .mp4 with ffmpeg.")]
+Speed = Annotated[float, typer.Option("--speed", help="Playback speed of the animation; 1 is real time.")]
 
 SHOWN = 40
-"""Impacts that are printed; all are in the run."""
+"""Impacts that are printed; the run has all of them."""
 
 
 def command(
@@ -37,10 +37,10 @@ def command(
     speed: Speed = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Run a scenario file: impacts, curves, a film.
+    """Simulate a scenario file: impacts, plots, an animation.
 
-    A run that ends early (Ctrl-C, a limit, a motion that diverges) prints the reason on stderr and still writes its
-    files. The exit code is then 1, or 130 after Ctrl-C.
+    A run that ends early (Ctrl-C, a limit, a diverging motion) prints the reason on stderr and still writes its files.
+    The exit code is then 1, or 130 after Ctrl-C.
 
     Example: appell simulate examples/scenarios/tree.toml --out run.npz --plot run.png --animate run.gif --speed 0.25
     """
@@ -63,13 +63,13 @@ def command(
 
 
 def _simulated(scenario: Path, *, progress: bool) -> tuple[Run, float, list[str]]:
-    """Return the run of a scenario, how long it took [s], and in words what was odd about the robot's file."""
+    """Return the run of a scenario, the wall time [s], and the warnings about the robot file."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AppellWarning)
         whole = read_scenario(scenario)
         remarks = [str(x.message) for x in caught if issubclass(x.category, AppellWarning)]
         start = time.perf_counter()
-        run = whole.run(progress=progress)  # what it warns of, that it ended early, the command says itself
+        run = whole.run(progress=progress)  # the command itself reports an early end
     return run, time.perf_counter() - start, [*remarks, *run.notes]
 
 
@@ -80,10 +80,10 @@ def impacts(run: Run) -> Table:
         names = ", ".join(x.points), ", ".join(dict.fromkeys(x.walls))
         rows.append((k, f"{x.time:.9f}", *names, _listed(x.approach), _listed(x.impulse), float(x.loss)))
     hidden = len(run.impacts) - len(rows)
-    notes = (f"and {hidden} more, which --out and --json hold",) if hidden else ()
+    notes = (f"{hidden} more impacts; --out and --json have all of them",) if hidden else ()
     columns = ("impact", "t [s]", "points", "wall", "approach [m/s]", "impulse [N·s]", "energy lost [J]")
     return Table(
-        f"Impacts of {run.robot_name}" if rows else f"{run.robot_name} strikes nothing", columns, tuple(rows), notes
+        f"Impacts of {run.robot_name}" if rows else f"No impacts of {run.robot_name}", columns, tuple(rows), notes
     )
 
 
@@ -92,7 +92,7 @@ def _listed(values: Any) -> str:
 
 
 def summary(run: Run, seconds: float) -> dict[str, Any]:
-    """Return what a run was, in a few numbers."""
+    """Return the summary of a run."""
     return {
         "robot": run.robot_name,
         "duration [s]": float(run.t[-1] - run.t[0]) if len(run.t) else 0.0,
@@ -107,12 +107,12 @@ def summary(run: Run, seconds: float) -> dict[str, Any]:
 
 
 def summary_table(run: Run, seconds: float) -> Table:
-    """Return the summary for people."""
-    rows = [(what, _told(value)) for what, value in summary(run, seconds).items() if value is not None]
-    return Table("Summary", ("what", "value"), tuple(rows))
+    """Return the summary as a table."""
+    rows = [(what, _text(value)) for what, value in summary(run, seconds).items() if value is not None]
+    return Table("Summary", ("quantity", "value"), tuple(rows))
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""``appell sweep``: a parameter study as a file, run."""
+"""``appell sweep``: run a parameter study file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from appell.studies.engines import ENGINES
 from appell.studies.study_file import read_study
 from appell.studies.sweep import Study
 
-File = Annotated[Path, argument("STUDY", "A .toml file: function, space, engine, checkpoint.")]
+File = Annotated[Path, argument("STUDY", "A .toml file with function, space, engine and checkpoint.")]
 Engine = Annotated[
-    str | None, option("--engine", "NAME", "threads, processes, dask, or a scheduler's address.", ENGINES)
+    str | None, option("--engine", "NAME", "threads, processes, dask, or the address of a Dask scheduler.", ENGINES)
 ]
-Workers = Annotated[int | None, typer.Option("--workers", help="Threads or processes; every core unless given.")]
-Checkpoint = Annotated[Path | None, option("--checkpoint", "FOLDER", "Where results are kept; a killed study goes on.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Cases, values and errors as one table, .parquet or .csv.")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Number of threads or processes; default all cores.")]
+Checkpoint = Annotated[
+    Path | None, option("--checkpoint", "FOLDER", "Folder of intermediate results, to resume an interrupted study.")
+]
+Out = Annotated[Path | None, option("--out -o", "FILE", "Save cases, values and errors as .parquet or .csv.")]
 
 SHOWN = 5
-"""Failed cases that are printed; all are in the table that --out writes."""
+"""Failed cases that are printed; the file of --out has all of them."""
 
 
 def command(
@@ -35,10 +37,11 @@ def command(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a parameter study: one function for every case of a space, in parallel.
+    """Run a parameter study in parallel.
 
-    Options given here replace those of the file. A case that fails is recorded and does not stop the others. The exit
-    code is 1 where cases failed, and 130 after Ctrl-C; a study with a checkpoint then goes on when it is run again.
+    One function is evaluated for every case of a parameter space. Options override those of the file. A failed case is
+    recorded and does not stop the others. The exit code is 1 if cases failed, and 130 after Ctrl-C; a study with a
+    checkpoint resumes when it is run again.
 
     Example: appell sweep examples/studies/payload.toml --out study.csv
     """
@@ -63,7 +66,7 @@ def command(
 
 
 def summary(study: Study) -> dict[str, Any]:
-    """Return a study in a few numbers: how many cases, and the range of each value."""
+    """Return the summary of a study: the number of cases and the range of each value."""
     values = {
         name: {
             "shape": list(x.shape[1:]),

@@ -1,4 +1,4 @@
-"""Standard output and error as a command finds them: of a narrow encoding, closed, full, or without a reader."""
+"""Standard output and error of a command: width, encoding, and streams that are closed or full."""
 
 from __future__ import annotations
 
@@ -6,19 +6,27 @@ import codecs
 import contextlib
 import io
 import os
+import shutil
 import sys
 import unicodedata
 
+import typer
+
+from appell.reports.layout import wrapped
+
 HANDLER = "appell.spelled"
-"""The name of the error handler that spells characters which an encoding does not have."""
+"""The name of the error handler that spells characters missing from an encoding."""
+PIPED = 240
+"""The width where there is neither a terminal nor COLUMNS: one line per row, for grep and awk."""
 SPELLING = {"–": "-", "—": "-", "−": "-", "·": "*", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~"}
 SPELLING |= {"∂": "d", "√": "sqrt", "°": "deg", "⁄": "/", "✓": "+", "’": "'", "‘": "'", "“": '"', "”": '"', "∞": "inf"}
+SPELLING |= {"─": "-", "│": "|", "├": "+", "└": "+"}
 
 
 def prepare() -> None:
-    """Make the standard streams safe to write to: every character has a spelling, and a closed stream is replaced.
+    """Make the standard streams safe to write to: missing characters are spelled, closed streams are replaced.
 
-    A closed descriptor would be taken by the next file that is opened, and the file would get what is printed.
+    Otherwise the next file opened would get a closed descriptor, and the printed text with it.
     """
     if sys.stdout is None:
         sys.stdout = _opened(1, os.O_RDONLY)  # on which writing is an error, as it is on a closed descriptor
@@ -30,12 +38,28 @@ def prepare() -> None:
 
 
 def has_every_character() -> bool:
-    """Return whether standard output has an encoding of Unicode."""
+    """Return whether standard output has a Unicode encoding."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
+def width() -> int:
+    """Return the characters of a line of standard output: COLUMNS, the terminal's, or `PIPED` without a terminal."""
+    return shutil.get_terminal_size((PIPED, 24)).columns if sys.stdout.isatty() else _columns() or PIPED
+
+
+def _columns() -> int | None:
+    text = os.environ.get("COLUMNS", "")
+    return int(text) if text.isascii() and text.isdigit() and int(text) else None
+
+
+def say(text: str) -> None:
+    """Print a message on stderr: one line, on a terminal broken at spaces."""
+    lines = wrapped(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [text]
+    typer.echo("\n".join(lines), err=True)
+
+
 def discard() -> None:
-    """Send what is still to be written to nowhere: Python writes it when it ends, and would fail again."""
+    """Discard pending output: Python would write it at exit, and fail again."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # ValueError: of a stream without a descriptor
             stream.flush()

@@ -1,4 +1,4 @@
-"""``appell view``: a robot or a run in the browser."""
+"""``appell view``: show a robot or a run in the browser."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from appell.results.run import Run
 from appell.robot.robot import Robot
 from appell.viewer.view import view
 
-Shown = Annotated[str, argument("ROBOT", "A .urdf, .xml or .toml file, a name such as puma560, or a run's .npz.")]
-Start = Annotated[str | None, option("-q", "Q", "Where a robot begins, e.g. 0.1,0.2,0.3.")]
+Shown = Annotated[str, argument("ROBOT", "A robot file, a catalogue name such as puma560, or the .npz file of a run.")]
+Start = Annotated[str | None, option("-q", "Q", "Initial configuration, e.g. 0.1,0.2,0.3.")]
 Packages = Annotated[
-    list[Path] | None, option("--packages", "DIR", "A folder that holds the meshes' packages; may be repeated.")
+    list[Path] | None, option("--packages", "DIR", "Folder of the ROS packages with the meshes; repeatable.")
 ]
-Source = Annotated[Path | None, option("--source", "FILE", "The URDF or MJCF file with the shapes of a run's robot.")]
-Port = Annotated[int, typer.Option("--port", help="Where to serve the page; any free port for 0.")]
+Source = Annotated[
+    Path | None, option("--source", "FILE", "URDF or MJCF file with the geometry of the robot of a run.")
+]
+Port = Annotated[int, typer.Option("--port", help="Port of the server; 0 takes any free port.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address without opening a browser.")]
 Page = Annotated[Path | None, option("--html", "FILE", "Write a run as one .html file that plays it.")]
-NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address and leave the browser alone.")]
 
 
 @with_robot_options
@@ -35,10 +37,10 @@ def command(  # a command has as many arguments as options
     no_open: NoOpen = False,
     html: Page = None,
 ) -> None:
-    """Show a robot in the browser, to be moved by sliders, or a run, to be played; Ctrl-C ends it.
+    """Show a robot with sliders, or play a run, in the browser.
 
-    The page is served to this machine alone. Meshes are read from --packages, from the folder of the robot (its
-    package's, or that of its file) and from ROS_PACKAGE_PATH; files elsewhere are named and not read.
+    Ctrl-C stops the server, which only this machine can reach. Meshes are read from --packages, from the package or
+    folder of the robot file and from ROS_PACKAGE_PATH; other files are listed and not read.
 
     With --html a run becomes one file that plays it in any browser, without a server or a network.
 

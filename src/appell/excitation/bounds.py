@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.identification.actuated_path import ActuatedPath
 from appell.identification.basis import Array, motor_joints
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.planning.goal import checked_frame, triple
 from appell.robot.base import State
 from appell.simulation.laws.checks import effort_limits
@@ -169,7 +169,7 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
     given = dict(limits or {})
     unknown = [key for key in given if key not in KEYS]
     if unknown:
-        raise InputError(f"limits: no limit {listed(unknown)}; known: {listed(KEYS)}")
+        raise InputError(f"limits: no limit {listed(unknown)}; {alternatives(unknown[0], KEYS)}")
     file = _of_file(path)
     values = {key: _numbers(key, given.get(key), file[key], len(path.names)) for key in KEYS}
     for key in ("velocity", "acceleration", "torque"):

@@ -23,7 +23,7 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.identification.basis import Array
-from appell.model.build import listed
+from appell.model.build import alternatives
 
 LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
 """Lengths δ of bristles [rad], from those of a stiff gear to those of a soft one."""
@@ -115,11 +115,11 @@ def friction_terms(friction: bool | str | Sequence[str]) -> tuple[Term, ...]:
         friction = "full" if friction else ()
     if isinstance(friction, str):
         if friction not in FRICTION:
-            raise InputError(f"friction: no model '{friction}'; known: {listed(FRICTION)}, or a list of terms")
+            raise InputError(f"friction: no model '{friction}'; {alternatives(friction, FRICTION)}, or a list of terms")
         friction = FRICTION[friction]
     unknown = [name for name in friction if name not in TERMS]
     if unknown:
-        raise InputError(f"friction: no term '{unknown[0]}'; known: {listed(TERMS, 40)}")
+        raise InputError(f"friction: no term '{unknown[0]}'; {alternatives(unknown[0], TERMS, 40)}")
     return tuple(TERMS[name] for name in friction)
 
 

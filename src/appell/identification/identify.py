@@ -22,7 +22,7 @@ from appell.identification.uncertainty import covariance
 from appell.logs.log import PER_VELOCITY, Log
 from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
@@ -173,10 +173,11 @@ def identify(
     """
     known = (*METHODS, "physical")
     if method not in known:
-        raise InputError(f"identify: no method '{method}'; known: {listed(known)}")
+        raise InputError(f"identify: no method '{method}'; {alternatives(method, known)}")
     unknown = [name for name in options if name not in Settings.__dataclass_fields__]
     if unknown:
-        raise InputError(f"identify: no option '{unknown[0]}'; known: {listed(Settings.__dataclass_fields__, 20)}")
+        hint = alternatives(unknown[0], Settings.__dataclass_fields__, 20)
+        raise InputError(f"identify: no option '{unknown[0]}'; {hint}")
     settings = Settings(**options)
     if settings.weights not in ("noise", "equal"):
         raise InputError(f"identify: weights: expected 'noise' or 'equal', got '{settings.weights}'")

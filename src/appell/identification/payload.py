@@ -20,7 +20,7 @@ from appell.identification.basis import Array
 from appell.identification.physical import semidefinite
 from appell.identification.problem import Record
 from appell.identification.uncertainty import inverse
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.base import OF_A_BODY
@@ -102,7 +102,7 @@ def carrying_link(names: Sequence[str], link: str | None) -> tuple[str, int]:
     """Return the link that carries a load, the last one if not said, and the place of its first parameter."""
     held = names[-1] if link is None else link
     if held not in names:
-        raise InputError(f"payload: no link '{held}'; known: {listed(names, 40)}")
+        raise InputError(f"payload: no link '{held}'; {alternatives(held, names, 40)}")
     return held, PER_BODY * list(names).index(held)
 
 

@@ -29,7 +29,7 @@ from appell.errors import InputError
 from appell.identification.friction import LENGTHS, Sliding
 from appell.identification.problem import Problem, Triangle
 from appell.identification.solve import stacked
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.parameters import PER_BODY
 from appell.read.extras import extra
 from appell.spatial.inertia import Inertia
@@ -236,7 +236,7 @@ def _inequalities(problem: Problem, bodies: list[Array], T: Array, prior: Prior,
             right.append(0.0)
     for link, (lower, upper) in prior.masses.items():
         if link not in problem.robot.link_names:
-            raise InputError(f"masses: no link '{link}'; known: {listed(problem.robot.link_names, 40)}")
+            raise InputError(f"masses: no link '{link}'; {alternatives(link, problem.robot.link_names, 40)}")
         if not 0.0 <= lower < upper:
             raise InputError(f"masses: link '{link}': expected 0 ≤ lower < upper [kg], got {lower!r}, {upper!r}")
         place = PER_BODY * problem.robot.link_names.index(link)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.interop.rules import ANGLES_WORLD, DRAKE_FREE, PLANAR_WORLD, Rule, plain
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.model.model import Joint, Model, Z
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
@@ -168,7 +168,8 @@ def convention(
     unknown = [theirs for theirs, own in pairs.items() if own not in here]
     if missing or unknown or len(set(names)) != len(names):
         problem = f"miss {listed(missing)}" if missing else f"have {listed(unknown)}" if unknown else "repeat a joint"
-        raise InputError(f"{name}: the joints named {problem}; robot '{model.name}' has {listed(here, 40)}")
+        known = alternatives(unknown[0] if unknown else None, here, 40)
+        raise InputError(f"{name}: the joints named {problem}; robot '{model.name}': {known}")
     seats, q, v = [], 0, 0
     for k, theirs in enumerate(names):
         i = here[pairs[theirs]]

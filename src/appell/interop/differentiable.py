@@ -16,7 +16,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.read.values import shown
 from appell.robot.arguments import choice, truth
 from appell.robot.calls import Call
@@ -159,7 +159,7 @@ def functions(evaluate: Evaluate, as_array: Callable[[Any], Any], package: str) 
 def named(module: str, known: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
     """Return a function of a module by its name, or raise as Python does, with the names that there are."""
     if name not in known:
-        hint = "" if name.startswith("_") else f"; its verbs are {listed(known, 60)}"
+        hint = "" if name.startswith("_") else f"; {alternatives(name, known, 60)}"
         raise AttributeError(f"module '{module}' has no attribute '{name}'{hint}")
     return known[name]
 
@@ -186,7 +186,8 @@ def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], gi
     unknown = options.keys() - set(OPTIONS)
     if unknown:
         why = "; results are new arrays" if "out" in unknown else ""
-        raise InputError(f"{name}: unknown option {listed(sorted(unknown))}; known: {listed(OPTIONS)}{why}")
+        hint = alternatives(min(unknown), OPTIONS)
+        raise InputError(f"{name}: unknown option {listed(sorted(unknown))}; {hint}{why}")
     verb = name
     if "method" in given:
         suffix = name.removeprefix("step")

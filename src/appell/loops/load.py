@@ -16,7 +16,7 @@ from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.read import is_spherical, read_legs
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.model.check import check_numbers
 from appell.model.mimic import coupled, with_couplings
 from appell.model.model import Model
@@ -151,9 +151,8 @@ def _read(place: str, gravity: Sequence[float] | None, xacro: Mapping[str, objec
         found = description(place)
         if found is None:
             given = shortened(Path(place)) if place else ""
-            raise InputError(
-                f"load: '{given}' is neither a file nor in the catalogue: {listed(catalogue())}{_hint(place)}"
-            )
+            known = alternatives(place, catalogue())
+            raise InputError(f"load: '{given}' is neither a file nor in the catalogue; {known}{_hint(place)}")
         arguments = found.xacro if xacro is None else {**(found.xacro or {}), **xacro}
         return read(
             found.path, gravity=gravity, xacro=arguments, packages=(*package_folders(packages), *found.packages)

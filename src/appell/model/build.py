@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import heapq
+import itertools
 import math
 import warnings
 from collections.abc import Iterable, Iterator
@@ -21,6 +24,13 @@ from appell.spatial.vector import cross
 
 WITHOUT_AXIS = ("ball", "free")
 """Kinds that move alike in all directions; what a file says of their axis means nothing."""
+DOZEN = 12
+"""Names that are always listed in an error message; of more, those that resemble the unknown one."""
+ALIKE, SHORTEST_PART = 0.7, 3
+"""The least similarity, by difflib's ratio, of names that are suggested; the least length of a part of a name."""
+LOOKED_AT, LONGEST_NAME = 5000, 100
+"""Known names that are compared, and their characters: a damaged file may hold any number of either."""
+_LEFT_OUT = str.maketrans("", "", "-_ ./")
 
 
 @dataclass(frozen=True)
@@ -145,11 +155,11 @@ def _unit_axis(joint: Joint) -> Vector:
 
 
 def _check_names(links: list[Link], connections: list[Connection], source: str) -> None:
-    known: set[str] = set()
+    known: dict[str, None] = {}
     for link in links:
         if link.name in known:
             raise ReadError(f"link '{link.name}' is defined twice; give each link a name of its own", source, link.line)
-        known.add(link.name)
+        known[link.name] = None
     joints: set[str] = set()
     for connection in connections:
         joint = connection.joint
@@ -162,7 +172,7 @@ def _check_names(links: list[Link], connections: list[Connection], source: str) 
             if link_name not in known:
                 raise ReadError(
                     f"joint '{joint.name}' has {role} link '{link_name}', which is not defined; "
-                    f"known links: {listed(known)}",
+                    + alternatives(link_name, known),
                     source,
                     connection.line,
                 )
@@ -210,7 +220,7 @@ def joint_faults(joint: Joint) -> Iterator[str]:
     """Yield what is wrong with a joint."""
     moves = joint.kind != "fixed"
     if moves and joint.kind not in KINDS:
-        yield f"has type '{joint.kind}'; known types: {listed([*KINDS, 'fixed'])}"
+        yield f"has type '{joint.kind}'; {alternatives(joint.kind, [*KINDS, 'fixed'])}"
     if moves and joint.kind not in WITHOUT_AXIS and not math.hypot(*joint.axis) > 1e-9:
         yield "has an axis of zero length; give it a direction"
     if moves and joint.offset and joint.type.nq > 1:
@@ -265,3 +275,60 @@ def listed(names: Iterable[str], most: int = 12) -> str:
         return "none"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(f"'{name}'" for name in names[:most]) + more
+
+
+def alternatives(name: object, known: Iterable[str], most: int = 12) -> str:
+    """Return the end of an error message about an unknown name: the known names it resembles, or all known names.
+
+    Parameters
+    ----------
+    name
+        The unknown name. Letter case, hyphens and underscores do not count.
+    known
+        The known names.
+    most
+        How many names are listed at most where none resembles it. A list of a dozen names follows in any case.
+
+    Returns
+    -------
+    str
+        Text for the place after a semicolon.
+
+    Examples
+    --------
+    >>> alternatives("Elbow", ["elbow", "wrist"])
+    "did you mean 'elbow'? known: 'elbow', 'wrist'"
+    >>> alternatives("gripper", ["elbow", "wrist"])
+    "known: 'elbow', 'wrist'"
+    """
+    names = list(known)
+    everything = f"known: {listed(names, most)}"
+    near = resembling(name, names) if isinstance(name, str) else []
+    if not near:
+        return everything
+    suggested = " or ".join(f"'{other}'" for other in near)
+    question = f"did you mean {suggested}?"
+    return f"{question} {everything}" if len(names) <= DOZEN else question
+
+
+def resembling(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known names that resemble an unknown one, the nearest first.
+
+    Examples
+    --------
+    >>> resembling("wrist3", ["wrist_1_joint", "wrist_3_joint", "elbow_joint"])
+    ['wrist_3_joint']
+    """
+    wanted = _plain(name)
+    scores = []
+    for other in itertools.islice(dict.fromkeys(known), LOOKED_AT):
+        plain = _plain(other)
+        score = difflib.SequenceMatcher(None, plain, wanted).ratio()
+        is_part = len(wanted) >= SHORTEST_PART and wanted in plain
+        if is_part or score >= ALIKE:
+            scores.append((not is_part, -score, other))
+    return [other for _, _, other in heapq.nsmallest(3, scores)]
+
+
+def _plain(name: str) -> str:
+    return name[:LONGEST_NAME].casefold().translate(_LEFT_OUT)

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any
 
 from appell.errors import InputError
-from appell.model.build import Link, check_inertia, joint_faults, listed
+from appell.model.build import Link, alternatives, check_inertia, joint_faults
 from appell.model.check import unusable
 from appell.model.model import WORLD, Frame, Joint, JointParameters, Limits, Model
 from appell.model.parameters import with_parameters as with_traced_parameters
@@ -64,7 +64,7 @@ def link_name(model: Model, body: int) -> str:
 
 
 def _unknown(model: Model, what: str, kind: str, name: object, names: Any) -> str:
-    return f"{what}: robot '{model.name}' has no {kind} {str(name)[:60]!r}; it has {listed(names, 40)}"
+    return f"{what}: robot '{model.name}' has no {kind} {str(name)[:60]!r}; {alternatives(name, names, 40)}"
 
 
 # Edits

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from appell.errors import ModelError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.check import unusable
 from appell.model.model import Body, Frame, Joint, Limits, Model, Spring
 from appell.spatial.inertia import Inertia
@@ -40,7 +40,7 @@ def with_springs(model: Model, springs: Sequence[Spring]) -> Model:
             raise ModelError(f"{subject} acts on no joint; name one or more, each with its coefficient")
         for name, _ in spring.terms:
             if name not in joints:
-                raise ModelError(f"{subject}: there is no moving joint '{name}'; there are {listed(joints)}")
+                raise ModelError(f"{subject}: there is no moving joint '{name}'; {alternatives(name, joints)}")
             if joints[name].type.nq > 1:
                 raise ModelError(
                     f"{subject}: joint '{name}' is {joints[name].kind}; only joints of one coordinate have springs"
@@ -106,7 +106,7 @@ def with_elastic_joints(model: Model, elasticities: Mapping[str, Elasticity]) ->
     springs: list[Spring] = []
     for name, own in elasticities.items():
         if name not in joints:
-            raise ModelError(f"there is no moving joint '{name}' to be elastic; there are {listed(joints)}")
+            raise ModelError(f"there is no moving joint '{name}' to be elastic; {alternatives(name, joints)}")
         motors.append(_motor(joints[name], own, taken=joints))
         terms = ((name, 1.0), (motors[-1].joint.name, -1.0 / own.ratio))
         springs.append(Spring(f"{name}/spring", terms, own.stiffness, own.damping))

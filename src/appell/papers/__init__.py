@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from appell.errors import InputError
+from appell.model.build import alternatives
 from appell.reports.report import Report
 
 NAMES = ("abedloo2014", "enferadi2010", "mata2002", "shafei2018", "valera2003")
@@ -37,7 +38,7 @@ def reproduce(name: str, **options: Any) -> Report:
     Table 4. Forward dynamics of a general arm of six joints
     """
     if name not in NAMES:
-        raise InputError(f"reproduce: no paper '{name}'; known: {', '.join(NAMES)}")
+        raise InputError(f"reproduce: no paper '{name}'; {alternatives(name, NAMES)}")
     start = time.perf_counter()
     try:
         paper = import_module(f"appell.papers.{name}")

@@ -11,7 +11,7 @@ from numbers import Integral
 import numpy as np
 
 from appell.errors import AppellWarning, InputError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.toml import read_toml
@@ -41,7 +41,7 @@ def file_text(name: str) -> str:
     True
     """
     if name not in names():
-        raise InputError(f"there is no robot '{name}' in the catalogue; there are {listed(names(), most=50)}")
+        raise InputError(f"there is no robot '{name}' in the catalogue; {alternatives(name, names(), most=50)}")
     return DATA.joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 

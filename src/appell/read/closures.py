@@ -13,14 +13,13 @@ A toml file of loops holds ``closures``, ``actuators`` and ``home`` as a robot's
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, build, listed
+from appell.model.build import Connection, Link, alternatives, build
 from appell.model.closure import KINDS, Closure
 from appell.model.model import Joint, Limits, Model
 from appell.read.outline import outline
@@ -85,9 +84,7 @@ def with_loops(model: Model, path: str | os.PathLike[str]) -> Model:
 
 def _check(name: str, known: Sequence[str], what: str, place: Place) -> None:
     if name not in known:
-        near = difflib.get_close_matches(name, known, 3, 0.5)
-        hint = f"; near it are {listed(near)}" if near else f"; known are {listed(known)}"
-        raise place.error(f"{what} '{name}' is not in the robot's file{hint}")
+        raise place.error(f"{what} '{name}' is not in the robot's file; {alternatives(name, known)}")
 
 
 # The yaml
@@ -116,7 +113,7 @@ def _mapping(given: Contents) -> Mapping[str, Node]:
     unknown = [key for key in top if key not in KEYS]
     if unknown:
         raise ReadError(
-            f"unknown key {shown(unknown[0])}; known keys: {listed(KEYS)}", given.source, top[unknown[0]].line
+            f"unknown key {shown(unknown[0])}; {alternatives(unknown[0], KEYS)}", given.source, top[unknown[0]].line
         )
     return top
 
@@ -151,7 +148,8 @@ def _closure(pair: Node, kind: Node, given: Contents) -> Closure:
     first, second = (_word(item, given) for item in pair.items)
     given_type = _word(kind, given)
     if given_type.lower() not in TYPES:
-        raise ReadError(f"type: unknown type '{given_type}'; known types: {listed(TYPES)}", given.source, kind.line)
+        hint = alternatives(given_type, TYPES)
+        raise ReadError(f"type: unknown type '{given_type}'; {hint}", given.source, kind.line)
     return Closure(f"{first}|{second}", first, second, TYPES[given_type.lower()], line=pair.line)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from appell.errors import AppellWarning, InputError, ReadError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.read.extras import extra, is_installed
 from appell.read.regular import as_path, is_file, shortened
 from appell.read.values import shown
@@ -127,8 +126,7 @@ def description(name: str) -> Description | None:
         return None
     known = list(extra("robot_descriptions", "names of robots need").DESCRIPTIONS)
     if name not in known:
-        near = difflib.get_close_matches(name, known, 5, 0.5)
-        raise InputError(f"load: robot_descriptions has no {shown(name)}; near it are {listed(near)}")
+        raise InputError(f"load: robot_descriptions has no {shown(name)}; {alternatives(name, known)}")
     try:
         module = extra(f"robot_descriptions.{name}", "names of robots need")
     except Exception as error:  # git's, the network's, the disk's

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from appell.errors import ReadError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.read.regular import DESCRIPTION, as_path, file_bytes, shortened
 
 
@@ -71,9 +71,9 @@ def check_keys(table: Mapping[str, object], known: Iterable[str], place: Place) 
     >>> check_keys({"mas": 1.0}, ["mass", "centre"], Place("arm.toml", path="links[0]"))
     Traceback (most recent call last):
     ...
-    appell.errors.ReadError: arm.toml: links[0]: unknown key 'mas'; known keys: 'mass', 'centre'
+    appell.errors.ReadError: arm.toml: links[0]: unknown key 'mas'; did you mean 'mass'? known: 'mass', 'centre'
     """
     known = list(known)
     for key in table:
         if key not in known:
-            raise place.error(f"unknown key '{key}'; known keys: {listed(known, most=20)}")
+            raise place.error(f"unknown key '{key}'; {alternatives(key, known, most=20)}")

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from appell.errors import ReadError
-from appell.model.build import Link, listed
+from appell.model.build import Link, alternatives, listed
 from appell.model.model import Frame, Joint, Limits, Mimic, Model
 from appell.read.place import Place, contents
 from appell.read.sdf_frames import MODEL, SEPARATOR, WORLD_NAME, Entry, Frames, numbers_in, pose_in, words
@@ -265,7 +265,7 @@ class _Reading:
         place = self._place(element, "joint", name)
         given = attribute(element, "type", place)
         if given not in KINDS_BY_NAME:
-            raise place.error(f"unknown type '{given}'; known types: {listed(KINDS_BY_NAME)}")
+            raise place.error(f"unknown type '{given}'; {alternatives(given, KINDS_BY_NAME)}")
         kind = KINDS_BY_NAME[given]
         parent = _text(element, "parent", place)
         parent = WORLD_NAME if parent == WORLD_NAME else self.frames.link(f"{prefix}{parent}", place)

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.read.place import Place
 from appell.read.values import number, pose, quaternion_rotation, shown
 from appell.read.xml import Element, child, line_of, tag
@@ -76,7 +76,7 @@ class Frames:
                 circle = " → ".join(f"'{each}'" for each in [*way[way.index(name) :], name])
                 raise self.entries[way[-1]].place.error(f"frames are given in each other in a circle ({circle})")
             if name not in self.entries:
-                raise place.error(f"there is no frame '{name}'; known are {listed(self._known())}")
+                raise place.error(f"there is no frame '{name}'; {alternatives(name, self._known())}")
             way.append(name)
             place = self.entries[name].place
             name = above(self.entries[name])

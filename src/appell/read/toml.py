@@ -89,7 +89,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, build, listed
+from appell.model.build import Connection, Link, alternatives, build
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
 from appell.model.model import GRAVITY, Joint, Limits, Mimic, Model
@@ -268,7 +268,7 @@ def _connection(value: object, place: Place) -> Connection:
     kind = name_of(entries, "kind", place)
     known = [*KINDS, "universal", "fixed"]
     if kind not in known:
-        raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(known)}")
+        raise place.at("kind").error(f"unknown kind '{kind}'; {alternatives(kind, known)}")
     check_keys(entries, (*JOINT_KEYS, OWN_KEYS[kind]) if kind in OWN_KEYS else JOINT_KEYS, place)
     if kind in OWN_KEYS and OWN_KEYS[kind] not in entries:
         raise place.error(f"a {kind} joint needs '{OWN_KEYS[kind]}'; add it")

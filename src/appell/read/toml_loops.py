@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from appell.model import closure
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.model import Coordinates, Frame, Joint, Model
 from appell.read.place import Place, check_keys
@@ -54,7 +54,7 @@ def _named_coordinates(value: object, joints: Mapping[str, Joint], place: Place)
 
 
 def _no_joint(name: str, joints: Mapping[str, Joint]) -> str:
-    return f"there is no moving joint '{name}'; there are {listed(joints)}"
+    return f"there is no moving joint '{name}'; {alternatives(name, joints)}"
 
 
 def _coordinates(value: object, joint: Joint, place: Place) -> tuple[float, ...]:
@@ -113,7 +113,7 @@ def _rows(entries: Mapping[str, object], place: Place) -> tuple[str, ...]:
     if "kind" in entries:
         kind = text(entries["kind"], place.at("kind"))
         if kind not in closure.KINDS:
-            raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(closure.KINDS)}")
+            raise place.at("kind").error(f"unknown kind '{kind}'; {alternatives(kind, closure.KINDS)}")
         return closure.KINDS[kind]
     given = [text(x, place.at("rows").at(i)) for i, x in enumerate(sequence(entries["rows"], place.at("rows")))]
     for i, row in enumerate(given):
@@ -133,7 +133,7 @@ def _end(model: Model, entries: Mapping[str, object], key: str, place: Place) ->
     check_keys(told, ("link", "xyz", "rpy"), here)
     name = name_of(told, "link", here)
     if name not in model.frame_index:
-        raise here.error(f"there is no frame '{name}'; there are {listed(model.frame_index, most=40)}")
+        raise here.error(f"there is no frame '{name}'; {alternatives(name, model.frame_index, most=40)}")
     frame = model.frame_index[name]
     if isinstance(value, str):
         return frame

@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, build, listed
+from appell.model.build import Connection, Link, alternatives, build
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
@@ -194,7 +194,7 @@ def _connection(element: Element, source: str) -> Connection:
 def _kind(element: Element, owner: Place) -> str:
     given = attribute(element, "type", owner)
     if given not in KINDS_BY_NAME:
-        raise owner.error(f"unknown type '{given}'; known types: {listed(KINDS_BY_NAME)}")
+        raise owner.error(f"unknown type '{given}'; {alternatives(given, KINDS_BY_NAME)}")
     return KINDS_BY_NAME[given]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.closure import KINDS, Closure, coupling
 from appell.model.model import WORLD, Frame, Model
 from appell.read.place import Place
@@ -65,7 +65,7 @@ def with_constraints(model: Model, ties: Sequence[tuple[Element, Ends]], motors:
         taken.add(name)
         for link, _ in ends.values():
             if link not in model.frame_index:
-                raise place.error(f"there is no link '{link}'; known are {listed(model.frame_index)}")
+                raise place.error(f"there is no link '{link}'; {alternatives(link, model.frame_index)}")
         if tag(element) == "loop":
             new, tie = _loop(model, name, element, ends, place)
             frames += new
@@ -80,7 +80,7 @@ def with_constraints(model: Model, ties: Sequence[tuple[Element, Ends]], motors:
 def _loop(model: Model, name: str, element: Element, ends: Ends, place: Place) -> tuple[list[Frame], Closure]:
     kind = (element.get("type") or "revolute").strip()
     if kind not in LOOPS:
-        raise place.error(f"unknown type '{kind}'; known types: {listed(LOOPS)}")
+        raise place.error(f"unknown type '{kind}'; {alternatives(kind, LOOPS)}")
     given = child(element, "axis", place)
     turned = Pose()
     if given is not None and LOOPS[kind] not in ("point", "frame"):

@@ -9,7 +9,6 @@ and entities, and so is the expanded text.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import io
 import threading
 import warnings
@@ -19,7 +18,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 from appell.errors import AppellError, AppellWarning, InputError, ReadError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.read.extras import extra
 from appell.read.packages import PACKAGES_REMEDY, find_package
 from appell.read.regular import DESCRIPTION, MEGABYTE, file_bytes, shortened
@@ -78,8 +77,7 @@ def expanded(file: Path, arguments: Mapping[str, object] | None = None, packages
         raise ReadError(f"expands to {size:.4g} MB, more than the {most:g} MB that are read", source)
     unknown = [name for name in given if arguments and name in arguments and name not in given.declared]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], list(given.declared), 3, 0.5)
-        hint = f"near it are {listed(near)}" if near else f"its arguments are {listed(given.declared)}"
+        hint = alternatives(unknown[0], given.declared)
         raise ReadError(f"there is no argument '{unknown[0]}' in the file; {hint}", source)
     remarks = dict.fromkeys(line.strip() for line in said.getvalue().splitlines() if line.strip())
     if remarks:

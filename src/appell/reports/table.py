@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ from appell import display
 from appell.reports.verdict import Verdict
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
 
 Cell = str | int | float | None
 SHORT = 28
@@ -56,22 +57,55 @@ class Table:
     def _repr_html_(self) -> str:
         return display.card(self.title, display.table(self.columns, self.rows), *self.remarks)
 
-    def __rich__(self) -> Group:
-        """Return what a rich console prints."""
+    def lines(self, width: int) -> list[str]:
+        r"""Return the table as lines of text that fit a width, without a split token.
+
+        Parameters
+        ----------
+        width
+            The width of a line [characters].
+
+        Returns
+        -------
+        list of str
+            The title, the rows and the notes. Rows are wrapped at spaces, or columns are folded.
+
+        Examples
+        --------
+        >>> print(*Table("Counts", ("what", "n"), (("additions", 402),), ("signs are free",)).lines(40), sep="\n")
+        Counts
+        <BLANKLINE>
+        what         n
+        ──────────────
+        additions  402
+        <BLANKLINE>
+          signs are free
+        """
+        return [line for line, _ in self._styled(width)]
+
+    def _styled(self, width: int) -> list[tuple[str, str]]:
+        """Return the lines, each with its style."""
         # loaded when printing, so that `import appell` stays light
-        from rich import box  # noqa: PLC0415
-        from rich.console import Group  # noqa: PLC0415
-        from rich.table import Table as Shown  # noqa: PLC0415
+        from appell.reports.layout import Column, laid_out, wrapped  # noqa: PLC0415
+
+        columns = [
+            Column(head, tuple(text(row[k]) for row in self.rows), self._is_numeric(k))
+            for k, head in enumerate(self.columns)
+        ]
+        notes = [line for note in self.remarks for line in wrapped(f"  {note}", width)]
+        body = laid_out(columns, width) if self.rows else []
+        parts = ((wrapped(self.title, width), "bold"), (body, ""), (notes, "dim"))
+        lines: list[tuple[str, str]] = []
+        for part, style in parts:
+            lines += [("", "")] * bool(part and lines) + [(line, style) for line in part]
+        return lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Give a rich console the lines of its width."""
         from rich.text import Text  # noqa: PLC0415
 
-        shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
-        for k, column in enumerate(self.columns):
-            shown.add_column(Text(column), justify="right" if self._is_numeric(k) else "left", overflow="fold")
-        for row in self.rows:
-            shown.add_row(*(Text(text(cell)) for cell in row))
-        return Group(
-            Text(self.title, style="bold"), shown, *(Text(f"  {note}", style="dim") for note in self.remarks), Text("")
-        )
+        for line, style in (*self._styled(options.max_width), ("", "")):
+            yield Text(line, style=style, no_wrap=True, overflow="ignore")
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError, ReadError
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.check import LARGEST, SKEWED
 from appell.read.place import Place
 from appell.read.values import shown
@@ -116,7 +116,7 @@ def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGES
 def choice(what: str, argument: Any, known: Iterable[str]) -> str:
     """Return one of the known words; `what` begins the message: "simulate: no method"."""
     if not isinstance(argument, str) or argument not in known:
-        raise InputError(f"{what} {shown(argument)}; known: {listed(known)}")
+        raise InputError(f"{what} {shown(argument)}; {alternatives(argument, known)}")
     return argument
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from appell.errors import InputError, ModelError
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.read.values import shown
 from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import Scalars
@@ -40,7 +40,7 @@ PARAMETERS = "parameters"
 def verb_of(kind: Kind, name: str) -> Verb:
     """Return a row of the table, or raise with the names that there are."""
     if not isinstance(name, str) or name not in kind.verbs:
-        raise InputError(f"robot '{kind.model.name}' has no verb {shown(name)}; known: {listed(kind.verbs, 60)}")
+        raise InputError(f"robot '{kind.model.name}' has no verb {shown(name)}; {alternatives(name, kind.verbs, 60)}")
     return kind.verbs[name]
 
 
@@ -48,7 +48,8 @@ def formulation_of(kind: Kind, verb: str, name: str) -> Formulation:
     """Return a formulation of a verb, or raise with those that define it."""
     known = kind.formulations(verb)
     if not isinstance(name, str) or name not in known:
-        raise InputError(f"{verb}: no formulation {shown(name)} for robot '{kind.model.name}'; known: {listed(known)}")
+        hint = alternatives(name, known)
+        raise InputError(f"{verb}: no formulation {shown(name)} for robot '{kind.model.name}'; {hint}")
     return known[name]
 
 

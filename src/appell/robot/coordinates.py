@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.model.joints import QUATERNION
 from appell.model.model import Model
 from appell.model.parameters import velocity_names
@@ -41,7 +41,7 @@ def velocity_places(model: Model, names: Sequence[str]) -> list[int]:
     unknown = [name for name in names if name not in known]
     if unknown or len(set(names)) != len(names):
         what = f"no velocity {listed(unknown)}" if unknown else "a velocity named twice"
-        raise InputError(f"robot '{model.name}': {what}; its velocities are {listed(known, 60)}")
+        raise InputError(f"robot '{model.name}': {what}; {alternatives(unknown[0] if unknown else None, known, 60)}")
     return [known.index(name) for name in names]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.model.model import Model
 from appell.model.parameters import parameter_names
 from appell.read.save import save
@@ -334,8 +334,8 @@ class Description:
             return call(*arguments)
         unknown = options.keys() - Options.__optional_keys__
         if unknown:
-            known = listed(sorted(Options.__optional_keys__))
-            raise InputError(f"{verb}: unknown option {listed(sorted(unknown))}; known: {known}")
+            known = sorted(Options.__optional_keys__)
+            raise InputError(f"{verb}: unknown option {listed(sorted(unknown))}; {alternatives(min(unknown), known)}")
         parameters, out, formulation = options.get("parameters"), options.get("out"), options.get("formulation")
         if formulation is not None:
             formulation_of(self.kind, verb, formulation)
@@ -365,7 +365,7 @@ class Description:
         wanted = verb_of(self.kind, verb).about
         if wanted == "frame" and not (isinstance(about, str) and about in self.model.frame_index):
             got = f"has no frame {shown(about)}" if about is not None else f"needs a frame for '{verb}'"
-            raise InputError(f"{what}: frame: robot '{self.name}' {got}; it has {listed(self.frame_names, 40)}")
+            raise InputError(f"{what}: frame: robot '{self.name}' {got}; {alternatives(about, self.frame_names, 40)}")
         if wanted == "columns" and about is None:
             return self._base.kept
         if wanted in ("", "columns") and about is not None:

@@ -16,7 +16,7 @@ from appell.kernels.text.c99_values import REALS
 from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.read.files import extension, write, write_together
 from appell.read.values import shown
 from appell.robot import compile
@@ -24,8 +24,10 @@ from appell.robot.descriptions import MACROS, port_descriptions, verb_descriptio
 from appell.robot.kind import Key, Kind
 from appell.robot.verbs import Size
 
-TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py", "sympy": ".py", "latex": ".tex"}
-"""The languages, with the ending of their files."""
+TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py", "sympy": ".py", "latex": ".tex", "ros2": ""}
+"""The targets, with the extension of their files."""
+PACKAGES = ("ros2",)
+"""Those that are folders with a fixed set of verbs, written by :mod:`appell.robot.ros2`."""
 PYTHON = {"casadi": CASADI, "jax": JAX}
 """Those that are Python: their modules can be had without a file."""
 EQUATIONS = ("sympy", "latex")
@@ -76,10 +78,10 @@ def export(
 
     Without a path, return what the module of Python defines: a function per key, alone where `is_one`.
     """
+    if to in (*EQUATIONS, *PACKAGES):
+        known = listed(x for x in TARGETS if x not in (*EQUATIONS, *PACKAGES))
+        raise InputError(f"export: '{to}' is for robots; controllers are written to {known}")
     file = checked(to, path, real, libm)
-    if to in EQUATIONS:
-        known = listed(x for x in TARGETS if x not in EQUATIONS)
-        raise InputError(f"export: '{to}' is for verbs of robots; controllers are written to {known}")
     name = prefix if prefix is not None else "" if to in PYTHON else identifier(source.name).lower()
     if not isinstance(name, str) or (name != identifier(name) and (name or prefix is not None)):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got {shown(prefix)}")
@@ -101,7 +103,7 @@ def export(
 def checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
     """Return the file to write, if any, after a look at the options that depend on the target."""
     if not isinstance(to, str) or to not in TARGETS:
-        raise InputError(f"export: no target {shown(to)}; known: {listed(TARGETS)}")
+        raise InputError(f"export: no target {shown(to)}; {alternatives(to, TARGETS)}")
     if not isinstance(real, str) or real not in REALS:
         raise InputError(f"export: real: expected {listed(REALS)}, got {shown(real)}")
     if to != "c" and (real != "double" or not libm):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.edit import central_tensor, link_name, own_inertia
 from appell.model.model import WORLD, Limits, Mimic, Model
 from appell.read.values import shown
@@ -62,7 +62,7 @@ class Named(dict[str, Record]):
         self.what = what
 
     def __missing__(self, name: Any) -> Record:
-        raise InputError(f"{self.what} {shown(name)}; there are {listed(self, 40)}")
+        raise InputError(f"{self.what} {shown(name)}; {alternatives(name, self, 40)}")
 
     def __reduce__(self) -> Any:
         return Named, (self.what, dict(self))

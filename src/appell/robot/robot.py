@@ -8,9 +8,9 @@ from typing import Any, final
 
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.read.values import shown
-from appell.robot import compile, equations, export
+from appell.robot import compile, equations, export, ros2
 from appell.robot.arguments import several, truth
 from appell.robot.calls import AnyKernel, Call, kernel, prepared
 from appell.robot.compile import verb_of
@@ -54,7 +54,7 @@ class Robot(Stance):
 
     def export(  # noqa: PLR0913  (what is optional is named in the call)
         self,
-        verb: str | Sequence[str],
+        verb: str | Sequence[str] = (),
         *,
         to: str = "c",
         path: str | os.PathLike[str] | None = None,
@@ -65,14 +65,15 @@ class Robot(Stance):
         parametric: bool = False,
         formulation: str | None = None,
     ) -> Any:
-        """Write a verb, or several, for a controller, an optimiser or a page: C99, CasADi, JAX, SymPy or LaTeX.
+        """Write a verb, or several, for a controller, an optimiser or a page: C99, ROS 2, CasADi, JAX, SymPy or LaTeX.
 
         ``to="c"`` writes C99 that needs no allocation, and a header beside it; `real` is "double" or "float",
         ``libm=False`` does without math.h. Where Python would raise, C returns a code. ``to="casadi"`` and ``"jax"``
         write a module that needs that package alone; without a `path` they return what it defines, a
         ``casadi.Function`` or a pure function, or a tuple of them for a list of verbs. ``to="sympy"`` and ``"latex"``
         write the equations of a small open robot, simplified, as a module or a part of a document; without a `path`
-        they return the expressions, or the text.
+        they return the expressions, or the text. ``to="ros2"`` writes a folder, without a verb: the package of a plugin
+        of ``inverse_dynamics_solver`` for controllers of ros2_control.
 
         `frame` names the frame of verbs such as "pose"; `prefix` begins every name, the robot's own in C if not given.
         With ``parametric=True`` the parameters π are the last argument, in the layout of :attr:`parameters`.
@@ -83,6 +84,10 @@ class Robot(Stance):
         ...     print(file.with_suffix(".h").read_text().splitlines()[-7])
         void two_link_gravity(const double q[TWO_LINK_NQ], double tau[TWO_LINK_NV]);
         """
+        if isinstance(to, str) and to in export.PACKAGES:
+            if verb or frame or prefix or parametric or formulation or real != "double" or libm is not True:
+                raise InputError(f"export: '{to}' is a whole package; leave out all but its folder, path=")
+            return ros2.export(self, path)
         verbs = [verb] if isinstance(verb, str) else several("export: expected a verb, or several", verb)
         truth("export: libm", libm)
         framed = [name for name in verbs if verb_of(self.kind, name).about == "frame"]
@@ -140,9 +145,8 @@ class Robot(Stance):
         """
         known = dict.fromkeys(name for verb in self.verbs for name in self.kind.formulations(verb))
         if not isinstance(formulation, str) or formulation not in known:
-            raise InputError(
-                f"using: no formulation {shown(formulation)} for robot '{self.name}'; known: {listed(known)}"
-            )
+            hint = alternatives(formulation, known)
+            raise InputError(f"using: no formulation {shown(formulation)} for robot '{self.name}'; {hint}")
         return Robot(self.kind, formulation)
 
     def operations(self, verb: str, formulation: str | None = None) -> Count:

@@ -63,7 +63,7 @@ import numpy as np
 
 from appell.errors import AppellError, InputError
 from appell.loops.load import load
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.read.catalogue import names
 from appell.read.place import Place, check_keys
 from appell.read.regular import is_file
@@ -210,7 +210,7 @@ def _each(value: object, letter: str, robot: Robot, place: Place, *, everywhere:
 def _by_name(value: Entries, places: dict[str, list[int]], result: Array, robot: Robot, place: Place) -> None:
     for name, entry in value.items():
         if name not in places:
-            raise place.error(f"robot '{robot.name}' has no joint '{name}'; there are {listed(places, 40)}")
+            raise place.error(f"robot '{robot.name}' has no joint '{name}'; {alternatives(name, places, 40)}")
         result[places[name]] = _entries(entry, len(places[name]), place.at(name))
 
 

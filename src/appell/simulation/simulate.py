@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import AppellWarning, InputError
+from appell.kernels.runtime.progress import silent
 from appell.model.check import LARGEST
 from appell.read.values import shown
 from appell.results.path import Path
@@ -249,7 +250,7 @@ def _bar(wanted: bool, duration: float) -> Iterator[Callable[[float], None]]:
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
-    with Progress(transient=True, console=Console(stderr=True)) as progress:
+    with silent(), Progress(transient=True, console=Console(stderr=True)) as progress:
         task = progress.add_task("simulating", total=duration)
         yield lambda t: progress.update(task, completed=t)
 

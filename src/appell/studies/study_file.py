@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from appell.errors import AppellError, InputError
+from appell.model.build import alternatives
 from appell.read.extras import extra, is_installed
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
@@ -109,7 +110,7 @@ def _space(entries: Mapping[str, object], place: Place) -> space.Space:
     kind = text(entries.get("kind", "grid"), place.at("kind"))
     known = {"grid": ("values",), "cases": ("cases",)}.get(kind, ("n", "seed", "values"))
     if kind not in KINDS:
-        raise place.at("kind").error(f"no kind of space '{kind}'; known: {', '.join(KINDS)}")
+        raise place.at("kind").error(f"no kind of space '{kind}'; {alternatives(kind, KINDS)}")
     check_keys(entries, ("kind", *known), place)
     with _named(place):
         if kind == "cases":

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.display import card, table
+from appell.kernels.runtime.progress import silent
 from appell.read.files import extension, write
 from appell.robot.arguments import truth, whole
 from appell.studies.engines import Engine, outcomes
@@ -249,7 +250,7 @@ def _bar(is_shown: bool, total: int, done: int) -> Iterator[Report]:
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     start, tally = time.perf_counter(), [0, 0]
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with silent(), Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("cases", total=total, completed=done)
 
         def report(more: int, failed: int) -> None:

@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from appell.errors import CompileError
 from appell.kernels.llvm.llvm_writer import Real
 from appell.kernels.llvm.target import Target
-from appell.kernels.runtime import cache
+from appell.kernels.runtime import cache, progress
 
 
 def load(name: str, fingerprint: str, real: Real, target: Target, write: Callable[[], str]) -> Any:
@@ -24,9 +24,10 @@ def load(name: str, fingerprint: str, real: Real, target: Target, write: Callabl
     entry = cache.digest(name, fingerprint, real.name, target.cpu, target.features)
     code = cache.load(entry)
     if code is None:
-        with _uncollected():
-            text = write()
-        code = object_code(name, text, target)
+        with progress.compiling(name):
+            with _uncollected():
+                text = write()
+            code = object_code(name, text, target)
         cache.save(entry, code)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target.machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))

@@ -77,7 +77,7 @@ from appell.loops.spherical.agile_wrist import AgileWrist, arc
 from appell.loops.spherical.chains import ChainLeg, chains
 from appell.loops.spherical.mechanism import Bodies, Leg, Mechanism
 from appell.loops.spherical.sst import StarTriangle
-from appell.model.build import listed
+from appell.model.build import alternatives
 from appell.model.model import GRAVITY, Model
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
@@ -149,7 +149,7 @@ def read_legs(
     entries = table(top.get("spherical"), here)
     kind = entries.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise here.at("kind").error(f"unknown kind {shown(kind)}; known kinds: {listed(_KINDS)}")
+        raise here.at("kind").error(f"unknown kind {shown(kind)}; {alternatives(kind, _KINDS)}")
     name = text(top.get("name", kind), place.at("name"))
     own = vector(top.get("gravity", GRAVITY), place.at("gravity"))
     return _KINDS[kind](name, gravity_vector(gravity, own), entries, here)
@@ -250,7 +250,7 @@ def _frame(value: object, legs: int, place: Place) -> tuple[str, str, Pose]:
     links = [*(f"leg{i + 1}_link{k}" for i in range(legs) for k in (1, 2)), "platform"]
     name, link = (text(entries.get(key, ""), place.at(key)) for key in ("name", "link"))
     if link not in links:
-        raise place.at("link").error(f"there is no link '{link}'; there are {listed(links)}")
+        raise place.at("link").error(f"there is no link '{link}'; {alternatives(link, links)}")
     return name, link, origin({key: entries[key] for key in ("xyz", "rpy") if key in entries}, place)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.robot.robot import Robot
 from appell.simulation.contact.points import Points
 from appell.simulation.walls.shapes import PerPoint, Wall, check_range
@@ -186,7 +186,7 @@ def _chosen(wall: Wall, names: Sequence[str]) -> list[int]:
         return list(range(len(names)))
     unknown = [name for name in wall.points if name not in names]
     if unknown:
-        raise InputError(f"{wall.label}: no point {listed(unknown)} among the points {listed(names)}")
+        raise InputError(f"{wall.label}: no point {listed(unknown)}; {alternatives(unknown[0], names)}")
     return [names.index(name) for name in wall.points]
 
 
@@ -217,7 +217,7 @@ def _check_names(laws: Sequence[PerPoint | None], names: Sequence[str]) -> None:
     for law in laws:
         unknown = [name for name in law if name not in names] if isinstance(law, Mapping) else []
         if unknown:
-            raise InputError(f"restitution, friction: no point {listed(unknown)} among the points {listed(names)}")
+            raise InputError(f"restitution, friction: no point {listed(unknown)}; {alternatives(unknown[0], names)}")
 
 
 def check_laws(restitution: PerPoint, friction: PerPoint) -> None:

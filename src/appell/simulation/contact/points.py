@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.model.model import WORLD, Model
 from appell.read.values import shown
 from appell.recursion.points import Place
@@ -79,9 +79,8 @@ def _resolved(model: Model, point: str | Point) -> Named:
         raise InputError(f"points: expected names or appell.simulation.Point, got {shown(point)}")
     wanted = Point(point) if isinstance(point, str) else point
     if wanted.frame not in model.frame_index:
-        raise InputError(
-            f"points: robot '{model.name}' has no frame '{wanted.frame}'; known: {listed(model.frame_index)}"
-        )
+        hint = alternatives(wanted.frame, model.frame_index)
+        raise InputError(f"points: robot '{model.name}' has no frame '{wanted.frame}'; {hint}")
     frame = model.frame_index[wanted.frame]
     x, y, z = frame.placement.apply((float(wanted.position[0]), float(wanted.position[1]), float(wanted.position[2])))
     return Named(wanted.label, Place(frame.body, (float(x), float(y), float(z))))

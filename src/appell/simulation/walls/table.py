@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.model.build import alternatives, listed
 from appell.read.place import Place, check_keys
 from appell.read.values import angle, number, sequence, shown, table, text, vector
 from appell.simulation.walls.quadrics import Arc, Circle, Ellipse, Sphere
@@ -42,7 +42,7 @@ def read_wall(value: object, known: list[str], place: Place) -> Wall:
         ]
         for k, name in enumerate(chosen):
             if name not in known:
-                raise place.at("points").at(k).error(f"there is no point '{name}'; there are {listed(known, 40)}")
+                raise place.at("points").at(k).error(f"there is no point '{name}'; {alternatives(name, known, 40)}")
         given["points"] = tuple(chosen)
     try:
         return maker(**given)
@@ -63,7 +63,7 @@ def per_point(value: object, points: list[str], place: Place, most: float) -> Pe
         return fit(value, place)
     for name in value:
         if name not in points:
-            raise place.error(f"there is no point '{name}'; there are {listed(points, 40)}")
+            raise place.error(f"there is no point '{name}'; {alternatives(name, points, 40)}")
     return {name: fit(entry, place.at(name)) for name, entry in value.items()}
 
 
@@ -96,7 +96,7 @@ def truth(value: object, place: Place) -> bool:
 def choice(value: object, known: tuple[str, ...], place: Place) -> str:
     """Return one of the known words."""
     if value not in known:
-        raise place.error(f"unknown {shown(value)}; known: {listed(known)}")
+        raise place.error(f"unknown {shown(value)}; {alternatives(value, known)}")
     return str(value)
 
 
