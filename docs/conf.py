@@ -40,8 +40,10 @@ mathjax_path = "tex-svg-full.js"
 
 html_theme = "furo"
 html_title = "appell"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static", str(mathjax())]
 html_css_files = ["style.css"]
+html_js_files = ["disk.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

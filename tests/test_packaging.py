@@ -22,15 +22,15 @@ SUPPORTED = sorted(
 )
 USE = """
 import tempfile, pathlib, numpy as np, appell
-robot = appell.load("puma560")
+robot = appell.load("rx90")
 q, v, a = np.random.default_rng(0).normal(size=(3, 100, 6))
 tau = robot.inverse_dynamics(q, v, a)
 assert np.allclose(robot.forward_dynamics(q, v, tau), a)
 folder = pathlib.Path(tempfile.mkdtemp())
 run = appell.simulate(robot, q[0], v[0], 0.05)
 run.save(folder / "run.npz")
-robot.save(folder / "puma560.urdf")
-assert np.allclose(appell.load(folder / "puma560.urdf").inverse_dynamics(q, v, a), tau)
+robot.save(folder / "rx90.urdf")
+assert np.allclose(appell.load(folder / "rx90.urdf").inverse_dynamics(q, v, a), tau)
 assert robot.export("gravity", to="c", path=folder / "gravity.c").is_file()
 """
 
