@@ -36,6 +36,7 @@ default_role = "code"
 
 myst_enable_extensions = ["amsmath", "dollarmath", "html_image"]
 myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # pages that `appell compare` writes start with a heading of the second level
 mathjax_path = "tex-svg-full.js"
 
 html_theme = "furo"
