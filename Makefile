@@ -64,9 +64,9 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/appell bench
 
-## docs     build the documentation into out/site
+## docs     build the documentation into out/site; opens from disk: out/site/index.html
 docs: $(DOCS_STAMP)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -d out/doctrees docs out/site
 
 ## clean    remove what was built; .venv stays
 clean:

@@ -25,7 +25,7 @@ def _run(words: list[str]) -> int:
     sys.argv = words[1:] if words[0] == "python" else words
     try:
         if words[0] == "python":
-            runpy.run_path(words[1], run_name="__main__")
+            runpy.run_path(str(Path(words[1]).resolve()), run_name="__main__")  # absolute: processes import it too
         else:
             from appell.cli import main  # noqa: PLC0415  # not every page has commands
 

@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["spatial", "model", "recursion", "trace", "loops", "simulation", "planning", "control", "identification"]
 ACROSS = ["laws", "oracle", "papers"]
 """Folders of tests that belong to no room."""
-PRELOADED = ("scipy.optimize", "scipy.spatial", "scipy.interpolate", "llvmlite.binding", "cvxpy", "pinocchio")
+PRELOADED = ("scipy.optimize", "scipy.spatial", "scipy.interpolate", "llvmlite.binding", "clarabel", "pinocchio")
 """What most tests import and no mutant changes; plugins of pytest are not among them, it imports them itself."""
 CAUGHT = ("killed", "timeout")
 VERDICTS = (*CAUGHT, "equivalent", "survived")

@@ -52,7 +52,6 @@ USES = {
     "PIL": [lambda run, folder: run.animate(folder / "a.gif")],
     "casadi": [lambda run, folder: run.robot.export("gravity", to="casadi")],
     "clarabel": [lambda run, folder: fitted(run)],
-    "cvxpy": [lambda run, folder: fitted(run)],
     "jax": [lambda run, folder: run.robot.export("gravity", to="jax")],
     "distributed": [lambda run, folder: appell.sweep(lambda x: {"x": x}, {"x": [1]}, engine="dask")],
     "matplotlib": [

@@ -18,20 +18,19 @@ independent observation takes, so that (2) weighs log and prior as Bayes' rule d
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from appell.errors import InputError
+from appell.identification.cone_program import UNIT, least_squares, load_solver, symmetric
 from appell.identification.friction import LENGTHS, Sliding
 from appell.identification.problem import Problem, Triangle
 from appell.identification.solve import stacked
 from appell.model.build import alternatives
 from appell.model.parameters import PER_BODY
-from appell.read.extras import extra
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
@@ -80,46 +79,19 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
     Raises
     ------
     InputError
-        When cvxpy is missing, or a bound of masses names no link or leaves no room.
+        When Clarabel is missing, or a bound of masses names no link or leaves no room.
     """
-    cp = _cvxpy()
+    load_solver()
     R, z = _whitened(problem, triangles, sigma)
     bodies = _bodies(problem)
     free = len(problem.names) - PER_BODY * len(bodies)
-    x = cp.Variable(PER_BODY * len(bodies) + free)
     T = _map(bodies, free, R)
-    start = np.concatenate([np.tile(_UNIT, len(bodies)), np.zeros(free)])
+    start = np.concatenate([np.tile(UNIT, len(bodies)), np.zeros(free)])
     rows, right = _with_prior(R @ T, z, start, prior.spread, PER_BODY * len(bodies))
     T, rows = _apart(T, rows, PER_BODY * len(bodies))
-    constraints = [_matrix(cp, x[PER_BODY * k : PER_BODY * (k + 1)]) >> LEAST * np.eye(4) for k in range(len(bodies))]
     G, h = _inequalities(problem, bodies, T, prior, fastest)
-    if len(G):
-        constraints.append(G @ x >= h)
-    task = cp.Problem(cp.Minimize(cp.sum_squares(rows @ x - right)), constraints)
-    result: Array = T @ _solution(cp, task, x)
+    result: Array = T @ least_squares(rows, right, len(bodies), LEAST, G, h)
     return result
-
-
-def _solution(cp: Any, task: Any, x: Any) -> Array:
-    """Return the unknowns that solve a task.
-
-    Raises
-    ------
-    InputError
-        When there is no solution, or the solver does not find it.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # cvxpy's remark on a solution of reduced accuracy
-        try:
-            task.solve(solver=cp.CLARABEL)
-        except cp.error.SolverError:
-            x.value = None
-    if x.value is None or not np.isfinite(x.value).all():
-        raise InputError(
-            f"identify: no physical parameters fit (status of the solver: '{task.status or 'failed'}'); check the "
-            "units of the log and the bounds of masses, or take method='ridge'"
-        )
-    return np.asarray(x.value)
 
 
 def semidefinite(W: Array, z: Array) -> Array:
@@ -130,20 +102,17 @@ def semidefinite(W: Array, z: Array) -> Array:
     plain: Array = np.linalg.lstsq(W, z, rcond=None)[0]
     if is_possible(plain[:PER_BODY]):
         return plain
-    cp = _cvxpy()
     mass = max(float(np.abs(plain[0])), 1e-3)
     T = np.eye(len(plain))
     T[:PER_BODY, :PER_BODY] = _to_parameters(np.sqrt(mass) * np.diag([0.1, 0.1, 0.1, 1.0]))
     Q, S = np.linalg.qr(W @ T)
-    x = cp.Variable(len(plain))
-    task = cp.Problem(cp.Minimize(cp.sum_squares(S @ x - Q.T @ z)), [_matrix(cp, x[:PER_BODY]) >> 1e-6 * np.eye(4)])
-    result: Array = T @ _solution(cp, task, x)
+    result: Array = T @ least_squares(S, Q.T @ z, 1, 1e-6, np.zeros((0, len(plain))), np.zeros(0))
     return result
 
 
 def _to_parameters(L: Array) -> Array:
     """Return the map (10, 10) from X, ten numbers, to the parameters of J = L·X·Lᵀ."""
-    return np.column_stack([from_pseudo(L @ _symmetric(unit) @ L.T) for unit in np.eye(PER_BODY)])
+    return np.column_stack([from_pseudo(L @ symmetric(unit) @ L.T) for unit in np.eye(PER_BODY)])
 
 
 def _bodies(problem: Problem) -> list[Array]:
@@ -162,25 +131,6 @@ def _bodies(problem: Problem) -> list[Array]:
         J[:3, :3] = about + np.outer(J[:3, 3], J[:3, 3]) / J[3, 3]
         result.append(_to_parameters(np.linalg.cholesky(J)))
     return result
-
-
-_PAIRS = [(i, j) for i in range(4) for j in range(i, 4)]
-_UNIT = np.array([1.0 if i == j else 0.0 for i, j in _PAIRS])
-"""X = 1 as ten numbers: the nominal body."""
-
-
-def _symmetric(x: Array) -> Array:
-    """Return the symmetric matrix of ten numbers, off-diagonal ones by √½: lengths are those of the matrix."""
-    X = np.zeros((4, 4))
-    for value, (i, j) in zip(x, _PAIRS, strict=True):
-        X[i, j] = X[j, i] = value if i == j else value / np.sqrt(2.0)
-    return X
-
-
-def _matrix(cp: Any, x: Any) -> Any:
-    """Return the symmetric matrix of ten unknowns, as :func:`_symmetric`."""
-    pattern = np.stack([_symmetric(unit).ravel() for unit in np.eye(PER_BODY)], axis=1)
-    return cp.reshape(pattern @ x, (4, 4), order="C")
 
 
 def _whitened(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[Array, Array]:
@@ -266,12 +216,3 @@ def _braking(problem: Problem, fastest: float) -> list[Array]:
     fast = np.diff(columns(np.linspace(0.5, 3.0, SPEEDS) * fastest, 0.0), axis=0)
     pressed = columns(np.ones(1), 1.0) - columns(np.ones(1), 0.0)
     return [*slow, *fast, *pressed]
-
-
-def _cvxpy() -> Any:
-    """Return the cvxpy package; its solver is a package of its own."""
-    extra("clarabel", *_NEED)
-    return extra("cvxpy", *_NEED)
-
-
-_NEED = ("identify: physically possible fits need", "choose method='qr'")

@@ -16,7 +16,6 @@ PACKAGES = {
     "cloudpickle": "appell[cluster]",
     "collada": "pycollada",
     "contourpy": "appell[plot]",
-    "cvxpy": "appell[fit]",
     "distributed": "appell[cluster]",
     "gymnasium": "appell[gym]",
     "jax": "appell[jax]",
