@@ -1,4 +1,4 @@
-"""Robots on their feet, one thread, a batch of 1024 against `pinocchio.constraintDynamics`, in one run.
+"""Robots on their feet, one thread, a batch of 8192 against `pinocchio.constraintDynamics`, in one run.
 
 Pinocchio's C++ is called from Python once a sample (the call itself costs about a microsecond). Accelerations and
 contact forces are compared first. Then both sides are measured in turns, and the best of many turns counts.
@@ -18,7 +18,7 @@ import numpy as np
 import appell
 from tests.support.stances import STANCES, Peer, standing, tree_forces
 
-BATCH, TURNS, CALLS = 1024, 300, 40
+BATCH, TURNS, CALLS = 8192, 60, 40
 
 
 def seconds(call: Callable[[], Any], samples: int) -> float:

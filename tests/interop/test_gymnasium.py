@@ -112,9 +112,15 @@ def test_the_swing_up_is_rewarded_most_at_the_top(arm):
     assert reward[1] < 0.7
 
 
+def test_a_swing_up_without_gravity_is_refused(arm):
+    with pytest.raises(appell.InputError, match="swing_up: the goal of robot .* above its lowest posture"):
+        envs.swing_up(arm.with_gravity((0.0, 0.0, 0.0)), effort=5.0)
+
+
 @pytest.mark.parametrize(
     ("task", "words"),
     [
+        (envs.Task(constant, parameters=lambda rng, n: np.ones((n, 3)), effort=1.0), "parameters"),
         (envs.Task(constant), "effort"),
         (envs.Task(constant, effort=[1.0, 2.0, 3.0]), "effort"),
         (envs.Task(constant, start=lambda rng, n: (np.zeros((n, 3)), np.zeros((n, 2))), effort=1.0), "start: q"),
@@ -123,7 +129,7 @@ def test_the_swing_up_is_rewarded_most_at_the_top(arm):
 )
 def test_tasks_that_do_not_fit_are_one_error(arm, task, words):
     with pytest.raises(appell.InputError, match=words):
-        envs.VectorEnv(arm, task)
+        envs.VectorEnv(arm, task).reset()
 
 
 def test_actions_of_another_shape_are_one_error(arm):

@@ -86,3 +86,21 @@ def test_the_feet_carry_the_weight(stance):
     still = np.zeros((SAMPLES, robot.nv))
     w = robot.contact_forces(q, still, robot.inverse_dynamics(q, still, still[:, : len(robot.driven)]))
     agree(w[..., :3].sum(axis=1), np.tile([0.0, 0.0, 9.81 * robot.total_mass], (SAMPLES, 1)), 1e-10)
+
+
+@pytest.mark.parametrize("verb", ["forward_dynamics", pytest.param("inverse_dynamics", marks=pytest.mark.slow)])
+def test_derivatives_are_differences_along_the_motions_of_the_robot(stance, verb):
+    robot, _, (q, *_), (v, *_), (tau, *_) = stance
+    call, h = getattr(robot, verb), 1e-6
+    x = tau if verb == "forward_dynamics" else robot.forward_dynamics(q, v, tau)[: len(robot.driven)]
+
+    def slope(moved):
+        return (moved(h) - moved(-h)) / (2.0 * h)
+
+    expected = (
+        np.stack([slope(lambda s, d=d: call(robot.integrate(q, s * d), v, x)) for d in np.eye(robot.nv)], axis=-1),
+        np.stack([slope(lambda s, d=d: call(q, v + s * d, x)) for d in np.eye(robot.nv)], axis=-1),
+        np.stack([slope(lambda s, d=d: call(q, v, x + s * d)) for d in np.eye(len(x))], axis=-1),
+    )
+    for found, wanted in zip(getattr(robot, f"{verb}_derivatives")(q, v, x), expected, strict=True):
+        agree(found, wanted, 1e-6)

@@ -369,3 +369,14 @@ def test_springs_of_joints_come_back_from_a_file(rng, tmp_path):
     again = appell.load(robot.save(tmp_path / "robot.sdf"))
     q = rng.normal(size=2)
     np.testing.assert_allclose(again.gravity(q), robot.gravity(q), rtol=1e-12)
+
+
+def test_an_empty_link_called_world_is_the_world():
+    text = """<sdf version="1.6"><model name="m">
+    <link name="world"></link>
+    <link name="rod"><inertial><mass>2</mass></inertial></link>
+    <joint name="hinge" type="revolute"><parent>world</parent><child>rod</child><axis><xyz>0 1 0</xyz></axis></joint>
+    </model></sdf>"""
+    with pytest.warns(AppellWarning, match=r"m.sdf:2: link 'world' is empty, and its name is the world's"):
+        model = read_sdf(text, source="m.sdf")
+    assert [body.joint.name for body in model.bodies] == ["hinge"]

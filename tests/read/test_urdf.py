@@ -224,7 +224,7 @@ def test_elements_repeated_word_for_word_are_read_once_with_a_warning():
     ("good", "bad", "message"),
     [
         ('<mass  value="1">', '<mass value="2">', "p.urdf:3: link 'rod': there are 2 elements <mass>; keep one"),
-        ("<!-- once more -->", "<inertial/>", "there is no <mass>"),
+        ("<!-- once more -->", "<inertial/>", "defined twice"),
         ("/> <child", "/><dynamics/><child", "defined twice"),
     ],
 )
@@ -233,6 +233,30 @@ def test_elements_repeated_in_other_words_are_refused(good, bad, message):
         warnings.simplefilter("ignore", AppellWarning)
         with pytest.raises(ReadError, match=message):
             read_urdf(REPEATED.replace(good, bad), source="p.urdf")
+
+
+HINGED = """<robot name="p"><link name="base"/>
+<link name="rod">{inertial}</link>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>"""
+WEIGHT = '<inertial>{mass}<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/></inertial>'
+
+
+def test_of_two_inertials_the_first_counts_with_a_warning():
+    both = "\n".join(WEIGHT.format(mass=f'<mass value="{m}"/>', i=m) for m in (1, 7))
+    with pytest.warns(AppellWarning, match=r"p.urdf:2: link 'rod': a second <inertial>, in line .?3.?; the first counts"):
+        model = read_urdf(HINGED.format(inertial=both), source="p.urdf")
+    assert [body.inertia.mass for body in model.bodies] == [1.0]
+
+
+def test_an_inertial_of_zeros_without_a_mass_is_none():
+    with pytest.warns(AppellWarning, match="p.urdf:2: link 'rod': <inertial> has no <mass> and nothing but zeros"):
+        model = read_urdf(HINGED.format(inertial=WEIGHT.format(mass="", i=0)), source="p.urdf")
+    assert [body.inertia.mass for body in model.bodies] == [0.0]
+
+
+def test_an_inertia_without_a_mass_is_refused():
+    with pytest.raises(ReadError, match="link 'rod': there is no <mass>; add one"):
+        read_urdf(HINGED.format(inertial=WEIGHT.format(mass="", i=1)), source="p.urdf")
 
 
 QUATERNION_URDF = """<robot name="r" version="1.2"><link name="a"/>

@@ -33,7 +33,7 @@ def mujoco_agreement(path: Path, *, samples: int, most: int | None = None) -> Ag
         try:
             loaded = load(path)
             mujoco = extra("mujoco", "the comparison needs")
-            compiled = plain(mujoco, mujoco.MjModel.from_xml_path(str(path)))
+            compiled = plain(mujoco, mujoco.MjModel.from_xml_path(str(path.absolute())))
             robot = load(model_of_compiled(mujoco, compiled, str(path)), loops=False)
         except AppellError as error:
             return refusal(path, error, peer="MuJoCo", base="file")

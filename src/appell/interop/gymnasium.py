@@ -9,17 +9,17 @@ with one row per environment, so that rewards and ends are computed for all at o
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError
 from appell.interop.tasks import State, Task, efforts, reach, swing_up
 from appell.read.extras import extra
-from appell.robot.arguments import ABOVE_ZERO, finite_array, number, whole
+from appell.robot.arguments import ABOVE_ZERO, choice, finite_array, number, whole
 from appell.robot.robot import Robot
-from appell.simulation.rollout.rollout import rollout
+from appell.simulation.rollout.rollout import advance
+from appell.simulation.rollout.scheme import METHODS
 from appell.spatial.scalar import Array
 
 gym: Any = extra("gymnasium", "appell.interop.gymnasium needs")
@@ -85,7 +85,9 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
             )
         self.robot, self.task = robot, task
         self.num_envs, self._substeps = whole("VectorEnv: num_envs", num_envs), whole("VectorEnv: substeps", substeps)
-        self._dt, self._method = number("VectorEnv: dt must be a time above zero", dt, ABOVE_ZERO), method
+        self._dt = number("VectorEnv: dt must be a time above zero", dt, ABOVE_ZERO)
+        choice("VectorEnv: no method", method, METHODS)
+        self._advance = advance(robot, method, self._dt, self._substeps)
         self._effort = efforts(robot, task)
         self._is_angle = _angles(robot)
         self.metadata = {"autoreset_mode": vector.AutoresetMode.NEXT_STEP, "render_modes": []}
@@ -147,16 +149,13 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
             )
         tau = np.clip(given, -1.0, 1.0) * self._effort
         before, fresh = self._state, self._is_over
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AppellWarning)  # a state that diverges ends its episode
-            moved = rollout(
-                self.robot, before.q, before.v, tau[:, None, :], self._dt,
-                steps=self._substeps, save_every=self._substeps, method=self._method, parameters=self._parameters,
-            )  # fmt: skip
-        with np.errstate(invalid="ignore"):
-            is_lost = (moved.diverged >= 0) | ~(np.abs(moved.v[:, -1]) < FASTEST).all(axis=1)
-        q = np.where(is_lost[:, None], before.q, moved.q[:, -1])
-        v = np.where(is_lost[:, None], before.v, moved.v[:, -1])
+        q, v, lasted = self._advance(before.q, before.v, tau, self._parameters)
+        with np.errstate(invalid="ignore"):  # a state that diverges ends its episode
+            is_lost = (lasted < self._substeps) | ~(np.abs(v) < FASTEST).all(axis=1)
+        if is_lost.any():
+            q, v = (np.where(is_lost[:, None], old, new) for old, new in ((before.q, q), (before.v, v)))
+        else:
+            q, v = q.copy(), v.copy()
         self._state = State(q, v, before.goal, before.t + self._dt * self._substeps)
         rewards = np.array(self.task.reward(self._state, tau), dtype=float)
         terminated = is_lost | (self.task.ended(self._state) if self.task.ended else False)
@@ -177,6 +176,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
         for name, x, size in (("start: q", q, robot.nq), ("start: v", v, robot.nv), ("goal", goal, goal.shape[-1])):
             if x.shape != (n, size):
                 raise InputError(f"Task.{name}: expected ({n}, {size}), got {x.shape} for robot '{robot.name}'")
+        robot.configuration("Task.start: q", q)
         return State(q, v, goal, np.zeros(n))
 
     def _restart(self, which: Array) -> None:
@@ -186,7 +186,9 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
         for old, new in zip(self._state, fresh, strict=True):
             old[which] = new
         if self.task.parameters is not None:
-            drawn = finite_array("Task.parameters", self.task.parameters(rng, count))
+            drawn, size = finite_array("Task.parameters", self.task.parameters(rng, count)), self.robot.parameters.size
+            if drawn.shape != (count, size):
+                raise InputError(f"Task.parameters: expected ({count}, {size}), got {drawn.shape}")
             if self._parameters is None:
                 self._parameters = np.empty((self.num_envs, drawn.shape[-1]))
             self._parameters[which] = drawn

@@ -18,6 +18,7 @@ from appell.loops.assembly import CLOSED, Assembler, home
 from appell.loops.checks import check_closures, standstill
 from appell.loops.choice import choose_dependent
 from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
+from appell.loops.derivatives import OF_CLOSED
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
 from appell.loops.structure import Structure, away_from_singular, better_conditioned, condition, decide, samples
@@ -176,7 +177,11 @@ class Closed(Kind):
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithms of a verb."""
-        return _OWN_PROGRAMS.get(verb) or known(verb)
+        own = _OWN_PROGRAMS.get(verb) or known(verb)
+        is_shared = self.structure.is_redundant and self.structure.n_driven < len(self.structure.independent)
+        if verb not in OF_CLOSED or (is_shared and verb == "inverse_dynamics_derivatives"):
+            return own
+        return {**{name: f._replace(competes=False) for name, f in own.items()}, **OF_CLOSED[verb]}
 
     def variants(self, verb: str) -> Sequence[str]:
         """Return frames and axes in which closures can be written; they compete in inverse dynamics, for all verbs."""

@@ -199,6 +199,17 @@ class ClosedPosture(Posture):
 
     def _shared(self, total: Forces, shares: Sequence[Forces], weights: Scalars) -> tuple[Forces, Scalars]:
         """Return the actuator forces of least τᵀWτ: τ = W⁻¹Γ_a λ, and M_pᵀλ = 0."""
+        multipliers, free, eased = self._solved_sharing(total, shares, weights)
+        return [dot(column, multipliers) for column in zip(*eased, strict=True)], free
+
+    def multipliers(self, total: Forces) -> Scalars:
+        """Return λ of redundant actuators, τ = Γ_a λ, where there are no passive modes."""
+        return self._solved_sharing(total, (), ())[0]
+
+    def _solved_sharing(
+        self, total: Forces, shares: Sequence[Forces], weights: Scalars
+    ) -> tuple[Scalars, Scalars, list[list[Scalar]]]:
+        """Return λ, the passive accelerations, and the rows of Γ_aᵀW⁻¹ in units of the mean of W⁻¹."""
         motors, n = self._motor_rows(), self.n
         eased = motors
         if weights:
@@ -208,9 +219,7 @@ class ClosedPosture(Posture):
         rows += [[*share, *(0.0 for _ in shares)] for share in shares]
         self.driving = elimination.factorise([dict(enumerate(row)) for row in rows], self.loops.structure.driving)
         solved = elimination.solve(self.driving, [*total, *(0.0 for _ in shares)])
-        multipliers = [solved[k] for k in range(n)]
-        free = tuple(solved[n + k] for k in range(len(shares)))
-        return [dot(column, multipliers) for column in zip(*eased, strict=True)], free
+        return tuple(solved[k] for k in range(n)), tuple(solved[n + k] for k in range(len(shares))), eased
 
     def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
         """Return the force and moment that each closure puts on its second frame's body, in the first frame's axes."""

@@ -43,7 +43,8 @@ def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[s
     try:
         if given.is_text:
             return mujoco.MjModel.from_xml_string(given.data.decode("utf-8", "replace").lstrip("\ufeff")), remarks
-        return mujoco.MjModel.from_xml_path(os.fspath(path_or_text)), remarks
+        # of a relative path, mujoco looks for some meshes in its folder twice
+        return mujoco.MjModel.from_xml_path(os.path.abspath(path_or_text)), remarks
     except Exception as error:  # mujoco's own, and what its C++ throws where memory does not suffice
         said = " ".join(str(error).split()) or type(error).__name__
         line = re.search(r"\bline (?:number=)?(\d+)", said, re.IGNORECASE)

@@ -174,6 +174,9 @@ class _Reading:
             raise place.error(f"<include> is not followed; {EXPAND}")
         own = f"{prefix}{MODEL}"
         links = children(element, "link")
+        for each in [x for x in links if x.get("name") == WORLD_NAME and not len(x)]:
+            warn("link 'world' is empty, and its name is the world's; read as the world", self.source, line_of(each))
+            links.remove(each)
         nested = children(element, "model")
         canonical = (element.get("canonical_link") or "").strip()
         first = (

@@ -40,6 +40,7 @@ from appell.read.xml import (
     place_of,
     required,
     tag,
+    warn,
     without_repeats,
 )
 from appell.spatial.inertia import Inertia
@@ -169,15 +170,30 @@ def _link(element: Element, source: str) -> Link:
 
 
 def _inertia(link: Element, owner: Place) -> Inertia:
-    inertial = child(link, "inertial", owner)
-    if inertial is None:
+    given = children(link, "inertial")
+    if not given:
         return Inertia()
+    inertial, *others = without_repeats(given, owner.source)
     owner = replace(owner, line=line_of(inertial))
+    if others:
+        lines = listed(str(line_of(x)) for x in others)
+        problem = f"{owner.path}: a second <inertial>, in line {lines}; the first counts, as in other readers"
+        warn(problem, owner.source, line_of(inertial))
+    if not children(inertial, "mass") and not _has_number(inertial):
+        problem = f"{owner.path}: <inertial> has no <mass> and nothing but zeros; the link is read without mass"
+        warn(problem, owner.source, line_of(inertial))
+        return Inertia()
     mass = _number(required(inertial, "mass", owner), "value", owner)
     tensor = required(inertial, "inertia", owner)
     xx, xy, xz, yy, yz, zz = (_number(tensor, key, owner) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     about_centre = Inertia.from_centre(mass, ZERO, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     return about_centre.moved(origin(inertial, owner))
+
+
+def _has_number(inertial: Element) -> bool:
+    """Return whether anything in an <inertial> is not zero."""
+    values = (value for element in inertial.iter() for value in element.attrib.values())
+    return any(part.strip("+-0.") for value in values for part in value.split())
 
 
 def _connection(element: Element, source: str) -> Connection:

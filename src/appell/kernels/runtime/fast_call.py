@@ -370,20 +370,17 @@ def _field(array: str, field: str, name: str) -> list[str]:
     return fetch(name, kind, array, offset, "i8")
 
 
-class FastCall:
-    """A builtin around `@fast_call`, and what it points to."""
-
-    def __init__(self, name: str, places: tuple[int, int], outputs: Sequence[Port], general: Any) -> None:
-        function, context = places
-        self._name = name.encode()
-        self._definition = _Definition(
-            self._name, function, _FASTCALL, b"Plain arrays the short way, others the general."
-        )
-        (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses())
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        lenders = (functools.partial(_lent, port.shape) for port in outputs)
-        self.call: Any = make(ctypes.addressof(self._definition), (general, *lenders), None)
+def builtin(name: str, places: tuple[int, int], outputs: Sequence[Port], general: Any) -> Any:
+    """Return a builtin around `@fast_call`."""
+    function, context = places
+    about = b"Plain arrays the short way, others the general."
+    definition = _Definition(name.encode(), function, _FASTCALL, about)
+    (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses())
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    lenders = (functools.partial(_lent, port.shape) for port in outputs)
+    # self holds the definition, which a builtin reads once more while it is destroyed
+    return make(ctypes.addressof(definition), (general, *lenders, definition), None)
 
 
 def _lent(shape: tuple[int, ...], rows: int) -> Any:

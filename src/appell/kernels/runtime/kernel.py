@@ -45,7 +45,6 @@ class Kernel:
         self._tape: Tape | Rolled | None = None
         self._engines: list[Any] = []
         self._failure: BaseException | None = None
-        self._fast_calls: list[fast_call.FastCall] = []
         self._core = [len(port.shape) for port in spec.inputs]
         least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
         self._many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
@@ -143,9 +142,7 @@ class Kernel:
             return general
         engine = self._engines[0]
         places = (int(engine.get_function_address("fast_call")), int(engine.get_global_value_address("context")))
-        made = fast_call.FastCall(self.spec.name, places, self.spec.outputs, general)
-        self._fast_calls.append(made)
-        return made.call
+        return fast_call.builtin(self.spec.name, places, self.spec.outputs, general)
 
     def _compile_single(self, *arguments: int) -> None:
         """Stand in for the single-precision loop on its first call: compile it, take its place, run it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -156,6 +157,28 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
     _report(robot, diverged)
     q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
     return Rollout(np.arange(kept.start, kept.stop, kept.step) * dt, q, v, diverged)
+
+
+def advance(robot: Robot, method: str, dt: float, steps: int) -> Callable[..., tuple[Array, Array, Array]]:
+    """Return what moves states (n, nq) and (n, nv) on by some steps, without checks: for callers that checked them.
+
+    It takes q, v, the forces (n, nu) of all steps and π (n, p) or None, all of float64, and returns q, v and for how
+    many steps each state stayed finite. It does not warn.
+    """
+    kept, shares = range(0, steps + 1, steps), weights(method, dt)
+
+    def moved(q: Array, v: Array, tau: Array, pi: Array | None) -> tuple[Array, Array, Array]:
+        fixed, drives = [] if pi is None else [pi], [np.broadcast_to(tau[:, None], (len(tau), steps, tau.shape[1]))]
+        if robot.kind.is_looped:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AppellWarning)
+                (q, v), lasted = stepwise(robot, method, None, [q, v], fixed, drives, dt, kept, pi)
+        else:
+            kernel = rollout_kernel(robot, method, None, is_parametric=pi is not None)
+            (q, v), lasted = kernel([q, v], fixed, drives, shares, kept)
+        return q[:, -1], v[:, -1], lasted
+
+    return moved
 
 
 def _check_memory(given: _Arguments, kept: int) -> None:
