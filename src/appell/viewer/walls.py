@@ -8,7 +8,8 @@ import numpy as np
 
 from appell.results.animation import wires
 from appell.simulation.walls.quadrics import Sphere
-from appell.simulation.walls.shapes import Plane, unit
+from appell.simulation.walls.shapes import Plane
+from appell.simulation.walls.wall import unit
 from appell.spatial.scalar import Array
 from appell.viewer.geometry import ribbon
 from appell.viewer.palette import WALL
