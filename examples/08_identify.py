@@ -42,7 +42,7 @@ def main(folder: str = "out") -> None:
     print(f"another motion is predicted to {prediction.score:.2%}")
     print(cross_validate(fit, folds=2))
     for motor in residuals(fit).motors:
-        print(f"{motor.motor}: explained {motor.explained:.2%}, {'; '.join(motor.hints) or 'nothing stands out'}")
+        print(f"{motor.motor}: explained {motor.explained:.2%}, {'; '.join(motor.hints) or 'no hints'}")
 
     fit.plot(Path(folder, "identify_friction.png"))
     print("written to", fit.save(Path(folder, "puma560_fitted.urdf")))

@@ -397,7 +397,7 @@ def test_energy_of_adaptation_falls_by_the_damped_power(puma, motion):
         (lambda r: OperationalSpace(r, "tip", still, 1.0, 1.0), "no frame 'tip'"),
         (lambda r: OperationalSpace(r, "link6", still, -1.0, 1.0), "kp: expected one number of 0 or more, or six"),
         (lambda r: OperationalSpace(r, "link6", still, 1.0, 1.0, axes=(0, 6)), "axes: expected some of 0 to 5"),
-        (lambda r: Adaptive(appell.load("two-link", floating=True), still, 1.0, 1.0, 1.0), "'root' has more"),
+        (lambda r: Adaptive(appell.load("two-link", floating=True), still, 1.0, 1.0, 1.0), "'root' has several"),
         (lambda r: gains(0.0), "frequency: expected numbers > 0"),
     ],
 )

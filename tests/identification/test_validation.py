@@ -175,7 +175,7 @@ def test_the_table_has_a_hint_a_motor(rubbing_log):
     fit = identify(appell.load("two-link"), rubbing_log, "qr", False, rotors=False)
     found = residuals(fit)
     bare = replace(found, motors=tuple(motor._replace(hints=()) for motor in found.motors))
-    assert [row[-1] for row in bare.table().rows] == ["nothing stands out"] * 2
+    assert [row[-1] for row in bare.table().rows] == ["no hints"] * 2
     assert [row[-1] for row in found.table().rows] == ["; ".join(motor.hints) for motor in found.motors]
 
 

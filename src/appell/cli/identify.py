@@ -188,7 +188,7 @@ def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
     """Return in words what a user should know before trusting the fit."""
     doubts = []
     ratings = [row[3] for row in fit.table().rows[: fit.base.n]]
-    n = sum(word != "not by this log" for word in ratings)
+    n = sum(word != "not identified" for word in ratings)
     if n < EXCITED * fit.base.n:
         doubts.append(
             f"the logs tell {n} of {fit.base.n} base parameters; faster and longer motions tell more (appell.excite)"
