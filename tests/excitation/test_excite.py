@@ -227,9 +227,7 @@ def test_base_parameters_of_another_robot_are_refused(arm):
 
 
 def test_limits_that_no_motion_keeps_are_one_error_that_names_them(arm):
-    with pytest.raises(
-        appell.InputError, match=r"no motion .* within its limits .* torque of joint.* limit -?1;"
-    ):
+    with pytest.raises(appell.InputError, match=r"no motion .* within its limits .* torque of joint.* limit -?1;"):
         excite(arm, {"lower": -0.5, "upper": 0.5, "torque": 1.0}, harmonics=2, duration=4.0, starts=1)
 
 

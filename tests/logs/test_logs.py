@@ -208,9 +208,7 @@ def test_two_rows_out_of_order_cost_one(text):
 
 def test_a_repeated_time_is_left_out(text):
     rows = [*ROWS[:20], "0.19,1.9001,3.8,0", *ROWS[20:]]
-    assert [str(x) for x in read_log(text(rows), MAP).repairs] == [
-        "line 21: left out: repeated time"
-    ]
+    assert [str(x) for x in read_log(text(rows), MAP).repairs] == ["line 21: left out: repeated time"]
 
 
 def test_a_pause_between_two_recordings_is_no_fault():
@@ -235,9 +233,7 @@ def test_a_quick_motion_after_long_rest_is_no_fault():
 
 def test_most_rows_corrupt_is_an_error(text):
     rows = [*ROWS[:5], *["1,2,nan,4"] * 25, *ROWS[30:]]
-    with pytest.raises(
-        ReadError, match=r"log\.csv: only 15 of 40 rows are valid: lines 6–30: left out: not a finite"
-    ):
+    with pytest.raises(ReadError, match=r"log\.csv: only 15 of 40 rows are valid: lines 6–30: left out: not a finite"):
         read_log(text(rows), MAP)
 
 
@@ -267,7 +263,9 @@ def test_a_map_that_does_not_fit_is_told_why(text, columns, problem):
 
 def test_times_in_nanoseconds_are_told(text):
     rows = [f"{1_700_000_000_000_000_000 + 10_000_000 * k},{0.1 * k}" for k in range(40)]
-    with pytest.raises(ReadError, match=r"the time step is 1\S*e\+07 s; if times are in nanoseconds, map them as t=1e-9\*"):
+    with pytest.raises(
+        ReadError, match=r"the time step is 1\S*e\+07 s; if times are in nanoseconds, map them as t=1e-9\*"
+    ):
         read_log(text(rows), "t=0,q=1")
 
 

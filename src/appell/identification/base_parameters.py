@@ -63,7 +63,7 @@ class BaseParameters:
     mcy2
     Izz2
     >>> base.regressor(robot, [0.1, 0.2], [0.0, 0.0], [1.0, 0.0]).shape, base.table(base.values(robot)).columns[:2]
-    ((2, 6), ('name', 'value'))
+    ((2, 6), ('parameter', 'definition'))
     """
 
     robot_name: str

@@ -71,7 +71,7 @@ class Fit:
     >>> fit.torque([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape, abs(fit.payload(log).mass) < 0.1
     ((2,), True)
     >>> print(fit.table().columns, len(fit.plot().axes))
-    ('name', 'value', 'standard error', 'rating', 'definition') 2
+    ('parameter', 'value', 'standard error', 'rating', 'file', 'definition') 2
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     fit.save(folder + "/fitted.urdf").name
     'fitted.urdf'
@@ -250,13 +250,13 @@ class Fit:
         Table
             One row per base parameter and friction term.
         """
-        stands = (*self.base.formulas, *("" for _ in self.values[self.base.n :]))
+        definitions = (*self.base.formulas, *("" for _ in self.values[self.base.n :]))
         nominal = (*self.base.values(self.problem.nominal[: self.problem.n_rigid]).tolist(),)
         nominal += (None,) * (len(self.values) - len(nominal))
         rows = tuple(
             (name, float(value), float(error), rating(value, error), before, formula)
             for name, value, error, before, formula in zip(
-                self.names, self.values, self.standard_errors, nominal, stands, strict=True
+                self.names, self.values, self.standard_errors, nominal, definitions, strict=True
             )
         )
         notes = [f"not distinguishable from others: {', '.join(self.seen.left_out)}"] if self.seen.left_out else []

@@ -291,9 +291,8 @@ def table5() -> Table:
         tuple(rows),
         (
             "Reference: numbers stored with the papers, not computed by appell.",
-            "No convention gives all six printed numbers. The differences are rounding errors, amplified by a "
-            "condition "
-            f"number of {condition.min():.1e} to {condition.max():.1e}, and depend on the order of summation.",
+            "No convention gives all six printed numbers. The differences are rounding errors, amplified "
+            f"by a condition number of {condition.min():.1e} to {condition.max():.1e}; the order of summation matters.",
             "The paper's ABA errors were not reproduced: ours and the reference are thousands of times smaller in the "
             "maximum, hundreds of times in the mean. The articulated-body form never assembles the "
             "ill-conditioned matrix.",
