@@ -1,8 +1,8 @@
-"""Random arms of many joints: how long inverse dynamics takes to trace and compile, and that it equals Pinocchio's.
+"""Random arms of many joints: time to trace and compile inverse dynamics, and comparison with Pinocchio.
 
     python benchmarks/chain_compile.py [n ...]
 
-The cache is off; a line a robot; the last column is the greatest difference relative to the greatest torque.
+The cache is off; one line per robot; the last column is the largest difference relative to the largest torque.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Exported controllers against Pinocchio: a whole computed-torque step of the PUMA 560, one sample at a time.
+"""Exported controllers against Pinocchio: a complete computed-torque step of the PUMA 560, one sample at a time.
 
     python benchmarks/control_c.py [samples]
 
 The C is what ``Tracking.export`` writes, gains and limits of forces included, and a loop in another file calls it once
 per sample. Pinocchio's side is `rneaInParallel` with one thread on the same robot, a C++ loop over the same samples,
-its time divided by their number: inverse dynamics alone, where the law does the feedback and the limits besides, and
-with integral action the anti-windup too. All take turns, and the best of many counts. The last column is the greatest
-difference between the law's forces and Pinocchio's of the law's acceleration, cut at the limits, beside the greatest.
+its time divided by their number: inverse dynamics only, while the control law includes feedback and limits, and
+with integral action the anti-windup. All alternate, and the best of many counts. The last column is the largest
+difference between the law's torques and Pinocchio's for the same acceleration, clipped to the limits, relative to the
+largest torque.
 """
 
 from __future__ import annotations

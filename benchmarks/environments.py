@@ -1,4 +1,4 @@
-"""Steps per second of the vector environment beside Gymnasium's MuJoCo Reacher and Pusher, one thread, one run.
+"""Steps per second of the vector environment and of Gymnasium's MuJoCo Reacher and Pusher, one thread, one run.
 
     python benchmarks/environments.py
 

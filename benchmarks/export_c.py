@@ -2,9 +2,9 @@
 
     python benchmarks/export_c.py [samples]
 
-The C is what ``robot.export`` writes, in a file of its own, and a loop in another file calls it once per sample: no
-compiler can make vectors across samples of that. Pinocchio's side is `rneaInParallel` with one thread, a C++ loop over
-the same samples, its time divided by their number. Both take turns, and the best of many counts. The last column is the
+The C is what ``robot.export`` writes, in a file of its own, and a loop in another file calls it once per sample: a
+compiler cannot vectorise that across samples. Pinocchio's side is `rneaInParallel` with one thread, a C++ loop over the
+same samples, its time divided by their number. Both alternate, and the best of many counts. The last column is the
 greatest difference, relative to the greatest torque.
 """
 

@@ -1,8 +1,8 @@
-"""The papers' formulations on the PUMA 560, in batches of native code, one thread: time and operations of a sample.
+"""The papers' formulations on the PUMA 560, in batches of native code, one thread: time and operations per sample.
 
     python benchmarks/formulations.py [samples]
 
-Each formulation runs on the frames of the robot's file; "compiled" is what runs where no formulation is named. All
+Each formulation runs on the frames of the robot's file; "compiled" is the default program. All
 results of a verb must agree before they are timed. Pinocchio's C++ batch calls are timed in the same run.
 """
 
@@ -60,7 +60,7 @@ def main(samples: int) -> Table:
             theirs = [np.asfortranarray(array.T) for array in given]
             spent = best(lambda verb=verb, theirs=theirs: PEERS[verb](1, pool, *theirs))  # type: ignore[misc]
             rows.append((verb, "Pinocchio", None, 1e9 * spent / samples))
-    return Table(f"PUMA 560, {samples} samples", ("verb", "formulation", "operations", "ns a sample"), tuple(rows))
+    return Table(f"PUMA 560, {samples} samples", ("verb", "formulation", "operations", "ns per sample"), tuple(rows))
 
 
 if __name__ == "__main__":

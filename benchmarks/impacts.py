@@ -1,7 +1,7 @@
 """Located impacts: the tree of shafei2018 in its circle, and a humanoid dropped into a sphere.
 
-Prints how long each simulation takes once compiled, and what it kept: energy, gaps, momentum. There is no peer that
-locates impacts; the paper reports about 40 hours for the first.
+Prints the time of each simulation after compilation, and its invariants: energy, gaps, momentum. heyoka locates events
+of ordinary differential equations too, but has no multibody impacts; the paper reports about 40 hours for the first.
 """
 
 from __future__ import annotations

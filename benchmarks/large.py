@@ -1,6 +1,6 @@
-"""Large robots on a free base against Pinocchio: TALOS (50 velocities) and Unitree G1, batch 4096, one thread.
+"""Large robots with floating base against Pinocchio: TALOS (50 velocities) and Unitree G1, batch 4096, one thread.
 
-The two take turns, the best of many counts. Compile times are of a fresh cache, in this process.
+Both alternate, the best of many counts. Compile times are with an empty cache, in this process.
 """
 
 from __future__ import annotations

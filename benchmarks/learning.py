@@ -1,12 +1,12 @@
-"""Gradients of a UR5's forward dynamics: PyTorch and JAX on native kernels beside the function exported to JAX.
+"""Gradients of a UR5's forward dynamics: PyTorch and JAX on native kernels against the function exported to JAX.
 
     python benchmarks/learning.py [SAMPLES]
 
-Everything runs on one core. All ways take turns, and the best of many counts [ms per batch, ns per sample]; the numbers
-are compared first. "forward" is the accelerations, "backward" the gradient of half their squares by q, v and τ, with
-the accelerations of before where a framework keeps them (PyTorch), from the arguments where it does not (JAX).
-"exported" is the gradient that JAX makes of the exported accelerations, "exported product" the exported
-vector–Jacobian product.
+Everything runs on one core. All variants alternate, and the best of many counts [ms per batch, ns per sample]; the
+numbers are compared first. "forward" is the accelerations, "backward" the gradient of half their squares by q, v and τ,
+with the accelerations of before where a framework keeps them (PyTorch), from the arguments where it does not (JAX).
+"exported" is the gradient that JAX makes of the exported accelerations, "exported product" the exported vector–Jacobian
+product.
 """
 
 from __future__ import annotations

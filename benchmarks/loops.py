@@ -1,8 +1,8 @@
 """Closed robots, one thread, a batch of 8192 against `pinocchio.constraintDynamics` on the same model, in one run.
 
-Pinocchio has no inverse dynamics of closed robots; what it has is constrained forward dynamics, called here from Python
-once a sample with its C++ doing the work (the call itself costs about a microsecond). Both sides are measured in turns,
-and the best of many turns counts.
+Pinocchio has constrained forward dynamics and no inverse dynamics of closed robots (generalized_rbda, RBDL and
+toolbox-parallel-robots have); it is called here from Python once per sample (the call itself costs about a
+microsecond). Both sides alternate, and the best of many repeats counts.
 
     .venv/bin/python benchmarks/loops.py [ROBOT ...]
 """
@@ -97,7 +97,7 @@ def measure(name: str) -> None:
     bar = best["pin.constraintDynamics"]
     print(f"{name}: nv {robot.nv} of {robot.model.nv}, apart by {np.abs(a - theirs).max() / np.abs(theirs).max():.1e}")
     for what, took in best.items():
-        print(f"  {what:24} {1e9 * took:8.0f} ns a sample   {bar / took:6.1f} ×")
+        print(f"  {what:24} {1e9 * took:8.0f} ns per sample   {bar / took:6.1f} ×")
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Ten million states of the UR5 with ten thousand different inertias in one call, beside Pinocchio; one thread each.
+"""Ten million states of the UR5 with ten thousand different inertias in one call, against Pinocchio; one thread each.
 
     python benchmarks/many_inertias.py
 
-appell takes the inertias as ``parameters=``: one compiled program, nothing is compiled again. Pinocchio changes the
+appell takes the inertias as ``parameters=``: one compiled program, without recompilation. Pinocchio changes the
 inertias of its model and calls ``rneaInParallel`` on the states of one set after the other; it is timed on some of the
 sets, and the numbers of these are compared.
 """

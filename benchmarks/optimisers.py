@@ -1,9 +1,9 @@
-"""Inverse dynamics in CasADi and JAX: how long functions take to make and to call, beside appell's own kernel.
+"""Inverse dynamics in CasADi and JAX: time to build and to call functions, against appell's native kernel.
 
     python benchmarks/optimisers.py
 
-One thread and one sample a call, the best of many; CasADi's virtual machine runs 1000 samples in one call. Pinocchio's
-CasADi interface is not in its wheels, so there is no peer here.
+One thread and one sample per call, the best of many; CasADi's virtual machine runs 1000 samples in one call.
+Pinocchio's CasADi interface is not in its wheels, so there is no peer here.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
     python benchmarks/rollout.py [robots] [steps]
 
-MuJoCo reads each robot from the URDF that appell writes of it, without geometry; contacts, limits and all else of its
-constraint solver are switched off. Torques are `qfrc_applied`, so that no actuator is computed. Both write every state;
-they take turns, and the best of several counts. The last column is the greatest difference of q after the first tenth
-of a second: proof that both solve the same equations.
+MuJoCo reads each robot from a URDF file without geometry, written by appell; contacts, limits and its constraint solver
+are disabled. Torques are `qfrc_applied`, without actuators. Both store every state; they alternate, and the best of
+several counts. The last column is the largest difference of q after 0.1 s, a check that both solve the same equations.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The Agile Wrist against Pinocchio: inverse dynamics in batches, one thread, a sample each.
+"""The Agile Wrist against Pinocchio: inverse dynamics in batches, one thread, times per sample.
 
     python benchmarks/spherical.py [samples]
 
-Pinocchio has no inverse dynamics of closed chains; what it has is `constraintDynamics`, the forward dynamics of the
-three chains under their closures. It is called in a loop; two models of it are built, and the faster one counts:
-a tree of seven joints whose other two legs are held by points (3 rows each), and three whole legs, each with a third
-of the platform, held together by frames (6 rows each, of which three say nothing). Both must give the accelerations
-that appell's torques were computed for.
+Pinocchio has no inverse dynamics of closed chains; its `constraintDynamics` is the forward dynamics of the three chains
+with their loop closures. It is called in a loop; two models are built, and the faster one counts: a tree of seven
+joints whose other two legs are closed by points (3 rows each), and three complete legs, each with a third of the
+platform, connected by frames (6 rows each, of which three are redundant). Both must give the accelerations of appell's
+torques.
 """
 
 from __future__ import annotations
@@ -132,7 +132,12 @@ def main() -> None:
     peer = min(times[name] for name in peers)
     table: list[tuple[Cell, ...]] = [(f"appell {name}", times[name], peer / times[name], None) for name in ours]
     table += [(f"pin.constraintDynamics, {name}", times[name], None, errors[name]) for name in peers]
-    columns_ = ("what", "ns a sample", "times faster than the faster peer", "peer's difference in joint accelerations")
+    columns_ = (
+        "what",
+        "ns per sample",
+        "times faster than the faster peer",
+        "peer's difference in joint accelerations",
+    )
     Console(width=140).print(Table(f"agile-wrist, {samples} samples, one thread", columns_, tuple(table)))
 
 

@@ -1,7 +1,7 @@
-"""Robots on their feet, one thread, a batch of 8192 against `pinocchio.constraintDynamics`, in one run.
+"""Legged robots in stance, one thread, a batch of 8192 against `pinocchio.constraintDynamics`, in one run.
 
-Pinocchio's C++ is called from Python once a sample (the call itself costs about a microsecond). Accelerations and
-contact forces are compared first. Then both sides are measured in turns, and the best of many turns counts.
+Pinocchio's C++ is called from Python once per sample (the call itself costs about a microsecond). Accelerations and
+contact forces are compared first. Then both sides alternate, and the best of many repeats counts.
 
     .venv/bin/python -m benchmarks.stance [anymal go2 talos]
 """
@@ -68,7 +68,7 @@ def measure(name: str) -> None:
     print(f"{name}: nv {robot.nv} of {robot.model.nv}, {robot.nu} motors, held in {held:.1f} s; accelerations apart by")
     print(f"  {apart[0]:.1e}, contact forces by {apart[1]:.1e}")
     for what, took in best.items():
-        print(f"  {what:24} {1e9 * took:8.0f} ns a sample   {bar / took:6.1f} ×   first call {made[what]:.2f} s")
+        print(f"  {what:24} {1e9 * took:8.0f} ns per sample   {bar / took:6.1f} ×   first call {made[what]:.2f} s")
 
 
 def main() -> None:

@@ -3,11 +3,11 @@
     python benchmarks/verbs.py [--robots UR5 G1] [--verbs mass_matrix] [--native] [--c] [--json FILE]
 
 appell: plain and with `out=`, 1 and 2 threads, float32, compile times of this process with an empty cache folder (cold)
-and of a second kernel from that folder (cached); with ``--c`` exported C by every compiler there is, a sample per call.
-Peers: the wheel of Pinocchio, each call less its cost on a model of one joint; with ``--native`` Pinocchio compiled for
-this processor; and the strongest peer of docs/benchmarks.md, scaled by the wheel's time here. All take turns, and the
-best of many counts [ns per sample]. A row counts only if its numbers are Pinocchio's. "results filled" is the time that
-NumPy takes to fill arrays of the results' size with one number: what memory alone takes of it.
+and of a second kernel from that folder (cached); with ``--c`` exported C by all available compilers, one sample per
+call. Peers: the wheel of Pinocchio, each call minus its cost on a model of one joint; with ``--native`` Pinocchio
+compiled for this processor; and the strongest peer of docs/benchmarks.md, scaled by the wheel's time here. All
+alternate, and the best of many counts [ns per sample]. A row counts only if its results equal Pinocchio's. "results
+filled" is the time in which NumPy fills arrays of the size of the results: the part of memory bandwidth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Torques of an arm, for one state and for ten thousand: the first thing anybody asks of a dynamics library."""
+"""Joint torques of an arm, for one state and for ten thousand."""
 
 from __future__ import annotations
 

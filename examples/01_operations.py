@@ -1,4 +1,4 @@
-"""How many operations inverse dynamics of known arms takes: compiled by appell, and as published for OpenSYMORO."""
+"""Operation counts of inverse dynamics for known arms: compiled by appell, and as published for OpenSYMORO."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PUBLISHED = {"puma560": 301 + 240, "rx90": 287 + 226, "stanford": 262 + 211}
 
 
 def main(file: str = "out/operations.png") -> None:
-    """Draw the counts of inverse dynamics: as papers count the Gibbs form, OpenSYMORO's, and the compiled program's."""
-    # general links, as a count over all parameters needs: the catalogue's own files have many zeros
+    """Plot operation counts of inverse dynamics: Gibbs form by the papers' rule, OpenSYMORO, compiled program."""
+    # general links, because the catalogue's files have many zeros
     robots = {name: with_general_links(appell.load(name, friction=False, armature=False)) for name in PUBLISHED}
     bars = {
         "Newton–Euler, as filed": [sum(r.operations("inverse_dynamics", "newton-euler")[:2]) for r in robots.values()],

@@ -1,4 +1,4 @@
-"""A floating quadruped out of a file made on the spot: load, move on the manifold, push, and watch its momentum."""
+"""A quadruped with a floating base from a generated file: load, integrate, push, and check the momentum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEG = Inertia.from_centre(1.0, (0.0, 0.0, -0.1), ((0.01, 0.0, 0.0), (0.0, 0.01, 
 
 
 def quadruped() -> appell.Robot:
-    """Return a trunk with four legs of two joints each, its base free."""
+    """Return a trunk with four legs of two joints each, with a floating base."""
     links, joints = [Link("trunk", TRUNK)], []
     for leg, (x, y) in {"fl": (0.2, 0.1), "fr": (0.2, -0.1), "rl": (-0.2, 0.1), "rr": (-0.2, -0.1)}.items():
         links += [Link(f"{leg}_thigh", LEG), Link(f"{leg}_shank", LEG)]
@@ -26,7 +26,7 @@ def quadruped() -> appell.Robot:
 
 
 def main() -> None:
-    """Let it fall for a moment without torques, pushed sideways at one foot, and compare momentum with the impulse."""
+    """Simulate a fall without torques under a lateral push at one foot, and compare the momentum with the impulse."""
     robot = quadruped()
     q, v, dt, steps = robot.neutral(), np.zeros(robot.nv), 1e-4, 1000
     push = {"fl_shank": np.array([0.0, 5.0, 0.0, 0.0, 0.0, 0.0])}

@@ -1,4 +1,4 @@
-"""A tree of ten rods falls inside a circle: impacts to rounding, points that strike together solved together."""
+"""A tree of ten rods falls inside a circle: located impacts, simultaneous ones solved together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appell.papers.shafei2018 import POINTS, START
 
 
 def main(folder: str = "out") -> None:
-    """Simulate the motion of shafei2018, print its impacts, and write its curves and a film."""
+    """Simulate the motion of shafei2018, print its impacts, and write plots and an animation."""
     robot = appell.load("shafei-tree")
     walls = [appell.walls.Circle(2.5)]
     run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=walls, points=POINTS, rtol=1e-12, atol=1e-13)

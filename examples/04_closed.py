@@ -1,4 +1,4 @@
-"""A closed robot: from actuator accelerations straight to motor forces, and back, without multipliers."""
+"""A closed-loop robot: from actuator accelerations to motor forces, and back, without multipliers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import appell
 
 
 def main() -> None:
-    """Print what a Stewart platform's legs push with, for one posture and for a thousand, and that it falls closed."""
+    """Print the leg forces of a Stewart platform for one and for a thousand postures, and the closure error."""
     robot = appell.load("stewart")
     print(f"{robot.model.nv} joints in the tree, {robot.nv} independent: {', '.join(robot.independent)}")
     q, still = robot.neutral(), np.zeros(6)

@@ -1,4 +1,4 @@
-"""The open control unit on an arm that differs from its model: what point-to-point leaves, integral action removes."""
+"""The control loop on an arm that differs from its model: integral action removes the steady-state error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def still(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def main(folder: str = "out") -> None:
-    """Run two laws at 200 Hz on a PUMA 20 % heavier than model, with friction; then let a motor overheat."""
+    """Run two control laws at 200 Hz on a PUMA 20 % heavier than its model, with friction; then overheat a motor."""
     model = appell.load("puma600")
     arm = perturbed(model, masses=1.2, friction=[6.0, 6.0, 4.0, 0.8, 0.6, 0.2])
     kp, kd, ki = integral_gains(frequency=8.0, damping=1.0, integral=6.0)

@@ -1,6 +1,6 @@
-"""View a run in the browser: the tree of ten rods that falls inside a round wall.
+"""View a run in the browser: the tree of ten rods inside a circular wall.
 
-At a terminal the page stays open until Ctrl-C; elsewhere, as in a test, the example says where it was and ends.
+At a terminal the page stays open until Ctrl-C; otherwise, as in a test, the example prints its address and ends.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A log of an arm, noisy and with friction, becomes a model: values with deviations, scores, and a URDF."""
+"""Identification of an arm from a noisy log with friction: values with standard errors, scores, and a URDF file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appell.identification.validation import cross_validate, residuals
 
 
 def recorded(robot: appell.Robot, motion: appell.trajectory.Fourier, seed: int) -> appell.identification.Log:
-    """Return what a controller would record at 200 Hz for 10 s: torques with friction, and noise on all signals."""
+    """Return a simulated log of 10 s at 200 Hz: torques with friction, and noise on all signals."""
     rng = np.random.default_rng(seed)
     t = np.arange(0.0, 10.0, 0.005)
     q, v, a = motion(t)
@@ -24,7 +24,7 @@ def recorded(robot: appell.Robot, motion: appell.trajectory.Fourier, seed: int) 
 
 
 def main(folder: str = "out") -> None:
-    """Identify a PUMA 560 from one motion, predict another, and save what was found."""
+    """Identify a PUMA 560 from one motion, predict another, and save the identified robot."""
     robot = appell.load("puma560", friction=False, armature=False)
     rng = np.random.default_rng(0)
     waves = [
@@ -34,15 +34,15 @@ def main(folder: str = "out") -> None:
     log = recorded(robot, waves[0], 1)
     fit = appell.identify(robot, log, method="physical", friction="coulomb", cutoff=40.0)
     print(fit)
-    print(f"every body could be made: {fit.is_physical}")
-    for name, value, deviation, told, before, formula in fit.table().rows[:12]:
-        print(f"{name:6s} {value:9.4f} ± {deviation:7.4f}  {told:15s} true {before:9.4f}  {formula}")
+    print(f"physically consistent: {fit.is_physical}")
+    for name, value, error, rating, before, formula in fit.table().rows[:12]:
+        print(f"{name:6s} {value:9.4f} ± {error:7.4f}  {rating:15s} true {before:9.4f}  {formula}")
 
     prediction = fit.predict(recorded(robot, waves[1], 2))
-    print(f"another motion is predicted to {prediction.score:.2%}")
+    print(f"prediction error of another motion: {prediction.score:.2%}")
     print(cross_validate(fit, folds=2))
     for motor in residuals(fit).motors:
-        print(f"{motor.motor}: explained {motor.explained:.2%}, {'; '.join(motor.hints) or 'nothing stands out'}")
+        print(f"{motor.motor}: explained {motor.explained:.2%}, {'; '.join(motor.hints) or 'no hints'}")
 
     fit.plot(Path(folder, "identify_friction.png"))
     print("written to", fit.save(Path(folder, "puma560_fitted.urdf")))

@@ -1,4 +1,4 @@
-"""A lecture note on the double pendulum: its equations of motion in symbols, written as a page of LaTeX."""
+"""A lecture note on the double pendulum: its symbolic equations of motion, written as a LaTeX page."""
 
 from __future__ import annotations
 

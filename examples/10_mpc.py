@@ -23,14 +23,14 @@ VERBS = ["step", "step_derivatives", "step_rk4", "gravity", "inverse_dynamics"]
 def main() -> None:
     """Write arm.c here, compile it with examples/c/mpc.c, run two seconds of control and plot them."""
     model = appell.load("puma560").model
-    # Coulomb friction has no derivative where a joint turns round; the controller estimates what its model lacks
+    # Coulomb friction is not differentiable at zero velocity; the controller estimates the model error
     bodies = tuple(replace(body, joint=replace(body.joint, friction=0.0)) for body in model.bodies)
     robot = appell.load(replace(model, bodies=bodies))
     arm = robot.export(VERBS, path="arm.c", prefix="arm")
     print(f"{arm}: {len(arm.read_text().splitlines())} lines of C")
 
     compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
-    if compiler is None or sys.platform == "win32":  # the clock is that of POSIX
+    if compiler is None or sys.platform == "win32":  # the clock is a POSIX clock
         print("no C compiler here: compile it where the controller runs")
         return
     subprocess.run([compiler, "-std=c99", "-O2", "-I.", str(MAIN), str(arm), "-o", "mpc", "-lm"], check=True)

@@ -45,9 +45,9 @@ def test_help_has_an_example():
 def test_values_friction_scores_and_repairs_are_printed(folder):
     result = run("two-link", folder / "log.csv", "--map", MAP, *QUICK, "--validate", folder / "other.csv")
     assert result.exit_code == 0, result.output
-    for text in ("what the log tells", "stands for", "friction", "coulomb [N·m]", "other.csv: torques predicted"):
+    for text in ("identified parameters", "definition", "friction", "coulomb [N·m]", "other.csv: predicted torques"):
         assert text in result.stdout
-    for text in ("Repairs of the logs:", "what is left", "mean"):
+    for text in ("Repairs of the logs:", "residuals", "mean"):
         assert text in result.stdout
 
 
@@ -134,11 +134,11 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
         (("two-link", "{log}", "--map", MAP), "give gains"),
         (("two-link", "{log}", "--map", MAP, "--gains", "12"), "--gains: expected 2 numbers"),
         (("two-link", "{log}", "--map", MAP, "--gains", "12,x"), "--gains: expected numbers"),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "--method", "magic"), "no method 'magic'"),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "--friction", "sticky"), "no model 'sticky'"),
+        (("two-link", "{log}", "--map", MAP, *QUICK, "--method", "magic"), "unknown method 'magic'"),
+        (("two-link", "{log}", "--map", MAP, *QUICK, "--friction", "sticky"), "unknown model 'sticky'"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--folds", 1), "--folds: expected 2 or more"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--validate", "missing.csv"), "no such file"),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "--payload", "{log}", "--link", "hand"), "no link 'hand'"),
+        (("two-link", "{log}", "--map", MAP, *QUICK, "--payload", "{log}", "--link", "hand"), "unknown link 'hand'"),
         (
             ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.step"),
             "--out: unknown extension of 'model.step'; known:",

@@ -116,7 +116,7 @@ def test_limits_of_a_scenario_end_its_run(scenario, tmp_path):
     file.write_text("max_steps = 3\n" + PENDULUM)
     result = run("simulate", file, "--out", tmp_path / "run.npz")
     assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1].startswith("appell: the run ended early: max_steps: 3 steps are over at t = ")
+    assert result.stderr.splitlines()[-1].startswith("appell: the run ended early: max_steps: 3 steps taken at t = ")
     assert len(appell.Run.load(tmp_path / "run.npz").t) == 4
     for line, message in (
         ("max_steps = 0.5", "expected a whole number"),

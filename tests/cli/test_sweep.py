@@ -42,10 +42,10 @@ def test_a_study_prints_ranges_and_failed_cases(folder):
     ("old", "new", "words"),
     [
         ("work.py:area", "work.py", "expected 'file.py:function'"),
-        ("work.py:area", "none.py:area", "there is no file"),
+        ("work.py:area", "none.py:area", "file not found"),
         ("work.py:area", "work.py:volume", "cannot be imported"),
         ("[fixed]", "[fixt]", "unknown key 'fixt'"),
-        ("[space.values]", "[space]\nkind = 'cube'\n[space.values]", "no kind of space 'cube'"),
+        ("[space.values]", "[space]\nkind = 'cube'\n[space.values]", "unknown kind of space 'cube'"),
         ("[space.values]", "[space]\nkind = 'sobol'\n[space.values]", "expected a whole number"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.control import PUMA600, PDGravity, PointToPoint, Tracking, gains, integral_gains, perturbed
+from appell.control import PD, PUMA600, PDGravity, PointToPoint, Tracking, gains, integral_gains, perturbed
 from appell.errors import InputError
 
 GOAL = np.array([0.5, -0.6, 2.2, 0.1, 0.6, 0.3])
@@ -114,10 +114,22 @@ def led(robot, law, q, v, moments):
     return [np.array(x) for x in zip(*rows, strict=True)]
 
 
-def test_integral_action_is_the_same_in_c_over_many_steps_at_uneven_periods_and_at_the_limit(puma, compiler, tmp_path):
-    def still(t):
-        return GOAL, np.zeros(6), np.zeros(6)
+def still(t):
+    return GOAL, np.zeros(6), np.zeros(6)
 
+
+def test_pd_with_integral_action_is_the_same_in_c(puma, compiler, tmp_path):
+    law = PD(puma, still, 100.0, 20.0, 30.0, limit=PUMA600.limit)
+    moments = np.cumsum(np.full(20, 1e-3))
+    q, v, goal_q, goal_v, goal_a, expected = led(puma, law, GOAL + 0.1, np.zeros(6), moments)
+    rows = {"q": q, "v": v, "goal_q": goal_q, "goal_v": goal_v, "goal_a": goal_a}
+    rows |= {"dt": np.append(0.0, np.diff(moments)), "tau": 6}
+    sizes = {**dict.fromkeys(list(rows)[:5], 6), "dt": 1}
+    found, _ = run_c(law, "tracking_with_integral", sizes, rows, compiler, tmp_path)
+    assert relative(found, expected) < 1e-12
+
+
+def test_integral_action_is_the_same_in_c_over_many_steps_at_uneven_periods_and_at_the_limit(puma, compiler, tmp_path):
     law = Tracking(puma, still, *integral_gains(9.0, 1.0, 5.0), limit=0.5 * PUMA600.limit)
     moments = np.cumsum(np.random.default_rng(9).uniform(0.5e-3, 1.5e-3, 1500))
     heavy = perturbed(puma, masses=1.2)

@@ -179,18 +179,18 @@ def test_wrong_masses_and_friction_leave_an_error_on_the_arm_that_integral_actio
 def test_thermal_switch_stops_the_motion():
     stop = stopped_by(SimulatedPlant(q=START, hot={2: 0.5}))
     assert (stop.kind, stop.joint) == ("thermal switch", 2)
-    assert "joint 3 is too hot" in stop.message
+    assert "joint 3 is overheated" in stop.message
 
 
 def test_encoder_that_jumps_stops_the_motion():
     stop = stopped_by(SimulatedPlant(q=START, jumps={4: 0.5}))
-    assert (stop.kind, stop.joint) == ("lost encoder", 4)
+    assert (stop.kind, stop.joint) == ("encoder fault", 4)
     assert "jumped by" in stop.message
 
 
 def test_encoder_that_no_longer_counts_while_the_arm_moves_stops_the_motion():
     stop = stopped_by(SimulatedPlant(q=START, lost={0: 0.2}))
-    assert (stop.kind, stop.joint) == ("lost encoder", 0)
+    assert (stop.kind, stop.joint) == ("encoder fault", 0)
     assert "potentiometer" in stop.message
 
 
@@ -198,21 +198,21 @@ def test_encoder_that_does_not_change_at_full_volts_stops_the_motion(puma):
     blocked = SimulatedPlant(perturbed(puma, friction=[500, 20, 20, 5, 5, 5]), q=START)
     push = np.array([PUMA600.limit[0], 0, 0, 0, 0, 0])
     stop = stopped_by(blocked, lambda t, q, v: puma.gravity(q) + push)
-    assert (stop.kind, stop.joint) == ("lost encoder", 0)
+    assert (stop.kind, stop.joint) == ("encoder fault", 0)
     assert "did not change for" in stop.message
 
 
 def test_missed_period_stops_the_motion():
     stop = stopped_by(SimulatedPlant(q=START, delay=lambda k: 0.02 if k == 30 else 1e-3))
     assert stop.kind == "missed period"
-    assert "late, of 5 ms" in stop.message
+    assert "late (period 5 ms)" in stop.message
 
 
 def test_forces_that_are_no_numbers_stop_the_motion():
     plant = SimulatedPlant(q=START)
     law = law_of(plant)
     stop = stopped_by(plant, lambda t, q, v: law(t, q, v) if t < 0.1 else np.full(6, np.nan))
-    assert stop.kind == "forces"
+    assert stop.kind == "invalid torques"
 
 
 def test_error_in_the_law_comes_through_with_the_arm_braked():

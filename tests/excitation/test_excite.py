@@ -203,15 +203,15 @@ def test_a_picture_is_written(motion, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"limits": {"speed": 1.0}}, "no limit 'speed'; known: 'lower'"),
+        ({"limits": {"speed": 1.0}}, "unknown limit 'speed'; known: 'lower'"),
         ({"limits": {"velocity": [1.0, 2.0, 3.0]}}, "velocity: expected one number, or one per joint"),
         ({"limits": {"torque": -1.0}}, "torque: expected positive limits"),
         ({"limits": {"lower": 1.0, "upper": 0.5}}, "has no room between lower 1 and upper 0.5"),
-        ({"harmonics": 1}, "harmonics: expected a whole number of 2 or more, got 1"),
+        ({"harmonics": 1}, "harmonics: expected an integer of 2 or more, got 1"),
         ({"objective": "beauty"}, "objective: expected 'condition' or 'd-optimal'"),
-        ({"starts": 0}, "starts: expected a whole number of 1 or more, got 0"),
+        ({"starts": 0}, "starts: expected an integer of 1 or more, got 0"),
         ({"duration": 0.0}, "duration: expected a positive number"),
-        ({"rate": 0.5}, "samples in a period do not show"),
+        ({"rate": 0.5}, "samples per period do not determine"),
         ({"workspace": [("hand", [0, 0, 0], [1, 1, 1])]}, "has no frame 'hand'"),
         ({"workspace": [("link2", [0, 0, 1], [1, 1, 0])]}, "frame 'link2' has no room"),
     ],
@@ -222,29 +222,27 @@ def test_bad_arguments_are_refused(arm, arguments, message):
 
 
 def test_base_parameters_of_another_robot_are_refused(arm):
-    with pytest.raises(appell.InputError, match="40 parameters of 'five-bar', which are not those of robot 'two-link'"):
+    with pytest.raises(appell.InputError, match="40 parameters of 'five-bar', which do not match robot 'two-link'"):
         excite(arm, base=base_parameters(appell.load("five-bar")))
 
 
 def test_limits_that_no_motion_keeps_are_one_error_that_names_them(arm):
-    with pytest.raises(
-        appell.InputError, match=r"no motion .* within its limits .* torque of joint.* where -?1 is allowed"
-    ):
+    with pytest.raises(appell.InputError, match=r"no motion .* within its limits .* torque of joint.* limit -?1;"):
         excite(arm, {"lower": -0.5, "upper": 0.5, "torque": 1.0}, harmonics=2, duration=4.0, starts=1)
 
 
 def test_a_free_base_is_refused(tree):
     model = tree(np.random.default_rng(5), [("revolute", 0)]).floating()
-    with pytest.raises(appell.InputError, match="joints of several coordinates, 'root'"):
+    with pytest.raises(appell.InputError, match="joints with several coordinates: 'root'"):
         excite(appell.load(model))
 
 
 def test_a_closed_robot_needs_limits_of_its_positions():
-    with pytest.raises(appell.InputError, match="'mot1' of robot 'five-bar' has no limits of position"):
+    with pytest.raises(appell.InputError, match="'mot1' of robot 'five-bar' has no position limits"):
         excite(appell.load("five-bar"))
 
 
 def test_a_robot_on_wheels_is_refused():
     """Its platform's place depends on the way it came, so that coordinates of the motors are no configuration."""
-    with pytest.raises(appell.InputError, match="robot 'mobile-arm' rolls"):
+    with pytest.raises(appell.InputError, match="robot 'mobile-arm' has velocities that are not rates"):
         excite(appell.load("mobile-arm"), {"lower": -1.0, "upper": 1.0})

@@ -139,7 +139,7 @@ def test_unknowns_that_a_log_does_not_determine_are_counted_with_a_remedy() -> N
 def test_a_log_in_degrees_is_warned_of() -> None:
     log = recorded()
     log["q"], log["v"] = np.degrees(log["q"]), np.degrees(log["v"])
-    with pytest.warns(AppellWarning, match=r"speeds \[rad/s, m/s\] in the log that the robot cannot reach: 'joint1' "):
+    with pytest.warns(AppellWarning, match=r"speeds \[rad/s, m/s\] in the log far above the robot's limits: 'joint1' "):
         identify(ROBOT, log, "svd")
 
 
@@ -197,14 +197,14 @@ def test_a_fit_is_not_saved_to_a_place_that_is_none(name: str, fit: Fit, tmp_pat
         ({"limits": "velocity"}, "limits: expected a mapping"),
         ({"duration": 1e-300}, "duration: expected"),
         ({"duration": 1e300}, "duration: expected"),
-        ({"starts": 1.5}, "starts: expected a whole number"),
-        ({"starts": None}, "starts: expected a whole number"),
-        ({"seed": "x"}, "seed: expected a whole number"),
-        ({"seed": -1}, "seed: expected a whole number"),
+        ({"starts": 1.5}, "starts: expected an integer"),
+        ({"starts": None}, "starts: expected an integer"),
+        ({"seed": "x"}, "seed: expected an integer"),
+        ({"seed": -1}, "seed: expected an integer"),
         ({"workspace": 5}, "workspace: expected a list"),
         ({"workspace": [("link2",)]}, "workspace: expected a list"),
         ({"workspace": [("link2", "a", "b")]}, "workspace: lower: expected three numbers"),
-        ({"base": 5}, "base: expected base parameters"),
+        ({"base": 5}, "base: expected the result of base_parameters"),
         ({"objective": []}, "objective: expected"),
     ],
 )
@@ -215,7 +215,9 @@ def test_an_excitation_that_cannot_be_is_refused(arguments: dict[str, Any], mess
 
 def test_limits_within_which_no_motion_shows_all_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("appell.excitation.excite.FULL", 1e6)
-    with pytest.raises(InputError, match=r"no motion of robot 'two-link' shows all 11 columns \(condition number"):
+    with pytest.raises(
+        InputError, match=r"no motion of robot 'two-link' within the limits excites all 11 columns \(condition number"
+    ):
         excite(ROBOT, {"velocity": 1e-9}, harmonics=2, starts=1)
 
 

@@ -85,7 +85,7 @@ def test_a_log_whose_motors_cannot_be_where_it_says_is_refused(case, noisy):
     robot, ((moved, _, tau), _) = case
     log = noisy(moved, tau, 7)
     log["q"] = log["q"] + 3.0 * np.eye(robot.nu)[0]
-    with pytest.raises(InputError, match="has no configuration with its motors where the log has them"):
+    with pytest.raises(InputError, match="has no configuration at the measured motor positions"):
         identify(robot, log, "qr")
 
 

@@ -216,12 +216,12 @@ def test_a_body_is_possible_just_when_its_inertia_obeys_the_triangle_inequality(
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"method": "guess"}, "no method 'guess'"),
-        ({"friction": "sticky"}, "no model 'sticky'"),
-        ({"friction": ["coulomb", "wind"]}, "no term 'wind'"),
-        ({"colour": "red"}, "no option 'colour'"),
+        ({"method": "guess"}, "unknown method 'guess'"),
+        ({"friction": "sticky"}, "unknown model 'sticky'"),
+        ({"friction": ["coulomb", "wind"]}, "unknown term 'wind'"),
+        ({"colour": "red"}, "unknown option 'colour'"),
         ({"weights": "heavy"}, "weights: expected"),
-        ({"masses": {"elbow": (1.0, 2.0)}}, "no link 'elbow'"),
+        ({"masses": {"elbow": (1.0, 2.0)}}, "unknown link 'elbow'"),
     ],
 )
 def test_bad_options_are_named(change, text, arm, motion, torques, noisy):

@@ -95,7 +95,7 @@ def test_a_gain_that_nothing_ties_to_the_load_is_not_told():
     motion = Fourier([0.2, -0.8], [[0.9, 0.2], [0.3, -0.6]], [[0.1, 0.7], [0.4, 0.2]], 0.2)
     gains = found(robot, logs(robot, motion, 1), centre=CENTRE)
     assert np.isinf(gains.standard_errors[0])
-    assert gains.rating == ("not by this log", "well")
+    assert gains.rating == ("not identified", "well")
 
 
 def test_a_mass_whose_lever_is_unknown_tells_little(lively):
@@ -103,7 +103,7 @@ def test_a_mass_whose_lever_is_unknown_tells_little(lively):
     robot = with_links(0.02)
     both = logs(robot, lively, 1, 0.3)
     vague, sharp = (found(robot, both, **x) for x in ({}, {"centre": CENTRE}))
-    assert vague.rating == ("not by this log",) * 2
+    assert vague.rating == ("not identified",) * 2
     assert sharp.rating == ("well",) * 2
 
 
@@ -124,8 +124,8 @@ def test_a_log_without_currents_is_refused(robot, rubbing_log):
         ({"mass": 0.0}, "mass: expected a positive mass"),
         ({"mass": 1.0, "inertia": TENSOR}, "give centre="),
         ({"mass": 1.0, "centre": (1.0, 2.0)}, "centre: expected"),
-        ({"mass": 1.0, "link": "hand"}, "no link 'hand'"),
-        ({"mass": 1.0, "friction": "sticky"}, "no model 'sticky'"),
+        ({"mass": 1.0, "link": "hand"}, "unknown link 'hand'"),
+        ({"mass": 1.0, "friction": "sticky"}, "unknown model 'sticky'"),
     ],
 )
 def test_a_load_that_makes_no_sense_is_refused(robot, lively, options, message):

@@ -90,7 +90,7 @@ def test_the_curve_of_friction_is_the_friction_of_the_log(rubbing_fit):
 
 def test_a_fit_without_friction_says_so(rubbing_log):
     fit = identify(appell.load("two-link"), rubbing_log, "qr", False, rotors=False)
-    with pytest.raises(InputError, match="has no friction to draw"):
+    with pytest.raises(InputError, match="the fit has no friction"):
         fit.plot()
 
 

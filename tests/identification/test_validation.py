@@ -54,7 +54,7 @@ def test_several_logs_are_cut_alike(rubbing_log):
 
 def test_the_table_has_a_row_a_fold_and_a_column_a_motor(rubbing_fit, crossed):
     table = crossed.table()
-    assert [row[0] for row in table.rows] == ["1", "2", "3", "4", "mean", "fitted to all"]
+    assert [row[0] for row in table.rows] == ["1", "2", "3", "4", "mean", "training"]
     assert table.columns[2:-1] == rubbing_fit.training.motors
 
 
@@ -101,7 +101,7 @@ def test_a_right_model_gets_no_hint(rubbing_log):
 
 
 def test_missing_friction_is_named(rubbing_log):
-    assert hints(rubbing_log, False) == [("there is friction that the model does not have",)] * 2
+    assert hints(rubbing_log, False) == [("unmodelled friction",)] * 2
 
 
 def test_friction_that_grows_with_load_is_named(rubbing_log):
@@ -175,7 +175,7 @@ def test_the_table_has_a_hint_a_motor(rubbing_log):
     fit = identify(appell.load("two-link"), rubbing_log, "qr", False, rotors=False)
     found = residuals(fit)
     bare = replace(found, motors=tuple(motor._replace(hints=()) for motor in found.motors))
-    assert [row[-1] for row in bare.table().rows] == ["nothing stands out"] * 2
+    assert [row[-1] for row in bare.table().rows] == ["no hints"] * 2
     assert [row[-1] for row in found.table().rows] == ["; ".join(motor.hints) for motor in found.motors]
 
 

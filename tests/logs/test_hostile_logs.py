@@ -170,9 +170,9 @@ def test_a_chunk_expands_to_no_more_than_its_header_states(read, name, expanding
     data = expanding
     with pytest.raises(ReadError, match=r"log\.mcap: \d\.\d MB expand to 300 MB, .*split the log into parts"):
         read(chunk(name.encode(), data, 300 * MEGABYTE))
-    with pytest.raises(ReadError, match="a chunk has not the 100 bytes that its header states"):
+    with pytest.raises(ReadError, match="a chunk does not have the 100 bytes stated in its header"):
         read(chunk(name.encode(), data, 100))
-    with pytest.raises(ReadError, match=r"log\.mcap: is no whole \.mcap file"):
+    with pytest.raises(ReadError, match=r"log\.mcap: is an incomplete or invalid \.mcap file"):
         read(chunk(name.encode(), b"nothing", 100))
     assert peak() < 60 * MEGABYTE
 
@@ -190,7 +190,7 @@ def test_a_chunk_expands_to_no_more_than_its_header_states(read, name, expanding
     ids=["chunk length", "message length", "attachment length", "unicode", "no channel", "compression"],
 )
 def test_damaged_records_are_refused(read, body):
-    with pytest.raises(ReadError, match=r"log\.mcap: is no whole \.mcap file: "):
+    with pytest.raises(ReadError, match=r"log\.mcap: is an incomplete or invalid \.mcap file: "):
         read(states(*GOOD) + body)
 
 
@@ -223,7 +223,7 @@ def test_few_wide_messages_do_not_make_a_large_table(read):
 
 
 def test_a_joint_that_is_named_twice_is_refused(read):
-    with pytest.raises(ReadError, match="name joint 'a' twice"):
+    with pytest.raises(ReadError, match="contain joint 'a' twice"):
         read(states(*[x.replace(b'"b"', b'"a"') for x in GOOD]))
 
 
@@ -232,5 +232,5 @@ def test_a_joint_that_is_named_twice_is_refused(read):
 
 def test_other_encodings_than_utf_8_are_named(tmp_path):
     (tmp_path / "log.csv").write_bytes("t,q1\n0,1\n1,2\n".encode("utf-16"))
-    with pytest.raises(ReadError, match=r"log\.csv: has NUL bytes, as binary files and UTF-16 have"):
+    with pytest.raises(ReadError, match=r"log\.csv: has NUL bytes"):
         appell.read_log(tmp_path / "log.csv")

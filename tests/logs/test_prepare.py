@@ -68,7 +68,7 @@ def test_uneven_times_are_brought_to_even_ones(wave, rng):
     ready = prepare(Log.from_arrays(t, motion.q, v=motion.v, tau=motion.a))
     np.testing.assert_allclose(np.diff(ready.t), 1.0 / ready.rate, rtol=1e-9)
     assert np.abs(ready.a - wave(ready.t).a).max() < 1e-3
-    assert len(said(ready, "steps in time")) == 1
+    assert len(said(ready, "time steps")) == 1
 
 
 # One filter for all
@@ -144,7 +144,7 @@ def test_outliers_are_repaired_and_named(log, rng, name, size):
     clean, ready = prepare(noisy), prepare(replace(noisy, **{name: signal}))
     found = said(ready, "outlier")
     assert [str(x) for x in found] == [
-        f"joint 2 at 9.000, 12.000, 12.010 s: 3 outliers of {name} replaced by what the neighbours say"
+        f"joint 2 at 9.000, 12.000, 12.010 s: 3 outliers of {name} replaced by interpolation"
     ]
     assert np.abs(getattr(ready, name) - getattr(clean, name)).max() < 0.02 * size
 
@@ -183,10 +183,10 @@ def test_angles_that_wrap_are_unwrapped(log):
 @pytest.mark.parametrize(
     ("lie", "words"),
     [
-        (lambda t, wave: -wave(t).v, "its sign is turned round"),
+        (lambda t, wave: -wave(t).v, "its sign is reversed"),
         (lambda t, wave: np.rad2deg(wave(t).v), "its scale is 57.3"),
         (lambda t, wave: wave(t - 0.04).v, "it is 40 ms late"),
-        (lambda t, wave: 0.0 * t[:, None] + [0.0, 0.0], "it is not like dq/dt"),
+        (lambda t, wave: 0.0 * t[:, None] + [0.0, 0.0], "it does not correlate with dq/dt"),
     ],
 )
 def test_velocities_that_contradict_positions_are_not_used(log, wave, lie, words):
@@ -220,14 +220,14 @@ def test_rest_at_both_ends_is_left_out(log):
     assert 2.8 < ready.t[0] < 3.05
     assert 14.95 < ready.t[-1] < 15.2
     np.testing.assert_array_equal(ready.moving, np.abs(ready.v) > 0.05)
-    assert len(said(ready, "rest at the beginning")) == 1
+    assert len(said(ready, "pauses at the start")) == 1
 
 
 def test_a_log_at_rest_is_kept_and_told(log):
     still = Log.from_arrays(log.t, 0.0 * log.q, tau=log.tau)
     ready = prepare(still, moving=0.02)
     assert not ready.moving.any()
-    assert len(said(ready, "nothing moves faster than 0.02")) == 1
+    assert len(said(ready, "no joint is faster than 0.02")) == 1
 
 
 def test_without_a_threshold_all_counts_as_moving(log):
@@ -243,7 +243,7 @@ def test_gains_turn_currents_into_torques(log):
 
 
 def test_gains_win_over_recorded_torques_and_say_so(log):
-    assert len(said(prepare(log, gains=[5.0, 5.0]), "the recorded torques give way to gains × current")) == 1
+    assert len(said(prepare(log, gains=[5.0, 5.0]), "recorded torques replaced by gains × current")) == 1
 
 
 @pytest.mark.parametrize(
@@ -251,13 +251,13 @@ def test_gains_win_over_recorded_torques_and_say_so(log):
     [
         ({"tau": None}, {}, "the log has no torques; give gains [N·m/A] for its currents"),
         ({"tau": None, "current": None}, {}, "the log has no torques; map tau or current when reading it"),
-        ({}, {"cutoff": 50.0}, "cutoff: expected above 0 and below half of 100 samples a second, got 50.0 Hz"),
-        ({}, {"rate": 15.0}, "cutoff: expected above 0 and below half of 15 samples a second, got 10.0 Hz"),
-        ({}, {"rate": -1.0}, "rate: expected a positive number"),
+        ({}, {"cutoff": 50.0}, "cutoff: expected a frequency from 0 to half the sampling rate of 100 Hz, got 50.0 Hz"),
+        ({}, {"rate": 15.0}, "cutoff: expected a frequency from 0 to half the sampling rate of 15 Hz, got 10.0 Hz"),
+        ({}, {"rate": -1.0}, "rate: expected a positive sampling rate"),
         ({}, {"order": 0}, "order: expected an integer from 1 to 12, got 0"),
         ({}, {"moving": -1.0}, "moving: expected a speed of 0 or more"),
         ({}, {"gains": [1.0]}, "gains: expected 2 numbers [N·m/A], one per joint"),
-        ({}, {"cutoff": 0.1}, "a filter of 0.1 Hz needs"),
+        ({}, {"cutoff": 0.1}, "a cutoff of 0.1 Hz needs"),
     ],
 )
 def test_what_cannot_be_prepared_is_told(log, change, options, problem):
@@ -280,7 +280,7 @@ def test_a_real_robot_has_true_velocities_and_no_outliers(shared, ur_columns, na
     assert not said(ready, "outlier")
     assert not said(ready, "velocity")
     assert len(ready.segments) == 1
-    assert len(said(ready, "steps in time")) == 1
+    assert len(said(ready, "time steps")) == 1
 
 
 def test_the_lone_first_row_of_a_real_file_is_left_out(shared, ur_columns):

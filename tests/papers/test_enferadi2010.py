@@ -52,5 +52,5 @@ def test_the_figures_are_drawn(report):
 
 
 def test_a_third_motion_is_refused():
-    with pytest.raises(InputError, match="no motion 3; there are 1 and 2"):
+    with pytest.raises(InputError, match="unknown motion 3; known: 1 and 2"):
         enferadi2010.trajectory(3, 0.0)

@@ -164,7 +164,11 @@ def test_the_report_holds_every_table_and_saves_as_one_page(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "options", "told"),
-    [("mata1902", {}, "mata2002"), ("mata2002", {"tables": ["8"]}, "no table 8"), ("mata2002", {"speed": 1}, "speed")],
+    [
+        ("mata1902", {}, "mata2002"),
+        ("mata2002", {"tables": ["8"]}, "unknown table 8"),
+        ("mata2002", {"speed": 1}, "speed"),
+    ],
 )
 def test_an_unknown_paper_or_option_is_told_with_the_known_ones(name, options, told):
     with pytest.raises(InputError, match=told):

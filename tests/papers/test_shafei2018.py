@@ -263,5 +263,5 @@ def test_the_report_has_figures_14_to_19_and_a_film(report, tmp_path):
 
 
 def test_only_what_is_asked_for_is_computed():
-    with pytest.raises(InputError, match="no table 2; there are 1, equations, 3, motors"):
+    with pytest.raises(InputError, match="unknown table 2; known: 1, equations, 3, motors"):
         reproduce("shafei2018", tables=["2"])

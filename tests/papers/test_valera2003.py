@@ -158,7 +158,7 @@ def test_ill_conditioned_logs_separate_the_techniques():
 
 
 def test_report_asks_for_tables_that_exist():
-    with pytest.raises(appell.InputError, match="no table 9"):
+    with pytest.raises(appell.InputError, match="unknown table 9"):
         report(tables=["9"])
 
 

@@ -76,8 +76,8 @@ def interrupt():
 
 ANSWERS = {
     "an exception": (lost, r"control at t = 0\.1\d* s raised RuntimeError: sensor lost \(.*test_ended_early.py:\d+\)"),
-    "not a number": (lambda: [np.nan, 0.0], r"control at t = 0\.1\d* s: expected 2 finite forces .*nan"),
-    "too many": (lambda: np.zeros(3), r"control at t = 0\.1\d* s: expected 2 finite forces .*shape \(3,\)"),
+    "not a number": (lambda: [np.nan, 0.0], r"control at t = 0\.1\d* s: expected 2 finite torques .*nan"),
+    "too many": (lambda: np.zeros(3), r"control at t = 0\.1\d* s: expected 2 finite torques .*shape \(3,\)"),
     "text": (lambda: "x", r"control at t = 0\.1\d* s: expected real numbers"),
     "a generator": (lambda: (x for x in (0.0, 0.0)), r"control at t = 0\.1\d* s: expected real numbers"),
     "nothing": (lambda: None, r"control at t = 0\.1\d* s: expected real numbers, got object"),
@@ -142,7 +142,7 @@ def test_events_and_walls_that_fail_keep_the_run(arm):
     run = ended(
         robot, walls=[appell.walls.SignedDistance(gap, name="fog")], points=[robot.link_names[-1]], duration=5.0
     )
-    assert "fog: the function gave invalid values" in run.ended_early
+    assert "fog: function returned invalid values" in run.ended_early
     check_whole(run)
 
 
@@ -150,7 +150,7 @@ def test_steps_are_limited(arm):
     robot = arm
     run = ended(robot, max_steps=7)
     assert len(run.t) == 8
-    assert run.ended_early.startswith("max_steps: 7 steps are over at t = ")
+    assert run.ended_early.startswith("max_steps: 7 steps taken at t = ")
     for stiff in ([1e8, 1e8], lambda t, q, v: -1e8 * q - 1e6 * v):
         run = ended(robot, control=stiff, max_steps=300)
         assert 0.0 < run.t[-1] < 0.2
@@ -160,7 +160,7 @@ def test_steps_are_limited(arm):
 def test_wall_time_is_limited(arm):
     robot = arm
     run = ended(robot, control=lambda t, q, v: -1e8 * q, timeout=0.2)
-    assert run.ended_early.startswith("timeout: 0.2 s of wall time are over at t = ")
+    assert run.ended_early.startswith("timeout: 0.2 s of wall time elapsed at t = ")
     assert 0.0 < run.t[-1] < 0.2
     check_whole(run)
 

@@ -173,11 +173,11 @@ def test_bad_input_is_one_clear_error(double_pendulum):
     bad(double_pendulum, r"v0: expected \(..., 2\)", v0=[0.0])
     bad(double_pendulum, r"duration must be a number > 0", duration=-1.0)
     bad(double_pendulum, r"restitution must lie in \[0, 1\], got 1.2", restitution=1.2)
-    bad(double_pendulum, r"no impact law 'hertz'; known: 'newton', 'poisson'", impact_law="hertz")
-    bad(double_pendulum, r"no method 'euler'", method="euler")
+    bad(double_pendulum, r"unknown impact law 'hertz'; known: 'newton', 'poisson'", impact_law="hertz")
+    bad(double_pendulum, r"unknown method 'euler'", method="euler")
     bad(double_pendulum, r"needs a step > 0", method="rk4")
     bad(double_pendulum, r"no frame 'nose'", walls=[appell.walls.Circle(5.0)], points=["nose"])
-    bad(double_pendulum, r"expected 2 finite forces", control=[1.0])
+    bad(double_pendulum, r"expected 2 finite torques", control=[1.0])
     bad(double_pendulum, r"at t = 0 s .* beyond circle", walls=[appell.walls.Circle(0.2)])
     with pytest.raises(appell.InputError, match="radius must be a positive length"):
         appell.walls.Circle(-1.0)
@@ -207,13 +207,13 @@ def test_forces_beyond_reason_end_a_run_instead_of_hanging_it(double_pendulum, s
 def test_joint_friction_is_smoothed_and_said():
     robot = appell.load("puma560")
     run = appell.simulate(robot, robot.neutral(), np.zeros(6), 0.1)
-    assert "smoothed" in run.notes[0]
+    assert "regularised" in run.notes[0]
     power = np.diff(run.energy)
     assert power.max() <= 1e-9  # friction only takes
 
 
 def test_a_misspelt_point_is_an_error(ball):
-    with pytest.raises(appell.InputError, match="no point 'bodi' among"):
+    with pytest.raises(appell.InputError, match="unknown points 'bodi'"):
         appell.simulate(ball, ball.neutral(), np.zeros(6), 0.1, walls=[appell.walls.Plane()], restitution={"bodi": 0.5})
 
 

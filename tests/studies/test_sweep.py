@@ -138,7 +138,7 @@ def test_a_checkpoint_of_another_study_is_refused(tmp_path, what):
         "space": {"space": (1.0,)},
         "seed": {"seed": 1},
     }
-    with pytest.raises(appell.InputError, match=f"another .*{what}"):
+    with pytest.raises(appell.InputError, match=f"a different .*{what}"):
         study(**others[what])  # type: ignore[arg-type]
 
 
@@ -146,7 +146,7 @@ def test_a_folder_of_something_else_is_no_checkpoint(tmp_path):
     (tmp_path / "thesis.txt").write_text("do not touch")
     with pytest.raises(appell.InputError, match="not empty"):
         appell.sweep(square, {"x": [1]}, checkpoint=tmp_path)
-    with pytest.raises(appell.InputError, match="no checkpoint"):
+    with pytest.raises(appell.InputError, match="not a checkpoint"):
         appell.Study.load(tmp_path)
 
 
@@ -179,7 +179,7 @@ def test_interrupted_studies_return_what_they_have():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (({"z": [1]},), "do not fit"),
+        (({"z": [1]},), "do not match"),
         (({"x": []},), "at least one value"),
         (([],), "at least one case"),
         (([{"x": 1}, {"y": 1}],), "case 1 has"),
@@ -192,7 +192,7 @@ def test_wrong_spaces_are_one_error(arguments, words):
 
 
 def test_wrong_engines_are_one_error():
-    for options, words in (({"engine": "gpu"}, "no engine"), ({"workers": 0}, "workers"), ({"seed": -1}, "seed")):
+    for options, words in (({"engine": "gpu"}, "unknown engine"), ({"workers": 0}, "workers"), ({"seed": -1}, "seed")):
         with pytest.raises(appell.InputError, match=words):
             appell.sweep(square, {"x": [1]}, **options)
 

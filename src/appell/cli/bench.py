@@ -34,7 +34,7 @@ from appell.loops.load import catalogue
 from appell.model.build import listed
 from appell.read.files import write
 from appell.reports.bars import Measured, times
-from appell.reports.machine import machine, told
+from appell.reports.machine import described, machine
 from appell.reports.table import Cell, Table
 from appell.results.style import PICTURES, written
 from appell.robot.robot import Robot
@@ -305,6 +305,6 @@ def _table(result: dict[str, Any]) -> Table:
         "abaInParallel with one thread; crba is called from Python for every sample, and the overhead of the call is "
         "subtracted.",
         "Difference: largest difference relative to the largest value. Compile: in a new process, tracing included.",
-        told(result["machine"]),
+        described(result["machine"]),
     )
     return Table("appell against Pinocchio, one run", columns, tuple(rows), notes)

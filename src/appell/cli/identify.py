@@ -203,7 +203,7 @@ def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
     """Return warnings about the fit."""
     doubts = []
     ratings = [row[3] for row in fit.table().rows[: fit.base.n]]
-    n = sum(word != "not by this log" for word in ratings)
+    n = sum(word != "not identified" for word in ratings)
     if n < EXCITED * fit.base.n:
         doubts.append(
             f"the logs identify {n} of {fit.base.n} base parameters; use a faster and longer motion (appell.excite)"

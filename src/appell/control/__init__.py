@@ -1,4 +1,4 @@
-"""Controllers, callables (t, q, v) -> tau, and the open control unit that runs them on a plant at a fixed period."""
+"""Controllers as callables (t, q, v) → τ, and the control loop that runs them on a plant at a fixed period."""
 
 from appell.control.adaptive import Adaptive
 from appell.control.gains import gains, integral_gains

@@ -1,4 +1,4 @@
-"""Gains from what they shall do: natural frequencies and damping ratios instead of bare numbers."""
+"""Gains from natural frequencies and damping ratios."""
 
 from __future__ import annotations
 
@@ -29,20 +29,27 @@ class IntegralGains(NamedTuple):
 
 
 def gains(frequency: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
-    """Return kp = ω² and kd = 2ζω of ë + kd·ė + kp·e = 0.
+    """Return the PD gains kp = ω² and kd = 2ζω of the error dynamics ë + kd·ė + kp·e = 0.
 
     Parameters
     ----------
-    frequency
-        ω [rad/s], one number or one per joint.
-    damping
-        ζ; 1 returns to the goal as fast as can be without passing it.
+    frequency : array_like
+        Natural frequency ω [rad/s], one number or one per joint.
+    damping : array_like
+        Damping ratio ζ; 1 is critical damping.
+
+    Returns
+    -------
+    Gains
+        kp [1/s²] and kd [1/s], of the arguments' shape.
 
     Raises
     ------
     InputError
-        When a frequency is not above zero or a damping is below zero.
+        When a frequency is not positive or a damping ratio is negative.
 
+    Examples
+    --------
     >>> gains([10.0, 20.0], damping=0.7)
     Gains(kp=array([100., 400.]), kd=array([14., 28.]))
     """
@@ -51,20 +58,27 @@ def gains(frequency: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
 
 
 def integral_gains(frequency: ArrayLike, damping: ArrayLike = 1.0, integral: ArrayLike | None = None) -> IntegralGains:
-    """Return the gains whose error obeys (s² + 2ζω s + ω²)(s + p) = 0.
+    """Return the PID gains of the error dynamics (s² + 2ζω s + ω²)(s + p) = 0.
 
     Parameters
     ----------
-    frequency, damping
-        ω [rad/s] and ζ, as for :func:`gains`.
-    integral
-        p [rad/s], how fast a constant disturbance is forgotten; ω/2 if not given.
+    frequency, damping : array_like
+        Natural frequency ω [rad/s] and damping ratio ζ, as in :func:`gains`.
+    integral : array_like, optional
+        Pole p [rad/s] at which constant disturbances decay. Default: ω/2.
+
+    Returns
+    -------
+    IntegralGains
+        kp [1/s²], kd [1/s] and ki [1/s³], of the arguments' shape.
 
     Raises
     ------
     InputError
-        When a frequency is not above zero or a damping is below zero.
+        When a frequency is not positive or a damping ratio is negative.
 
+    Examples
+    --------
     >>> integral_gains(10.0, 1.0, 5.0)
     IntegralGains(kp=array(200.), kd=array(25.), ki=array(500.))
     """

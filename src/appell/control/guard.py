@@ -1,4 +1,4 @@
-"""What stops a motion: a hot motor, an encoder fault, a period missed, forces that are no numbers."""
+"""Safety checks of the control loop: overheated motors, encoder faults, missed periods, invalid torques."""
 
 from __future__ import annotations
 
@@ -14,7 +14,24 @@ from appell.spatial.scalar import Array
 
 
 class Stop(NamedTuple):
-    """Why a motion was stopped: when [s], what kind, which joint (from 0; None for all), and in words."""
+    """The reason for a safe stop.
+
+    Parameters
+    ----------
+    time : float
+        Time of the stop [s].
+    kind : str
+        The type of fault.
+    joint : int or None
+        The joint, counted from 0; None for all.
+    message : str
+        A description.
+
+    Examples
+    --------
+    >>> Stop(0.1, "thermal switch", 2, "at t = 0.1 s the motor of joint 3 is overheated; let it cool").joint
+    2
+    """
 
     time: float
     kind: str
@@ -24,20 +41,27 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True)
 class Safety:
-    """What is still safe.
+    """Thresholds of the safety checks.
 
     Parameters
     ----------
-    disagreement
-        How far an encoder and its potentiometer may differ [rad]; an encoder that no longer counts is found by this as
-        soon as the arm has moved so far.
-    stall
-        How long a joint may get at least `stall_share` of the greatest volts without a single count [s].
-    stall_share
-        See `stall`.
-    late
-        How late a period may begin, as a share of the period, before it counts as missed.
+    disagreement : float
+        Largest difference between an encoder and its potentiometer [rad]; detects an encoder that no longer counts once
+        the arm has moved this far.
+    stall : float
+        Longest time without a count at a voltage of at least `stall_share` of the range [s].
+    stall_share : float
+        Fraction of the voltage range, see `stall`.
+    late : float
+        Largest delay of a period, as a fraction of the period; a later one counts as missed.
 
+    Raises
+    ------
+    InputError
+        When a value is negative.
+
+    Examples
+    --------
     >>> Safety(disagreement=0.05).late
     0.5
     """
@@ -53,29 +77,31 @@ class Safety:
 
 
 class Guard:
-    """Looks at every reading of a run, and says if the motion must stop."""
+    """Checks every reading of a run."""
 
     def __init__(self, hardware: Hardware, safety: Safety, home: Array, first: Reading, period: float) -> None:
         self._hardware, self._safety, self._home = hardware, safety, home
         self._last = first.counts
-        self._last_time = -period  # homing read once a period
+        self._last_time = -period  # homing read once per period
         self._still = np.zeros(hardware.n)
 
     def check(self, t: float, reading: Reading, volts: Array) -> Stop | None:
-        """Return why to stop at a reading, None if all is well; `volts` are those since the last."""
+        """Return the fault at a reading, None if there is none; `volts` are those since the last reading."""
         hot = np.flatnonzero(reading.hot)
         if hot.size:
             k = int(hot[0])
-            return Stop(t, "thermal switch", k, f"at t = {t:.4g} s the motor of joint {k + 1} is too hot; let it cool")
+            return Stop(
+                t, "thermal switch", k, f"at t = {t:.4g} s the motor of joint {k + 1} is overheated; let it cool"
+            )
         return self._lost(t, reading, volts)
 
     def late(self, due: float, began: float, period: float) -> Stop | None:
-        """Return why to stop where a period began too late, None if it did not."""
+        """Return the fault of a period that started too late, None if it did not."""
         if began - due <= self._safety.late * period:
             return None
         words = (
-            f"at t = {began:.4g} s a period began {1e3 * (began - due):.3g} ms late, of {1e3 * period:.3g} ms; the law "
-            "takes too long to compute, or the rate is too high"
+            f"at t = {began:.4g} s a period started {1e3 * (began - due):.3g} ms late (period {1e3 * period:.3g} ms); "
+            "the control law is too slow, or the rate too high"
         )
         return Stop(began, "missed period", None, words)
 
@@ -90,12 +116,12 @@ class Guard:
         apart = np.abs(self._home + reading.counts * hardware.resolution - hardware.absolute(reading.volts))
         for k in range(hardware.n):
             if moved[k] > possible[k]:
-                why = f"it jumped by {int(moved[k])} counts, where {int(possible[k])} are possible"
+                why = f"it jumped by {int(moved[k])} counts; at most {int(possible[k])} are possible"
             elif apart[k] > safety.disagreement:
                 why = f"it differs by {apart[k]:.3g} rad from its potentiometer"
             elif self._still[k] >= safety.stall:
-                why = f"it did not change for {self._still[k]:.3g} s at {volts[k]:.3g} V (or the joint is blocked)"
+                why = f"it did not change for {self._still[k]:.3g} s at {volts[k]:.3g} V (or the joint is stalled)"
             else:
                 continue
-            return Stop(t, "lost encoder", k, f"at t = {t:.4g} s the encoder of joint {k + 1} is lost: {why}")
+            return Stop(t, "encoder fault", k, f"at t = {t:.4g} s the encoder of joint {k + 1} failed: {why}")
         return None

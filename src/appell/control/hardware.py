@@ -1,6 +1,6 @@
-"""The wires between a computer and an arm: counts, volts and bits, and what they mean at the joints.
+"""Sensors and amplifiers of an arm: conversion between encoder counts, volts, joint angles and torques.
 
-valera2003 section 3: incremental encoders on the motors' shafts, an absolute potentiometer on each joint (0 to 5 V), a
+valera2003 section 3: incremental encoders on the motor shafts, an absolute potentiometer on each joint (0 to 5 V), a
 digital-to-analogue converter of ±10 V and 12 bits before each amplifier.
 """
 
@@ -16,33 +16,37 @@ from appell.robot.arguments import finite_array, number, numbers, whole
 from appell.spatial.scalar import Array
 
 POTENTIOMETER = 5.0
-"""Volts at a potentiometer's upper end; 0 at its lower."""
+"""Potentiometer voltage at the upper end; 0 at the lower."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hardware:
-    """How the joints of an arm are wired: every entry (n,), one per joint.
+    """Sensors and amplifiers of an arm, one entry per joint, (n,).
 
     Parameters
     ----------
-    counts
-        Encoder counts in one turn of the motor.
-    gear
-        Turns of the motor in one of the joint; negative where they turn opposite ways.
-    torque
-        Force at the joint for one volt at the amplifier [N·m/V]: amplifier gain, motor constant and gear in one.
-    lower, upper
-        Joint angles at which a potentiometer gives 0 V and 5 V [rad].
-    speed
-        The greatest speed the joint can reach [rad/s]; an encoder that tells of more is lost.
-    volts, bits
-        Range ±volts and resolution of the converters, which a potentiometer's readings share.
+    counts : array_like
+        Encoder counts per motor revolution.
+    gear : array_like
+        Gear ratio, motor revolutions per joint revolution; negative for opposite directions.
+    torque : array_like
+        Joint torque per volt at the amplifier [N·m/V]: amplifier gain, motor constant and gear ratio together.
+    lower, upper : array_like
+        Joint angles at 0 V and 5 V of the potentiometer [rad].
+    speed : array_like
+        Largest joint speed [rad/s]; a faster encoder reading is a fault.
+    volts : float
+        Range ±volts of the converters [V].
+    bits : int
+        Resolution of the converters, also of the potentiometer readings.
 
     Raises
     ------
     InputError
-        When sizes differ or a number is not above zero that must be.
+        When sizes differ or a value is out of range.
 
+    Examples
+    --------
     >>> hardware = Hardware([200], [62.6], [10.0], [-2.8], [2.8], [2.0])
     >>> hardware.angles(hardware.encode([0.1])).round(4), hardware.command([1.0])
     (array([0.1001]), array([0.1]))
@@ -83,40 +87,132 @@ class Hardware:
 
     @property
     def resolution(self) -> Array:
-        """Return the joint angle of one count, with its sign [rad]."""
+        """Return the signed joint angle per count [rad], (n,)."""
         return np.asarray(2.0 * np.pi / (np.asarray(self.counts) * np.asarray(self.gear)))
 
     @property
     def limit(self) -> Array:
-        """Return the greatest force that the amplifiers can give [N·m]; a law's `limit` should be this."""
+        """Return the largest torques of the amplifiers [N·m], (n,); use them as the `limit` of a control law."""
         return np.asarray(self.volts * np.asarray(self.torque))
 
     def encode(self, angle: ArrayLike) -> NDArray[np.int64]:
-        """Return the whole counts at joint angles."""
+        """Return encoder counts at joint angles.
+
+        Parameters
+        ----------
+        angle : array_like, shape (..., n)
+            Joint angles [rad].
+
+        Returns
+        -------
+        array, shape (..., n)
+            Integer counts.
+
+        Examples
+        --------
+        >>> Hardware([200], [62.6], [10.0], [-2.8], [2.8], [2.0]).encode([0.1])
+        array([199])
+        """
         return np.floor(self._row("angle", angle) / self.resolution).astype(np.int64)
 
     def angles(self, counts: ArrayLike) -> Array:
-        """Return the joint angles of counts, each in the middle of what it may be."""
+        """Return joint angles at encoder counts, in the middle of each count.
+
+        Parameters
+        ----------
+        counts : array_like, shape (..., n)
+            Encoder counts.
+
+        Returns
+        -------
+        array, shape (..., n)
+            Joint angles [rad].
+
+        Examples
+        --------
+        >>> Hardware([200], [62.6], [10.0], [-2.8], [2.8], [2.0]).angles([199]).round(4)
+        array([0.1001])
+        """
         return np.asarray((self._row("counts", counts) + 0.5) * self.resolution)
 
     def potentiometer(self, angle: ArrayLike) -> Array:
-        """Return what the potentiometers give at joint angles [V], in steps of the converter; no more than 0 to 5."""
+        """Return potentiometer voltages at joint angles, quantised by the converter.
+
+        Parameters
+        ----------
+        angle : array_like, shape (..., n)
+            Joint angles [rad].
+
+        Returns
+        -------
+        array, shape (..., n)
+            Voltages from 0 to 5 V.
+
+        Examples
+        --------
+        >>> Hardware([200], [62.6], [10.0], [-2.8], [2.8], [2.0]).potentiometer([0.1]).round(3)
+        array([2.59])
+        """
         share = (self._row("angle", angle) - np.asarray(self.lower)) / (np.asarray(self.upper) - self.lower)
         steps = 2**self.bits - 1
         return np.asarray(POTENTIOMETER * np.round(np.clip(share, 0.0, 1.0) * steps) / steps)
 
     def absolute(self, volts: ArrayLike) -> Array:
-        """Return the joint angles at the potentiometers' volts."""
+        """Return joint angles at potentiometer voltages.
+
+        Parameters
+        ----------
+        volts : array_like, shape (..., n)
+            Voltages [V].
+
+        Returns
+        -------
+        array, shape (..., n)
+            Joint angles [rad].
+
+        Examples
+        --------
+        >>> Hardware([200], [62.6], [10.0], [-2.8], [2.8], [2.0]).absolute([5.0])
+        array([2.8])
+        """
         span = np.asarray(self.upper) - self.lower
         return np.asarray(np.asarray(self.lower) + span * self._row("volts", volts) / POTENTIOMETER)
 
     def command(self, tau: ArrayLike) -> Array:
-        """Return the volts that ask for forces; what is beyond the range, the converter cuts."""
+        """Return amplifier voltages for torques, not clipped to the range.
+
+        Parameters
+        ----------
+        tau : array_like, shape (..., n)
+            Joint torques [N·m].
+
+        Returns
+        -------
+        array, shape (..., n)
+            Voltages [V].
+
+        Examples
+        --------
+        >>> Hardware([200], [62.6], [10.0], [-2.8], [2.8], [2.0]).command([1.0])
+        array([0.1])
+        """
         return np.asarray(self._row("tau", tau) / np.asarray(self.torque))
 
     def convert(self, volts: ArrayLike) -> Array:
-        """Return the volts that a converter gives out: within its range, in its steps.
+        """Return the output of the digital-to-analogue converters: clipped and quantised.
 
+        Parameters
+        ----------
+        volts : array_like, shape (..., n)
+            Voltages [V].
+
+        Returns
+        -------
+        array, shape (..., n)
+            Voltages [V].
+
+        Examples
+        --------
         >>> PUMA600.convert([0.0, 11.0, -11.0, 0.001, 0.003, 5.0]).round(4).tolist()
         [0.0, 9.9951, -10.0, 0.0, 0.0049, 5.0]
         """
@@ -136,6 +232,7 @@ PUMA600 = Hardware(
     upper=np.radians([180.0, 90.0, 270.0, 180.0, 180.0, 300.0]),
     speed=[3.0, 3.0, 4.0, 6.0, 6.0, 8.0],
 )
-"""The PUMA of valera2003: counts and volts are the paper's. It gives neither gear ratios nor greatest torques (here at
-10 V), which are the PUMA 560's (Corke and Armstrong-Hélouvry 1994; Armstrong, Khatib and Burdick 1986). Ranges of the
-potentiometers, which hold three of the eight branches of the paper's line, and greatest speeds are assumed."""
+"""The PUMA of valera2003, with the paper's counts and volts. Gear ratios and largest torques (here at 10 V), which the
+paper lacks, are the PUMA 560's (Corke and Armstrong-Hélouvry 1994; Armstrong, Khatib and Burdick 1986). The
+potentiometer ranges,
+which contain three of the eight solution branches of the paper's line, and the largest speeds are assumptions."""

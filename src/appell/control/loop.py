@@ -1,14 +1,15 @@
 """The control loop: reads, computes and writes at a fixed period, and stops safely.
 
-*Homing.* The arm stands braked while its potentiometers are read some times; their mean is where the incremental
-encoders begin. A potentiometer's own error, half a step of its converter at best, stays in all that follows.
+*Homing.* With brakes on, the potentiometers are read several times; their mean is the zero of the incremental encoders.
+The error of a potentiometer, at best half a quantisation step, remains as an offset.
 
-*A period.* The plant is read, the velocities are estimated, the law is asked at the time that the period was due, and
-its forces become volts. Brakes are released with the first volts.
+*Period.* The plant is read, the velocities are estimated, the control law is evaluated at the nominal time of the
+period, and its torques are converted to volts. The first output releases the brakes.
 
-*A stop.* On a hot motor, a lost encoder, a missed period, or a law that gives no finite forces, the volts go to zero
-and the brakes go on, at once and for good: without power an arm under gravity would fall, and with a broken sensor no
-law can be trusted to lower it. The tools keep what they hold. The same is done at the end, and when the law raises.
+*Stop.* On an overheated motor, an encoder fault, a missed period, or a control law without finite torques, the volts
+are set to zero and the brakes applied, immediately and permanently: without power an arm under gravity would fall, and
+with a faulty sensor it cannot be lowered safely. The tool outputs keep their state. The same happens at the end, and
+when the law raises an exception.
 """
 
 from __future__ import annotations
@@ -42,34 +43,41 @@ def run_loop(
     safety: Safety | None = None,
     tools: Tools | None = None,
 ) -> LoopRun:
-    """Return what happened when a law ran on a plant at a fixed period.
+    """Run a control law on a plant at a fixed period.
 
     Parameters
     ----------
-    plant
+    plant : Plant
         A real arm, or a :class:`appell.control.SimulatedPlant`.
-    controller
-        A law (t, q, v) → τ with t = 0 in the first period; one with memory is reset first. Let its limit be
-        ``plant.hardware.limit``, so that what it remembers does not wind up.
-    duration
-        How long to run [s], homing not counted.
-    rate
-        Periods in a second [Hz].
-    homing
-        How many readings of the potentiometers are averaged.
-    bandwidth
-        Of the estimate of velocity [Hz]; a sixth of the rate if not given.
-    safety
-        What is still safe; see :class:`appell.control.Safety`.
-    tools
-        The two tool outputs as a function of time; off if not given.
+    controller : callable
+        A control law (t, q, v) → τ with t = 0 in the first period; a law with memory is reset first. Set its limit to
+        ``plant.hardware.limit`` to avoid integral windup.
+    duration : float
+        Duration after homing [s].
+    rate : float
+        Control rate [Hz].
+    homing : int
+        Number of potentiometer readings to average.
+    bandwidth : float, optional
+        Bandwidth of the velocity observer [Hz]. Default: a sixth of the rate.
+    safety : Safety, optional
+        Thresholds of the safety checks.
+    tools : callable, optional
+        The two tool outputs as a function of time. Default: off.
+
+    Returns
+    -------
+    LoopRun
+        One row per period, and the reason for a stop, if any.
 
     Raises
     ------
     InputError
-        When a number is not above zero. What goes wrong later is not raised: the run is stopped, and
-        :attr:`LoopRun.stopped` says why. Errors that the law raises come through, the arm braked.
+        When an argument is invalid. Faults of the plant raise no error: the run is stopped, with the reason in
+        :attr:`LoopRun.stopped`. Exceptions of the control law are raised after the brakes are applied.
 
+    Examples
+    --------
     >>> import appell
     >>> plant, goal = appell.control.SimulatedPlant(q=[0.1, -0.8, 2.6, 0.3, 0.9, 0.2]), [0.3, -0.7, 2.5, 0.2, 0.8, 0.3]
     >>> law = appell.control.PointToPoint(plant.robot, goal, *appell.control.gains(6.0), limit=plant.hardware.limit)
@@ -85,7 +93,7 @@ def run_loop(
         raise InputError(f"run_loop: expected a plant with now, wait, read and write, got {type(plant).__name__}")
     if not callable(controller) or not (tools is None or callable(tools)):
         raise InputError(
-            f"run_loop: expected functions for the law and the tools, got {shown(controller)}, {shown(tools)}"
+            f"run_loop: expected functions for controller and tools, got {shown(controller)}, {shown(tools)}"
         )
     if not (safety is None or isinstance(safety, Safety)):
         raise InputError(f"run_loop: expected a Safety, got {type(safety).__name__}")
@@ -115,14 +123,16 @@ def run_loop(
             except InputError:
                 tau = np.empty(0)
             if tau.shape != (hardware.n,):
-                words = f"at t = {due:.4g} s the law gave no {hardware.n} finite forces but {shown(answer)}"
-                stopped = Stop(due, "forces", None, words)
+                words = (
+                    f"at t = {due:.4g} s the control law returned {shown(answer)}, expected {hardware.n} finite torques"
+                )
+                stopped = Stop(due, "invalid torques", None, words)
                 break
             asked = hardware.command(tau)
             volts = hardware.convert(asked)
             plant.write(volts, tools(due) if tools else (False, False), False)
             rows.add(due, began, plant.now() - zero - began, q, v, tau, volts, _reference(controller, due, q))
-            # at the converter's end, or asked by the law for all there is
+            # at the converter's limit, or at the torque limit of the control law
             rows.saturated.append(np.abs(asked) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
     finally:
         plant.write(off, tools(rows.t[-1]) if tools and rows.t else (False, False), True)
@@ -144,16 +154,16 @@ def _home(plant: Plant, period: float, count: int) -> tuple[Array, Reading]:
 
 
 def _reference(controller: Any, t: float, q: Array) -> Array:
-    """Return where the law wants the joints to be, not-a-number where it does not say."""
+    """Return the reference of the control law, NaN if it has none."""
     reference = getattr(controller, "reference", None)
     return np.asarray(reference(t)[0], dtype=float) if callable(reference) else np.full_like(q, np.nan)
 
 
 class Observer:
-    """Velocities from counted angles: an alpha–beta filter with two equal roots p = exp(−2πfT).
+    """Velocity observer: an alpha–beta filter with a double pole p = exp(−2πfT).
 
-    The filter predicts q and v one period on and corrects them by α = 1 − p² and β = (1 − p)² of what the encoders
-    tell otherwise. It has no lag at constant speed, and smooths the steps of the counts.
+    The filter predicts q and v one period ahead and corrects them by α = 1 − p² and β = (1 − p)² times the encoder
+    residual. It has no lag at constant speed, and smooths the quantisation of the counts.
 
     >>> observer = Observer(np.zeros(1), 0.01, 20.0)
     >>> for k in range(1, 60):
@@ -168,7 +178,7 @@ class Observer:
         self._q, self._v = np.array(q, dtype=float), np.zeros_like(q, dtype=float)
 
     def update(self, q: Array) -> tuple[Array, Array]:
-        """Return the estimates of q and v after one more period."""
+        """Return the estimates of q and v after the next period."""
         ahead = self._q + self._period * self._v
         off = q - ahead
         self._q = ahead + self._alpha * off
@@ -177,7 +187,7 @@ class Observer:
 
 
 class Rows:
-    """The periods of a run as they come."""
+    """The periods of a run so far."""
 
     def __init__(self) -> None:
         self.t: list[float] = []
@@ -185,7 +195,7 @@ class Rows:
         self._others: list[tuple[Any, ...]] = []
 
     def add(self, t: float, *others: Any) -> None:
-        """Keep one period."""
+        """Append one period."""
         self.t.append(t)
         self._others.append(others)
 

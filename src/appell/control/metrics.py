@@ -1,4 +1,4 @@
-"""What a run of the control loop gave: its record, the numbers one judges it by, and its figure."""
+"""Results of a control loop: its record, performance metrics, and plot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Jitter(NamedTuple):
-    """How much later than due the periods began [s], and how long at most reading to writing took [s]."""
+    """Delays of the periods: mean, standard deviation and maximum [s]; longest time from reading to writing [s]."""
 
     mean: float
     deviation: float
@@ -29,12 +29,37 @@ class Jitter(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LoopRun:
-    """What the loop saw and did, one row a period.
+    """The record of a control loop, one row per period.
 
-    `t` is when each period was due, `late` how much later it began, `took` how long it took to read, compute and write;
-    `q`, `v` are the loop's estimates, `tau` what the law wanted, `volts` what the converters gave, `saturated` where
-    they could not give more, `goal` the law's reference (not-a-number where a law has none). `stopped` says why the run
-    was stopped, None if it was not.
+    Parameters
+    ----------
+    period : float
+        Nominal period [s].
+    t : array, shape (m,)
+        Nominal times of the periods [s].
+    late : array, shape (m,)
+        Delay of each period [s].
+    took : array, shape (m,)
+        Time for reading, computing and writing [s].
+    q, v : array, shape (m, n)
+        Estimated joint angles [rad] and velocities [rad/s].
+    tau : array, shape (m, n)
+        Torques of the control law [N·m].
+    volts : array, shape (m, n)
+        Converter outputs [V].
+    saturated : array of bool, shape (m, n)
+        Where the output was at its limit.
+    goal : array, shape (m, n)
+        Reference of the control law [rad], NaN if it has none.
+    stopped : Stop or None
+        The reason for a safe stop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t, x = np.arange(4.0), np.ones((4, 1))
+    >>> LoopRun(1.0, t, 0 * t, 0 * t, x, x, x, x, x > 9, 0 * x, None).rms_error
+    array([1.])
     """
 
     period: float
@@ -51,33 +76,45 @@ class LoopRun:
 
     @property
     def error(self) -> Array:
-        """Return the goal less q, (periods, n) [rad]."""
+        """Return the tracking error goal − q, (m, n) [rad]."""
         return self.goal - self.q
 
     @property
     def rms_error(self) -> Array:
-        """Return the root of the mean square of the error per joint [rad]."""
+        """Return the RMS tracking error per joint, (n,) [rad]."""
         return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
 
     @property
     def max_error(self) -> Array:
-        """Return the greatest error per joint [rad]."""
+        """Return the largest absolute tracking error per joint, (n,) [rad]."""
         return np.asarray(np.abs(self.error).max(axis=0))
 
     @property
     def saturation_time(self) -> Array:
-        """Return how long each joint's volts were at the end of their range [s]."""
+        """Return the total time in saturation per joint, (n,) [s]."""
         return np.asarray(self.period * np.count_nonzero(self.saturated, axis=0))
 
     @property
     def jitter(self) -> Jitter:
-        """Return how punctual the periods were."""
+        """Return the timing statistics of the periods."""
         late = self.late
         return Jitter(float(late.mean()), float(late.std()), float(late.max()), float(self.took.max()))
 
     def settling(self, band: ArrayLike = 0.01) -> Array:
-        """Return when each joint's error came within ±band [rad] for good [s]; not-a-number where it never did.
+        """Return the settling time of each joint.
 
+        Parameters
+        ----------
+        band : array_like
+            Tolerance ±band of the error [rad], one number or (n,).
+
+        Returns
+        -------
+        array, shape (n,)
+            Times [s] after which the error stays within the band; NaN if it does not.
+
+        Examples
+        --------
         >>> import numpy as np
         >>> t, goal = np.arange(4.0), np.zeros((4, 1))
         >>> q = np.array([[1.0], [0.1], [-0.3], [0.1]])
@@ -90,17 +127,32 @@ class LoopRun:
         return np.where(for_good.any(axis=0), self.t[first], np.nan)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of error, volts and lateness against time; write it to `path` where one is given.
+        """Plot tracking error, amplifier volts and timing.
 
-        The file's ending says what it is: .png, .pdf or .svg.
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write: .png, .pdf or .svg.
 
+        Returns
+        -------
+        Figure
+            The Matplotlib figure.
+
+        Raises
+        ------
+        InputError
+            When the run has no period, or the file cannot be written.
+
+        Examples
+        --------
         >>> import numpy as np
         >>> t, x = np.arange(4.0), np.zeros((4, 1))
         >>> len(LoopRun(1.0, t, 0 * t, 0 * t, x, x, x, x, x > 9, x, None).plot().axes)
         3
         """
         if not self.t.size:
-            raise InputError("LoopRun.plot: the run was stopped before its first period; there is nothing to draw")
+            raise InputError("LoopRun.plot: the run was stopped before its first period; no data to plot")
         return written("LoopRun.plot", path, self._drawn)
 
     def _drawn(self) -> Figure:
@@ -110,7 +162,7 @@ class LoopRun:
             colour = COLOURS[k % len(COLOURS)]
             axes[0].plot(self.t, self.error[:, k], color=colour, label=f"joint {k + 1}")
             axes[1].step(self.t, self.volts[:, k], color=colour, where="post")
-        axes[2].plot(self.t, 1e3 * self.late, color=COLOURS[0], label="late")
+        axes[2].plot(self.t, 1e3 * self.late, color=COLOURS[0], label="delay")
         axes[2].plot(self.t, 1e3 * self.took, color=COLOURS[1], label="reading to writing")
         for panel, label in zip(axes, ("error [rad]", "amplifier [V]", "time [ms]"), strict=True):
             panel.set_ylabel(label)

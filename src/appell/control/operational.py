@@ -1,11 +1,11 @@
-"""Computed torque in operational space (Khatib 1987): a frame of the robot follows a path in the world.
+"""Computed torque in operational space (Khatib 1987): a frame of the robot follows a path in world axes.
 
-With the error e of the frame's pose, its velocity V and x̂ = V̇* + kd·(V* − V) + kp·e, the joints accelerate by
+With the error e of the frame's pose, its velocity V and x̂ = V̇* + kd·(V* − V) + kp·e, the joint accelerations are
 
     a = J̄ (x̂ − J̇v) + (1 − J̄J)·a₀,      J̄ = M⁻¹Jᵀ (J M⁻¹ Jᵀ)⁻¹                                            (1)
 
-and τ = ID(q, v, a). J̄ is the inverse that the robot's own inertia chooses; motion a₀ left over by a redundant robot
-does not disturb the frame. Where J loses rank, the directions lost are left out.
+and τ = ID(q, v, a). J̄ is the dynamically consistent inverse; null-space motion a₀ of a redundant robot
+does not disturb the frame. Where J loses rank, the singular directions are not controlled.
 """
 
 from __future__ import annotations
@@ -23,38 +23,45 @@ from appell.simulation.laws.checks import configuration, force_limits, fully_act
 from appell.spatial.scalar import Array
 
 Path = Callable[[float], Sequence[ArrayLike]]
-"""Anything that gives a pose (4, 4), a velocity (6,) and an acceleration (6,), linear first, in world axes, at t."""
+"""A function of t that returns a pose (4, 4), velocity (6,) and acceleration (6,), linear first, in world axes."""
 LOST = 1e-9
-"""Directions whose mobility is below this part of the greatest are lost at a singularity."""
+"""Directions whose mobility is below this fraction of the largest are singular."""
 
 
 class OperationalSpace:
-    """Joint forces that let a frame follow a path, Eq. (1); it has no memory.
+    """Operational-space control: joint torques that make a frame follow a path; without memory.
 
     Parameters
     ----------
-    robot
-        An open robot, as the controller believes it to be.
-    frame
-        The name of a link or joint whose frame is led.
-    path
-        Anything that gives (pose (4, 4), velocity (6,), acceleration (6,)) of a time, linear part first, world axes.
-    kp, kd
-        Gains in units of acceleration, one number or (6,).
-    axes
-        Which of the six are controlled: 0 to 2 translation along, 3 to 5 rotation about, x, y and z of the world.
-    posture
-        Where a redundant robot shall rest as far as the frame allows, (nq,); without it, only its motion is damped.
-    posture_gains
-        kp and kd of the posture.
-    limit
-        Forces are kept within ±limit: None, one number, (nv,), or "file" for those of the robot's file.
+    robot : Robot
+        The model used by the controller, without loops.
+    frame : str
+        Name of a link or frame.
+    path : callable
+        A function of the time that returns (pose (4, 4), velocity (6,), acceleration (6,)), linear first, world axes.
+    kp, kd : array_like
+        Gains [1/s²] and [1/s], one number or (6,).
+    axes : sequence of int
+        The controlled axes: 0 to 2 translation along, 3 to 5 rotation about x, y and z of the world.
+    posture : array_like, optional
+        Null-space posture of a redundant robot, (nq,). Default: the null-space motion is only damped.
+    posture_gains : pair of array_like
+        kp and kd of the posture [1/s²] and [1/s].
+    limit : array_like, "file" or None
+        Torques are clipped to ±limit [N·m]: one number, (nv,), or "file" for the effort limits of the robot's file.
 
     Raises
     ------
     InputError
-        When an argument does not fit the robot.
+        When an argument does not match the robot.
 
+    References
+    ----------
+    O. Khatib, *A unified approach for motion and force control of robot manipulators: the operational space
+    formulation*, IEEE J. Robotics and Automation 3 (1987) 43–53.
+
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> robot, q = appell.load("puma600"), np.array([0.1, -0.8, 2.6, 0.3, 0.9, 0.2])
     >>> start, still = robot.pose(q, "link6"), np.zeros(6)
@@ -63,7 +70,7 @@ class OperationalSpace:
     True
     """
 
-    def __init__(  # noqa: PLR0913  # what is optional is named in the call
+    def __init__(  # noqa: PLR0913  # keyword options
         self,
         robot: Robot,
         frame: str,
@@ -95,7 +102,7 @@ class OperationalSpace:
         self.limit = force_limits(robot, limit)
 
     def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the forces at a time and a state, (..., nv)."""
+        """Return the torques [N·m] at a time and a state, (..., nv)."""
         robot, axes = self.robot, self.axes
         t, q, v = state(robot, t, q, v)
         J = robot.jacobian(q, self.frame)[..., axes, :]
@@ -129,7 +136,7 @@ class OperationalSpace:
 
 
 def _gains(name: str, value: ArrayLike) -> Array:
-    """Return a gain per axis, (6,)."""
+    """Return one gain per axis, (6,)."""
     given = finite_array(name, value)
     if given.shape not in ((), (6,)) or not (given >= 0.0).all():
         raise InputError(f"{name}: expected one number of 0 or more, or six, got {shown(value)}")
@@ -137,12 +144,12 @@ def _gains(name: str, value: ArrayLike) -> Array:
 
 
 def pose_error(pose: ArrayLike, goal: ArrayLike) -> Array:
-    """Return the motion from one pose to another, (..., 6): translation, then the rotation vector, in world axes.
+    """Return the pose error from `pose` to `goal`, (..., 6): translation, then the rotation vector, in world axes.
 
     >>> pose_error(np.eye(4), [[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]).round(4)
     array([1.    , 2.    , 3.    , 0.    , 0.    , 1.5708])
     """
-    from scipy.spatial.transform import Rotation  # noqa: PLC0415  # slow to import, and few laws turn frames
+    from scipy.spatial.transform import Rotation  # noqa: PLC0415  # slow to import, rarely used
 
     is_, wanted = np.broadcast_arrays(np.asarray(pose, dtype=float), np.asarray(goal, dtype=float))
     turn = wanted[..., :3, :3] @ np.swapaxes(is_[..., :3, :3], -1, -2)

@@ -1,9 +1,9 @@
-"""The boundary between a control loop and an arm: what a computer can read from it and write to it.
+"""The interface between a control loop and an arm.
 
-A real arm stands behind it with a class of these five methods over its data acquisition cards; a simulated one is
-:class:`appell.control.SimulatedPlant`. The loop takes its time from the plant too, so that a simulated arm can have a
-time of its own. A loop that hangs can stop nothing: a real arm should have a watchdog besides, which brakes when
-nothing was written for some periods.
+For a real arm, implement these five methods with its data acquisition cards; a simulated one is
+:class:`appell.control.SimulatedPlant`. The loop also reads the time from the plant, so that a simulated arm can have
+its own clock. A hanging loop cannot stop the arm: a real arm also needs a watchdog that applies the brakes when no
+output has been written for several periods.
 """
 
 from __future__ import annotations
@@ -18,7 +18,23 @@ from appell.spatial.scalar import Array
 
 
 class Reading(NamedTuple):
-    """What an arm tells: encoder counts (n,), potentiometer volts (n,), and whose motor is too hot (n,)."""
+    """One reading of the sensors.
+
+    Parameters
+    ----------
+    counts : array, shape (n,)
+        Encoder counts.
+    volts : array, shape (n,)
+        Potentiometer voltages [V].
+    hot : array of bool, shape (n,)
+        Thermal switches of the motors.
+
+    Examples
+    --------
+    >>> from appell.control import SimulatedPlant
+    >>> SimulatedPlant().read().hot.any()
+    np.False_
+    """
 
     counts: NDArray[Any]
     volts: Array
@@ -26,8 +42,10 @@ class Reading(NamedTuple):
 
 
 class Plant(Protocol):
-    """An arm as the open control unit of valera2003 section 3 sees it.
+    """The protocol of an arm for the control loop (the open control unit of valera2003 section 3).
 
+    Examples
+    --------
     >>> from appell.control import Plant, SimulatedPlant
     >>> arm: Plant = SimulatedPlant()
     >>> arm.read().counts.shape
@@ -36,30 +54,99 @@ class Plant(Protocol):
 
     @property
     def hardware(self) -> Hardware:
-        """Return how the joints are wired."""
+        """Return the sensors and amplifiers of the arm."""
 
     def now(self) -> float:
-        """Return the plant's time [s]: of a real one, a monotonic clock's."""
+        """Return the plant's time; for a real arm, of a monotonic clock.
+
+        Returns
+        -------
+        float
+            Time [s].
+
+        Examples
+        --------
+        >>> from appell.control import SimulatedPlant
+        >>> SimulatedPlant().now()
+        0.0
+        """
 
     def wait(self, until: float) -> float:
-        """Return at a time, or at once if that is over, and say what time it is."""
+        """Wait until a time; return immediately if it is past.
+
+        Parameters
+        ----------
+        until : float
+            Time [s].
+
+        Returns
+        -------
+        float
+            The present time [s].
+
+        Examples
+        --------
+        >>> from appell.control import SimulatedPlant
+        >>> SimulatedPlant().wait(0.01)
+        0.01
+        """
 
     def read(self) -> Reading:
-        """Return what the encoders, potentiometers and thermal switches tell now."""
+        """Read the encoders, potentiometers and thermal switches.
+
+        Returns
+        -------
+        Reading
+            Counts, voltages and thermal switches.
+
+        Examples
+        --------
+        >>> from appell.control import SimulatedPlant
+        >>> SimulatedPlant().read().counts
+        array([0, 0, 0, 0, 0, 0])
+        """
 
     def write(self, volts: Array, tools: tuple[bool, bool], brake: bool) -> None:
-        """Give volts (n,) to the amplifiers, switch the two tool outputs, and put the brakes on or off."""
+        """Write voltages to the amplifiers, and set the tool outputs and the brakes.
+
+        Parameters
+        ----------
+        volts : array, shape (n,)
+            Amplifier voltages [V].
+        tools : tuple of bool
+            The two tool outputs.
+        brake : bool
+            True applies the brakes, False releases them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from appell.control import SimulatedPlant
+        >>> SimulatedPlant().write(np.zeros(6), (False, False), True)
+        """
 
 
 SPIN = 1e-3
-"""The last part of a wait that is spent looking at the clock [s], for sleeping ends when it pleases."""
+"""Duration of busy waiting at the end of a wait [s], because the end of a sleep is imprecise."""
 
 
 def wait_until(until: float) -> float:
-    """Return at a time of the monotonic clock [s], or at once if it is over, and say what time it is.
+    """Wait until a time of the monotonic clock; return immediately if it is past.
 
     This is the ``wait`` of a real plant, as ``time.perf_counter`` is its ``now``.
 
+    Parameters
+    ----------
+    until : float
+        Time of ``time.perf_counter`` [s].
+
+    Returns
+    -------
+    float
+        The present time [s].
+
+    Examples
+    --------
     >>> import time
     >>> due = time.perf_counter() + 0.002
     >>> wait_until(due) >= due

@@ -1,12 +1,12 @@
-"""An arm that is not there: a robot behind the boundary of :mod:`appell.control.plant`, with the faults of a real one.
+"""A simulated arm with the interface of :mod:`appell.control.plant`, including faults.
 
-Between two writes the volts are held and the robot moves in steps h. Coulomb friction holds as it does in a gear: with
-M from the start of the step, the impulses λ of friction in
+Between two writes the voltages are held and the robot is integrated with steps h. Coulomb friction includes stiction:
+with M from the start of the step, the friction impulses λ in
 
     v' = v + M⁻¹ [h (τ − C v − G) − λ],      |λₖ| ≤ h fₖ,   λₖ = h fₖ sign(v'ₖ) where v'ₖ ≠ 0                  (1)
 
-are found joint by joint until none changes (projected Gauss–Seidel), and q' = q + h v'. So a joint that friction can
-hold stands still, to the last digit. The method is of first order in h. A brake is friction that nothing overcomes.
+are solved by projected Gauss–Seidel, and q' = q + h v'. A joint held by friction has exactly zero velocity. The method
+is of first order in h. A brake is a very large friction.
 """
 
 from __future__ import annotations
@@ -30,29 +30,36 @@ from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
 BRAKE = 1e4
-"""Force of a brake [N·m]: beyond any motor's and any weight's."""
+"""Torque of a brake [N·m], larger than any motor torque or gravity torque."""
 SWEEPS, SETTLED = 200, 1e-12
 SHORTEST, LONGEST = 1e-6, 60.0
-"""The shortest step and the longest delay [s] that are simulated."""
+"""Shortest step and longest delay [s]."""
 
 
 def perturbed(robot: Robot, masses: ArrayLike = 1.0, friction: ArrayLike | None = None) -> Robot:
-    """Return a robot that differs from one in its file: masses and inertias by factors, Coulomb friction as given.
+    """Return a robot with scaled masses and other Coulomb friction, for robustness tests.
 
     Parameters
     ----------
-    robot
-        An open robot.
-    masses
-        A factor for all bodies, or one per body.
-    friction
-        Coulomb friction of the joints [N·m], one number or (nv,); that of the robot if not given.
+    robot : Robot
+        A robot whose joints have one velocity each.
+    masses : array_like
+        Factor of masses and inertias, one for all bodies or one per body.
+    friction : array_like, optional
+        Coulomb friction of the joints [N·m], one number or (nv,). Default: the robot's.
+
+    Returns
+    -------
+    Robot
+        The changed robot.
 
     Raises
     ------
     InputError
-        When an argument does not fit the robot.
+        When an argument does not match the robot.
 
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("puma600")
     >>> round(perturbed(robot, masses=1.2).total_mass / robot.total_mass, 12)
@@ -86,32 +93,34 @@ def coulomb(robot: Robot) -> Array:
 
 
 class SimulatedPlant:
-    """A robot as an arm behind encoders, potentiometers and amplifiers; the PUMA 600 of the catalogue if none is given.
+    """A simulated arm with encoders, potentiometers and amplifiers.
 
-    Its time is its own: it passes while the loop waits, and `delay` of it with every write, which is how long a
-    computer is taken to compute. What a real arm would keep to itself is told by :attr:`q` and :attr:`v`.
+    It has its own clock, which advances while the loop waits, and by `delay` with every write (the computing time). The
+    attributes :attr:`q` and :attr:`v` are the true state, which a real arm does not reveal.
 
     Parameters
     ----------
-    robot
-        The robot as it truly is; :func:`perturbed` makes one that differs from what a controller believes.
-    hardware
-        How it is wired.
-    q
-        Where it stands at the start, (n,), braked and at rest.
-    delay
-        Seconds from a reading to the volts it leads to: a number, or a function of the count of writes so far.
-    step
-        The greatest time step of the robot's motion [s].
-    hot, lost, jumps
-        Faults to come, by joint number from 0: times at which a motor becomes too hot, an encoder stops counting, or an
-        encoder's count jumps by a thousand.
+    robot : Robot, optional
+        The true robot; :func:`perturbed` makes one that differs from the controller's model. Default: "puma600".
+    hardware : Hardware
+        Sensors and amplifiers.
+    q : array_like, optional
+        Initial joint angles [rad], (n,), at rest with brakes on.
+    delay : float or callable
+        Time from a reading to its output [s]: a number, or a function of the number of writes so far.
+    step : float
+        Largest integration step [s].
+    hot, lost, jumps : mapping, optional
+        Simulated faults, as times [s] by joint number from 0: a motor overheats, an encoder stops counting, an encoder
+        count jumps by a thousand.
 
     Raises
     ------
     InputError
-        When an argument does not fit the robot.
+        When an argument does not match the robot.
 
+    Examples
+    --------
     >>> import appell
     >>> plant = appell.control.SimulatedPlant(q=[0.1, -0.8, 2.6, 0.3, 0.9, 0.2])
     >>> _ = plant.wait(0.05)
@@ -133,7 +142,7 @@ class SimulatedPlant:
     ) -> None:
         robot = fully_actuated("SimulatedPlant", load("puma600") if robot is None else robot)
         if any(body.joint.type.nq != 1 for body in robot.model.bodies) or robot.model.is_coupled:
-            raise InputError(f"SimulatedPlant: every joint of '{robot.name}' must have one coordinate of its own")
+            raise InputError(f"SimulatedPlant: every joint of '{robot.name}' must have one independent coordinate")
         if not isinstance(hardware, Hardware):
             raise InputError(f"SimulatedPlant: expected a Hardware, got {type(hardware).__name__}")
         if hardware.n != robot.nv:
@@ -154,7 +163,7 @@ class SimulatedPlant:
         _ = self._delayed(0)
         named = (("hot", hot), ("lost", lost), ("jumps", jumps))
         self._hot, self._lost, self._jumps = (_faults(name, x, robot.nv) for name, x in named)
-        self._zero = hardware.encode(self.q)  # an incremental encoder starts at zero, wherever it stands
+        self._zero = hardware.encode(self.q)  # an incremental encoder starts at zero, at any angle
         self._frozen: dict[int, int] = {}
         self._volts, self._impulses = np.zeros(robot.nv), np.zeros(robot.nv)
         self._braked, self._writes, self._time = True, 0, 0.0
@@ -162,7 +171,7 @@ class SimulatedPlant:
 
     @property
     def hardware(self) -> Hardware:
-        """Return how the joints are wired."""
+        """Return the sensors and amplifiers of the arm."""
         return self._hardware
 
     @property
@@ -171,11 +180,38 @@ class SimulatedPlant:
         return self._braked
 
     def now(self) -> float:
-        """Return the simulated time [s]."""
+        """Return the simulated time.
+
+        Returns
+        -------
+        float
+            Time [s].
+
+        Examples
+        --------
+        >>> SimulatedPlant().now()
+        0.0
+        """
         return self._time
 
     def wait(self, until: float) -> float:
-        """Move the robot until a time, and return the time it is."""
+        """Simulate until a time; return immediately if it is past.
+
+        Parameters
+        ----------
+        until : float
+            Time [s].
+
+        Returns
+        -------
+        float
+            The present time [s].
+
+        Examples
+        --------
+        >>> SimulatedPlant().wait(0.01)
+        0.01
+        """
         span = until - self._time
         if span > 0.0:
             count = max(1, int(np.ceil(span / self._step - 1e-9)))
@@ -185,7 +221,18 @@ class SimulatedPlant:
         return self._time
 
     def read(self) -> Reading:
-        """Return what encoders, potentiometers and thermal switches tell now."""
+        """Read the encoders, potentiometers and thermal switches.
+
+        Returns
+        -------
+        Reading
+            Counts, voltages and thermal switches.
+
+        Examples
+        --------
+        >>> SimulatedPlant().read().counts
+        array([0, 0, 0, 0, 0, 0])
+        """
         counts = self._hardware.encode(self.q) - self._zero
         for joint, since in self._jumps.items():
             counts[joint] += 1000 if self._time >= since else 0
@@ -196,7 +243,29 @@ class SimulatedPlant:
         return Reading(counts, self._hardware.potentiometer(self.q), hot)
 
     def write(self, volts: Array, tools: tuple[bool, bool], brake: bool) -> None:
-        """Let the time to compute pass, then give volts, switch the tools, and put the brakes on or off."""
+        """Advance by the computing time, then set voltages, tool outputs and brakes.
+
+        Parameters
+        ----------
+        volts : array, shape (n,)
+            Amplifier voltages [V].
+        tools : tuple of bool
+            The two tool outputs.
+        brake : bool
+            True applies the brakes, False releases them.
+
+        Raises
+        ------
+        InputError
+            When `delay` returns no valid time.
+
+        Examples
+        --------
+        >>> plant = SimulatedPlant()
+        >>> plant.write(np.zeros(6), (True, False), False)
+        >>> plant.is_braked
+        False
+        """
         self.wait(self._time + self._delayed(self._writes))
         self._writes += 1
         self._volts, self.tools, self._braked = self._hardware.convert(volts), tools, brake
@@ -206,7 +275,7 @@ class SimulatedPlant:
         return number(what, self._delay(writes), 0.0, LONGEST)
 
     def _move(self, h: float) -> None:
-        """Take one step, Eq. (1)."""
+        """Integrate one step, Eq. (1)."""
         tau = self._volts * np.asarray(self._hardware.torque)
         mobility = np.linalg.inv(self._bare.mass_matrix(self.q))
         free = self.v + h * (mobility @ (tau - self._bare.bias(self.q, self.v)))
@@ -216,7 +285,7 @@ class SimulatedPlant:
 
 
 def _held(free: Array, mobility: Array, most: Array, guess: Array) -> tuple[Array, Array]:
-    """Return v' = free − M⁻¹λ with impulses |λ| ≤ most that oppose v', Eq. (1), and λ; the guess only saves time."""
+    """Return v' = free − M⁻¹λ with impulses |λ| ≤ most that oppose v', Eq. (1), and λ; the guess saves iterations."""
     start = np.clip(guess, -most, most)
     rows, bounds = mobility.tolist(), most.tolist()
     v, impulses = (free - mobility @ start).tolist(), start.tolist()
@@ -238,7 +307,7 @@ def _held(free: Array, mobility: Array, most: Array, guess: Array) -> tuple[Arra
 
 
 def _faults(name: str, faults: Any, joints: int) -> dict[int, float]:
-    """Return faults to come: times by joint number."""
+    """Return simulated faults: times by joint number."""
     if faults is not None and not isinstance(faults, Mapping):
         raise InputError(f"SimulatedPlant: {name} must be times by joint number, got {shown(faults)}")
     what = f"SimulatedPlant: {name}"

@@ -1,7 +1,7 @@
-"""What an exciting motion must keep: limits of joints and of frames, as one list of inequalities g ≤ 0.
+"""Constraints of an exciting trajectory: limits of joints and frames, as one list of inequalities g ≤ 0.
 
-Each g is the excess over a limit beside the size of what it limits, so that 0.01 is a hundredth of the range whatever
-the unit.
+Each g is the excess over a limit relative to the range of the limited quantity, so that 0.01 is one hundredth of the
+range in any unit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from appell.simulation.laws.checks import effort_limits
 
 KEYS = ("lower", "upper", "velocity", "acceleration", "torque")
 SMALLEST, WIDEST = 1e-9, 1e6
-"""Limits of velocities, accelerations and torques are not smaller, ranges of positions neither smaller nor wider."""
+"""Smallest limit of velocities, accelerations and torques; smallest and largest range of positions."""
 AXES = "xyz"
 Workspace = Sequence[tuple[str, ArrayLike, ArrayLike]]
 
 
 class Zone(NamedTuple):
-    """A box that a frame's origin stays in, in world axes [m]; infinite where a side is open."""
+    """A workspace box for a frame's origin, in world axes [m]; infinite where a side is open."""
 
     frame: str
     lower: Array
@@ -38,9 +38,9 @@ class Zone(NamedTuple):
 
 
 class Margin(NamedTuple):
-    """How near a motion comes to a limit: of what, of which joint or frame, the limit, what is reached, and when [s].
+    """The margin to a limit: the type of limit, the joint or frame, the limit, the value reached, and its time [s].
 
-    `room` is what is left beside the size of what is limited: half the range of a position, else the limit itself.
+    `room` is the remaining margin relative to half the range of a position, or to the limit itself.
     """
 
     limit: str
@@ -52,7 +52,7 @@ class Margin(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """What inequalities depend on at one moment: ∂/∂(coordinates, velocities, accelerations), each (times, nv)."""
+    """Gradient by coordinates, velocities and accelerations, each (times, nv)."""
 
     q: Array
     v: Array
@@ -77,11 +77,11 @@ class Bounds:
 
     @property
     def reach(self) -> Array:
-        """Return half the coordinates' ranges."""
+        """Return half of the coordinates' ranges."""
         return 0.5 * (self.upper - self.lower)
 
     def narrowed(self, margin: float) -> Bounds:
-        """Return the bounds with a part of every range taken off, for what happens between samples."""
+        """Return the bounds reduced by a fraction of every range, a reserve for the motion between samples."""
         inner, part = margin * self.reach, 1.0 - margin
         zones = tuple(
             Zone(frame, low + margin * _size(low, high), high - margin * _size(low, high))
@@ -91,7 +91,7 @@ class Bounds:
         return Bounds(self.lower + inner, self.upper - inner, *limits, zones)
 
     def excess(self, path: ActuatedPath, state: State, q: Array) -> list[tuple[str, Array]]:
-        """Return g (times, 2·nv) of every kind of limit there is, below first; q are the coordinates (times, nv)."""
+        """Return g (times, 2·nv) of every type of limit, lower sides first; q are the coordinates (times, nv)."""
         found = [("position", _both(q - self.middle, self.reach))]
         for kind, value, limit in (("velocity", state.v, self.velocity), ("acceleration", state.a, self.acceleration)):
             if np.isfinite(limit).any():
@@ -130,7 +130,7 @@ class Bounds:
         return total
 
     def margins(self, path: ActuatedPath, state: State, q: Array, t: Array) -> tuple[Margin, ...]:
-        """Return how near a motion comes to every finite limit, tightest first."""
+        """Return the margins to all finite limits, tightest first."""
         found = []
         for kind, g in self.excess(path, state, q):
             half = g.shape[-1] // 2
@@ -144,7 +144,7 @@ class Bounds:
         return tuple(sorted(found, key=lambda margin: margin.room))
 
     def _named(self, path: ActuatedPath, kind: str, k: int, side: int) -> tuple[str, float, float]:
-        """Return what a limit is of, its value, and the size that makes it a pure number."""
+        """Return the subject of a limit, its value, and its scale."""
         if kind == "position":
             return path.names[k], float((self.lower, self.upper)[side][k]), float(self.reach[k])
         if kind in ("velocity", "acceleration", "torque"):
@@ -157,19 +157,19 @@ class Bounds:
 
 
 def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> Bounds:
-    """Return the bounds of a robot: its file's, those given in their place, and boxes for frames.
+    """Return the bounds of a robot: its file's limits, replaced by given ones, and workspace boxes.
 
     Raises
     ------
     InputError
-        When a limit is not known, has not one number or one per coordinate, or leaves no room.
+        When a limit is unknown, has the wrong size, or has an empty range.
     """
     if limits is not None and not isinstance(limits, Mapping):
         raise InputError(f"limits: expected a mapping such as {{'velocity': 1.0}}, got {limits!r:.100}")
     given = dict(limits or {})
     unknown = [key for key in given if key not in KEYS]
     if unknown:
-        raise InputError(f"limits: no limit {listed(unknown)}; {alternatives(unknown[0], KEYS)}")
+        raise InputError(f"limits: unknown limit {listed(unknown)}; {alternatives(unknown[0], KEYS)}")
     file = _of_file(path)
     values = {key: _numbers(key, given.get(key), file[key], len(path.names)) for key in KEYS}
     for key in ("velocity", "acceleration", "torque"):
@@ -180,8 +180,8 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
     for name, low, high in zip(path.names, values["lower"], values["upper"], strict=True):
         if not (math.isfinite(low) and math.isfinite(high)):
             raise InputError(
-                f"limits: '{name}' of robot '{path.robot.name}' has no limits of position; give 'lower' and "
-                "'upper', around where the robot stands at home"
+                f"limits: '{name}' of robot '{path.robot.name}' has no position limits; give 'lower' and 'upper' "
+                "around the home configuration"
             )
         if not SMALLEST <= high - low <= WIDEST:
             room = "too much" if high > low + WIDEST else "no"
@@ -190,7 +190,7 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
 
 
 def _of_file(path: ActuatedPath) -> dict[str, Array]:
-    """Return the limits of the robot's file; a joint of a robot without loops has ±π, or ±1 m, where it gives none."""
+    """Return the limits of the robot's file; without them, an open robot's joint has ±π or ±1 m."""
     robot, at = path.robot, list(path.places)
     low, high = robot.limits.lower[at], robot.limits.upper[at]
     if robot.actuators == robot.joint_names:
@@ -246,7 +246,7 @@ def _side(name: str, x: ArrayLike) -> Array:
 
 
 def _size(low: Array, high: Array) -> Array:
-    """Return half a box's sides; 1 m where it is open."""
+    """Return half of the box's sides; 1 m where it is open."""
     half = 0.5 * (high - low)
     return np.where(np.isfinite(half), half, 1.0)
 

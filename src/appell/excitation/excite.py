@@ -1,4 +1,4 @@
-"""Exciting motions: periodic motions of all joints that tell the base parameters as evenly as limits allow."""
+"""Exciting trajectories: periodic motions with a well-conditioned base regressor within the limits."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 1e-3, 1e6
 """Of a period [s]."""
 SAMPLES = 24
-"""Samples in a period of the fastest harmonic, unless a rate is given."""
+"""Samples per period of the fastest harmonic by default."""
 DENSER = 4
-"""How many times denser the samples are at which a motion is checked."""
+"""Ratio of the sampling rate of the final check to that of the search."""
 DRAWS = 8
-"""Random motions per start; the best of them are the starts."""
+"""Random motions per start; the best ones are the starts."""
 SOFT = 0.02
-"""Velocity [rad/s, m/s], or part of a limit below 1, within which Coulomb friction changes its sign in the search."""
+"""Velocity [rad/s, m/s], or fraction of a limit below 1, of the smoothed Coulomb friction in the search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """An exciting motion.
+    """An exciting trajectory.
 
-    `trajectory` gives q, v and a at any time; it begins and ends at rest. `condition` is the condition number of the
-    regressor along it, every column of unit length, and `columns` names those. `margins` says how near it comes to each
-    limit, the tightest first; `starts` what each start of the search led to; `history` the condition number
-    before the first step of the best of them and after each.
+    `trajectory` returns q, v and a at any time; it starts and ends at rest. `condition` is the condition number of the
+    regressor with normalised columns, whose names are `columns`. `margins` are the margins to all limits, tightest
+    first; `starts` the result of each start of the search; `history` the condition number before and after every step
+    of the best start.
     """
 
     robot: Robot
@@ -74,7 +74,7 @@ class Excitation:
         tight = self.margins[0]
         return (
             f"{self.robot.name}: {self.trajectory.duration:g} s, {len(self.columns)} columns, condition number "
-            f"{self.condition:.4g}; tightest limit: {tight.limit} of {tight.of}, {100.0 * tight.room:.2g} % room"
+            f"{self.condition:.4g}; tightest limit: {tight.limit} of {tight.of}, {100.0 * tight.room:.2g} % margin"
         )
 
     __repr__ = __str__
@@ -93,19 +93,19 @@ class Excitation:
         return self._path.state(*self.trajectory(moments("t", t)))
 
     def table(self) -> Table:
-        """Return how near the motion comes to its limits."""
+        """Return the margins to the limits."""
         rows = tuple((m.limit, m.of, m.allowed, m.reached, 100.0 * m.room, m.t) for m in self.margins)
         return Table(
             f"Limits of {self.robot.name}",
-            ("limit", "of", "allowed", "reached", "room [%]", "t [s]"),
+            ("limit", "of", "allowed", "reached", "margin [%]", "t [s]"),
             rows,
             (str(self),),
         )
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of q, v and τ with their limits, and of the search; write it to `path` where one is given.
+        """Plot q, v and τ with their limits, and the search; write to `path` if given.
 
-        The file's ending says what it is: .png, .pdf or .svg.
+        The extension selects the format: .png, .pdf or .svg.
 
         >>> import appell
         >>> motion = excite(appell.load("two-link"), {"velocity": 1.0}, harmonics=2, duration=4.0, starts=1)
@@ -115,10 +115,10 @@ class Excitation:
         return written("excitation.plot", path, lambda: picture(self))
 
     def save(self, path: str | os.PathLike[str], rate: float | None = None) -> Path:
-        """Write t, q, v, a and the torques of the robot's own model as .csv, `rate` rows a second.
+        """Write t, q, v, a and the torques of the robot's model as .csv, sampled at `rate` [Hz].
 
-        Without a rate there are as many as the motion was checked at. The names in the first line are those of
-        :meth:`appell.Run.save`; of a closed robot, q are the coordinates of its actuators.
+        The default rate is that of the final check. Column names are those of :meth:`appell.Run.save`; for a closed
+        robot, q are the coordinates of its actuators.
 
         >>> import appell, tempfile
         >>> motion = excite(appell.load("two-link"), {"velocity": 1.0}, harmonics=2, duration=4.0, starts=1)
@@ -140,7 +140,7 @@ class Excitation:
 
 
 @one_blas_thread()
-def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a choice of the user's
+def excite(  # noqa: PLR0913  # options with defaults
     robot: Robot,
     limits: Mapping[str, Any] | None = None,
     harmonics: int = 5,
@@ -154,47 +154,57 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
     workspace: Workspace | None = None,
     rate: float | None = None,
 ) -> Excitation:
-    """Return a motion that excites a robot's parameters: a Fourier series per joint, within limits.
+    """Compute an exciting trajectory for identification: one Fourier series per joint, within limits.
 
-    The series begin and end at rest and repeat after `duration`, so that a log may average over periods. Random series
-    are drawn, and from the best of them a search goes downhill with exact gradients; limits are checked at samples four
-    times denser than those of the search.
+    The series start and end at rest and repeat after `duration`, so that a log can be averaged over periods. From the
+    best of several random series, an optimisation with exact gradients follows; limits are checked at four times the
+    sampling rate of the search.
 
     Parameters
     ----------
-    robot
-        Of any kind whose independent velocities have one coordinate each. A closed robot is moved by its actuators,
-        and needs limits of their positions; so does a spherical one, which is moved by its platform's angles.
-    limits
-        Of the coordinates: "lower" and "upper", "velocity", "acceleration", "torque", each one number or one per
-        coordinate; the file's where not given, and none where it has none. A joint without limits of position goes
-        from −π to π, or from −1 m to 1 m. Torques are those of the robot's own model.
-    harmonics
-        Of every series, 2 or more.
-    duration
-        Of a period [s].
-    objective
-        "condition": the condition number of the regressor, its columns of unit length; among motions of nearly equal
-        condition the larger one. "d-optimal": the determinant of its information matrix. Torques of all joints count
-        alike.
-    starts
-        How many random motions the search starts from.
-    seed
-        Of the random motions, or a generator of them.
-    base
-        The base parameters to excite; the robot's own where not given, with rotor inertias if `friction`.
-    friction
-        Whether the regressor has damping and Coulomb friction of every motor.
-    workspace
-        Boxes that the origins of frames stay in: (frame, lower, upper) with three numbers each, in world axes [m],
-        infinite where a side is open.
-    rate
-        Samples a second of the search; 24 in a period of the fastest harmonic where not given.
+    robot : Robot
+        A robot with one coordinate per independent velocity. A closed robot moves in its actuator coordinates, a
+        spherical one in its platform angles; both need position limits.
+    limits : mapping, optional
+        Limits "lower", "upper", "velocity", "acceleration" and "torque" of the coordinates, each one number or one per
+        coordinate. Default: the file's. A joint without position limits moves from −π to π, or from −1 m to 1 m.
+        Torques are those of the robot's model.
+    harmonics : int
+        Harmonics of every series, 2 or more.
+    duration : float
+        Period [s].
+    objective : str
+        "condition": the condition number of the regressor with normalised columns, with preference for larger motions
+        at nearly equal values; "d-optimal": the determinant of the information matrix, with equal weights of all
+        torques.
+    starts : int
+        Number of random starts of the search.
+    seed : int or Generator
+        Seed or generator of the random series.
+    base : BaseParameters, optional
+        The base parameters to excite. Default: the robot's, with rotor inertias if `friction`.
+    friction : bool
+        Whether the regressor includes viscous and Coulomb friction of every motor.
+    workspace : sequence, optional
+        Boxes for the origins of frames: (frame, lower, upper) with three numbers each, in world axes [m], infinite
+        where a side is open.
+    rate : float, optional
+        Sampling rate of the search [Hz]. Default: 24 samples per period of the fastest harmonic.
+
+    Returns
+    -------
+    Excitation
+        The trajectory, its condition number, and the margins to the limits.
 
     Raises
     ------
     InputError
-        When no motion within the limits is found; the message names what the nearest motion exceeds.
+        When no motion within the limits is found; the message names the limits exceeded by the nearest motion.
+
+    References
+    ----------
+    J. Swevers, C. Ganseman, D. B. Tükel, J. De Schutter, H. Van Brussel, *Optimal robot excitation and identification*,
+    IEEE Trans. Robotics and Automation 13 (1997) 730–740.
 
     Examples
     --------
@@ -207,7 +217,7 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
     if objective not in tuple(MEASURES):
         raise InputError(f"objective: expected {' or '.join(map(repr, MEASURES))}, got {objective!r}")
     if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
-        raise InputError(f"starts: expected a whole number of 1 or more, got {starts!r}")
+        raise InputError(f"starts: expected an integer of 1 or more, got {starts!r}")
     rng = _generator(seed)
     moved = actuated_path(robot)
     whole = bounds(moved, limits, workspace)
@@ -216,7 +226,9 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
     information = Information(moved, known, friction, SOFT * np.minimum(whole.velocity, 1.0), objective)
     samples = SAMPLES * harmonics if rate is None else math.ceil(positive("rate", rate) * duration)
     if samples * robot.nv < len(information.names) or samples <= 2 * harmonics:
-        raise InputError(f"rate: {samples} samples in a period do not show {len(information.names)} columns; raise it")
+        raise InputError(
+            f"rate: {samples} samples per period do not determine {len(information.names)} columns; raise it"
+        )
     problem = Problem(moved, information, inner, series, samples)
     dense = problem.denser(DENSER, whole)
     found = _searched(problem, dense, starts, rng)
@@ -225,8 +237,8 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
         raise _infeasible(dense, min(found, key=lambda one: dense.worst(one.descent.x)).descent.x)
     if not best.condition < FULL:
         raise InputError(
-            f"excite: within the limits no motion of robot '{robot.name}' shows all {len(information.names)} columns "
-            f"(condition number {best.condition:.2g}); widen the limits, or change the duration"
+            f"excite: no motion of robot '{robot.name}' within the limits excites all {len(information.names)} "
+            f"columns (condition number {best.condition:.2g}); widen the limits, or change the duration"
         )
     return Excitation(
         robot=robot,
@@ -246,7 +258,7 @@ def excite(  # noqa: PLR0913  # all but the robot have defaults, and each is a c
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What a start led to: where it began, the descent, and the motion fitted into its limits, if it fits."""
+    """The result of a start: its initial motion, the descent, and the motion scaled into its limits, if possible."""
 
     begun: float
     descent: Descent
@@ -256,7 +268,7 @@ class _Found:
 
 
 def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Generator) -> list[_Found]:
-    """Return what the best random motions led to; those that do not fit their limits come after those that do."""
+    """Return the results of the best random motions, feasible ones first."""
     drawn: list[tuple[bool, float, int, Array]] = []
     for k in range(DRAWS * starts):
         whole = random_motion(problem, rng)
@@ -266,8 +278,8 @@ def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Gene
             drawn.append((fit is None, problem.information.measure(problem.state(x)), k, x))
     if not drawn:
         raise InputError(
-            f"excite: robot '{problem.path.robot.name}' cannot be carried along any random motion within its "
-            "limits of position; narrow them to where its loops close"
+            f"excite: the loops of robot '{problem.path.robot.name}' close along no random motion within its "
+            "position limits; narrow the limits"
         )
     found = []
     for _, _, _, x in sorted(drawn)[:starts]:
@@ -282,7 +294,7 @@ def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Gene
 def _series(harmonics: int, duration: float) -> Series:
     if isinstance(harmonics, bool) or not isinstance(harmonics, int | np.integer) or harmonics < 2:
         raise InputError(
-            f"harmonics: expected a whole number of 2 or more, got {harmonics!r}; one cannot begin at rest"
+            f"harmonics: expected an integer of 2 or more, got {harmonics!r}; a single harmonic cannot start at rest"
         )
     seconds = positive("duration", duration)
     if not SHORTEST <= seconds <= LONGEST:
@@ -294,31 +306,31 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
-        raise InputError(f"seed: expected a whole number of 0 or more, or a generator, got {seed!r}") from None
+        raise InputError(f"seed: expected an integer of 0 or more, or a generator, got {seed!r}") from None
 
 
 def _checked(base: BaseParameters, robot: Robot) -> BaseParameters:
     if not isinstance(base, BaseParameters):
-        raise InputError(f"base: expected base parameters, made by base_parameters(robot), got {base!r:.100}")
+        raise InputError(f"base: expected the result of base_parameters(robot), got {base!r:.100}")
     if base.names != parameter_names(robot, rotors=base.rotors):
         raise InputError(
-            f"base: has {len(base.names)} parameters of '{base.robot_name}', which are not those of robot "
-            f"'{robot.name}'; make it by base_parameters(robot)"
+            f"base: has {len(base.names)} parameters of '{base.robot_name}', which do not match robot "
+            f"'{robot.name}'; use base_parameters(robot)"
         )
     return base
 
 
 def _infeasible(dense: Problem, x: Array) -> InputError:
-    """Return the error when nothing fits: it names what is exceeded in the motion that comes nearest."""
+    """Return the error of an infeasible search, with the limits exceeded by the nearest motion."""
     if not math.isfinite(dense.worst(x)):
-        return InputError("excite: the loops of the robot do not close along any motion that was found; narrow limits")
+        return InputError("excite: the loops of the robot close along none of the motions found; narrow the limits")
     over = [margin for margin in dense.margins(x) if margin.room < 0.0]
     worst = over[0]
     kinds = list(dict.fromkeys(margin.limit for margin in over))
     return InputError(
         f"excite: no motion of robot '{dense.path.robot.name}' within its limits was found; the nearest exceeds "
-        f"{listed(kinds)}, most the {worst.limit} of {worst.of}: {worst.reached:.4g} where {worst.allowed:.4g} is "
-        "allowed; widen these limits, or lengthen the duration"
+        f"{listed(kinds)}, worst the {worst.limit} of {worst.of}: {worst.reached:.4g}, limit {worst.allowed:.4g}; "
+        "widen these limits, or increase the duration"
     )
 
 
@@ -329,7 +341,7 @@ def _table(name: str, found: list[_Found]) -> Table:
     )
     return Table(
         f"Starts of the search for {name}",
-        ("start", "condition at first", "condition found", "steps", "evaluations"),
+        ("start", "initial condition number", "final condition number", "steps", "evaluations"),
         rows,
-        ("a start without a condition found leads to no motion within the limits",),
+        ("a start without a final value found no motion within the limits",),
     )

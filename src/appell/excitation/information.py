@@ -1,16 +1,16 @@
-"""How much a motion tells: measures of the base regressor W along it, and their gradients.
+"""Information content of a motion: measures of the base regressor W along it, and their gradients.
 
 With M = WᵀW over samples of a period:
 
-- "d-optimal": −log det M / 2n, the volume of the ellipsoid of errors;
-- "condition": the logarithm of the condition number of W, each column of unit length. The largest and the least
-  eigenvalue of a matrix have corners, so the search sees Schatten norms, ½·(log ‖G‖ₚ + log ‖G⁻¹‖ₚ) of the scaled
-  G = D^−½ M D^−½, which are above it and smooth. A condition number does not see how large a motion is: joints that
-  hardly move have one as good as any. So a part of the volume is added, which decides between motions of nearly equal
-  condition.
+- "d-optimal": −log det M / 2n, the volume of the error ellipsoid;
+- "condition": the logarithm of the condition number of W with normalised columns. Extreme eigenvalues are not smooth,
+so the
+  search uses Schatten norms, ½·(log ‖G‖ₚ + log ‖G⁻¹‖ₚ) of the scaled G = D^−½ M D^−½, a smooth upper bound. A condition
+  number does not depend on the amplitude of a motion, so a fraction of the volume is added, which selects between
+  motions of nearly equal condition number.
 
-The gradient by W is 2·W·S with S the gradient by M, and that by the states follows from small steps of all states in
-one batch: ∂/∂x = Σ (2WS)·∂Y/∂x.
+The gradient by W is 2·W·S with S the gradient by M, and that by the states follows from finite differences of all
+states in one batch: ∂/∂x = Σ (2WS)·∂Y/∂x.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from appell.model.parameters import PER_BODY
 from appell.robot.base import State
 
 POWER = 8
-"""Of the Schatten norms: with 50 columns they are within 1.3 of the condition number."""
+"""Order of the Schatten norms: within a factor of 1.3 of the condition number for 50 columns."""
 SIZE = 0.25
-"""The part of the volume in the measure "condition"."""
+"""Weight of the volume in the measure "condition"."""
 STEP = 1e-5
-"""Of central differences [rad, rad/s]: their error is of the order of its square."""
+"""Step of the central differences [rad, rad/s]."""
 
 
 class Pull(NamedTuple):
-    """∂/∂W at every time, by the parts of W: the regressor's own columns, flat, rotors, damping, Coulomb friction."""
+    """∂/∂W at every time, by the parts of W: inertial columns, flattened, rotors, damping, Coulomb friction."""
 
     inertial: Array
     rotors: Array
@@ -48,9 +48,9 @@ class Pull(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """The regressor along a motion: a robot's base parameters, with damping and Coulomb friction if asked.
+    """The regressor along a motion: a robot's base parameters, optionally with damping and Coulomb friction.
 
-    Coulomb friction is tanh(v/`soft`) for the search, which must not see jumps, and sign(v) where soft is 0.
+    Coulomb friction is tanh(v/`soft`) for the search, which must be smooth, and sign(v) where soft is 0.
     """
 
     path: ActuatedPath
@@ -66,7 +66,7 @@ class Information:
         return (*self.base.labels, *(f"{kind}{k}" for kind in ("damping", "friction") for k in numbers))
 
     def regressor(self, state: State, *, exact: bool = False) -> Array:
-        """Return W (..., rows, columns) at states; with sign(v) where it is to be exact."""
+        """Return W (..., rows, columns) at states; with sign(v) if `exact`."""
         Y = self.base.regressor(self.path.robot, *state)
         return np.concatenate([Y, *self._friction(state, exact=exact)], axis=-1) if self.friction else Y
 
@@ -78,7 +78,7 @@ class Information:
         return [_basis.motor_columns(robot, state.q, forces) for forces in (v, coulomb)]
 
     def condition(self, state: State) -> float:
-        """Return the condition number of W, columns of unit length; infinite if one is zero."""
+        """Return the condition number of W with normalised columns; infinite if one is zero."""
         W = self.regressor(state, exact=True)
         W = W.reshape(-1, W.shape[-1])
         lengths = np.linalg.norm(W, axis=0)
@@ -105,7 +105,7 @@ class Information:
         return value, Slope(by_q.T / (2.0 * STEP), by_v.T / (2.0 * STEP), by_a.T)
 
     def _split(self, pull: Array) -> Pull:
-        """Return ∂/∂W by the parts that W is made of, that of the inertial columns spread over the whole regressor."""
+        """Return ∂/∂W by the parts of W, that of the inertial columns for the full regressor."""
         robot, width, n = self.path.robot, len(self.path.robot.parameters), self.base.n
         inertial = PER_BODY * len(robot.link_names)
         spread = np.zeros((*pull.shape[:-1], max(width, len(self.base.names))))
@@ -117,7 +117,7 @@ class Information:
         return Pull(spread[..., :width].reshape(len(pull), -1), rotors, friction[..., :half], friction[..., half:])
 
     def _sum(self, pull: Pull, state: State) -> Array:
-        """Return Σ pull·W per direction and time, (..., times), without making W of its parts."""
+        """Return Σ pull·W per direction and time, (..., times), without assembling W."""
         robot = self.path.robot
         whole = robot.regressor(*state)
         result = np.einsum("...tx,tx->...t", whole.reshape(*whole.shape[:-2], -1), pull.inertial)
@@ -144,9 +144,9 @@ def condition_measure(M: Array) -> tuple[float, Array]:
 
 
 def log_condition(M: Array) -> tuple[float, Array]:
-    """Return the smooth log condition number of W, columns of unit length, from M = WᵀW, and its gradient by M.
+    """Return the smooth log condition number of W with normalised columns, from M = WᵀW, and its gradient by M.
 
-    >>> value, slope = log_condition(np.diag([1.0, 4.0]))  # columns of unit length are orthonormal
+    >>> value, slope = log_condition(np.diag([1.0, 4.0]))  # normalised columns are orthonormal
     >>> round(value, 3), float(abs(slope).max().round(12))
     (0.087, 0.0)
     """
@@ -155,7 +155,7 @@ def log_condition(M: Array) -> tuple[float, Array]:
     G = M / np.outer(root, root)
     values, vectors = np.linalg.eigh(G)
     values = np.maximum(values, np.finfo(float).eps * values[-1])
-    # relative to the ends, so that no power overflows
+    # relative to the extremes, so that no power overflows
     high, low = (values / values[-1]) ** POWER, (values[0] / values) ** POWER
     value = 0.5 * (np.log(values[-1] / values[0]) + (np.log(high.sum()) + np.log(low.sum())) / POWER)
     by_G = 0.5 * (vectors * ((high / high.sum() - low / low.sum()) / values)) @ vectors.T

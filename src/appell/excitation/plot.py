@@ -1,4 +1,4 @@
-"""An exciting motion as curves: coordinates, velocities and torques beside their limits, and how the search went."""
+"""Plot of an exciting trajectory: positions, velocities and torques relative to their limits, and the search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 POINTS = 1000
 NAMED = 20
-"""How many curves the legend names."""
+"""Maximum number of legend entries."""
 
 
 def picture(motion: Excitation) -> Figure:
-    """Return a figure of the motion; draw it inside :func:`appell.results.style.styled`.
+    """Return a figure of the motion; call it inside :func:`appell.results.style.styled`.
 
-    Every curve is beside its own limits: 1 is the upper one, −1 the lower one. Where a velocity or a torque has no
-    limit it is beside its own largest value, and dashed.
+    Every curve is relative to its limits: 1 is the upper one, −1 the lower one. A velocity or torque without limit is
+    relative to its largest value, and dashed.
     """
     t = np.linspace(0.0, motion.trajectory.duration, POINTS)
     q, v, _ = motion.trajectory(t)
@@ -32,9 +32,9 @@ def picture(motion: Excitation) -> Figure:
     names = motion._path.names
     canvas = figure(9.2, 8.6)
     rows = canvas.subplots(4, 1, height_ratios=[1, 1, 1, 0.8])
-    _panel(rows[0], t, q - bounds.middle, bounds.reach, "q beside its range")
-    _panel(rows[1], t, v, bounds.velocity, "v beside its limit")
-    _panel(rows[2], t, motion.robot.inverse_dynamics(*state), bounds.torque, "τ beside its limit")
+    _panel(rows[0], t, q - bounds.middle, bounds.reach, "q / range")
+    _panel(rows[1], t, v, bounds.velocity, "v / limit")
+    _panel(rows[2], t, motion.robot.inverse_dynamics(*state), bounds.torque, "τ / limit")
     rows[2].set_xlabel("t [s]")
     for axes in rows[:3]:
         axes.set_xlim(0.0, motion.trajectory.duration)
@@ -60,7 +60,7 @@ def _panel(axes: Axes, t: Array, values: Array, limit: Array, label: str) -> Non
     axes.set_ylim(-1.12, 1.12)
     axes.set_ylabel(label)
     if not np.isfinite(limit).all():
-        axes.set_title("dashed: no limit, beside the largest value", fontsize=8)
+        axes.set_title("dashed: no limit, relative to the largest value", fontsize=8)
 
 
 def _search(axes: Axes, motion: Excitation) -> None:
@@ -68,5 +68,5 @@ def _search(axes: Axes, motion: Excitation) -> None:
     axes.axhline(motion.condition, color=COLOURS[1], linewidth=0.8)
     axes.set_xlim(0, max(len(motion.history) - 1, 1))
     axes.set_ylabel("condition number")
-    axes.set_title("blue: at the samples of the search; orange: the motion's own", fontsize=8)
-    axes.set_xlabel("step of the search")
+    axes.set_title("blue: at the samples of the search; orange: final", fontsize=8)
+    axes.set_xlabel("iteration")

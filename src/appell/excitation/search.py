@@ -1,8 +1,8 @@
-"""The search for an exciting motion: random motions within limits, and from the best of them the way downhill.
+"""The search for an exciting trajectory: random motions within limits, and descent from the best of them.
 
-Limits are kept by augmented Lagrangians: f + Σ (max(0, λ + ρg)² − λ²)/2ρ is minimised over the free numbers of the
-series, multipliers λ grow where a limit is still exceeded, and so on. What is exceeded in the end, less than the margin
-that the bounds were narrowed by, is taken off by making the motion smaller about its centre.
+Limits are enforced by an augmented Lagrangian: f + Σ (max(0, λ + ρg)² − λ²)/2ρ is minimised over the free parameters of
+the series, and the multipliers λ grow where a limit is still exceeded. The remaining excess, less than the reserve of
+the bounds, is removed by scaling the motion about its centre.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from appell.identification.basis import Array
 from appell.robot.base import State
 
 MARGIN = 0.01
-"""Part of every range that the search leaves free, for what happens between its samples."""
+"""Fraction of every range reserved for the motion between samples."""
 ROUNDS, ITERATIONS = 6, 60
-"""Of multipliers, and of steps downhill in each."""
+"""Number of multiplier updates, and of descent steps for each."""
 FLAT = 2e-5
-"""A step downhill that brings less than this ends a round."""
+"""Smallest improvement of a descent step."""
 STIFFNESS = 10.0
-"""ρ of the first round; each round doubles it."""
+"""Initial ρ, doubled with each multiplier update."""
 LOST = 1e3
-"""The objective where a robot cannot be carried along: its loops do not close."""
+"""The objective where the loops do not close."""
 SMALLEST = 0.05
-"""How small a motion is made to fit before it counts as one that does not."""
+"""Smallest scale of a motion to fit its limits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A motion's series, what it is to tell, what it must keep, and the times at which both are looked at."""
+    """The series, the objective, the constraints, and the sampling of a search."""
 
     path: ActuatedPath
     information: Information
@@ -46,12 +46,12 @@ class Problem:
     samples: int
 
     def denser(self, times: int, bounds: Bounds) -> Problem:
-        """Return the same on a grid of more samples, with other bounds."""
+        """Return the problem with denser sampling and other bounds."""
         return replace(self, samples=times * self.samples, bounds=bounds)
 
     @cached_property
     def t(self) -> Array:
-        """Return the times [s]: a period, whose end is its beginning."""
+        """Return the times of one period [s]."""
         return np.arange(float(self.samples)) * (self.series.duration / self.samples)
 
     @cached_property
@@ -59,7 +59,7 @@ class Problem:
         return self.series.at(self.t)
 
     def coordinates(self, x: Array) -> tuple[Array, Array, Array]:
-        """Return coordinates, velocities and accelerations (times, nv) of free numbers (n, nv)."""
+        """Return coordinates, velocities and accelerations (times, nv) of free parameters (n, nv)."""
         q, v, a = (matrix @ x for matrix in self._matrices)
         return q, v, a
 
@@ -72,14 +72,14 @@ class Problem:
         return self.bounds.excess(self.path, self.state(x), self.coordinates(x)[0])
 
     def worst(self, x: Array) -> float:
-        """Return the largest excess over a limit; negative if all are kept, infinite where loops do not close."""
+        """Return the largest excess over a limit; negative if feasible, infinite where loops do not close."""
         try:
             return max(float(g.max()) for _, g in self.excess(x))
         except AppellError:
             return np.inf
 
     def margins(self, x: Array) -> tuple[Margin, ...]:
-        """Return how near the motion comes to its limits, the tightest first."""
+        """Return the margins to the limits, tightest first."""
         return self.bounds.margins(self.path, self.state(x), self.coordinates(x)[0], self.t)
 
     def condition(self, x: Array) -> float:
@@ -103,7 +103,7 @@ class Problem:
 
 
 def random_motion(problem: Problem, rng: np.random.Generator) -> Array:
-    """Return free numbers of a random motion that fills its joints' limits of position, velocity and acceleration."""
+    """Return free parameters of a random motion scaled to the limits of position, velocity and acceleration."""
     bounds, n = problem.bounds, len(problem.path.names)
     x = rng.normal(size=(problem.series.n, n))
     x[0] = 0.0
@@ -118,7 +118,7 @@ def random_motion(problem: Problem, rng: np.random.Generator) -> Array:
 
 
 def fitted(problem: Problem, x: Array) -> Array | None:
-    """Return the motion made smaller about its centre until it keeps all limits; None if it never does."""
+    """Return the motion scaled about its centre to satisfy all limits; None if impossible."""
     if problem.worst(x) <= 0.0:
         return x
     centre = np.zeros_like(x)
@@ -138,7 +138,7 @@ def fitted(problem: Problem, x: Array) -> Array | None:
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where a start led: the free numbers, those after every step, and how often the robot was looked at."""
+    """The result of a descent: the free parameters, those after every step, and the number of evaluations."""
 
     x: Array
     path: tuple[Array, ...]
@@ -146,7 +146,7 @@ class Descent:
 
 
 def descend(problem: Problem, start: Array) -> Descent:
-    """Return what the augmented Lagrangian's way downhill leads to from a start."""
+    """Return the result of the augmented Lagrangian descent from a start."""
     shape, path, evaluations = start.shape, [start], 0
 
     def evaluate(flat: Array, multipliers: list[Array], rho: float) -> tuple[float, Array]:

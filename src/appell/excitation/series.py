@@ -2,7 +2,7 @@
 
 q = c + Σₖ aₖ sin kωt + bₖ cos kωt has v(0) = ω Σ k aₖ and a(0) = −ω² Σ k² bₖ. Both are linear in the coefficients, so
 they are solved once: a = Z_s y and b = Z_c z, with Z the null spaces of (1, 2, …, h) and (1, 4, …, h²), leave 2h − 1
-free numbers a joint, and every choice of them is at rest where it begins.
+free parameters per joint, and every choice of them starts at rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Series:
 
     @property
     def n(self) -> int:
-        """Return how many free numbers a joint has: its centre, then h − 1 of sines and h − 1 of cosines."""
+        """Return the number of free parameters per joint: its centre, then h − 1 of sines and h − 1 of cosines."""
         return 2 * self.harmonics - 1
 
     @cached_property
@@ -41,7 +41,7 @@ class Series:
         return scipy.linalg.null_space(k[None]), scipy.linalg.null_space(k[None] ** 2)
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return the matrices (times, n) from free numbers to q, v and a.
+        """Return the matrices (times, n) from free parameters to q, v and a.
 
         >>> q, v, a = Series(2, 1.0).at(np.zeros(1))
         >>> bool(abs(v).max() < 1e-12 and abs(a).max() < 1e-12)
@@ -58,7 +58,7 @@ class Series:
         )
 
     def trajectory(self, x: Array) -> Fourier:
-        """Return the trajectory of free numbers (n, joints)."""
+        """Return the trajectory of free parameters (n, joints)."""
         sines, cosines = self._free
         h = self.harmonics
         return Fourier(x[0], sines @ x[1:h], cosines @ x[h:], 1.0 / self.duration, self.duration)

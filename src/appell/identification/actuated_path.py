@@ -1,8 +1,8 @@
-"""From the coordinates that a trajectory moves to the states that a robot's verbs take.
+"""States of a robot along a trajectory of its independent coordinates.
 
-A trajectory has one coordinate per independent velocity: of an open robot its own, of a closed one the positions of its
-actuators, of a spherical one the platform's angles. The robot is carried from its home along the independent motions,
-which keeps it in one assembly.
+A trajectory has one coordinate per independent velocity: the joint positions of an open robot, the actuator positions
+of a closed one, the platform angles of a spherical one. The configuration is integrated from the home position along
+the independent velocities, which keeps one assembly mode.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from appell.robot.robot import Robot
 
 @dataclass(frozen=True, eq=False)
 class ActuatedPath:
-    """A robot whose velocities have a coordinate each: their names, and their places in q."""
+    """A robot with one coordinate per velocity: their names, and their indices in q."""
 
     robot: Robot
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class ActuatedPath:
     def steps(self, q: Array, size: float) -> Array:
         """Return configurations a small step along each coordinate from q (..., nq): (nv, ..., nq).
 
-        They are open, and quaternions not of unit length, by the square of the step alone.
+        Closure and quaternion norm hold to first order in the step.
         """
         n = len(self.names)
         along = size * np.eye(n).reshape(n, *(1,) * (q.ndim - 1), n)
@@ -48,7 +48,7 @@ class ActuatedPath:
 
 
 def actuated_path(robot: Robot) -> ActuatedPath:
-    """Return what carries a robot along a trajectory of joints; raise if no such trajectory moves it.
+    """Return the path of a robot along joint trajectories; raise if none determines its motion.
 
     >>> import appell
     >>> actuated_path(appell.load("five-bar")).names
@@ -59,20 +59,21 @@ def actuated_path(robot: Robot) -> ActuatedPath:
     if robot.nv != robot.nu:
         passive = [name for name in robot.independent if name not in robot.actuators]
         raise InputError(
-            f"excite: the motors of robot '{robot.name}' do not determine its motion, {listed(passive)} move freely; "
+            f"excite: the motors of robot '{robot.name}' do not determine its motion: {listed(passive)} are passive; "
             "excite the robot with those joints fixed"
         )
     if robot.facts.curved is None:
         raise InputError(
-            f"excite: robot '{robot.name}' rolls, or its loops bind parts of a joint: positions of its motors do not "
-            "determine its configuration, and no series closes; excite the arm that it carries, fixed"
+            f"excite: robot '{robot.name}' has velocities that are not rates of coordinates (rolling wheels, or "
+            "loops through a joint with several coordinates); "
+            "excite its arm with a fixed base"
         )
     places = robot.places("q")
     wide = dict.fromkeys(name.partition("[")[0] for name in robot.independent if len(places.get(name, ())) != 1)
     if wide:
         raise InputError(
-            f"excite: robot '{robot.name}' has joints of several coordinates, {listed(wide)}, and no series moves "
-            "them; fix the base, or give the rest of the robot alone"
+            f"excite: robot '{robot.name}' has joints with several coordinates: {listed(wide)}; fix the base, or "
+            "excite the other joints only"
         )
     names = tuple(robot.independent)
     return ActuatedPath(robot, names, tuple(places[name][0] for name in names))

@@ -1,6 +1,6 @@
-"""Base parameters: the combinations of inertial parameters that motions can tell.
+"""Base parameters: the identifiable combinations of inertial parameters.
 
-How they are found: :mod:`appell.robot.base`.
+The algorithm is in :mod:`appell.robot.base`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,32 @@ from appell.spatial.blas import one_blas_thread
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """The base parameters of a robot, π_b = π[kept] + K·π[rest] for `names` in the order of π.
+    """The base parameters of a robot, π_b = π[kept] + K·π[rest].
 
-    `rotors` and `springs` say whether π ends with rotor inertias and springs. `rank` has the number of base parameters
-    and the singular values on both sides of the gap, beside the largest; `condition` is the condition number of the
-    kept columns, each of unit length, at the random states they were found from.
+    Parameters
+    ----------
+    robot_name : str
+        The robot's name.
+    names : tuple of str
+        Names of the parameters π, (p,).
+    kept, rest : tuple of int
+        Indices in π of the base columns, (n,), and of the dependent ones, (p − n,).
+    K : array, shape (n, p − n)
+        Coefficients of the dependent columns.
+    rank : Rank
+        The rank, and the singular values on both sides of the gap relative to the largest.
+    condition : float
+        Condition number of the kept columns, normalised, at the random states.
+    idle : tuple of int
+        Zero columns: parameters without effect on the torques.
+    rotors, springs : bool
+        Whether π includes rotor inertias and springs.
 
+    Examples
+    --------
     >>> import appell
-    >>> base = base_parameters(appell.load("two-link"))
+    >>> robot = appell.load("two-link")
+    >>> base = base_parameters(robot)
     >>> print(base)
     two-link: 6 base parameters of 20, 13 without effect
     mcx1 + 0.02 m2
@@ -44,6 +62,8 @@ class BaseParameters:
     mcx2
     mcy2
     Izz2
+    >>> base.regressor(robot, [0.1, 0.2], [0.0, 0.0], [1.0, 0.0]).shape, base.table(base.values(robot)).columns[:2]
+    ((2, 6), ('parameter', 'definition'))
     """
 
     robot_name: str
@@ -54,7 +74,7 @@ class BaseParameters:
     rank: Rank
     condition: float
     idle: tuple[int, ...] = ()
-    """Columns that are zero: parameters that no motion shows."""
+    """Zero columns: parameters without effect on the torques."""
     rotors: bool = False
     springs: bool = False
 
@@ -74,12 +94,12 @@ class BaseParameters:
 
     @property
     def gap(self) -> float:
-        """Return the ratio of the least singular value that counts to the largest that does not."""
+        """Return the ratio of the smallest nonzero singular value to the largest one counted as zero."""
         return self.rank.kept / max(self.rank.dropped, np.finfo(float).eps)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Return the name of the parameter that stands for each sum."""
+        """Return the name of the leading parameter of each base parameter."""
         return tuple(self.names[k] for k in self.kept)
 
     @cached_property
@@ -95,7 +115,7 @@ class BaseParameters:
 
     @cached_property
     def nullspace(self) -> Array:
-        """Return the changes of π (p, p − n) that no torque shows: [−K; 1] in the order of π.
+        """Return the null space of the regressor (p, p − n): [−K; 1] in the order of π.
 
         >>> import appell
         >>> base = base_parameters(appell.load("two-link"))
@@ -112,8 +132,25 @@ class BaseParameters:
         return np.asarray(np.linalg.pinv(self.matrix).T, dtype=float)
 
     def reduce(self, Y: ArrayLike) -> Array:
-        """Return the columns of a regressor (..., p) that are kept: (..., n), with Y·π = reduce(Y)·values(π).
+        """Return the base columns of a regressor, with Y·π = reduce(Y)·values(π).
 
+        Parameters
+        ----------
+        Y : array_like, shape (..., p)
+            A regressor.
+
+        Returns
+        -------
+        array, shape (..., n)
+            The kept columns.
+
+        Raises
+        ------
+        InputError
+            When Y does not have p columns.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> base_parameters(robot).reduce(robot.regressor([0.1, 0.2], [1.0, 2.0], [3.0, 4.0])).shape
@@ -123,17 +160,47 @@ class BaseParameters:
         if array.ndim < 1 or array.shape[-1] != len(self.names):
             raise InputError(
                 f"Y: expected {len(self.names)} columns, of {self.names[0]} to {self.names[-1]}, got shape "
-                f"{array.shape}; base.regressor(robot, q, v, a) leaves friction out and puts rotors in"
+                f"{array.shape}; base.regressor(robot, q, v, a) excludes friction and includes rotors"
             )
         return array[..., list(self.kept)]
 
     def regressor(self, robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return the base regressor of states, (..., rows, n)."""
+        """Return the base regressor of states.
+
+        Parameters
+        ----------
+        robot : Robot
+            The robot.
+        q, v, a : array_like
+            Configurations (..., nq), velocities and accelerations (..., nv).
+
+        Returns
+        -------
+        array, shape (..., rows, n)
+            The base regressor.
+        """
         return self.reduce(_basis.columns(robot, q, v, a, rotors=self.rotors, springs=self.springs))
 
     def values(self, pi: ArrayLike | Robot) -> Array:
-        """Return the base parameters of a vector π (..., p), or a robot's own.
+        """Return the values of the base parameters.
 
+        Parameters
+        ----------
+        pi : array_like or Robot
+            Parameters (..., p), or a robot.
+
+        Returns
+        -------
+        array, shape (..., n)
+            π_b.
+
+        Raises
+        ------
+        InputError
+            When `pi` does not have p entries.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> print(*base_parameters(robot).values(robot).round(3).tolist())
@@ -146,10 +213,29 @@ class BaseParameters:
         return result
 
     def expand(self, values: ArrayLike, nominal: ArrayLike | None = None) -> Array:
-        """Return the π nearest to `nominal` that has given base parameters; one with zeros for the rest without it.
+        """Return the parameters nearest to `nominal` that have given base parameters.
 
-        Any π that has them gives the same torques; none need be a real body's.
+        All such π give the same torques; they are not necessarily physically consistent.
 
+        Parameters
+        ----------
+        values : array_like, shape (n,)
+            Base parameters π_b.
+        nominal : array_like, shape (p,), optional
+            Nominal parameters. Default: zero for the dependent ones.
+
+        Returns
+        -------
+        array, shape (p,)
+            π.
+
+        Raises
+        ------
+        InputError
+            When a size does not match.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> base = base_parameters(robot)
@@ -167,15 +253,26 @@ class BaseParameters:
         return result
 
     def table(self, values: ArrayLike | None = None) -> Table:
-        """Return the sums as a table, with their values if any are given."""
+        """Return the base parameters as a table.
+
+        Parameters
+        ----------
+        values : array_like, shape (n,), optional
+            Their values.
+
+        Returns
+        -------
+        Table
+            Names, definitions and values.
+        """
         rows = tuple((name, text) for name, text in zip(self.labels, self.formulas, strict=True))
         note = f"gap {self.gap:.2g} between singular values, condition number {self.condition:.3g}"
         title = f"{self.robot_name}: {self.n} base parameters"
         if values is None:
-            return Table(title, ("parameter", "stands for"), rows, (note,))
+            return Table(title, ("parameter", "definition"), rows, (note,))
         given = _sized("values", values, self.n)
         valued = tuple((*row, float(x)) for row, x in zip(rows, given, strict=True))
-        return Table(title, ("parameter", "stands for", "value"), valued, (note,))
+        return Table(title, ("parameter", "definition", "value"), valued, (note,))
 
 
 @one_blas_thread()
@@ -187,25 +284,30 @@ def base_parameters(
     seed: int | np.random.Generator = 0,
     samples: int | None = None,
 ) -> BaseParameters:
-    """Return the base parameters of a robot, open, closed or spherical, found at random states.
+    """Compute the base parameters of a robot from its regressor at random states.
 
     Parameters
     ----------
-    robot
-        Its geometry and gravity count, its inertial parameters do not.
-    rotors
-        Whether every motor has a rotor inertia besides, as geared motors do.
-    springs
-        Whether the stiffness of joints that have springs, and stiffness and damping between joints, are parameters.
-    seed
-        Of the random states, or a generator of them. They lie within the joints' limits.
-    samples
-        How many states; as many as give six rows per column, where not said.
+    robot : Robot
+        A robot of any kind; only its geometry and gravity are used.
+    rotors : bool
+        Whether every motor has a rotor inertia, as geared motors do.
+    springs : bool
+        Whether the stiffness of joint springs, and stiffness and damping between joints, are parameters.
+    seed : int or Generator
+        Seed or generator of the random states, which are within the joint limits.
+    samples : int, optional
+        Number of states. Default: six rows per column.
+
+    Returns
+    -------
+    BaseParameters
+        The base parameters.
 
     Raises
     ------
     ModelError
-        When the singular values leave no clear gap, so that the rank is open.
+        When the singular values have no clear gap, so that the rank is ambiguous.
 
     Examples
     --------
@@ -235,8 +337,8 @@ def base_of(
 ) -> BaseParameters:
     """Return the base parameters of any stack of regressors (..., p) whose columns have `names`.
 
-    `order` has the columns that are to be kept first; as they come, where it is not given. Relations that a motion does
-    not show wrong are taken for true: a log that excites little has fewer base parameters than its robot.
+    `order` is the preference for kept columns. Dependencies are those of the given rows: a log with poor excitation has
+    fewer base parameters than its robot.
 
     >>> base_of([[1.0, 0.0, 1.0], [0.0, 1.0, 2.0], [1.0, 1.0, 3.0]], ["x", "y", "z"]).formulas
     ('x + z', 'y + 2 z')

@@ -1,8 +1,8 @@
-"""The columns of a robot's regressor that base parameters are about: their names, their values, states to see them in.
+"""The regressor columns of base parameters: names, nominal values, and random states.
 
-Per body the ten inertial parameters, as :attr:`appell.Robot.parameters` orders them; with rotors, one inertia per motor
-besides, which acts on the motor's own acceleration: column j has a_j in row j; with springs, the stiffness of every
-joint that has one, and stiffness and damping of every spring between joints.
+Ten inertial parameters per body, in the order of :attr:`appell.Robot.parameters`; with rotors, also one inertia per
+motor, which acts on the motor's acceleration: column j has a_j in row j; with springs, the stiffness of every joint
+spring, and stiffness and damping of every spring between joints.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ROTOR = "Ia"
 
 
 def parameter_names(robot: Robot, *, rotors: bool = False, springs: bool = False) -> tuple[str, ...]:
-    """Return a name per column: the parameter with the number of its body, counted from 1 in order of `link_names`.
+    """Return one name per column: the parameter and the number of its body, from 1 in the order of `link_names`.
 
-    A rotor's inertia is `Ia` with the number of its velocity; springs are called as in `robot.parameter_names`.
+    A rotor inertia is `Ia` with the number of its velocity; springs are named as in `robot.parameter_names`.
 
     >>> import appell
     >>> parameter_names(appell.load("two-link"), rotors=True)[-5:]
@@ -37,7 +37,7 @@ def parameter_names(robot: Robot, *, rotors: bool = False, springs: bool = False
 
 
 def spring_places(robot: Robot) -> list[int]:
-    """Return the places in `robot.parameters` of the joints' own springs, and of springs and dampers between joints.
+    """Return the indices in `robot.parameters` of joint springs, and of springs and dampers between joints.
 
     >>> import appell
     >>> spring_places(appell.load("two-link").with_joint("joint2", stiffness=3.0))
@@ -51,7 +51,7 @@ def spring_places(robot: Robot) -> list[int]:
 
 
 def motors(robot: Robot) -> tuple[int, ...]:
-    """Return the places of the actuator forces that may have a rotor: all but those of free and ball joints.
+    """Return the indices of the actuators that may have a rotor: all except those of free and ball joints.
 
     >>> import appell
     >>> motors(appell.load("two-link"))
@@ -61,7 +61,7 @@ def motors(robot: Robot) -> tuple[int, ...]:
 
 
 def motor_joints(robot: Robot) -> list[Joint]:
-    """Return the joint that each actuator force acts on, (nu).
+    """Return the joint of each actuator, (nu).
 
     >>> import appell
     >>> [joint.name for joint in motor_joints(appell.load("agile-wrist"))]
@@ -82,7 +82,7 @@ def motor_accelerations(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) 
 
 
 def nominal(robot: Robot, *, rotors: bool = False, springs: bool = False) -> Array:
-    """Return the robot's own value of every column's parameter.
+    """Return the nominal value of every column's parameter.
 
     >>> import appell
     >>> nominal(appell.load("puma560"), rotors=True)[-6:].round(3)
@@ -94,7 +94,7 @@ def nominal(robot: Robot, *, rotors: bool = False, springs: bool = False) -> Arr
 
 
 def rotor_inertias(robot: Robot) -> Array:
-    """Return the rotor inertia that the robot's file gives every motor [kg·m²], or [kg] where it slides."""
+    """Return the rotor inertia of every motor in the robot's file [kg·m²], or [kg] for prismatic joints."""
     joints = motor_joints(robot)
     return np.array([joints[k].armature for k in motors(robot)], dtype=float)
 
@@ -102,7 +102,7 @@ def rotor_inertias(robot: Robot) -> Array:
 def columns(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: bool = False, springs: bool = False
 ) -> Array:
-    """Return the inertial columns of the regressor (..., rows, 10·nb), then those of rotors and springs if asked.
+    """Return the inertial columns of the regressor (..., rows, 10·nb), then those of rotors and springs if requested.
 
     >>> import appell
     >>> columns(appell.load("puma560"), [0.0] * 6, [0.0] * 6, [1.0] * 6, rotors=True).shape
@@ -118,7 +118,7 @@ def columns(
 
 
 def rotor_columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-    """Return what a rotor inertia of 1 at each motor takes, (..., rows, motors).
+    """Return the torques of a unit rotor inertia at each motor, (..., rows, motors).
 
     >>> import appell
     >>> rotor_columns(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], [3.0, 4.0])
@@ -129,9 +129,9 @@ def rotor_columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Arr
 
 
 def motor_columns(robot: Robot, q: ArrayLike, forces: Array) -> Array:
-    """Return forces of the motors (..., nu) in the rows of the regressor, one column per motor: (..., rows, motors).
+    """Return motor torques (..., nu) as columns in the rows of the regressor: (..., rows, motors).
 
-    The rows are forces on the independent velocities, Jᵀτ, or the motors' own where the table of verbs says so.
+    The rows are generalised forces on the independent velocities, Jᵀτ, or motor torques, depending on the verb.
     """
     rows = robot.verbs["regressor"].outputs[0][1][0]
     share = np.eye(robot.nu) if rows == "u" else np.swapaxes(robot.actuator_jacobian(q), -1, -2)
@@ -139,7 +139,7 @@ def motor_columns(robot: Robot, q: ArrayLike, forces: Array) -> Array:
 
 
 def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
-    """Return random states: configurations as `robot.random` gives them, velocities and accelerations normal.
+    """Return random states: configurations of `robot.random`, normally distributed velocities and accelerations.
 
     >>> import appell, numpy as np
     >>> random_states(appell.load("two-link"), 7, np.random.default_rng(0)).a.shape
@@ -149,7 +149,7 @@ def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
 
 
 def preference(robot: Robot, *, rotors: bool = False, springs: bool = False) -> list[int]:
-    """Return the columns in the order in which they are to be kept, rotors and springs between those and the absorbed.
+    """Return the order of preference of the columns: rotors and springs before the dependent inertial ones.
 
     >>> import appell
     >>> names = parameter_names(appell.load("two-link"))

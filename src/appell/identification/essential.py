@@ -1,8 +1,8 @@
-"""Essential parameters: those of the base parameters that a log tells well.
+"""Essential parameters: the base parameters that a log identifies well.
 
-A base parameter whose standard error is large beside its value says nothing, and makes the others worse. C. Pham
-and M. Gautier (Essential parameters of robots, 1991) drop the worst, fit again, and so on, until the worst relative
-deviation is not more than a ratio, 10 to 30, above the best.
+A base parameter with a large relative standard error has no information and degrades the others. C. Pham and M. Gautier
+(Essential parameters of robots, 1991) drop the worst and fit again, until the worst relative standard error is at most
+10 to 30 times the best.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from appell.reports.table import Table
 from appell.spatial.blas import one_blas_thread
 
 FULL = 1e10
-"""The condition number of columns of unit length from which on they count as dependent."""
+"""Condition number of normalised columns above which they count as dependent."""
 
 
 class Dropped(NamedTuple):
-    """A parameter that was left out: its name, its relative standard error then, and the residual after [-].
+    """A dropped parameter: its name, its relative standard error, and the relative residual without it.
 
-    `residual` is ‖τ − Wπ‖/‖τ‖ of the fit without it, rows weighted.
+    `residual` is ‖τ − Wπ‖/‖τ‖ of the weighted fit without it.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Essential:
-    """The columns that are left, their fitted values, standard errors and what was dropped, worst first.
+    """The remaining columns, their values and standard errors, and the dropped ones, worst first.
 
     `residual` is ‖τ − Wπ‖/‖τ‖ of the fit with all columns; `dropped[-1].residual` that of the last.
     """
@@ -53,12 +53,12 @@ class Essential:
 
     @property
     def relative(self) -> Array:
-        """Return the standard errors beside the values."""
+        """Return the relative standard errors."""
         with np.errstate(divide="ignore"):
             return np.asarray(self.standard_errors / np.abs(self.values))
 
     def table(self) -> Table:
-        """Return the fitted parameters and those left out."""
+        """Return the fitted parameters and the dropped ones."""
         labels = [self.names[k] for k in self.kept]
         fitted = zip(
             labels, self.values.tolist(), self.standard_errors.tolist(), (100 * self.relative).tolist(), strict=True
@@ -87,16 +87,16 @@ def essential(
     Parameters
     ----------
     W
-        The regressor of the log in base parameters; columns of friction may stand beside them.
+        The base regressor of the log; it may include friction columns.
     tau
         The measured torques, one per row of W.
     sigma
-        Standard deviation of the torques, one or anything that broadcasts to `tau`, such as one per joint. Where not
-        given, one for all, from the residual of the fit.
+        Standard deviation of the torques, one or one per joint (it broadcasts to `tau`). Default: one for all, from the
+        residual of the fit.
     ratio
-        How many times the best relative standard error the worst may be.
+        Largest ratio of the worst to the best relative standard error.
     names
-        Names of the columns; numbers from 1, where not given.
+        Names of the columns. Default: numbers from 1.
 
     Examples
     --------
@@ -139,12 +139,12 @@ def essential(
 
 
 def _check_rank(R: Array, rows: int) -> None:
-    """Raise unless the columns are independent, to the digits that their fit needs."""
+    """Raise unless the columns are numerically independent."""
     lengths, count = np.linalg.norm(R, axis=0), R.shape[1]
     if rows <= count or not lengths.all() or np.linalg.cond(R / lengths) > FULL:
         raise InputError(
-            f"W: its {count} columns do not have full rank over {rows} rows; reduce it to base parameters "
-            "(base.reduce) of a log that excites them"
+            f"W: its {count} columns do not have full rank over {rows} rows; reduce it with base.reduce, or record a "
+            "log with more excitation"
         )
 
 
@@ -168,7 +168,7 @@ def _checked(
     try:
         weight = 1.0 / np.broadcast_to(np.asarray(sigma, dtype=float), forces.shape)
     except ValueError:
-        raise InputError(f"sigma: expected what broadcasts to {forces.shape}, got {np.shape(sigma)}") from None
+        raise InputError(f"sigma: expected an array that broadcasts to {forces.shape}, got {np.shape(sigma)}") from None
     if not (np.isfinite(weight) & (weight > 0.0)).all():
         raise InputError("sigma: expected positive standard deviations")
     return (stack * weight[..., None]).reshape(-1, count), (forces * weight).reshape(-1), labels

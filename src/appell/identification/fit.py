@@ -1,4 +1,4 @@
-"""A fit: what was found, how sure it is, what it predicts, and the robot it makes."""
+"""Results of an identification: values, standard errors, predictions, and the identified robot."""
 
 from __future__ import annotations
 
@@ -39,20 +39,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a log told of a robot.
+    """The result of :func:`appell.identify`.
 
     Attributes
     ----------
-    problem
-        The robot with its unknowns; `theta` has a value for each, the nominal one where no motion tells.
-    seen, values, covariance
-        The sums and terms that motions tell: their names, values, and covariance.
-    sigma
-        Standard deviation of the torques' residuals per motor [N·m, N].
-    method, settings
-        How it was fitted.
-    records
-        The logs it was fitted to.
+    problem : Problem
+        The robot and its unknowns.
+    theta : array
+        The value of every unknown; nominal where not identifiable.
+    seen : Shown
+        The identifiable base parameters and friction terms.
+    values, covariance : array
+        Their values (n,) and covariance (n, n).
+    sigma : array, shape (motors,)
+        Standard deviation of the torque residuals [N·m, N].
+    method : str
+        The method of the fit.
+    settings : Settings
+        The options of the fit.
+    records : tuple of Record
+        The logs of the fit.
+
+    Examples
+    --------
+    >>> import appell, numpy as np, tempfile
+    >>> robot, t = appell.load("two-link"), np.arange(0.0, 10.0, 0.01)
+    >>> q, v, a = appell.trajectory.Fourier([0.0, 0.5], [[0.8, 0.2], [0.3, -0.6]], [[0.1, 0.5], [0.4, 0.2]], 0.2)(t)
+    >>> log = {"t": t, "q": q, "v": v, "tau": robot.inverse_dynamics(q, v, a) + 2.0 * np.sign(v)}
+    >>> fit = appell.identify(robot, log, "qr", friction="coulomb", rotors=False)
+    >>> fit.predict(log).score < 0.01, fit.predicted(fit.record(log)).score < 0.01
+    (True, True)
+    >>> fit.torque([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape, abs(fit.payload(log).mass) < 0.1
+    ((2,), True)
+    >>> print(fit.table().columns, len(fit.plot().axes))
+    ('parameter', 'value', 'standard error', 'rating', 'file', 'definition') 2
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fit.save(folder + "/fitted.urdf").name
+    'fitted.urdf'
     """
 
     problem: Problem
@@ -80,7 +103,7 @@ class Fit:
 
     @property
     def base(self) -> BaseParameters:
-        """Return the sums of inertias and rotors that motions can tell."""
+        """Return the base parameters of inertias, rotors and springs."""
         return self.problem.base
 
     @property
@@ -90,41 +113,84 @@ class Fit:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """Return the standard errors of `values`, which know of correlated residuals."""
+        """Return the standard errors of `values`, corrected for correlated residuals."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     @property
     def parameters(self) -> Array:
-        """Return the ten parameters of every body, in the order of `robot.parameters`."""
+        """Return the inertial parameters of all bodies, in the order of `robot.parameters`."""
         return self.theta[: PER_BODY * len(self.problem.robot.link_names)]
 
     @cached_property
     def is_physical(self) -> bool:
-        """Return whether every body could be made: its pseudo-inertia is positive definite."""
+        """Return whether all bodies are physically consistent: every pseudo-inertia is positive definite."""
         return all(is_possible(pi) for pi in self.parameters.reshape(-1, PER_BODY))
 
     @cached_property
     def repairs(self) -> tuple[Repair, ...]:
-        """Return all that was left out, filled or changed in the logs."""
+        """Return all dropped, filled or changed samples of the logs."""
         return tuple(repair for record in self.records for repair in record.log.repairs)
 
-    # What it predicts
+    # Predictions
 
     @cached_property
     def training(self) -> Prediction:
-        """Return the prediction of the logs it was fitted to, one after another."""
+        """Return the prediction of the training logs, concatenated."""
         return Prediction.joined([self.predicted(record) for record in self.records])
 
     def predict(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Prediction:
-        """Return the torques along another log beside those measured there, filtered alike."""
+        """Predict the torques along another log.
+
+        Parameters
+        ----------
+        log : str, path, Log, Prepared or mapping
+            A log as for :func:`appell.identify`.
+
+        Returns
+        -------
+        Prediction
+            Predicted and measured torques, filtered alike.
+
+        Raises
+        ------
+        InputError
+            When the log does not match the robot.
+        """
         return self.predicted(self.record(log))
 
     def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Record:
-        """Return a log as the fit sees it: states along it, and which rows count."""
+        """Prepare a log as in the fit.
+
+        Parameters
+        ----------
+        log : str, path, Log, Prepared or mapping
+            A log as for :func:`appell.identify`.
+
+        Returns
+        -------
+        Record
+            States along the log, and the rows used in a fit.
+
+        Raises
+        ------
+        InputError
+            When the log does not match the robot.
+        """
         return self.settings.record(log, self.problem)
 
     def predicted(self, record: Record) -> Prediction:
-        """Return the torques along a record beside those measured there."""
+        """Predict the torques along a prepared log.
+
+        Parameters
+        ----------
+        record : Record
+            A log of :meth:`record`.
+
+        Returns
+        -------
+        Prediction
+            Predicted and measured torques.
+        """
         return Prediction(
             record.log.t,
             record.torque(self.theta),
@@ -137,7 +203,18 @@ class Fit:
         )
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return the motor torques of single states (..., motors), friction as it is away from reversals."""
+        """Return the motor torques of single states, with friction as it is away from reversals.
+
+        Parameters
+        ----------
+        q, v, a : array_like
+            Configurations (..., nq), velocities and accelerations (..., nv).
+
+        Returns
+        -------
+        array, shape (..., motors)
+            Torques [N·m, N].
+        """
         states = [np.asarray(x, dtype=float) for x in (q, v, a)]
         rigid = self.problem.rigid(*states) @ self.theta[: self.problem.n_rigid]
         speed = np.broadcast_to(motor_velocities(self.problem.robot, *states[:2]), rigid.shape)
@@ -148,48 +225,85 @@ class Fit:
     def payload(
         self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str], link: str | None = None
     ) -> Payload:
-        """Return the load that a link (the last one) carried in a log, this being the fit of the empty robot."""
+        """Identify a payload from a log of the loaded robot; this is the fit of the unloaded one.
+
+        Parameters
+        ----------
+        log : str, path, Log, Prepared or mapping
+            A log as for :func:`appell.identify`.
+        link : str, optional
+            The link that carries the payload. Default: the last one.
+
+        Returns
+        -------
+        Payload
+            Mass, mass centre and inertia with standard errors.
+
+        Raises
+        ------
+        InputError
+            When the link is unknown, or no motor moves.
+        """
         return payload(self, self.record(log), link)
 
-    # What it says
+    # Output
 
     def table(self) -> Table:
-        """Return the values with standard errors, ratings, and the sums of parameters they stand for."""
-        stands = (*self.base.formulas, *("" for _ in self.values[self.base.n :]))
+        """Return the values with standard errors, ratings and definitions.
+
+        Returns
+        -------
+        Table
+            One row per base parameter and friction term.
+        """
+        definitions = (*self.base.formulas, *("" for _ in self.values[self.base.n :]))
         nominal = (*self.base.values(self.problem.nominal[: self.problem.n_rigid]).tolist(),)
         nominal += (None,) * (len(self.values) - len(nominal))
         rows = tuple(
             (name, float(value), float(error), rating(value, error), before, formula)
             for name, value, error, before, formula in zip(
-                self.names, self.values, self.standard_errors, nominal, stands, strict=True
+                self.names, self.values, self.standard_errors, nominal, definitions, strict=True
             )
         )
-        notes = [f"not to be told apart from others: {', '.join(self.seen.left_out)}"] if self.seen.left_out else []
+        notes = [f"not distinguishable from others: {', '.join(self.seen.left_out)}"] if self.seen.left_out else []
         if self.method == "physical":
-            notes.append("standard errors are those of the fit without bounds")
-        columns = ("parameter", "value", "standard error", "rating", "file", "stands for")
-        return Table(f"{self.problem.robot.name}: what the log tells", columns, rows, tuple(notes))
+            notes.append("standard errors of the fit without bounds")
+        columns = ("parameter", "value", "standard error", "rating", "file", "definition")
+        return Table(f"{self.problem.robot.name}: identified parameters", columns, rows, tuple(notes))
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of friction per motor against speed; write it to `path`, a .png, .pdf or .svg file.
+        """Plot friction against speed, one panel per motor; `fit.training.plot()` plots torques.
 
-        `fit.training.plot()` and `fit.predict(log).plot()` show torques.
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write: .png, .pdf or .svg.
+
+        Returns
+        -------
+        Figure
+            The Matplotlib figure.
+
+        Raises
+        ------
+        InputError
+            When the fit has no friction.
         """
-        from appell.identification.plots import friction  # noqa: PLC0415  # it knows of fits
+        from appell.identification.plots import friction  # noqa: PLC0415  # circular import
 
         if not self.problem.terms:
-            raise InputError("fit.plot: the fit has no friction to draw; fit.training.plot() shows its torques")
+            raise InputError("fit.plot: the fit has no friction; fit.training.plot() plots its torques")
         return written("fit.plot", path, lambda: friction(self))
 
-    # The robot it makes
+    # Identified robot
 
     @cached_property
     def robot(self) -> Robot:
-        """Return the fitted robot, with all verbs.
+        """Return the identified robot.
 
-        Robots have Coulomb and viscous friction alone: each motor gets those that come nearest, over the logs, to the
-        friction that was fitted. Springs have the stiffness that was fitted. A spherical robot in closed form has
-        neither friction nor rotors. :meth:`torque` and :meth:`predict` have all that was fitted.
+        A robot has only Coulomb and viscous friction: each motor gets the least-squares approximation of its identified
+        friction over the logs. A spherical robot in closed form has neither friction nor rotors. :meth:`torque` and
+        :meth:`predict` use the full model.
         """
         robot = self.problem.robot
         coulomb, viscous = self.simple_friction
@@ -208,7 +322,7 @@ class Fit:
 
     @cached_property
     def simple_friction(self) -> tuple[Array, Array]:
-        """Return the Coulomb and viscous friction per motor nearest to what was fitted, none negative."""
+        """Return the nonnegative Coulomb and viscous friction per motor nearest to the identified friction."""
         coulomb, viscous = np.zeros(self.problem.n_motors), np.zeros(self.problem.n_motors)
         if not self.problem.terms:
             return coulomb, viscous
@@ -229,14 +343,19 @@ class Fit:
         return found if self.problem.rotors else np.zeros(self.problem.n_motors)
 
     def save(self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None) -> Path:
-        """Write the fitted robot to a file; see :meth:`appell.Robot.save`.
+        """Write the identified robot to a file; see :meth:`appell.Robot.save`.
 
         Parameters
         ----------
-        path
-            The file; its extension names the format.
-        template
-            The URDF file that the robot was loaded from: a copy of it in which only the fitted numbers change.
+        path : str or path
+            The file; its extension selects the format.
+        template : str or path, optional
+            The URDF file of the robot, to be copied with only the identified numbers changed.
+
+        Returns
+        -------
+        Path
+            The path of the file.
         """
         robot: Any = self.robot
         result: Path = robot.save(path, template)

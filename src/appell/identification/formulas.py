@@ -1,4 +1,4 @@
-"""Combinations of parameters in words: "Izz1 + Iyy2 + 0.2025 m3 − 0.9 mcy4"."""
+"""Combinations of parameters as text: "Izz1 + Iyy2 + 0.2025 m3 − 0.9 mcy4"."""
 
 from __future__ import annotations
 

@@ -1,17 +1,19 @@
-"""Friction of drives, as columns of a regressor: every term is linear in its coefficient.
+"""Friction of drives as columns of a regressor: every term is linear in its coefficient.
 
-The classical terms are Coulomb's, viscous friction and an offset. Geared drives show more, and each is a term here:
+The classical terms are Coulomb friction, viscous friction and an offset. Geared drives have more effects, each a term
+here:
 
-* they do not switch at a reversal: teeth and grease wind up first. A *bristle* z of length δ bends with the motion and
-  slides once bent (P. Dahl, 1968):
+* friction does not switch at a reversal: teeth and grease wind up first. A *bristle* z of length δ deflects with the
+motion
+  and then slides (P. Dahl, 1968):
 
       dz/dq = (1 − z·sign v)/δ,   z ∈ [−1, 1],                                                                  (1)
 
-  and several lengths beside one another follow the measured curve. Far from reversals z = sign v;
-* above stiction their friction grows more slowly than speed: |v|^⅓ and |v|^⅔ beside |v|;
-* teeth press harder under load: friction grows with the torque |τ| that the gear transmits.
+  and several lengths together approximate the measured curve. Far from reversals z = sign v;
+* above stiction, friction grows more slowly than speed: |v|^⅓ and |v|^⅔ in addition to |v|;
+* friction grows with the transmitted torque |τ|.
 
-The load is the torque of the rigid body model, so that a fit with this term is repeated until the two agree.
+The load is the torque of the rigid-body model, so that a fit with this term is iterated.
 """
 
 from __future__ import annotations
@@ -26,19 +28,19 @@ from appell.identification.basis import Array
 from appell.model.build import alternatives
 
 LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
-"""Lengths δ of bristles [rad], from those of a stiff gear to those of a soft one."""
+"""Lengths δ of bristles [rad], from stiff to soft gears."""
 LEVER = 0.1
-"""A motor that slides is like a gear seen at this radius [m]: its bristles and slow speeds are that much smaller."""
+"""Radius [m] that converts bristle lengths and slow speeds of rotary motors to linear ones."""
 STRIBECK = 0.1
-"""Speed [rad/s, m/s] by which stiction has gone."""
+"""Speed [rad/s, m/s] of the Stribeck effect."""
 SMOOTH = 0.02
 """Speed [rad/s, m/s] over which smooth Coulomb friction changes sign."""
 
 
 class Sliding(NamedTuple):
-    """What friction depends on: velocities (..., n), loads |τ| (..., n), and the bristles, one (..., n) per length.
+    """Inputs of friction: velocities (..., n), loads |τ| (..., n), and bristles, one (..., n) per length.
 
-    Where the past is not known the bristles are the sign of the velocity.
+    Without a history, the bristles are the sign of the velocity.
     """
 
     v: Array
@@ -47,9 +49,9 @@ class Sliding(NamedTuple):
 
 
 class Term(NamedTuple):
-    """One term of friction: its name, the unit of its coefficient for a joint that turns, and its column.
+    """A friction term: its name, the unit of its coefficient for a revolute joint, and its column.
 
-    `dissipates` is true for odd functions of velocity: their sum takes energy.
+    `dissipates` is true for odd functions of velocity, whose sum must dissipate energy.
     """
 
     name: str
@@ -97,11 +99,11 @@ FRICTION = {
         "offset",
     ),
 }
-"""Models of friction by name: the terms that each joint has."""
+"""Friction models by name: the terms of each joint."""
 
 
 def friction_terms(friction: bool | str | Sequence[str]) -> tuple[Term, ...]:
-    """Return the terms of a model of friction: True for "full", False for none, a name of FRICTION, or names of TERMS.
+    """Return the terms of a friction model: True for "full", False for none, a name of FRICTION, or names of TERMS.
 
     >>> [term.name for term in friction_terms("coulomb")]
     ['coulomb', 'viscous', 'offset']
@@ -109,25 +111,25 @@ def friction_terms(friction: bool | str | Sequence[str]) -> tuple[Term, ...]:
     Raises
     ------
     InputError
-        When no model or term has that name.
+        When a model or term is unknown.
     """
     if isinstance(friction, bool):
         friction = "full" if friction else ()
     if isinstance(friction, str):
         if friction not in FRICTION:
-            raise InputError(f"friction: no model '{friction}'; {alternatives(friction, FRICTION)}, or a list of terms")
+            raise InputError(f"friction: unknown model '{friction}'; {alternatives(friction, FRICTION)}, or a list of terms")
         friction = FRICTION[friction]
     unknown = [name for name in friction if name not in TERMS]
     if unknown:
-        raise InputError(f"friction: no term '{unknown[0]}'; {alternatives(unknown[0], TERMS, 40)}")
+        raise InputError(f"friction: unknown term '{unknown[0]}'; {alternatives(unknown[0], TERMS, 40)}")
     return tuple(TERMS[name] for name in friction)
 
 
 def bristles(q: Array, lengths: Array, segments: Sequence[slice]) -> Array:
     """Return the bristles of Eq. (1) along a motion, (lengths, n, joints), for `lengths` (lengths, joints).
 
-    Between two samples the velocity keeps its sign, and (1) has the solution z → s + (z − s)·exp(−|Δq|/δ). They begin
-    unbent at every segment; the first motion of a few δ makes up for it.
+    Between two samples the sign of the velocity is constant, and the solution of (1) is z → s + (z − s)·exp(−|Δq|/δ).
+    Every segment starts with z = 0; the error decays within a few δ.
 
     >>> z = bristles(np.array([[0.0], [1.0], [0.9]]), np.array([[0.1]]), [slice(0, 3)])
     >>> z[0, :, 0].round(3)
@@ -146,5 +148,5 @@ def bristles(q: Array, lengths: Array, segments: Sequence[slice]) -> Array:
 
 
 def sliding(v: Array, load: Array) -> Sliding:
-    """Return what friction depends on in single states, whose past is not known."""
+    """Return the inputs of friction for single states without history."""
     return Sliding(v, np.abs(load), [np.sign(v)] * len(LENGTHS))

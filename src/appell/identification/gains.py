@@ -1,19 +1,19 @@
 """Drive gains [N·m/A] from two logs of motor currents, without and with a load of known mass.
 
-Currents alone tell a robot's inertias only up to a factor per motor. A known load fixes the factors, and inertias that
-several motors feel tie them to one another (M. Gautier and S. Briot, 2014). With k = 1/g, every motor j says
+Currents alone determine a robot's inertias only up to one factor per motor. A known load fixes the factors, and
+inertias that act on several motors couple them (M. Gautier and S. Briot, 2014). With k = 1/g, every motor j obeys
 
     i_j = k_j·(Y_j·θ + P_j·π) + F_j·f_j + noise,                                                                (1)
 
-θ the base parameters of the empty robot, π the ten parameters of the load (in the second log alone) and f friction in
-amperes, of each log its own since drives warm up. What is known of π gives (1) its scale. The noise is in the currents,
-so that (1) is solved for them: least squares of g·i would take it for motion and make every gain too small.
+with θ the base parameters of the unloaded robot, π the ten parameters of the load (in the second log only) and f
+friction in amperes, separate for each log since drives warm up. The known entries of π fix the scale of (1). The noise
+is in the currents, so that (1) is solved for them: least squares of g·i would bias all gains towards zero.
 
-Friction is linear and each motor's own. An orthogonal transformation of the rows of a motor with its columns first,
+Friction is linear and separate for each motor. An orthogonal transformation of the rows of a motor, its columns first,
 
     Qᵀ[F_j  Y_j  P_j  i_j] = [× × × ×; 0 R_Y R_P z],                                                            (2)
 
-leaves a small problem in θ, π and k that is bilinear, which Gauss and Newton's method solves.
+leaves a small bilinear problem in θ, π and k, which is solved by the Gauss–Newton method.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 WELL, ROUGHLY = 0.02, 0.1
-"""Relative standard errors below which a gain is rated well, or roughly: a gain goes into every torque."""
+"""Relative standard errors below which a gain is rated well or roughly identified."""
 PASSES = 8
-"""Repetitions at most of loads, weights and solution."""
+"""Maximum number of iterations over loads, weights and solution."""
 SETTLED = 1e-5
-"""They end when no gain changes by more than this part."""
+"""Relative change of the gains at convergence."""
 
 
 @dataclass(frozen=True, eq=False)
 class DriveGains:
-    """Torque per current of each motor, `gains` (motors,) [N·m/A, N/A], with standard errors.
+    """Drive gains `gains` (motors,) [N·m/A, N/A], with standard errors.
 
-    A standard error is infinite where the logs do not determine a gain. `sigma` are the deviations of the currents'
-    residuals [A]; `load` has the ten parameters that the load was found to have on `link`, of which its mass was given.
+    A standard error is infinite if the logs do not determine a gain. `sigma` are the standard deviations of the current
+    residuals [A]; `load` has the ten identified parameters of the load on `link`, whose mass was given.
 
     >>> import numpy as np
     >>> print(DriveGains(("a", "b"), np.array([10.0, 5.0]), np.array([0.1, 2.0]), np.ones(2), "hand", np.ones(10)))
-    drive gains [N·m/A]: a 10 ± 0.1 (well), b 5 ± 2 (not by this log)
+    drive gains [N·m/A]: a 10 ± 0.1 (well), b 5 ± 2 (not identified)
     """
 
     motors: tuple[str, ...]
@@ -77,7 +77,7 @@ class DriveGains:
 
     @property
     def rating(self) -> tuple[str, ...]:
-        """Return in words how well the logs tell each gain: "well", "roughly" or "not by this log"."""
+        """Return the rating of each gain: "well", "roughly" or "not identified"."""
         return tuple(
             rating(float(g), float(d), WELL, ROUGHLY) for g, d in zip(self.gains, self.standard_errors, strict=True)
         )
@@ -92,7 +92,8 @@ class DriveGains:
         )
         centre = ", ".join(f"{x:.4f}" for x in self.load[1:4] / self.load[0])
         notes = (
-            f"load of {self.load[0]:.4g} kg on '{self.link}', its centre at ({centre}) m: all gains are as its mass",
+            f"load of {self.load[0]:.4g} kg on '{self.link}', mass centre at ({centre}) m; gains are proportional to "
+            "its mass",
             f"well: a standard error of {WELL:.0%} or less; roughly: {ROUGHLY:.0%}",
         )
         columns = ("motor", "gain [N·m/A]", "standard error", "standard error [%]", "rating", "residual [A]")
@@ -100,7 +101,7 @@ class DriveGains:
 
 
 @one_blas_thread()
-def drive_gains(  # what is known of the load: mass, where, and as much more as there is
+def drive_gains(  # the known parameters of the load
     robot: Robot,
     log: AnyLog,
     loaded: AnyLog,
@@ -112,31 +113,41 @@ def drive_gains(  # what is known of the load: mass, where, and as much more as 
     friction: bool | str | Sequence[str] = "load",
     **options: Unpack[Options],
 ) -> DriveGains:
-    """Return the drive gains of a robot's motors from logs of their currents without and with a known load.
+    """Identify the drive gains of a robot's motors from current logs without and with a known load.
 
     Parameters
     ----------
-    robot
-        Its geometry and gravity count, its inertias do not.
-    log, loaded
-        Logs with currents, of the empty and of the loaded robot, best of the same motion.
-    mass
-        Mass of the load [kg]. Gains are proportional to it: its error is theirs.
-    link
-        The link that carries the load; the last one if not said.
-    centre
-        Its mass centre in the link's frame [m], where it is known.
-    inertia
-        Its inertia tensor (3, 3) about its centre, in the link's axes [kg·m²], where it is known besides.
-    friction
-        The model of friction, as for :func:`appell.identify`.
-    options
-        Of :class:`appell.identification.identify.Settings`: columns, rotors, cutoff, rate, moving.
+    robot : Robot
+        The robot; only its geometry and gravity are used.
+    log, loaded : str, path, Log, Prepared or mapping
+        Logs with currents, of the unloaded and of the loaded robot, preferably of the same motion.
+    mass : float
+        Mass of the load [kg]. Gains are proportional to it.
+    link : str, optional
+        The link that carries the load. Default: the last one.
+    centre : array_like, shape (3,), optional
+        Mass centre of the load in the link's frame [m], if known.
+    inertia : array_like, shape (3, 3), optional
+        Inertia tensor of the load about its mass centre, in the link's axes [kg·m²], if known.
+    friction : bool, str or sequence of str
+        The friction model, as for :func:`appell.identify`.
+    **options
+        Options of :class:`appell.identification.identify.Settings`: columns, rotors, cutoff, rate, moving.
+
+    Returns
+    -------
+    DriveGains
+        Gains [N·m/A, N/A] with standard errors.
 
     Raises
     ------
     InputError
-        When a log has no currents or does not fit the robot, or the load makes no sense.
+        When a log has no currents or does not match the robot, or the load is invalid.
+
+    References
+    ----------
+    M. Gautier, S. Briot, *Global identification of joint drive gains and dynamic parameters of robots*, J. Dyn. Sys.
+    Meas. Control 136 (2014) 051025.
 
     Examples
     --------
@@ -177,7 +188,7 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Two records, what is known of the load (NaN where nothing is), and the first of its columns."""
+    """Two records, the known parameters of the load (NaN where unknown), and the first of its columns."""
 
     problem: Problem
     records: list[Record]
@@ -191,7 +202,7 @@ class _Task:
 
     @property
     def n_friction(self) -> int:
-        """Return the number of columns of friction of a motor, those of each log apart."""
+        """Return the number of friction columns of a motor, separate for each log."""
         return len(self.problem.terms) * len(self.records)
 
     @property
@@ -209,7 +220,7 @@ class _Task:
             yield s, np.concatenate([F, every[..., list(self.problem.base.kept)], P], axis=-1)
 
     def triangles(self, loads: Sequence[Array]) -> list[Triangle]:
-        """Return the rows of each motor that count, condensed with their currents on the right."""
+        """Return the used rows of each motor, condensed with their currents on the right-hand side."""
         width = self.n_friction + self.n + PER_BODY
         columns: Array = np.arange(width)
         made = [Triangle(columns, np.zeros((0, width)), np.zeros(0)) for _ in range(self.problem.n_motors)]
@@ -232,7 +243,7 @@ class _Task:
 
 
 def _solved(task: _Task, link: str) -> DriveGains:
-    """Return the gains: loads on friction, weights and solution repeated until they agree."""
+    """Return the gains, iterating over friction loads, weights and solution."""
     loads = [np.zeros_like(record.moved.tau) for record in task.records]
     triangles, sigma = task.triangles(loads), np.ones(task.problem.n_motors)
     point = _first(task, triangles)
@@ -257,7 +268,7 @@ def _core(task: _Task, triangle: Triangle) -> tuple[Array, Array, Array]:
 
 
 def _first(task: _Task, triangles: list[Triangle]) -> _Point:
-    """Return where to begin: Y·θ + P·π − g·i = 0 by least squares, linear in θ, π and g."""
+    """Return the initial point: Y·θ + P·π − g·i = 0 by least squares, linear in θ, π and g."""
     motors, free = task.problem.n_motors, task.free
     blocks, right = [], []
     for j, triangle in enumerate(triangles):
@@ -274,7 +285,7 @@ def _first(task: _Task, triangles: list[Triangle]) -> _Point:
 
 
 def _bilinear(task: _Task, triangles: list[Triangle], sigma: Array, start: _Point) -> _Point:
-    """Return the least-squares solution of Eq. (1), each motor by the deviation of its currents."""
+    """Return the least-squares solution of Eq. (1), each motor weighted by the standard deviation of its currents."""
     cores = [_core(task, triangle) for triangle in triangles]
     free = task.free
 
@@ -308,7 +319,7 @@ def _slope(k: float, Y: Array, P: Array, torque: Array, motor: int, motors: int)
 
 
 def _friction(task: _Task, triangle: Triangle, k: float, point: _Point) -> Array:
-    """Return the friction of a motor that goes with a solution [A]: the upper rows of Eq. (2)."""
+    """Return the friction of a motor for a solution [A]: the upper rows of Eq. (2)."""
     f = task.n_friction
     return _least_squares(
         triangle.R[:f, :f],
@@ -352,7 +363,7 @@ def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma:
 
 
 def _least_squares(A: Array, b: Array) -> Array:
-    """Return the least-squares solution, of least length where there are several, columns brought to one length."""
+    """Return the minimum-norm least-squares solution with normalised columns."""
     lengths = np.linalg.norm(A, axis=0)
     lengths[lengths == 0.0] = 1.0
     result: Array = np.linalg.lstsq(A / lengths, b, rcond=1e-12)[0] / lengths
@@ -366,8 +377,8 @@ def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
         return settings.record(log, problem)
     if log.current is None:
         raise InputError(
-            f"drive_gains: {log.source or 'the log'} has no currents; map them, such as current=13:19, or name them "
-            "'current'"
+            f"drive_gains: {log.source or 'the log'} has no currents; map them, for example current=13:19, or name "
+            "them 'current'"
         )
     return replace(settings, gains=1.0).record(replace(log, tau=None), problem)
 

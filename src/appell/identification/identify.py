@@ -1,4 +1,4 @@
-"""`appell.identify`: from a log of a robot to a model that predicts it."""
+"""`appell.identify`: dynamic parameters of a robot from logs."""
 
 from __future__ import annotations
 
@@ -29,22 +29,23 @@ from appell.spatial.blas import one_blas_thread
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 PASSES = 12
-"""Repetitions at most of load, weights and solution."""
+"""Maximum number of iterations over load, weights and solution."""
 SETTLED = 1e-2
-"""They end when torques change by less than this part of their deviation."""
+"""Change of the torques at convergence, relative to their standard deviation."""
 FINEST = 1e-4
-"""Part of a motor's torque that no sensor resolves: residuals below it get no more weight in a physical fit, whose
-solver else fails on rows that are 1e5 times as large as those of the prior."""
+"""Sensor resolution relative to a motor's torque: smaller residuals get no more weight in a physical fit, whose solver
+would
+otherwise fail on rows 1e5 times as large as those of the prior."""
 FAR = 10.0
-"""Speeds and torques this many times beyond the limits of the robot's file are of other units …"""
+"""Speeds and torques above this multiple of the robot's limits indicate wrong units …"""
 FASTEST = 100.0
-"""… and so are speeds [rad/s, m/s] beyond this."""
+"""… as do speeds [rad/s, m/s] above this."""
 HUBER = 1.345
-"""Residuals beyond this many deviations count less in a robust fit: 95 % as good as least squares without outliers."""
+"""Huber threshold in standard deviations: 95 % efficiency for normal residuals."""
 
 
 class Options(TypedDict, total=False):
-    """How a log is read and fitted; what is not given is as in :class:`Settings`."""
+    """Options of a fit; defaults as in :class:`Settings`."""
 
     columns: Any
     gains: ArrayLike | None
@@ -60,29 +61,29 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a log is read and fitted.
+    """Settings of a fit.
 
     Attributes
     ----------
     columns
-        Which columns of a file are what, as for :func:`appell.read_log`.
+        Map of a file's columns, as for :func:`appell.read_log`.
     gains
-        Torque per current of each motor [N·m/A].
+        Drive gain of each motor [N·m/A].
     rotors
-        Whether every motor has a rotor inertia of its own.
+        Whether every motor has a rotor inertia.
     cutoff, rate
-        Of the filter [Hz], and of the samples that are used, as for :func:`appell.logs.prepare.prepare`.
+        Cutoff frequency of the filter and sampling rate [Hz], as for :func:`appell.logs.prepare.prepare`.
     moving
-        Speed [rad/s] above which a motor's rows count in a fit with friction, which at rest is not a function of the
-        motion. For a motor that slides it is a tenth of that [m/s].
+        Speed [rad/s] above which a motor's rows are used in a fit with friction, because stiction is not a function of
+        the motion; a tenth of it [m/s] for prismatic joints.
     weights
-        "noise" divides a motor's rows by the deviation of its residuals; "equal" is ordinary least squares.
+        "noise" divides a motor's rows by the standard deviation of its residuals; "equal" is ordinary least squares.
     robust
-        Whether rows far off count less (Huber); where not said, in physical fits alone.
+        Whether to use Huber weights. Default: only in physical fits.
     spread
-        Of a physical fit: how far bodies are expected to be from the file's, in their own size.
+        Standard deviation of the prior of a physical fit: expected relative deviation of bodies from the file's.
     masses
-        Of a physical fit: bounds (lower, upper) [kg] by link name.
+        Bounds (lower, upper) [kg] of masses by link name, for a physical fit.
     """
 
     columns: Any = None
@@ -97,11 +98,11 @@ class Settings:
     masses: Mapping[str, tuple[float, float]] | None = None
 
     def record(self, log: AnyLog, problem: Problem) -> Record:
-        """Return a log of any kind as a fit sees it."""
+        """Return the record of a log of any type."""
         return Record.of(problem, self.prepared(log, problem), self.moving)
 
     def read(self, log: AnyLog, problem: Problem) -> Log | Prepared:
-        """Return a log of any kind, read where it is a file."""
+        """Return a log of any type, read if it is a file."""
         if isinstance(log, Log | Prepared):
             return log
         if isinstance(log, Mapping):
@@ -112,7 +113,7 @@ class Settings:
         return read_log(log, self.columns, gains=self.gains, robot=problem.robot)
 
     def prepared(self, log: AnyLog, problem: Problem) -> Prepared:
-        """Return a log of any kind at even times and filtered."""
+        """Return a log of any type, uniformly sampled and filtered."""
         log = self.read(log, problem)
         if isinstance(log, Prepared):
             return log
@@ -129,35 +130,39 @@ def identify(
     friction: bool | str | Sequence[str] = True,
     **options: Unpack[Options],
 ) -> Fit:
-    """Return the robot's inertias, rotors, friction and springs, fitted to logs of its motors.
+    """Identify inertial parameters, rotor inertias, friction and springs of a robot from logs.
 
-    Springs that the robot has are fitted by their stiffness, those between joints by their damping too.
+    The stiffness of the robot's springs is identified, and the damping of springs between joints.
 
     Parameters
     ----------
-    robot
-        The robot as its file has it: geometry and gravity count, and its inertias as a first guess in a physical fit.
-    log
+    robot : Robot
+        The nominal robot: its geometry and gravity are used, and its inertias as the prior of a physical fit.
+    log : str, path, Log, Prepared, mapping or sequence of these
         A file, a :class:`appell.identification.Log`, a mapping of arrays (t, q, v, tau or current), or several.
-    method
-        "physical": only what real bodies can have; "qr", "svd", "pinv" or "ridge": the sums that motions tell, without
-        bounds.
-    friction
-        True for the full model of geared drives, False for none, a name of a smaller one ("coulomb", "smooth",
+    method : str
+        "physical": physically consistent parameters; "qr", "svd", "pinv" or "ridge": base parameters without bounds.
+    friction : bool, str or sequence of str
+        True for the full model of geared drives, False for none, the name of a simpler one ("coulomb", "smooth",
         "stribeck", "load"), or a list of terms (:mod:`appell.identification.friction`).
-    options
-        See :class:`appell.identification.identify.Settings`: columns, gains, rotors, cutoff, rate, moving, weights,
-        robust, spread, masses.
+    **options
+        Options of :class:`appell.identification.identify.Settings`: columns, gains, rotors, cutoff, rate, moving,
+        weights, robust, spread, masses.
 
     Returns
     -------
     Fit
-        Values with standard errors, predictions, and the fitted robot.
+        Values with standard errors, predictions, and the identified robot.
 
     Raises
     ------
     InputError
-        When a log does not fit the robot, or an option is unknown.
+        When a log does not match the robot, or an option is unknown.
+
+    References
+    ----------
+    P. M. Wensing, S. Kim, J.-J. E. Slotine, *Linear matrix inequalities for physically consistent inertial parameter
+    identification*, IEEE Robotics and Automation Letters 3 (2018) 60–67.
 
     Examples
     --------
@@ -173,11 +178,11 @@ def identify(
     """
     known = (*METHODS, "physical")
     if method not in known:
-        raise InputError(f"identify: no method '{method}'; {alternatives(method, known)}")
+        raise InputError(f"identify: unknown method '{method}'; {alternatives(method, known)}")
     unknown = [name for name in options if name not in Settings.__dataclass_fields__]
     if unknown:
         hint = alternatives(unknown[0], Settings.__dataclass_fields__, 20)
-        raise InputError(f"identify: no option '{unknown[0]}'; {hint}")
+        raise InputError(f"identify: unknown option '{unknown[0]}'; {hint}")
     settings = Settings(**options)
     if settings.weights not in ("noise", "equal"):
         raise InputError(f"identify: weights: expected 'noise' or 'equal', got '{settings.weights}'")
@@ -186,7 +191,7 @@ def identify(
     problem = Problem(robot, friction_terms(friction), settings.rotors)
     records = [settings.record(one, problem) for one in _logs(log)]
     if not records:
-        raise InputError("identify: expected a log or more, got none")
+        raise InputError("identify: expected at least one log, got none")
     _check(problem, records)
     _check_units(problem, records)
     return _fitted(problem, records, method, settings)
@@ -197,8 +202,8 @@ def _check_names(log: Mapping[str, ArrayLike]) -> None:
     known = ("t", "q", *PER_VELOCITY)
     unknown = [name for name in log if name not in known]
     if unknown or not {"t", "q"} <= set(log):
-        wrong = f"no quantity {listed(map(str, unknown))}" if unknown else "expected t and q"
-        raise InputError(f"log: {wrong}; a mapping has t, q, tau or current, and v where it was recorded")
+        wrong = f"unknown quantity {listed(map(str, unknown))}" if unknown else "expected t and q"
+        raise InputError(f"log: {wrong}; a mapping has t, q, tau or current, and optionally v")
 
 
 def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
@@ -206,7 +211,7 @@ def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
 
 
 def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
-    """Return the fit: loads, weights and solution repeated until they agree."""
+    """Return the fit, iterating over loads, weights and solution."""
     sigma = size = _torque_size(records)
     equal = np.full(problem.n_motors, float(np.sqrt(np.mean(sigma**2))))
     loads = [np.zeros_like(record.moved.tau) for record in records]
@@ -218,7 +223,7 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
         triangles = _condensed(records, loads, weights)
         seen = shown(problem, triangles)
         by = sigma if settings.weights == "noise" else equal
-        if method == "physical" and k > 0:  # the first pass, without bounds, is for the weights
+        if method == "physical" and k > 0:  # the first iteration, without bounds, determines the weights
             weighed = np.sqrt(per_observation) * np.maximum(by, FINEST * size)
             theta = _physical(problem, triangles, weighed, settings, records)
         else:
@@ -239,11 +244,11 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
 
 
 def _torque_size(records: list[Record]) -> Array:
-    """Return the root mean square of the torques of each motor; that of all where a motor has none."""
+    """Return the RMS torque of each motor; that of all motors where a motor has none."""
     count = sum(record.log.moving.sum(axis=0) for record in records)
     squares = sum((record.moved.tau**2 * record.log.moving).sum(axis=0) for record in records) / count
     if not squares.max() > 0.0:
-        raise InputError("identify: the torques of the log are zero throughout; check which columns are tau or current")
+        raise InputError("identify: all torques of the log are zero; check the columns of tau or current")
     return np.asarray(np.sqrt(np.where(squares > 0.0, squares, squares.mean())))
 
 
@@ -252,7 +257,7 @@ def _condensed(records: list[Record], loads: list[Array], weights: list[Array] |
     for k, (record, load) in enumerate(zip(records, loads, strict=True)):
         more = record.triangles(load, None if weights is None else weights[k])
         made = more if made is None else merged(made, more)
-    assert made is not None  # there is a record
+    assert made is not None  # at least one record
     return made
 
 
@@ -265,7 +270,7 @@ def _physical(
 
 
 def _huber(records: list[Record], said: list[Array]) -> list[Array]:
-    """Return √w of every row: 1 inside, falling with the distance beyond HUBER robust deviations of its motor."""
+    """Return √w of every row: 1 up to HUBER robust standard deviations of its motor, decreasing beyond."""
     errors = [record.moved.tau - tau for record, tau in zip(records, said, strict=True)]
     counted = [record.log.moving for record in records]
     result = [np.ones_like(error) for error in errors]
@@ -282,20 +287,21 @@ def _check(problem: Problem, records: list[Record]) -> None:
     for name, count in zip(problem.robot.actuators, rows, strict=True):
         if count < 2 * len(problem.terms) + 2:
             raise InputError(
-                f"identify: motor '{name}' moves in {int(count)} samples only; record a motion of every motor "
-                "(appell.excite plans one), or lower `moving`"
+                f"identify: motor '{name}' moves in {int(count)} samples only; record a motion of every motor (see "
+                "appell.excite), or lower `moving`"
             )
     total = int(np.sum(rows))
     if total < 2 * (problem.base.n + problem.n_motors * len(problem.terms)):
         raise InputError(
-            f"identify: {total} rows that move for {problem.base.n} base parameters and "
-            f"{problem.n_motors * len(problem.terms)} of friction; record for longer, or take less friction"
+            f"identify: {total} rows in motion for {problem.base.n} base parameters and "
+            f"{problem.n_motors * len(problem.terms)} friction terms; record a longer log, or use a simpler "
+            "friction model"
         )
 
 
 @one_blas_thread()
 def _check_units(problem: Problem, records: list[Record]) -> None:
-    """Warn of speeds and torques far above what the robot can do: a log in degrees, or in other units of torque."""
+    """Warn of speeds and torques far above the robot's limits: a log in degrees, or in other units of torque."""
     limits, at = joint_limits(problem.robot.model), list(problem.robot.facts.actuated)
     for what, words, allowed in (
         ("speed", "speeds [rad/s, m/s]", np.minimum(FASTEST, FAR * limits.velocity[at])),
@@ -305,7 +311,7 @@ def _check_units(problem: Problem, records: list[Record]) -> None:
         beyond = [f"'{m}' {x:.3g}" for m, x, y in zip(problem.robot.actuators, reached, allowed, strict=True) if x > y]
         if beyond:
             warnings.warn(
-                f"identify: {words} in the log that the robot cannot reach: {', '.join(beyond)}; check the units of "
+                f"identify: {words} in the log far above the robot's limits: {', '.join(beyond)}; check the units of "
                 "its columns (degrees, currents, motor side of gears)",
                 AppellWarning,
                 stacklevel=4,
@@ -313,10 +319,10 @@ def _check_units(problem: Problem, records: list[Record]) -> None:
 
 
 def again(fit: Fit, records: Sequence[Record]) -> Fit:
-    """Return the fit of other records by the same method and settings: for cross-validation."""
+    """Return the fit of other records by the same method and settings, for cross-validation."""
     return _fitted(fit.problem, list(records), fit.method, fit.settings)
 
 
 def cut(record: Record, inside: Array) -> Record:
-    """Return a record whose rows count where they did and `inside` (n,) says so."""
+    """Return a record that uses only its rows in `inside` (n,)."""
     return replace(record, log=replace(record.log, moving=record.log.moving & inside[:, None]))

@@ -1,4 +1,4 @@
-"""From what motors measured to the states of a robot."""
+"""States of a robot from measurements of its motors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
 
-class Motion(NamedTuple):
-    """States of a robot (n, …) and what its motors did: their coordinates, velocities and torques (n, motors)."""
+class MeasuredStates(NamedTuple):
+    """States of a robot (n, …), and positions, velocities and torques of its motors (n, motors)."""
 
     q: Array
     v: Array
@@ -24,7 +24,7 @@ class Motion(NamedTuple):
     tau: Array
 
 
-def motion(robot: Robot, log: Prepared) -> Motion:
+def motion(robot: Robot, log: Prepared) -> MeasuredStates:
     """Return the states of a robot along a log of its motors.
 
     With J the motors' Jacobian, v = J⁻¹v_motors and a = J⁻¹(a_motors − J̇v).
@@ -32,28 +32,28 @@ def motion(robot: Robot, log: Prepared) -> Motion:
     Raises
     ------
     InputError
-        When the log does not fit the robot.
+        When the log does not match the robot.
     """
     if log.q.shape[1] != robot.nu:
         raise InputError(
             f"{log.source or 'log'}: {log.q.shape[1]} columns of q, but robot '{robot.name}' has {robot.nu} motors; "
-            "map one column to each, in the order of robot.actuators"
+            "map one column per motor, in the order of robot.actuators"
         )
     if robot.nv != robot.nu:
         raise InputError(
-            f"robot '{robot.name}' has {robot.nv - robot.nu} passive motions that motors do not measure; fix them in "
-            "the file, or identify the open chains"
+            f"robot '{robot.name}' has {robot.nv - robot.nu} passive velocities that are not measured; fix these "
+            "joints in the file, or identify the open chains"
         )
     q = _configurations(robot, log)
     J = robot.actuator_jacobian(q)
     v = np.linalg.solve(J, log.v[..., None])[..., 0]
     bias = motor_accelerations(robot, q, v, np.zeros_like(v))
     a = np.linalg.solve(J, (log.a - bias)[..., None])[..., 0]
-    return Motion(q, v, a, log.q, log.v, log.tau)
+    return MeasuredStates(q, v, a, log.q, log.v, log.tau)
 
 
 def _configurations(robot: Robot, log: Prepared) -> Array:
-    """Return the configurations (n, nq) whose motors are where the log has them, each sought from the one before."""
+    """Return the configurations (n, nq) at the measured motor positions, each solved from the previous one."""
     result = np.empty((len(log), robot.nq))
     for segment in log.segments:
         q = robot.neutral()
@@ -62,8 +62,8 @@ def _configurations(robot: Robot, log: Prepared) -> Array:
                 q = result[k] = robot.from_actuators(log.q[k], q)
             except AppellError as error:
                 raise InputError(
-                    f"{log.source or 'log'}: at {log.t[k]:.3f} s robot '{robot.name}' has no configuration with its "
-                    f"motors where the log has them; check the order, the signs and the zeros of the columns of q, or "
-                    f"crop the log before a singularity ({error})"
+                    f"{log.source or 'log'}: at {log.t[k]:.3f} s robot '{robot.name}' has no configuration at the "
+                    f"measured motor positions; check the order, signs and offsets of the columns of q, or crop "
+                    f"the log before a singularity ({error})"
                 ) from None
     return result

@@ -1,8 +1,8 @@
-"""A load in the robot's hand, from a log of the loaded robot and a fit of the empty one.
+"""Payload identification, from a log of the loaded robot and a fit of the unloaded one.
 
 The load moves with a body k, so that its ten parameters π act through the columns of that body:
-τ − τ_fit = Y_k·π. Friction grows with the load too, and may have changed between the logs (drives warm up): the fit is
-repeated with the new loads, and every motor may have its friction scaled and its offset moved.
+τ − τ_fit = Y_k·π. Friction also grows with the load, and may have changed between the logs (drives warm up): the fit is
+iterated with the new loads, with a friction scale and an offset per motor.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ PASSES = 8
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A load: its ten parameters in the frame of the link that carries it, and their standard errors.
+    """A payload: its ten parameters in the frame of its link, and their standard errors.
 
-    A standard error is infinite where no motion of the robot determines the parameter.
-
-    `friction` (motors,) is by how much the drives' friction had changed, 1 for not at all.
+    A standard error is infinite if the parameter is not identifiable. `friction` (motors,) is the factor by which the
+    drives' friction changed.
     """
 
     link: str
@@ -75,11 +74,11 @@ class Payload:
 
 @one_blas_thread()
 def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
-    """Return the load that a link, the last one if not said, carries along a log."""
+    """Return the payload of a link (default: the last one) along a log."""
     problem = fit.problem
     held, start = carrying_link(problem.robot.link_names, link)
     if not record.log.moving.any():
-        raise InputError(f"payload: nothing moves in {record.log.source or 'the log'}; record a motion with the load")
+        raise InputError(f"payload: no motor moves in {record.log.source or 'the log'}; record a motion with the load")
     rigid = record.rigid(fit.theta)
     Y = problem.rigid(record.moved.q, record.moved.v, record.moved.a)[..., start : start + PER_BODY]
     pi, counted = np.zeros(PER_BODY), record.log.moving
@@ -99,15 +98,15 @@ def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
 
 
 def carrying_link(names: Sequence[str], link: str | None) -> tuple[str, int]:
-    """Return the link that carries a load, the last one if not said, and the place of its first parameter."""
+    """Return the link that carries a load (default: the last one), and the index of its first parameter."""
     held = names[-1] if link is None else link
     if held not in names:
-        raise InputError(f"payload: no link '{held}'; {alternatives(held, names, 40)}")
+        raise InputError(f"payload: unknown link '{held}'; {alternatives(held, names, 40)}")
     return held, PER_BODY * list(names).index(held)
 
 
 def known_parameters(mass: float, centre: ArrayLike | None, inertia: ArrayLike | None) -> Array:
-    """Return the ten parameters of the load, NaN where they are not known."""
+    """Return the ten parameters of the load, NaN where unknown."""
     if not (np.isfinite(mass) and mass > 0.0):
         raise InputError(f"mass: expected a positive mass of the load [kg], got {mass!r}")
     known = np.full(PER_BODY, np.nan)
@@ -115,7 +114,7 @@ def known_parameters(mass: float, centre: ArrayLike | None, inertia: ArrayLike |
     if centre is None:
         if inertia is not None:
             raise InputError(
-                "inertia: it is about the load's centre; give centre=(x, y, z) in the link's frame besides"
+                "inertia: the tensor is about the mass centre; also give centre=(x, y, z) in the link's frame"
             )
         return known
     place = _shaped("centre", centre, (3,))
@@ -135,7 +134,7 @@ def _shaped(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def _rows(Y: Array, friction_torque: Array, left: Array, counted: Array, sigma: Array) -> tuple[Array, Array]:
-    """Return the rows that count, by their deviations: ten parameters, then a scale and an offset of friction."""
+    """Return the used rows, weighted by their standard deviations: ten parameters, then friction scales and offsets."""
     n, motors = left.shape
     eye = np.eye(motors)
     W = np.concatenate([Y, friction_torque[..., None] * eye, np.broadcast_to(eye, (n, motors, motors))], axis=-1)

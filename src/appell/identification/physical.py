@@ -1,19 +1,19 @@
-"""A fit of parameters that real bodies can have.
+"""Fits of physically consistent parameters.
 
-Mass, first moment and second moment of a body form its pseudo-inertia, which is positive definite just when some
-distribution of positive mass has them (P. Wensing, S. Kim and J. Slotine, 2018):
+Mass, first moment and second moment of a body form its pseudo-inertia, which is positive definite if and only if a
+distribution of positive mass exists for them (P. Wensing, S. Kim and J. Slotine, 2018):
 
     J = [ Σ  h ]  ≻ 0,   Σ = ½ tr(I)·1 − I,                                                             (1)
         [ hᵀ m ]
 
 a linear matrix inequality in the ten parameters. With J₀ = LLᵀ of the nominal model and J = L·X·Lᵀ, X = 1 is the
-nominal body whatever its size and its frame, and ‖X − 1‖² is how far a body is from it (T. Lee and F. Park, 2018). The
-fit solves
+nominal body in any frame and unit, and ‖X − 1‖² is the distance of a body from it (T. Lee and F. Park, 2018). The fit
+solves
 
     min  Σⱼ ‖Rⱼθ − zⱼ‖²/(cσⱼ²) + Σ_b ‖X_b − 1‖²/s²   with   X_b ≽ ε·1                                           (2)
 
-with rotor inertias and what load adds to friction not negative, and friction that brakes. c is how many samples one
-independent observation takes, so that (2) weighs log and prior as Bayes' rule does.
+with nonnegative rotor inertias and load friction, and dissipative friction. c is the number of samples per independent
+observation, so that (2) weighs log and prior as Bayes' rule does.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
 LEAST = 1e-3
-"""ε: no direction of a body's pseudo-inertia falls below this part of the nominal one."""
+"""ε: lower bound of the pseudo-inertia relative to the nominal one."""
 SMALL = 0.01
-"""A nominal body thinner than this [m] is taken to be as thick, so that it may grow."""
+"""Minimum thickness [m] of a nominal body."""
 SPEEDS = 12
-"""Speeds at which friction must not drive."""
+"""Number of speeds at which friction must dissipate."""
 
 
 class Prior(NamedTuple):
-    """How far bodies may be from the nominal model (1: by their own size), and bounds of masses by link name [kg]."""
+    """Standard deviation of bodies relative to the nominal model, and bounds of masses by link name [kg]."""
 
     spread: float = 1.0
     masses: Mapping[str, tuple[float, float]] = MappingProxyType({})
@@ -69,17 +69,17 @@ def from_pseudo(J: Array) -> Array:
 
 
 def is_possible(pi: Array) -> bool:
-    """Return whether some body has these ten parameters."""
+    """Return whether ten parameters are physically consistent."""
     return bool(np.linalg.eigvalsh(pseudo_inertia(pi))[0] > 0.0)
 
 
 def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest: Array, prior: Prior) -> Array:
-    """Return θ that solves (2), for residuals of deviations √c·σ and logs whose motors went as fast as `fastest`.
+    """Return the solution θ of (2), for residuals of standard deviation √c·σ and largest motor speeds `fastest`.
 
     Raises
     ------
     InputError
-        When Clarabel is missing, or a bound of masses names no link or leaves no room.
+        When Clarabel is missing, or a bound of masses has an unknown link or an empty range.
     """
     load_solver()
     R, z = _whitened(problem, triangles, sigma)
@@ -95,9 +95,9 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
 
 
 def semidefinite(W: Array, z: Array) -> Array:
-    """Return the least-squares solution of Wx = z whose first ten unknowns some body has, however light.
+    """Return the least-squares solution of Wx = z whose first ten unknowns are physically consistent.
 
-    Without a nominal body the unit of mass is that of the plain solution, and of length a decimetre.
+    Without a nominal body, the scale of mass is that of the unconstrained solution, and of length a decimetre.
     """
     plain: Array = np.linalg.lstsq(W, z, rcond=None)[0]
     if is_possible(plain[:PER_BODY]):
@@ -116,7 +116,7 @@ def _to_parameters(L: Array) -> Array:
 
 
 def _bodies(problem: Problem) -> list[Array]:
-    """Return per body the map from X to its parameters, of a nominal body as heavy and as thick as it must be."""
+    """Return per body the map from X to its parameters, of a nominal body with a minimum mass and thickness."""
     nominal = problem.nominal
     count = len(problem.robot.link_names)
     masses = nominal[: PER_BODY * count : PER_BODY]
@@ -141,7 +141,7 @@ def _whitened(problem: Problem, triangles: list[Triangle], sigma: Array) -> tupl
 
 
 def _map(bodies: list[Array], free: int, R: Array) -> Array:
-    """Return T with θ = T·x: bodies by their maps, the rest by the length of its column, so that x is of order one."""
+    """Return T with θ = T·x: bodies by their maps, other unknowns by their column norms, so that x is of order one."""
     n = PER_BODY * len(bodies)
     T = np.zeros((n + free, n + free))
     for k, body in enumerate(bodies):
@@ -153,7 +153,7 @@ def _map(bodies: list[Array], free: int, R: Array) -> Array:
 
 
 def _with_prior(A: Array, z: Array, start: Array, spread: float, n: int) -> tuple[Array, Array]:
-    """Return rows of the log and of the prior; friction and rotors get as much as makes them unique."""
+    """Return rows of the log and of the prior; friction and rotors get a weak prior that makes them unique."""
     weights = np.concatenate([np.full(n, 1.0 / spread), np.full(len(start) - n, 1e-6)])
     return np.vstack([A, np.diag(weights)]), np.concatenate([z, weights * start])
 
@@ -161,7 +161,7 @@ def _with_prior(A: Array, z: Array, start: Array, spread: float, n: int) -> tupl
 def _apart(T: Array, rows: Array, n: int) -> tuple[Array, Array]:
     """Return T and the rows in other unknowns behind the first n, whose columns are orthonormal.
 
-    Terms of friction are much alike; the solver's tolerances would otherwise be spent on telling them apart.
+    Friction terms are nearly collinear, which would limit the accuracy of the solver.
     """
     Q, S = np.linalg.qr(rows[:, n:])
     changed = T.copy()
@@ -170,7 +170,7 @@ def _apart(T: Array, rows: Array, n: int) -> tuple[Array, Array]:
 
 
 def _inequalities(problem: Problem, bodies: list[Array], T: Array, prior: Prior, fastest: Array) -> tuple[Array, Array]:
-    """Return G, h with G·x ≥ h: rotors and load friction not negative, friction that brakes, bounds of masses."""
+    """Return G, h with G·x ≥ h: nonnegative rotors and load friction, dissipative friction, bounds of masses."""
     p = len(problem.names)
     rows, right = [], []
     first = PER_BODY * len(bodies)
@@ -186,7 +186,7 @@ def _inequalities(problem: Problem, bodies: list[Array], T: Array, prior: Prior,
             right.append(0.0)
     for link, (lower, upper) in prior.masses.items():
         if link not in problem.robot.link_names:
-            raise InputError(f"masses: no link '{link}'; {alternatives(link, problem.robot.link_names, 40)}")
+            raise InputError(f"masses: unknown link '{link}'; {alternatives(link, problem.robot.link_names, 40)}")
         if not 0.0 <= lower < upper:
             raise InputError(f"masses: link '{link}': expected 0 ≤ lower < upper [kg], got {lower!r}, {upper!r}")
         place = PER_BODY * problem.robot.link_names.index(link)
@@ -201,10 +201,10 @@ def _inequalities(problem: Problem, bodies: list[Array], T: Array, prior: Prior,
 
 
 def _braking(problem: Problem, fastest: float) -> list[Array]:
-    """Return rows of coefficients of friction that must not be negative.
+    """Return rows of friction coefficients that must be nonnegative.
 
-    Forward friction without load at some speeds; its growth from half the fastest speed of the log to three times as
-    fast, so that it may be trusted beyond; and what load adds.
+    Forward friction without load at some speeds; its growth from half the largest speed of the log to three times that
+    speed, for extrapolation; and load friction.
     """
 
     def columns(speeds: Array, load: float) -> Array:

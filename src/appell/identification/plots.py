@@ -1,4 +1,4 @@
-"""Fits as figures: torques measured and predicted, friction against speed, and what residuals look like."""
+"""Plots of fits: measured and predicted torques, friction against speed, and residuals."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from appell.identification.prediction import Prediction
 
 MEASURED, PREDICTED, LEFT, SECOND, FAINT = COLOURS[6], COLOURS[1], COLOURS[0], COLOURS[2], "#999999"
-"""One colour a meaning throughout: measured, predicted, residual, a second curve of the model, what counts less."""
+"""Colours: measured, predicted, residual, a second model curve, secondary data."""
 POINTS = 2500
-"""How many samples a cloud of points shows."""
+"""Maximum number of points in a scatter plot."""
 APART = 1.0
-"""Logs are drawn one after another, this far apart [s]; longer gaps of one log are drawn as short."""
+"""Distance of consecutive logs on the time axis [s]; longer gaps are shortened to it."""
 LAGS = 2.0
-"""Autocorrelations are drawn up to this lag [s]."""
+"""Largest lag of autocorrelations [s]."""
 
 
 def overlay(prediction: Prediction) -> Figure:
-    """Return a figure of torques per motor, measured and predicted, with the residual below each.
+    """Plot measured and predicted torques per motor, with the residual below each.
 
-    Draw it inside :func:`appell.results.style.styled`; :meth:`Prediction.plot` does.
+    Call it inside :func:`appell.results.style.styled`, as :meth:`Prediction.plot` does.
     """
     canvas, cells = _cells(len(prediction.motors), (1.9, 1.0))
     t, breaks = _times(prediction.t)
@@ -55,7 +55,7 @@ def overlay(prediction: Prediction) -> Figure:
         score = "does not move" if np.isnan(error) else f"error {error:.1%}, rms {prediction.rms[j]:.3g} {unit}"
         above.set_title(f"{prediction.motors[j]}: {score}")
         above.set_ylabel(f"τ [{unit}]")
-        below.set_ylabel(f"left [{unit}]")
+        below.set_ylabel(f"residual [{unit}]")
         below.set_xlabel("t [s]")
         above.tick_params(labelbottom=False)
         _symmetric(below, left[:, j])
@@ -70,10 +70,10 @@ def overlay(prediction: Prediction) -> Figure:
 
 
 def friction(fit: Fit) -> Figure:
-    """Return a figure of friction per motor against its speed: the log's points, and the model over their range.
+    """Plot friction per motor against speed: the samples, and the model over their range.
 
-    Points are measured torques less those of the rigid body model. The model is drawn away from reversals, without load
-    and, where friction grows with it, at the load that 9 in 10 samples stay below; the dashed line is the Coulomb and
+    Points are measured torques minus those of the rigid-body model. The model is drawn away from reversals, without
+    load and, for load-dependent friction, at the 90th percentile of the load; the dashed line is the Coulomb and
     viscous friction of `fit.robot`.
     """
     problem = fit.problem
@@ -108,14 +108,14 @@ def friction(fit: Fit) -> Figure:
             room = 0.15 * max(high - low, 1e-9)
             axes.set_ylim(low - room, high + room)
     lines = {"samples": FAINT, "model without load": PREDICTED}
-    lines |= {"model with the load of the title": SECOND} if has_load else {}
+    lines |= {"model with load (see title)": SECOND} if has_load else {}
     _legend(canvas, lines, {"Coulomb and viscous, of fit.robot": LEFT})
-    canvas.suptitle(f"{problem.robot.name}: friction of the motors", fontsize=10)
+    canvas.suptitle(f"{problem.robot.name}: motor friction", fontsize=10)
     return canvas
 
 
 def residual(prediction: Prediction) -> Figure:
-    """Return a figure of each motor's residuals: their histogram beside a normal curve, and their autocorrelation."""
+    """Plot the residuals of each motor: histogram with normal distribution, and autocorrelation."""
     canvas = figure(9.0, 1.7 * len(prediction.motors) + 0.6)
     grid = canvas.subplots(len(prediction.motors), 2, squeeze=False)
     step = float(np.median(np.diff(prediction.t)))
@@ -128,23 +128,21 @@ def residual(prediction: Prediction) -> Figure:
         x = np.linspace(-4.0, 4.0, 200)
         left.hist(moving / size, bins=np.linspace(-4.0, 4.0, 61), density=True, color=LEFT, alpha=0.5)
         left.plot(x, np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi), color=MEASURED, linewidth=1.0)
-        left.set_title(f"{prediction.motors[j]}: deviation {size:.3g} {unit}")
+        left.set_title(f"{prediction.motors[j]}: standard deviation {size:.3g} {unit}")
         left.set_ylabel("density")
         sums = autocorrelation([e], min(len(e), max(2, round(LAGS / step))))
         right.plot(step * np.arange(len(sums)), sums / max(sums[0], 1e-300), color=LEFT)
         right.axhline(0.0, color="#888888", linewidth=0.6)
         right.set_ylim(-0.5, 1.05)
         right.set_ylabel("correlation")
-    grid[-1][0].set_xlabel("residual / deviation")
+    grid[-1][0].set_xlabel("residual / standard deviation")
     grid[-1][1].set_xlabel("lag [s]")
-    canvas.suptitle(
-        f"{prediction.source or 'log'}: residuals, a normal curve, and how long they are alike", fontsize=10
-    )
+    canvas.suptitle(f"{prediction.source or 'log'}: residuals, normal distribution, and autocorrelation", fontsize=10)
     return canvas
 
 
 def _cells(count: int, heights: tuple[float, ...]) -> tuple[Figure, list[list[Any]]]:
-    """Return a figure and per motor the places of its panels, one below the other; several motors take two columns."""
+    """Return a figure and the panels of each motor, one below the other; several motors take two columns."""
     columns = min(2, count)
     rows = -(-count // columns)
     canvas = figure(5.0 * columns, sum(heights) * rows + 0.7)
@@ -165,7 +163,7 @@ def _legend(canvas: Figure, lines: dict[str, str], dashed: dict[str, str] | None
 
 
 def _times(t: Array) -> tuple[Array, Array]:
-    """Return times from zero with long gaps and returns made short, and the places where a new stretch begins."""
+    """Return times from zero with shortened gaps, and the start indices of new segments."""
     steps = np.diff(t, prepend=t[0])
     usual = float(np.median(steps[1:])) if len(t) > 1 else 1.0
     breaks = (steps < 0.0) | (steps > 5.0 * usual)
@@ -174,7 +172,7 @@ def _times(t: Array) -> tuple[Array, Array]:
 
 
 def _broken(values: Array, breaks: Array) -> Array:
-    """Return a curve with a hole where a stretch begins, so that no line leads across."""
+    """Return a curve with NaN at the start of each segment, so that no line connects segments."""
     return np.where(breaks, np.nan, values)
 
 
@@ -184,7 +182,7 @@ def _symmetric(axes: Axes, values: Array) -> None:
 
 
 def _friction_torque(fit: Fit) -> tuple[Array, Array, Array, Array]:
-    """Return speeds, measured torques less the rigid body's, loads, and which rows count, of all records."""
+    """Return speeds, measured torques minus rigid-body torques, loads, and the used rows of all records."""
     parts: list[Sequence[Array]] = []
     for record in fit.records:
         rigid = record.rigid(fit.theta)

@@ -1,4 +1,4 @@
-"""Torques that a fit predicts, beside those measured."""
+"""Predicted and measured torques."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCORED = 0.02
-"""Speed [rad/s] above which a motor's rows are scored: below, stiction takes what values it likes."""
+"""Speed [rad/s] above which a motor's rows are scored; below, stiction is undetermined."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Torques predicted and measured (n, motors) [N·m, N] at times t [s], with the speeds of the motors.
+    """Predicted and measured torques (n, motors) [N·m, N] at times t [s], with the speeds of the motors.
 
-    Rows count in which a motor is faster than `slow` (motors,).
+    A motor is scored in the rows where it is faster than `slow` (motors,).
 
     >>> import numpy as np
     >>> one = np.ones((5, 1))
@@ -50,7 +50,7 @@ class Prediction:
 
     @staticmethod
     def joined(parts: Sequence[Prediction]) -> Prediction:
-        """Return several as one."""
+        """Return several predictions concatenated."""
         arrays: dict[str, Any] = {
             x: np.concatenate([getattr(part, x) for part in parts]) for x in ("t", "tau", "measured", "speed")
         }
@@ -58,13 +58,13 @@ class Prediction:
 
     @cached_property
     def scored(self) -> Array:
-        """Return the rows that count per motor: those in which it moves; all of a log in which no motor does."""
+        """Return the scored rows per motor: those in which it moves; all rows of a static log."""
         moves = np.abs(self.speed) > self.slow
         return moves if moves.any() else np.ones_like(moves)
 
     @cached_property
     def relative(self) -> Array:
-        """Return ‖error‖/‖torque‖ per motor over the rows that count; NaN for a motor without such rows or torque."""
+        """Return ‖error‖/‖torque‖ per motor over the scored rows; NaN for a motor without such rows or torque."""
         error, torque = ((np.sum((x * self.scored) ** 2, axis=0)) for x in (self.tau - self.measured, self.measured))
         with np.errstate(invalid="ignore", divide="ignore"):
             result: Array = np.sqrt(np.where(torque > 0.0, error / torque, np.nan))
@@ -74,29 +74,29 @@ class Prediction:
     def score(self) -> float:
         """Return the mean of `relative` over the motors that move, over all in a static log.
 
-        Where no motor has a torque, it is 0 for a prediction without error and infinite for others.
+        If all torques are zero, it is 0 for a prediction without error and infinite otherwise.
         """
         known = self.relative[~np.isnan(self.relative)]
         return float(known.mean()) if len(known) else np.inf if self.rms.any() else 0.0
 
     @cached_property
     def rms(self) -> Array:
-        """Return the root mean square of the error per motor over the rows that count [N·m, N]."""
+        """Return the RMS error per motor over the scored rows [N·m, N]."""
         count = np.maximum(self.scored.sum(axis=0), 1)
         result: Array = np.sqrt(np.sum(((self.tau - self.measured) * self.scored) ** 2, axis=0) / count)
         return result
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of torques per motor, measured and predicted, with the residual below; write it to `path`.
+        """Plot measured and predicted torques per motor, with the residual below; write to `path` if given.
 
-        The file's ending says what it is: .png, .pdf or .svg.
+        The extension selects the format: .png, .pdf or .svg.
 
         >>> import numpy as np
         >>> t, one = np.arange(50.0), np.ones((50, 1))
         >>> len(Prediction(t, 0.9 * one, one, one, ("joint",), np.zeros(1)).plot().axes)
         2
         """
-        from appell.identification.plots import overlay  # noqa: PLC0415  # it knows of fits, which know of this
+        from appell.identification.plots import overlay  # noqa: PLC0415  # circular import
 
         return written("prediction.plot", path, lambda: overlay(self))
 
@@ -110,6 +110,6 @@ class Prediction:
             )
         )
         mean = ("mean", 100.0 * self.score, None, None, None)
-        note = f"rows in which the motor is faster than {SCORED:g} rad/s; a tenth of that in m/s where it slides"
+        note = f"rows in which the motor is faster than {SCORED:g} rad/s; a tenth of that in m/s for prismatic joints"
         columns = ("motor", "error [%]", "rms [N·m, N]", "largest", "rows")
-        return Table(f"{self.source or 'log'}: torques predicted", columns, (*rows, mean), (note,))
+        return Table(f"{self.source or 'log'}: predicted torques", columns, (*rows, mean), (note,))

@@ -1,8 +1,8 @@
-"""What a fit solves: torques along logs as a linear function of inertias, rotors and friction, one row a motor.
+"""The least-squares problem of a fit: torques linear in inertias, rotors and friction, one row per motor and sample.
 
-Every row of a motor j and a sample k says Y_jk·θ = τ_jk. The rows of one motor are condensed by an orthogonal
-transformation to a triangle R_j and its right side, Q_jᵀ[Y_j τ_j] = [R_j z_j; 0 ρ_j], which keeps every least-squares
-problem in them as it is: weights per motor, bounds and priors then cost nothing per sample, and a log may be long.
+Every row of a motor j and a sample k is Y_jk·θ = τ_jk. The rows of one motor are condensed by an orthogonal
+transformation to a triangle R_j and its right-hand side, Q_jᵀ[Y_j τ_j] = [R_j z_j; 0 ρ_j], which preserves all
+least-squares problems in them: weights per motor, bounds and priors then have no cost per sample, and logs may be long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from appell.identification import basis
 from appell.identification.base_parameters import BaseParameters, base_parameters
 from appell.identification.friction import LENGTHS, LEVER, Sliding, Term, bristles
-from appell.identification.motion import Motion, motion
+from appell.identification.motion import MeasuredStates, motion
 from appell.logs.filters import zero_phase
 from appell.logs.prepare import Prepared
 from appell.robot.robot import Robot
@@ -25,11 +25,11 @@ from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 CHUNK = 4096
-"""Samples whose regressor is in memory at once."""
+"""Samples per chunk of the regressor in memory."""
 
 
 class Triangle(NamedTuple):
-    """The rows of one motor condensed: R·θ[columns] ≈ z leaves a residual of `rest`² besides; `n` rows made it."""
+    """The condensed rows of one motor: R·θ[columns] ≈ z with an additional residual `rest`², from `n` rows."""
 
     columns: Array
     R: Array
@@ -38,7 +38,7 @@ class Triangle(NamedTuple):
     n: int = 0
 
     def grown(self, Y: Array, tau: Array) -> Triangle:
-        """Return the triangle of these rows and more."""
+        """Return the triangle with further rows."""
         p = len(self.columns)
         block = np.vstack([np.column_stack([self.R, self.z]), np.column_stack([Y, tau])])
         top = np.asarray(np.linalg.qr(block, mode="r"))
@@ -52,7 +52,7 @@ class Triangle(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A robot's unknowns θ: ten parameters a body, a rotor inertia a motor if asked, springs, and friction."""
+    """The unknowns θ of a robot: ten per body, optionally one rotor inertia per motor, springs, and friction."""
 
     robot: Robot
     terms: tuple[Term, ...]
@@ -60,28 +60,28 @@ class Problem:
 
     @property
     def beside(self) -> dict[str, bool]:
-        """Return which unknowns of the rigid body model there are beside the inertias of bodies."""
+        """Return the optional unknowns of the rigid-body model: rotors and springs."""
         return {"rotors": self.rotors, "springs": self.robot.model.has_springs}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return a name per unknown: `mcx2` for a body's, `Ia1` for a rotor's, `viscous 3` for friction of motor 3."""
+        """Return one name per unknown: `mcx2` of a body, `Ia1` of a rotor, `viscous 3` for friction of motor 3."""
         inertial = basis.parameter_names(self.robot, **self.beside)
         return (*inertial, *(f"{term.name} {j + 1}" for j in range(self.n_motors) for term in self.terms))
 
     @property
     def n_motors(self) -> int:
-        """Return the number of motors, and of rows a sample."""
+        """Return the number of motors, which is the number of rows per sample."""
         return self.robot.nu
 
     @cached_property
     def n_rigid(self) -> int:
-        """Return the number of unknowns that are not friction's: they come first."""
+        """Return the number of unknowns of the rigid-body model, which come first."""
         return len(basis.parameter_names(self.robot, **self.beside))
 
     @cached_property
     def nominal(self) -> Array:
-        """Return what the robot's own file says of θ, without friction."""
+        """Return θ of the nominal robot, without friction."""
         rigid = basis.nominal(self.robot, **self.beside)
         return np.concatenate([rigid, np.zeros(len(self.names) - self.n_rigid)])
 
@@ -99,38 +99,38 @@ class Problem:
         return np.stack([term.column(slid) for term in self.terms], axis=-1) if self.terms else np.empty(shape)
 
     def columns(self, motor: int) -> Array:
-        """Return the places in θ of what acts on a motor: all inertias, and its own friction."""
+        """Return the indices in θ of the unknowns of a motor: all inertias, and its own friction."""
         start = self.n_rigid + motor * len(self.terms)
         return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
 
     @property
     def turns(self) -> Array:
-        """Return which motors turn; the others slide."""
+        """Return which motors are revolute; the others are prismatic."""
         return np.equal(self.levers, 1.0)
 
     @cached_property
     def levers(self) -> Array:
-        """Return 1 for motors that turn, and for those that slide the radius at which a gear is like them [m]."""
+        """Return 1 for revolute motors, and the equivalent gear radius [m] for prismatic ones."""
         return np.array([LEVER if joint.kind == "prismatic" else 1.0 for joint in basis.motor_joints(self.robot)])
 
     @cached_property
     def base(self) -> BaseParameters:
-        """Return the sums of inertias, rotors and springs that motions can tell."""
+        """Return the base parameters of inertias, rotors and springs."""
         return base_parameters(self.robot, **self.beside)
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A log as a fit sees it: states, bristles, and which rows count."""
+    """A prepared log for a fit: states, bristles, and the rows used."""
 
     problem: Problem
     log: Prepared
-    moved: Motion
+    moved: MeasuredStates
     bristles: Array
 
     @staticmethod
     def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
-        """Return the record of a log whose rows count where a motor is faster than `moving`, if it has friction."""
+        """Return the record of a log; with friction, a motor's rows are used where it is faster than `moving`."""
         moved = motion(problem.robot, log)
         if problem.terms:
             log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
@@ -142,7 +142,7 @@ class Record:
     def friction(self, load: Array) -> Array:
         """Return the columns of friction, (n, motors, terms), filtered as the torques are.
 
-        Friction jumps where a motor turns back, and the filter rounds the jump off in what was measured.
+        Friction jumps at a reversal, and the filter smooths the jump in the measured torques.
         """
         values = self.problem.friction_values(Sliding(self.moved.speed, np.abs(load), list(self.bristles)))
         for segment in self.log.segments:
@@ -150,13 +150,13 @@ class Record:
         return values
 
     def rows(self, load: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield what acts on each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
+        """Yield the regressor of each motor, (samples, motors, n_rigid + terms), by chunks with their slices."""
         friction = self.friction(load)
         for s in _chunks(len(self)):
             yield s, np.concatenate([self._columns(s), friction[s]], axis=-1)
 
     def rigid(self, theta: Array) -> Array:
-        """Return what the model says of the torques without friction, (n, motors): the load on the drives."""
+        """Return the torques of the rigid-body model, (n, motors): the load on the drives."""
         known = theta[: self.problem.n_rigid]
         return np.concatenate([self._columns(s) @ known for s in _chunks(len(self))])
 
@@ -164,18 +164,18 @@ class Record:
         return self.problem.rigid(self.moved.q[s], self.moved.v[s], self.moved.a[s])
 
     def friction_torque(self, theta: Array, load: Array) -> Array:
-        """Return what friction takes under a load, (n, motors)."""
+        """Return the friction torques under a load, (n, motors)."""
         result: Array = np.sum(self.friction(load) * self.problem.friction(theta), axis=-1)
         return result
 
     @one_blas_thread()
     def torque(self, theta: Array) -> Array:
-        """Return what the model says of the torques, (n, motors)."""
+        """Return the torques of the model, (n, motors)."""
         load = self.rigid(theta)
         return load + self.friction_torque(theta, load)
 
     def triangles(self, load: Array, weights: Array | None = None) -> list[Triangle]:
-        """Return the rows that count, condensed per motor; `weights` (n, motors) of rows are for robust fits."""
+        """Return the used rows, condensed per motor; `weights` (n, motors) of rows are for robust fits."""
         every = (self.problem.columns(j) for j in range(self.problem.n_motors))
         made = [Triangle(c, np.zeros((0, len(c))), np.zeros(0)) for c in every]
         for s, Y in self.rows(load):

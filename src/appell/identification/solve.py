@@ -1,8 +1,8 @@
 """Linear fits of base parameters and friction: by QR, singular values, the normal equations, or ridge.
 
-These are the four of valera2003. All solve min Σⱼ ‖Rⱼθ − zⱼ‖²/σⱼ² in the sums that motions can tell; they differ in
-what they do where a log tells little: QR and the normal equations take it as it is, singular values below a threshold
-are left out, and ridge holds θ near the nominal model.
+These are the four methods of valera2003. All solve min Σⱼ ‖Rⱼθ − zⱼ‖²/σⱼ² in the base parameters. They differ in poorly
+excited directions: QR and the normal equations use no regularisation, SVD truncates small singular values, and ridge
+regression keeps θ near the nominal model.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from appell.identification.basis import Array
 from appell.identification.problem import Problem, Triangle
 
 DEPENDENT = 1e-7
-"""A column of friction that far from the others, of unit length, depends on them."""
+"""Distance of a normalised friction column from the span of the others below which it is dependent."""
 CUT = 1e-3
-"""Singular values below this part of the largest are left out."""
+"""Threshold of singular values relative to the largest."""
 FULL = {"qr": 1e12, "pinv": 1e7}
-"""Condition numbers, columns of unit length, above which a method returns rounding; the others take any."""
+"""Largest condition numbers, with normalised columns, of methods without regularisation."""
 ROUNDING = 1e-12
-"""Residuals below this part of a motor's torque are rounding."""
+"""Residuals below this fraction of a motor's torque are rounding errors."""
 
 
 class Shown(NamedTuple):
-    """The unknowns that a log shows: base parameters first, then friction; columns of W for them, and what was left."""
+    """The identifiable unknowns: base parameters first, then friction; their columns of W, and the excluded ones."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
 
 def shown(problem: Problem, triangles: list[Triangle]) -> Shown:
-    """Return the base parameters and those terms of friction that a log can tell from one another."""
+    """Return the base parameters and the distinguishable friction terms of a log."""
     names, base = problem.names, problem.base
     W = stacked(problem, triangles, np.ones(len(triangles)))[0]
     friction = range(problem.n_rigid, len(names))
@@ -59,7 +59,7 @@ def shown(problem: Problem, triangles: list[Triangle]) -> Shown:
 
 
 def stacked(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[Array, Array]:
-    """Return the rows of all motors, each by its own standard deviation, and their right side."""
+    """Return the rows of all motors, divided by their standard deviations, and the right-hand side."""
     blocks = []
     for triangle, deviation in zip(triangles, sigma, strict=True):
         block = np.zeros((len(triangle.z), len(problem.names)))
@@ -70,9 +70,9 @@ def stacked(problem: Problem, triangles: list[Triangle], sigma: Array) -> tuple[
 
 
 def residual_sigma(problem: Problem, triangles: list[Triangle], theta: Array, taken: float, size: Array) -> Array:
-    """Return the standard deviation of the residuals of each motor [N·m, N]; the fit took so many rows for itself.
+    """Return the standard deviation of the residuals of each motor [N·m, N]; `taken` are the degrees of freedom used.
 
-    It is at least a part of the `size` (motors,) of the torques, so that a log without noise has finite weights.
+    It is at least a fraction of the `size` (motors,) of the torques, so that a log without noise has finite weights.
     """
     share = taken / max(problem.n_motors, 1)
     squares = [t.square(theta) / max(t.n - share, 1.0) for t in triangles]
@@ -80,14 +80,14 @@ def residual_sigma(problem: Problem, triangles: list[Triangle], theta: Array, ta
 
 
 def qr(W: Array, z: Array, start: Array) -> Array:
-    """Return the least-squares solution by an orthogonal triangle."""
+    """Return the least-squares solution by QR decomposition."""
     Q, R = np.linalg.qr(W)
     result: Array = scipy.linalg.solve_triangular(R, Q.T @ z)
     return result
 
 
 def svd(W: Array, z: Array, start: Array) -> Array:
-    """Return the solution nearest to the start whose small singular values are left as they were."""
+    """Return the truncated SVD solution nearest to the start."""
     U, s, V = np.linalg.svd(W, full_matrices=False)
     keep = s > CUT * s[0]
     result: Array = start + V[keep].T @ ((U[:, keep].T @ (z - W @ start)) / s[keep])
@@ -119,18 +119,18 @@ def ridge(W: Array, z: Array, start: Array) -> Array:
 
 
 METHODS: dict[str, Callable[[Array, Array, Array], Array]] = {"qr": qr, "svd": svd, "pinv": pinv, "ridge": ridge}
-"""The linear fits by name, each of (W with columns of unit length, z, where to start)."""
+"""The linear fits by name, each a function of (W with normalised columns, z, start)."""
 
 
 def linear(problem: Problem, triangles: list[Triangle], sigma: Array, seen: Shown, method: str) -> Array:
-    """Return θ by a linear fit: the sums that are shown, and the nominal model in what no motion shows.
+    """Return θ of a linear fit: identified base parameters, and the nominal model in the null space.
 
-    For "physical" it is where to begin: by QR, or by singular values where the log does not determine all sums.
+    For "physical" it is the initial value: by QR, or by SVD if the log does not determine all base parameters.
 
     Raises
     ------
     InputError
-        When the log does not determine all sums and the method needs that.
+        When the log does not determine all base parameters and the method has no regularisation.
     """
     R, z = stacked(problem, triangles, sigma)
     columns = list(seen.columns)
@@ -144,21 +144,21 @@ def linear(problem: Problem, triangles: list[Triangle], sigma: Array, seen: Show
     if not (W.any() and condition <= FULL.get(method, np.inf)):
         raise InputError(
             f"identify: the log does not determine the {len(columns)} unknowns of method '{method}' (condition number "
-            f"{condition:.2g}); record a motion of every motor (appell.excite plans one), or take method='physical'"
+            f"{condition:.2g}); record a motion of every motor (see appell.excite), or use method='physical'"
         )
     values = METHODS[method](W / lengths, z, start * lengths) / lengths
     return lifted(problem, seen, values)
 
 
 def start_values(problem: Problem, seen: Shown) -> Array:
-    """Return what the nominal model says of the sums that are shown, without friction."""
+    """Return the nominal values of the identifiable unknowns, without friction."""
     return np.concatenate(
         [problem.base.values(problem.nominal[: problem.n_rigid]), np.zeros(len(seen.names) - problem.base.n)]
     )
 
 
 def lifted(problem: Problem, seen: Shown, values: Array) -> Array:
-    """Return θ with given values of what is shown, nearest to the nominal model besides."""
+    """Return θ with given values of the identifiable unknowns, otherwise nearest to the nominal model."""
     base = problem.base
     theta = np.zeros(len(problem.names))
     theta[: problem.n_rigid] = base.expand(values[: base.n], problem.nominal[: problem.n_rigid])
@@ -167,7 +167,7 @@ def lifted(problem: Problem, seen: Shown, values: Array) -> Array:
 
 
 def lowered(problem: Problem, seen: Shown, theta: Array) -> Array:
-    """Return the values of what is shown, of θ."""
+    """Return the values of the identifiable unknowns of θ."""
     return np.concatenate([problem.base.values(theta[: problem.n_rigid]), theta[list(seen.columns[problem.base.n :])]])
 
 

@@ -1,13 +1,13 @@
 """Uncertainty of a fit: standard errors for correlated residuals.
 
-Filtered residuals are not independent from sample to sample, and what the model does not know comes in waves. With ρⱼ
-the autocorrelation of motor j's residuals, the covariance of the estimate is H⁻¹SH⁻¹,
+Filtered residuals and model errors are correlated in time. With ρⱼ the autocorrelation of motor j's residuals, the
+covariance of the estimate is H⁻¹SH⁻¹,
 
     H = Σⱼ WⱼᵀWⱼ/σⱼ²,   S = Σⱼ Wⱼᵀ Ρⱼ Wⱼ/σⱼ²,   Ρⱼ the Toeplitz matrix of ρⱼ,                                        (1)
 
-ρⱼ as the residuals have it, weighed down linearly to zero over L lags (W. Newey and K. West, 1987), so that Ρⱼ stays
-positive; or as the filter gives it to white noise, where that lasts longer: a fit takes the slowest part of the noise
-for motion, and residuals show too little of it.
+where ρⱼ is that of the residuals with a linear taper over L lags (W. Newey and K. West, 1987), so that Ρⱼ is positive
+semidefinite; or that of filtered white noise, if it lasts longer: a fit absorbs the slowest part of the noise, so that
+the residuals contain too little of it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from appell.logs.prepare import Prepared
 from appell.spatial.scalar import Array
 
 PERIODS = 5.0
-"""L in periods of the filter's cutoff: residuals further apart are taken as independent."""
+"""L in periods of the cutoff frequency; more distant residuals count as independent."""
 WELL, ROUGHLY = 0.1, 0.5
-"""Relative standard errors below which a parameter is rated well, or roughly."""
+"""Relative standard errors below which a parameter is rated well or roughly identified."""
 
 BLIND = 1e-9
-"""Directions of the unknowns whose information is this part of the largest show nothing …"""
+"""Relative information below which a direction of the unknowns is not identifiable …"""
 HIDDEN = 1e-6
-"""… and unknowns with more than this part in such a direction are not told."""
+"""… and component in such a direction above which an unknown is not identifiable."""
 
 
 def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
-    """Return the covariance of the values that are shown, (shown, shown), by Eq. (1)."""
+    """Return the covariance of the identifiable unknowns, (n, n), by Eq. (1)."""
     n = len(seen.columns)
     H, S = np.zeros((n, n)), np.zeros((n, n))
     for record, load in zip(records, loads, strict=True):
@@ -50,7 +50,7 @@ def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, 
 
 
 def information(log: Prepared, W: Array, error: Array) -> tuple[Array, Array]:
-    """Return the parts of H and S of one motor, from its rows (n, k) by its deviation, and residuals of any scale."""
+    """Return the parts of H and S of one motor, from its weighted rows (n, k) and residuals of any scale."""
     parts = [(W[segment], error[segment]) for segment in log.segments]
     width = max(1, round(PERIODS * log.rate / log.cutoff))
     sums = autocorrelation([e for _, e in parts], width)
@@ -62,7 +62,7 @@ def information(log: Prepared, W: Array, error: Array) -> tuple[Array, Array]:
 
 
 def inverse(H: Array) -> tuple[Array, Array]:
-    """Return the inverse of an information matrix so far as it shows anything, and the unknowns that it does not tell.
+    """Return the pseudo-inverse of an information matrix, and which unknowns are not identifiable.
 
     >>> inverse(np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))[1]
     array([False,  True,  True])
@@ -76,7 +76,7 @@ def inverse(H: Array) -> tuple[Array, Array]:
 
 
 def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
-    """Yield per motor which of the shown unknowns act on it, their rows, and residuals, 0 where they do not count."""
+    """Yield per motor the unknowns that act on it, their rows, and residuals, 0 in unused rows."""
     problem = record.problem
     chunks = list(record.rows(load))
     for j in range(problem.n_motors):
@@ -91,7 +91,7 @@ def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tu
 
 
 def autocorrelation(errors: Sequence[Array], width: int) -> Array:
-    """Return Σ e_t·e_{t+k} of residuals in stretches at lags 0 … width − 1.
+    """Return Σ e_t·e_{t+k} of residuals in segments at lags 0 … width − 1.
 
     >>> autocorrelation([np.array([1.0, 2.0, 3.0])], 3).round(9)
     array([14.,  8.,  3.])
@@ -106,7 +106,7 @@ def autocorrelation(errors: Sequence[Array], width: int) -> Array:
 
 
 def _filtered(log: Prepared, width: int) -> Array:
-    """Return ρ of white noise that has passed the filter of a log."""
+    """Return ρ of white noise filtered like a log."""
     impulse = np.zeros((4 * width + 1, 1))
     impulse[2 * width] = 1.0
     response = zero_phase(impulse, log.rate, log.cutoff, log.order)[:, 0]
@@ -116,7 +116,7 @@ def _filtered(log: Prepared, width: int) -> Array:
 
 
 def _duration(rho: Array) -> float:
-    """Return how many samples tell as much as one that is independent."""
+    """Return the number of samples per independent observation."""
     return float(2.0 * rho.sum() - rho[0])
 
 
@@ -130,10 +130,10 @@ def _toeplitz(rho: Array, V: Array) -> Array:
 
 
 def rating(value: float, error: float, well: float = WELL, roughly: float = ROUGHLY) -> str:
-    """Return the rating of a value in words, by relative standard errors that count as well and as roughly.
+    """Return the rating of a value by its relative standard error.
 
     >>> rating(1.0, 0.01), rating(1.0, 0.3), rating(0.1, 0.3)
-    ('well', 'roughly', 'not by this log')
+    ('well', 'roughly', 'not identified')
     """
     relative = error / abs(value) if value else np.inf
-    return "well" if relative <= well else "roughly" if relative <= roughly else "not by this log"
+    return "well" if relative <= well else "roughly" if relative <= roughly else "not identified"

@@ -1,7 +1,7 @@
-"""What a fit is worth: blocked cross-validation, and what its residuals still have to say.
+"""Validation of a fit: blocked cross-validation, and analysis of residuals.
 
-Neighbouring samples of a log are alike, and a fit that has seen the one knows the other. Folds are therefore stretches
-of time, and samples nearer to a fold than residuals are correlated belong to neither side.
+Adjacent samples of a log are correlated. Folds are therefore intervals of time, and samples closer to a fold than the
+correlation time of the residuals are in neither set.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 LEAST = 0.05
-"""A hint is given where a quantity explains this share of the residual's variance or more …"""
+"""Threshold of a hint: fraction of the residual's variance explained by a quantity …"""
 SURE = 3.0
-"""… and this many standard deviations more than it would by chance."""
+"""… and number of standard deviations above the value expected by chance."""
 MATTERS = 0.02
-"""Nothing is said of residuals below this part of the torque."""
+"""Residuals below this fraction of the torque give no hints."""
 REVERSAL = 1.5
-"""Residuals this much larger just after a reversal than elsewhere point to friction that winds up."""
+"""Ratio of residuals after reversals to others that indicates wind-up of friction."""
 SINCE_REVERSAL = 0.3
-"""How long [s] after a reversal."""
+"""Duration after a reversal [s]."""
 
 
 # Cross-validation
@@ -39,9 +39,9 @@ SINCE_REVERSAL = 0.3
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """Predictions of stretches of the logs by fits that have not seen them, and of all by the fit that has.
+    """Predictions of held-out intervals by fits to the other data, and of all data by the fit to it.
 
-    `values` (folds, n) are what each of these fits found for `names`.
+    `values` (folds, n) are the values of `names` in each of these fits.
     """
 
     folds: tuple[Prediction, ...]
@@ -61,8 +61,8 @@ class CrossValidation:
 
     def __str__(self) -> str:
         return (
-            f"cross-validation in {len(self.folds)} folds: {self.score:.2%} where not seen, "
-            f"{self.training.score:.2%} where fitted"
+            f"cross-validation in {len(self.folds)} folds: {self.score:.2%} held out, {self.training.score:.2%} "
+            "training"
         )
 
     __repr__ = __str__
@@ -77,9 +77,9 @@ class CrossValidation:
             for k, fold in enumerate(self.folds, 1)
         ]
         rows.append(("mean", "", *_percent(np.nanmean(self.relative, axis=0)), 100.0 * self.score))
-        rows.append(("fitted to all", "", *_percent(self.training.relative), 100.0 * self.training.score))
+        rows.append(("training", "", *_percent(self.training.relative), 100.0 * self.training.score))
         columns = ("fold", "t [s]", *self.training.motors, "mean")
-        note = "errors [%] on stretches of time that the fit has not seen"
+        note = "errors [%] on held-out intervals of time"
         return Table(f"cross-validation in {len(self.folds)} folds", columns, tuple(rows), (note,))
 
 
@@ -89,23 +89,39 @@ def _percent(values: Array) -> list[float | None]:
 
 @one_blas_thread()
 def cross_validate(fit: Fit, folds: int = 5, progress: Callable[[int], object] | None = None) -> CrossValidation:
-    """Return how well a fit predicts stretches of its own logs when it has not seen them.
+    """Cross-validate a fit on intervals of its own logs.
 
-    Every log is cut into as many stretches as there are folds. Each fold fits all but one of each by the same method,
-    and predicts that one. `progress` is called with the number of each fold that is done.
+    Every log is divided into as many intervals as there are folds. Each fold holds out one interval of each log, fits
+    the others by the same method, and predicts the held-out one.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    folds : int
+        Number of folds, 2 or more.
+    progress : callable, optional
+        Called with the number of each finished fold.
+
+    Returns
+    -------
+    CrossValidation
+        Errors per fold and motor.
 
     Raises
     ------
     InputError
         When there are fewer than two folds, or a motor does not move outside of one.
 
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> from appell.identification.identify import identify
     >>> robot, t = appell.load("two-link"), np.arange(0.0, 20.0, 0.01)
     >>> q, v, a = appell.trajectory.Fourier([0.0, 0.5], [[0.8, 0.2], [0.3, -0.6]], [[0.1, 0.5], [0.4, 0.2]], 0.2)(t)
     >>> log = {"t": t, "q": q, "v": v, "tau": robot.inverse_dynamics(q, v, a)}
     >>> print(cross_validate(identify(robot, log, "qr", friction=False, rotors=False), folds=4))
-    cross-validation in 4 folds: 0.00% where not seen, 0.00% where fitted
+    cross-validation in 4 folds: 0.00% held out, 0.00% training
     """
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
         raise InputError(f"folds: expected an integer of 2 or more, got {folds!r}")
@@ -126,7 +142,7 @@ def cross_validate(fit: Fit, folds: int = 5, progress: Callable[[int], object] |
 
 
 def _split(record: Record, k: int, folds: int) -> tuple[Array, Array]:
-    """Return which samples are in the k-th of equal stretches, and which are far enough outside of it."""
+    """Return which samples are in the k-th interval, and which are sufficiently far from it."""
     n = len(record)
     if n < 2 * folds:
         raise InputError(f"folds: {record.log.source or 'the log'} has {n} samples, too few for {folds} folds")
@@ -146,8 +162,8 @@ def _check(fit: Fit, training: Sequence[Record], folds: int) -> None:
     for name, count in zip(fit.problem.robot.actuators, rows, strict=True):
         if count < 2 * len(fit.problem.terms) + 2:
             raise InputError(
-                f"folds: motor '{name}' moves in {int(count)} samples outside of one of {folds} folds; take more, "
-                "or logs in which every motor moves throughout"
+                f"folds: motor '{name}' moves in {int(count)} samples outside of one of {folds} folds; use more "
+                "folds, or logs in which every motor moves throughout"
             )
 
 
@@ -155,11 +171,11 @@ def _check(fit: Fit, training: Sequence[Record], folds: int) -> None:
 
 
 class Residual(NamedTuple):
-    """What is left of one motor's torques.
+    """The residual of one motor's torque.
 
-    `mean` and `rms` [N·m, N]; `explained` is the share of the measured torque's variance that the fit explains;
-    `memory` [s] is the time over which residuals are correlated. `shares` is what part of the residual's variance
-    functions of position, velocity, acceleration and load explain; `hints` say what that may mean.
+    `mean` and `rms` [N·m, N]; `explained` is the explained fraction of the measured torque's variance; `memory` [s] is
+    the correlation time of the residual. `shares` are the fractions of the residual's variance explained by functions
+    of position, velocity, acceleration and load; `hints` are possible causes.
     """
 
     motor: str
@@ -173,7 +189,7 @@ class Residual(NamedTuple):
 
 @dataclass(frozen=True)
 class Residuals:
-    """The residuals of a fit along logs, a :class:`Residual` per motor."""
+    """The residuals of a fit along logs, one :class:`Residual` per motor."""
 
     motors: tuple[Residual, ...]
     source: str = ""
@@ -182,7 +198,7 @@ class Residuals:
         return self.table()._repr_html_()
 
     def table(self) -> Table:
-        """Return what is left per motor, and what it looks like [%]."""
+        """Return the residuals per motor, and the fractions of variance explained by other quantities [%]."""
         names = tuple(self.motors[0].shares)
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (
@@ -192,7 +208,7 @@ class Residuals:
                 100.0 * x.explained,
                 x.memory,
                 *(100.0 * share for share in x.shares.values()),
-                "; ".join(x.hints) or "nothing stands out",
+                "; ".join(x.hints) or "no hints",
             )
             for x in self.motors
         )
@@ -206,16 +222,36 @@ class Residuals:
             "hint",
         )
         notes = (
-            "explained: share of the measured torque's variance; memory: how long residuals are alike",
-            f"{', '.join(names)}: share of the residual's variance that functions of it explain, load beyond velocity",
+            "explained: fraction of the measured torque's variance; memory: correlation time of the residual",
+            f"{', '.join(names)}: fraction of the residual's variance explained by functions of it, load beyond "
+            "velocity",
         )
-        return Table(f"{self.source or 'log'}: what is left", columns, rows, notes)
+        return Table(f"{self.source or 'log'}: residuals", columns, rows, notes)
 
 
 @one_blas_thread()
 def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
-    """Return what a fit leaves of the torques of another log, or of those it was fitted to, and what that hints at.
+    """Analyse the residuals of a fit, along its training logs or along another log.
 
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    log : str, path, Log, Prepared or mapping, optional
+        Another log. Default: the training logs.
+
+    Returns
+    -------
+    Residuals
+        Statistics of the residuals per motor, with hints at their causes.
+
+    Raises
+    ------
+    InputError
+        When the log does not match the robot.
+
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> from appell.identification.identify import identify
     >>> robot, t = appell.load("two-link"), np.arange(0.0, 20.0, 0.01)
@@ -223,7 +259,7 @@ def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
     >>> tau = robot.inverse_dynamics(q, v, a) + 20.0 * np.sign(v)
     >>> fit = identify(robot, {"t": t, "q": q, "v": v, "tau": tau}, "qr", friction=False, rotors=False)
     >>> residuals(fit).motors[0].hints
-    ('there is friction that the model does not have',)
+    ('unmodelled friction',)
     """
     records = fit.records if log is None else (fit.record(log),)
     loads = [record.rigid(fit.theta) for record in records]
@@ -235,7 +271,7 @@ def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
 def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: list[Array], j: int) -> Residual:
     """Return the residual of one motor over the rows in which it moves.
 
-    Near a reversal the filter mixes friction of both signs: what residuals look like is told from the other rows.
+    Near a reversal the filter mixes friction of both signs: these rows are excluded from the analysis.
     """
     keeps = [record.log.moving[:, j] for record in records]
 
@@ -263,7 +299,7 @@ def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: l
         "load": [load, sign * np.abs(load)],
     }
     shares = {what: _share(e, columns, clear) for what, columns in functions.items()}
-    both = _share(e, [*functions["velocity"], *functions["load"]], clear)  # sign(v)·|load| is much like sign(v)
+    both = _share(e, [*functions["velocity"], *functions["load"]], clear)  # sign(v)·|load| is close to sign(v)
     shares["load"] = max(both - shares["velocity"], 0.0)
     independent = max(float(sum(len(x) / record.log.rate for x, record in zip(keeps, records, strict=True))), 1e-9)
     effective = max(independent / max(2.0 * memory, 1e-9), 1.0)
@@ -289,22 +325,22 @@ def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: l
 
 def _velocity_hint(fit: Fit) -> str:
     if not fit.problem.terms:
-        return "there is friction that the model does not have"
+        return "unmodelled friction"
     if _has(fit, "bristle1"):
-        return "friction has changed since the fit, or is of a kind that the model does not know"
-    return "the model of friction is too simple for these speeds: try friction='full'"
+        return "friction has changed since the fit, or its type is not in the model"
+    return "the friction model is too simple for these speeds: try friction='full'"
 
 
 def _load_hint(fit: Fit) -> str:
     if _has(fit, "load"):
-        return "what is left grows with the torque: a drive gain may be off, or the load has changed"
+        return "the residual grows with the torque: a drive gain may be wrong, or the load has changed"
     return "friction grows with the load: try friction='load' or 'full'"
 
 
 def _acceleration_hint(fit: Fit) -> str:
     if not fit.problem.rotors:
         return "inertia is missing: try rotors=True"
-    return "what is left follows the acceleration: q and the torque may be out of step, or a joint is elastic"
+    return "the residual follows the acceleration: a delay between q and the torque, or an elastic joint"
 
 
 def _has(fit: Fit, term: str) -> bool:
@@ -312,7 +348,7 @@ def _has(fit: Fit, term: str) -> bool:
 
 
 _HINTS: dict[str, Callable[[Fit], str]] = {
-    "position": lambda fit: "what is left depends on the position: a cable, a spring, or a gear that runs unevenly",
+    "position": lambda fit: "the residual depends on the position: a cable, a spring, or gear eccentricity",
     "velocity": _velocity_hint,
     "acceleration": _acceleration_hint,
     "load": _load_hint,
@@ -320,7 +356,7 @@ _HINTS: dict[str, Callable[[Fit], str]] = {
 
 
 def _share(e: Array, columns: Sequence[Array], rows: Array) -> float:
-    """Return the share of the variance of e that a sum of columns and a constant explains in some rows, R²."""
+    """Return the fraction R² of the variance of e explained by columns and a constant in some rows."""
     if int(rows.sum()) < 10:
         return 0.0
     e, W = e[rows], np.column_stack([np.ones_like(e), *columns])[rows]
@@ -344,7 +380,7 @@ def _memory(records: Sequence[Record], errors: Sequence[Array], j: int) -> float
 
 
 def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int) -> float:
-    """Return the rms of residuals soon after reversals, beside that of the others."""
+    """Return the RMS residual after reversals relative to that of the other samples."""
     soon, other = [np.zeros(0)], [np.zeros(0)]
     for record, error in zip(records, errors, strict=True):
         turned = _reversed(record, j, 0.0, SINCE_REVERSAL)

@@ -1,6 +1,7 @@
-"""Conventions: the states of a robot as another library has them, and back.
+"""Conversion of states between appell and other libraries.
 
-A :class:`Convention` knows the order of the other library's joints and a rule for each (:mod:`appell.interop.rules`).
+A :class:`Convention` has the joint order of the other library and a conversion rule per joint
+(:mod:`appell.interop.rules`).
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
 DRAKE = {"free": DRAKE_FREE, "ball": ANGLES_WORLD, "planar": PLANAR_WORLD}
-"""Joints that differ in Drake."""
+"""Conversion rules of the joints that differ in Drake."""
 
 
 class Seat(NamedTuple):
-    """A joint on both sides: its rule, and where its coordinates and velocities stand, ours and theirs."""
+    """A joint in both libraries: its rule, and the indices of its coordinates and velocities in both."""
 
     rule: Rule
     q: slice
@@ -34,20 +35,34 @@ class Seat(NamedTuple):
 
 
 class Convention:
-    """The states of a robot in another library, which `name` names.
+    """The convention of another library for the states of a robot.
 
-    :meth:`q`, :meth:`v`, :meth:`a` and :meth:`tau` lead there, those that begin with ``from_`` lead back. All take
-    arrays with any leading axes, which broadcast. Of a robot with loops they are of every joint of the spanning tree:
-    ``robot.tree_configuration(q)``, ``robot.tree_velocity(q, v)``, ``robot.tree_acceleration(q, v, a)``.
+    :meth:`q`, :meth:`v`, :meth:`a` and :meth:`tau` convert to the library, the methods ``from_…`` convert back. All
+    take arrays with any leading axes, which broadcast. For a closed-loop robot they take all joints of the spanning
+    tree: ``robot.tree_configuration(q)``, ``robot.tree_velocity(q, v)``, ``robot.tree_acceleration(q, v, a)``.
 
+    Parameters
+    ----------
+    name : str
+        The library.
+    robot : str
+        The robot's name.
+    seats : sequence of Seat
+        The joints in the order of the library.
+
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("two-link", floating=True)
     >>> there = appell.interop.mujoco(robot)
     >>> there.q(robot.neutral())
     array([0., 0., 0., 1., 0., 0., 0., 0., 0.])
     >>> q, v = robot.neutral(), [1.0] * robot.nv
-    >>> (there.from_v(there.q(q), there.v(q, v)) == v).all()
-    np.True_
+    >>> (there.from_v(there.q(q), there.v(q, v)) == v).all(), (there.from_q(there.q(q)) == q).all()
+    (np.True_, np.True_)
+    >>> a, tau = there.a(q, v, v), there.tau(q, v)
+    >>> (there.from_a(there.q(q), there.v(q, v), a) == v).all(), (there.from_tau(there.q(q), tau) == v).all()
+    (np.True_, np.True_)
     """
 
     def __init__(self, name: str, robot: str, seats: Sequence[Seat]) -> None:
@@ -58,29 +73,85 @@ class Convention:
     def __repr__(self) -> str:
         return f"<Convention '{self.name}' of robot '{self._robot}': nq {self.nq}, nv {self.nv}>"
 
-    # There
+    # To the library
 
     def q(self, q: ArrayLike) -> Array:
-        """Return their coordinates."""
+        """Convert configurations to the library.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configurations of appell.
+
+        Returns
+        -------
+        array, shape (..., nq')
+            Configurations of the library.
+        """
         x = self._sized("q", q, self._own_nq)
         return self._laid(x.shape[:-1], self.nq, ((s.their_q, s.rule.given(x[..., s.q])) for s in self._seats))
 
     def v(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return their velocities T(q)·v."""
+        """Convert velocities to the library, v' = T(q)·v.
+
+        Parameters
+        ----------
+        q, v : array_like
+            Configurations (..., nq) and velocities (..., nv) of appell.
+
+        Returns
+        -------
+        array, shape (..., nv)
+            Velocities of the library.
+        """
         return self._turned("v", q, v)
 
     def a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return their accelerations T·a + Ṫ·v: the rates of their velocities."""
+        """Convert accelerations to the library, a' = T·a + Ṫ·v.
+
+        Parameters
+        ----------
+        q, v, a : array_like
+            Configurations (..., nq), velocities and accelerations (..., nv) of appell.
+
+        Returns
+        -------
+        array, shape (..., nv)
+            Accelerations of the library.
+        """
         bias = self._moved("v", q, v, lambda seat, x, u: seat.rule.bias(x, u))
         return np.add(self._turned("a", q, a), bias)
 
     def tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return their forces, of the same power by their velocities as ours by ours."""
+        """Convert generalised forces to the library, of equal power: τ'·v' = τ·v.
+
+        Parameters
+        ----------
+        q, tau : array_like
+            Configurations (..., nq) and torques (..., nv) of appell.
+
+        Returns
+        -------
+        array, shape (..., nv)
+            Torques of the library.
+        """
         return self._turned("tau", q, tau)
 
     def matrix(self, q: ArrayLike) -> Array:
         """Return T with v' = T·v, orthogonal: mass matrices are M' = T·M·Tᵀ, Jacobians J' = J·Tᵀ.
 
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configurations of appell.
+
+        Returns
+        -------
+        array, shape (..., nv, nv)
+            T.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> appell.interop.mujoco(robot).matrix(robot.neutral())
@@ -90,26 +161,70 @@ class Convention:
         x = self._sized("q", q, self._own_nq)[..., None, :]
         return np.swapaxes(self._turned("v", x, np.eye(self.nv)), -1, -2)
 
-    # And back
+    # From the library
 
     def from_q(self, q: ArrayLike) -> Array:
-        """Return our coordinates of theirs; an angle that they keep as cosine and sine comes out within ±π."""
+        """Convert configurations of the library to appell; angles stored as cosine and sine are within ±π.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq')
+            Configurations of the library.
+
+        Returns
+        -------
+        array, shape (..., nq)
+            Configurations of appell.
+        """
         y = self._sized("q", q, self.nq)
         parts = ((s.q, s.rule.own(y[..., s.their_q])) for s in self._seats)
         return self._laid(y.shape[:-1], self._own_nq, parts)
 
     def from_v(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return our velocities of their coordinates and velocities."""
+        """Convert velocities of the library to appell.
+
+        Parameters
+        ----------
+        q, v : array_like
+            Configurations (..., nq') and velocities (..., nv) of the library.
+
+        Returns
+        -------
+        array, shape (..., nv)
+            Velocities of appell.
+        """
         return self._back("v", self.from_q(q), self._sized("v", v, self.nv))
 
     def from_a(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return our accelerations Tᵀ·(a' − Ṫ·v) of their coordinates, velocities and accelerations."""
+        """Convert accelerations of the library to appell, a = Tᵀ·(a' − Ṫ·v).
+
+        Parameters
+        ----------
+        q, v, a : array_like
+            Configurations (..., nq'), velocities and accelerations (..., nv) of the library.
+
+        Returns
+        -------
+        array, shape (..., nv)
+            Accelerations of appell.
+        """
         x = self.from_q(q)
         u = self._back("v", x, self._sized("v", v, self.nv))
         return self._back("a", x, np.subtract(self._sized("a", a, self.nv), self.a(x, u, np.zeros(self.nv))))
 
     def from_tau(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Return our forces of their coordinates and forces."""
+        """Convert generalised forces of the library to appell.
+
+        Parameters
+        ----------
+        q, tau : array_like
+            Configurations (..., nq') and torques (..., nv) of the library.
+
+        Returns
+        -------
+        array, shape (..., nv)
+            Torques of appell.
+        """
         return self._back("tau", self.from_q(q), self._sized("tau", tau, self.nv))
 
     def _turned(self, name: str, q: ArrayLike, v: ArrayLike) -> Array:
@@ -148,7 +263,7 @@ def _size(places: Iterable[slice]) -> int:
 
 
 def tree_of(robot: Any, library: str) -> Model:
-    """Return the joints that are converted: those of the spanning tree, without those that follow another."""
+    """Return the converted joints: those of the spanning tree except mimic joints."""
     if not isinstance(robot, Robot):
         raise InputError(f"{library}: expected a robot, got {type(robot).__name__}; load one with appell.load")
     return robot.model.independent
@@ -157,19 +272,19 @@ def tree_of(robot: Any, library: str) -> Model:
 def convention(
     name: str, model: Model, names: Sequence[str], rules: Mapping[str, Rule], sizes: Sequence[int] | None = None
 ) -> Convention:
-    """Return the convention in which joints stand in the order of `names`; `rules` are of the kinds that differ.
+    """Return the convention with joints in the order of `names`; `rules` are those of joint kinds that differ.
 
-    Where a robot's one free joint is the only one without its name among `names`, and one name is left over, that is
-    its: libraries call a free base by different names. `sizes` are their numbers of coordinates, where known.
+    If a robot's only free joint is missing in `names` and one name is unassigned, they match: libraries name a floating
+    base differently. `sizes` are the library's numbers of coordinates, if known.
     """
     here = {body.joint.name: i for i, body in enumerate(model.bodies)}
     pairs = dict(zip(names, names, strict=True)) | _base(model, here, names)
     missing = [joint for joint in here if joint not in pairs.values()]
     unknown = [theirs for theirs, own in pairs.items() if own not in here]
     if missing or unknown or len(set(names)) != len(names):
-        problem = f"miss {listed(missing)}" if missing else f"have {listed(unknown)}" if unknown else "repeat a joint"
+        problem = f"lack {listed(missing)}" if missing else f"have {listed(unknown)}" if unknown else "repeat a joint"
         known = alternatives(unknown[0] if unknown else None, here, 40)
-        raise InputError(f"{name}: the joints named {problem}; robot '{model.name}': {known}")
+        raise InputError(f"{name}: the given joints {problem}; robot '{model.name}': {known}")
     seats, q, v = [], 0, 0
     for k, theirs in enumerate(names):
         i = here[pairs[theirs]]
@@ -177,8 +292,8 @@ def convention(
         rule = _rule(name, joint, rules)
         if sizes is not None and sizes[k] != rule.nq:
             raise InputError(
-                f"{name}: joint '{theirs}' has {sizes[k]} coordinates there, and {rule.nq} if it is {joint.kind} as in "
-                f"robot '{model.name}'; make the robot from the same file, or from the model itself"
+                f"{name}: joint '{theirs}' has {sizes[k]} coordinates there, but {rule.nq} as a {joint.kind} joint "
+                f"of robot '{model.name}'; load the robot from the same file, or convert the model itself"
             )
         ours = model.q_slices[i], model.v_slices[i]
         seats.append(Seat(rule, *ours, slice(q, q + rule.nq), slice(v, v + joint.type.nv)))
@@ -195,30 +310,37 @@ def _base(model: Model, here: Mapping[str, int], names: Sequence[str]) -> dict[s
 def _rule(name: str, joint: Joint, rules: Mapping[str, Rule]) -> Rule:
     if joint.kind == "planar" and "planar" in rules and joint.axis != Z:
         raise InputError(
-            f"{name}: joint '{joint.name}' is planar about {joint.axis}, there planes are those of x and y"
+            f"{name}: joint '{joint.name}' is planar about {joint.axis}; the library supports only the xy plane"
         )
     return rules.get(joint.kind) or plain(joint.type.nq)
 
 
 def drake(robot: Robot, names: Sequence[str] | None = None) -> Convention:
-    """Return the states of a robot as Drake's MultibodyPlant has them.
+    """Return the convention of Drake's MultibodyPlant for a robot's states.
 
     A free body has q = quaternion w x y z, position, and v = angular, then linear velocity, in world axes. A ball joint
-    has roll, pitch and yaw. Its angular velocity is in the joint frame's axes, as a planar one's linear velocity is.
+    has roll, pitch and yaw; its angular velocity is in joint axes, as is the linear velocity of a planar joint.
 
     Parameters
     ----------
-    robot
+    robot : Robot
         The robot.
-    names
-        Drake's joints in the order of its coordinates, without those that do not move; this robot's order if not
-        given. A free base may have another name.
+    names : sequence of str, optional
+        Drake's joints in the order of its coordinates, without fixed joints. Default: this robot's order. A floating
+        base may have another name.
+
+    Returns
+    -------
+    Convention
+        The conversion.
 
     Raises
     ------
     InputError
-        When the names are not those of the robot's joints, or a plane is not that of x and y.
+        When the names do not match the robot's joints, or a planar joint is not in the xy plane.
 
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("two-link", floating=True)
     >>> appell.interop.drake(robot).q(robot.neutral())

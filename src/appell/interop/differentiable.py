@@ -1,8 +1,8 @@
-"""What frameworks of automatic differentiation share: verbs by number, their derivatives, and functions by name.
+"""Common code of the automatic differentiation frameworks: verbs by number, their derivatives, and functions by name.
 
-PyTorch and JAX see a verb as an operation on arrays whose leading axes are alike. Its vector–Jacobian product is an
-operation of the same kind, of one order more (:meth:`appell.Robot.adjoint`), so that one rule differentiates all verbs,
-as often as is wanted.
+In PyTorch and JAX a verb is an operation on arrays with equal leading axes. Its vector–Jacobian product is an operation
+of the same kind and the next order (:meth:`appell.Robot.adjoint`), so that one rule differentiates all verbs to any
+order.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from appell.robot.sensitivity import STEPS
 from appell.trace.tape import Port
 
 KEPT = 256
-"""Verbs of robots that are kept, the robots with them."""
+"""Number of cached verbs, which keep their robots alive."""
 OPTIONS = ("parameters", "formulation")
 _numbers = itertools.count()
 _known: weakref.WeakValueDictionary[int, Differentiable] = weakref.WeakValueDictionary()
 
 
 class Differentiable:
-    """A verb of a robot, under the number by which an operation of a framework names it."""
+    """A verb of a robot, with the number that identifies it in a framework's operations."""
 
     def __init__(self, robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None) -> None:
         self.robot, self.verb, self.number = robot, verb, next(_numbers)
@@ -41,7 +41,7 @@ class Differentiable:
         _known[self.number] = self
 
     def of_order(self, order: int) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
-        """Return the callable of a derivative, order 0 the verb itself, with its inputs and outputs."""
+        """Return the callable of a derivative (order 0: the verb itself) with its inputs and outputs."""
         if order not in self._orders:
             self._orders[order] = self.robot.adjoint(
                 self.verb, self._about, order=order, parametric=self._is_parametric, formulation=self._formulation
@@ -56,11 +56,11 @@ class Differentiable:
 
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
-        """Return the arguments of the verb, π last where they are one."""
+        """Return the arguments of the verb; π is the last, if it is one."""
         return self.unguarded(0).inputs if not self.robot.kind.is_looped else self.of_order(0)[1]
 
     def leading(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """Return the leading axes of arguments of these shapes, or raise what does not fit."""
+        """Return the leading axes of arguments of these shapes; raise if a size does not match."""
         for port, shape in zip(self.inputs, shapes, strict=True):
             if not shape or shape[-1] != port.size:
                 got = f"(..., {shape[-1]})" if shape else "a single number"
@@ -91,15 +91,15 @@ def _differentiable(
 
 
 def by_number(number: int) -> Differentiable:
-    """Return the verb that an operation names."""
+    """Return the verb of a number."""
     try:
         return _known[number]
     except KeyError:
-        raise InputError(f"verb {number}: its robot is gone; keep the robot for as long as its graph is used") from None
+        raise InputError(f"verb {number}: its robot was deleted; keep the robot as long as its graph is used") from None
 
 
 def checked_robot(robot: Any) -> Robot:
-    """Return a robot, or raise for anything else."""
+    """Return a robot; raise for any other type."""
     if not isinstance(robot, Robot):
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}; give the robot first")
     return robot
@@ -145,19 +145,19 @@ VERBS = (
     "step",
     "step_derivatives",
 )
-"""The methods of a robot that frameworks have as functions, the robot first."""
+"""The methods of a robot that are functions of the frameworks, with the robot as first argument."""
 
 Evaluate = Callable[..., Any]
 """evaluate(robot, verb, *arguments, about=None, parameters=None, formulation=None), of a framework."""
 
 
 def functions(evaluate: Evaluate, as_array: Callable[[Any], Any], package: str) -> dict[str, Callable[..., Any]]:
-    """Return every verb as a function of a framework, by name; they take what the robot's methods take."""
+    """Return every verb as a function of a framework, by name, with the arguments of the robot's methods."""
     return {name: _function(name, evaluate, as_array, package) for name in VERBS}
 
 
 def named(module: str, known: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
-    """Return a function of a module by its name, or raise as Python does, with the names that there are."""
+    """Return a function of a module by name; raise an AttributeError with the known names otherwise."""
     if name not in known:
         hint = "" if name.startswith("_") else f"; {alternatives(name, known, 60)}"
         raise AttributeError(f"module '{module}' has no attribute '{name}'{hint}")
@@ -177,7 +177,7 @@ def _function(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], pac
     first = (method.__doc__ or "").strip().splitlines()[0]
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{first}\n\n    :meth:`appell.Robot.{name}` on arrays of {package}, differentiable."
-    function.__signature__ = signature  # type: ignore[attr-defined]  # what help() and editors show
+    function.__signature__ = signature  # type: ignore[attr-defined]  # for help() and editors
     return function
 
 
@@ -191,7 +191,7 @@ def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], gi
     verb = name
     if "method" in given:
         suffix = name.removeprefix("step")
-        verb = STEPS[choice("step: no method", given["method"], STEPS)] + suffix
+        verb = STEPS[choice("step: unknown method", given["method"], STEPS)] + suffix
     arguments = [given[argument] for argument, _ in robot.verbs[verb].inputs]
     if "dt" in given:
         arguments[-1] = as_array(arguments[-1])[..., None]

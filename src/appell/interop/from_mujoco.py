@@ -1,4 +1,4 @@
-"""MuJoCo: robots of its compiled models, and its convention of states."""
+"""MuJoCo: conversion of compiled models and of states."""
 
 from __future__ import annotations
 
@@ -13,28 +13,33 @@ from appell.read.mjcf import model_of_compiled
 from appell.robot.robot import Robot
 
 MUJOCO = {"free": MUJOCO_FREE, "ball": W_FIRST}
-"""Joints that differ in MuJoCo."""
+"""Conversion rules of the joints that differ in MuJoCo."""
 
 
 def from_mujoco(
     model: Any, *, friction: bool = True, armature: bool = True, mimic: bool = False, loops: bool = True
 ) -> Robot:
-    """Return the robot of a compiled ``mujoco.MjModel``, with its gravity; a closed one where it ties bodies together.
+    """Convert a compiled ``mujoco.MjModel`` to a robot, with its gravity and closed loops.
 
-    What is read, and what not, is as for an MJCF file.
+    Supported elements are those of MJCF files.
 
     Parameters
     ----------
-    model
-        The ``mujoco.MjModel``.
-    friction
-        False leaves out joint damping and Coulomb friction.
-    armature
-        False leaves out rotor inertia.
-    mimic
-        True binds joints that equalities tie to others; see :func:`appell.load`.
-    loops
-        False leaves open the loops that ``connect`` and ``weld`` close.
+    model : mujoco.MjModel
+        The compiled model.
+    friction : bool
+        False omits joint damping and Coulomb friction.
+    armature : bool
+        False omits rotor inertia.
+    mimic : bool
+        True couples joints by their equality constraints; see :func:`appell.load`.
+    loops : bool
+        False omits the loop closures ``connect`` and ``weld``.
+
+    Returns
+    -------
+    Robot
+        The robot.
 
     Raises
     ------
@@ -44,8 +49,10 @@ def from_mujoco(
     Warns
     -----
     AppellWarning
-        Once, naming everything that acts on the motion and is left out: servos, contacts, fluids, …
+        Once, with all ignored elements that affect the motion: servos, contacts, fluids, …
 
+    Examples
+    --------
     >>> import appell, mujoco
     >>> compiled = mujoco.MjModel.from_xml_string('''<mujoco model="rod"><worldbody><body>
     ...   <joint name="hinge" axis="0 1 0"/><inertial pos="0 0 1" mass="2" diaginertia="1 1 1"/>
@@ -61,23 +68,29 @@ def from_mujoco(
 
 
 def mujoco(robot: Robot, model: Any = None) -> Convention:
-    """Return the states of a robot as MuJoCo has them: qpos, qvel, qacc, qfrc.
+    """Return the convention of MuJoCo for a robot's states: qpos, qvel, qacc, qfrc.
 
-    Quaternions are w x y z; a free body's linear velocity is in world axes, its angular velocity in the body's.
+    Quaternions are w x y z; the linear velocity of a free body is in world axes, its angular velocity in body axes.
 
     Parameters
     ----------
-    robot
+    robot : Robot
         The robot.
-    model
-        The ``mujoco.MjModel`` whose order of joints is meant; this robot's order, which is MuJoCo's for the same MJCF
-        file, if not given.
+    model : mujoco.MjModel, optional
+        The model that defines the joint order. Default: this robot's order, which is MuJoCo's for the same MJCF file.
+
+    Returns
+    -------
+    Convention
+        The conversion.
 
     Raises
     ------
     InputError
-        When the joints of the model are not the robot's.
+        When the joints of the model do not match the robot's.
 
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("two-link", floating=True)
     >>> there = appell.interop.mujoco(robot)

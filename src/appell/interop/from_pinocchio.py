@@ -1,7 +1,7 @@
-"""Pinocchio: robots of its models, and its convention of states.
+"""Pinocchio: conversion of models and of states.
 
-A joint of Pinocchio that appell has no kind for, but that is a row of simpler ones, becomes that row, with links
-without mass between: ``name/1``, ``name/2``, …
+A joint of Pinocchio that appell does not have, but that is a series of simpler ones, becomes that series with massless
+links: ``name/1``, ``name/2``, …
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY
 
 PINOCCHIO = {"continuous": CIRCLE, "planar": PLANAR_CIRCLE}
-"""Joints that differ in Pinocchio."""
+"""Conversion rules of the joints that differ in Pinocchio."""
 X, Y = IDENTITY[0], IDENTITY[1]
 AXES = {"X": X, "Y": Y, "Z": Z}
 ALONG = {"JointModelR": "revolute", "JointModelP": "prismatic", "JointModelH": "helical", "JointModelRUB": "continuous"}
@@ -40,19 +40,19 @@ ABOUT = {
     "JointModelPrismaticUnaligned": "prismatic",
     "JointModelHelicalUnaligned": "helical",
 }
-"""Joints that have an axis of their own."""
+"""Joints with an arbitrary axis."""
 WHOLE = {"JointModelSpherical": "ball", "JointModelFreeFlyer": "free", "JointModelPlanar": "planar"}
 ROWS = {
     "JointModelSphericalZYX": (("revolute", Z), ("revolute", Y), ("revolute", X)),
     "JointModelTranslation": (("prismatic", X), ("prismatic", Y), ("prismatic", Z)),
 }
-"""Joints that are several in a row."""
+"""Joints that are a series of simpler ones."""
 BLUR = 1e-12
-"""What is zero but for rounding in a unit twist."""
+"""Rounding threshold of a unit twist."""
 
 
 class Part(NamedTuple):
-    """One of the joints in a row that a joint of Pinocchio is, and its placement in the row."""
+    """One joint of a series, and its placement in it."""
 
     kind: str
     axis: Vector = Z
@@ -61,24 +61,31 @@ class Part(NamedTuple):
 
 
 def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
-    """Return the robot of a ``pinocchio.Model``: its joints, inertias, frames, limits, rotors and gravity.
+    """Convert a ``pinocchio.Model`` to a robot: joints, inertias, frames, limits, rotors and gravity.
 
-    Joints keep their names; :func:`pinocchio` converts states, whose order and coordinates may differ. Mimic joints are
-    bound, as they are in the model.
+    Joint names are preserved; :func:`pinocchio` converts states, whose order and coordinates may differ. Mimic joints
+    are coupled, as in the model.
 
     Parameters
     ----------
-    model
-        The ``pinocchio.Model``.
-    losses
-        False leaves out damping and Coulomb friction, which Pinocchio's ``rnea`` and ``aba`` do not count though the
-        model has them. Rotor inertia (``armature``), which they count, stays.
+    model : pinocchio.Model
+        The model.
+    losses : bool
+        False omits damping and Coulomb friction, which Pinocchio's ``rnea`` and ``aba`` ignore. Rotor inertia
+        (``armature``) is always included, as in Pinocchio.
+
+    Returns
+    -------
+    Robot
+        The robot.
 
     Raises
     ------
     InputError
-        When it is not a model, or has a joint that is no kind of appell's nor a row of them; the message names it.
+        When it is not a model, or has an unsupported joint, which the message names.
 
+    Examples
+    --------
     >>> import appell
     >>> import pinocchio as pin
     >>> arm = pin.buildSampleModelManipulator()
@@ -102,30 +109,37 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
             links.append(Link(link, _inertia(model.inertias[i]) if is_last else Inertia()))
             above = link
     if np.any(model.gravity.angular):
-        raise InputError("from_pinocchio: the model's gravity has an angular part, which no robot of appell's has")
+        raise InputError("from_pinocchio: the model's gravity has an angular part, which is not supported")
     made = build(model.name or "robot", links, connections, gravity=_vector(model.gravity.linear), source="")
     return load(coupled(replace(made, frames=_frames(model, made, bodies))))
 
 
 def pinocchio(robot: Robot, model: Any = None) -> Convention:
-    """Return the states of a robot as Pinocchio has them.
+    """Return the convention of Pinocchio for a robot's states.
 
-    Free and ball joints are the same in both. A continuous joint has cosine and sine in Pinocchio, and so has the angle
-    of a planar one. An angle comes back within ±π.
+    Free and ball joints are equal in both. Pinocchio stores continuous joints, and the angle of planar joints, as
+    cosine and sine; angles converted back are within ±π.
 
     Parameters
     ----------
-    robot
+    robot : Robot
         The robot, from a file or :func:`from_pinocchio`.
-    model
-        The ``pinocchio.Model`` whose order of joints is meant; this robot's order if not given. Pinocchio sorts the
-        joints of a URDF file by name where links branch, so give it.
+    model : pinocchio.Model, optional
+        The model that defines the joint order. Default: this robot's order. Pinocchio sorts sibling joints of a URDF
+        file by name, so a model is recommended.
+
+    Returns
+    -------
+    Convention
+        The conversion.
 
     Raises
     ------
     InputError
-        When the joints of the model are not the robot's, or have other coordinates.
+        When the joints of the model do not match the robot's.
 
+    Examples
+    --------
     >>> import appell
     >>> import pinocchio as pin
     >>> arm = pin.buildSampleModelManipulator()
@@ -166,7 +180,7 @@ def _names(model: Any, i: int) -> list[str]:
 
 
 def _parts(model: Any, i: int) -> list[Part]:
-    """Return the joints that a joint of Pinocchio is, in a row."""
+    """Return the series of joints equivalent to a joint of Pinocchio."""
     return list(_split(model.joints[i].extract(), model.names[i], model, i))
 
 
@@ -194,7 +208,7 @@ def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[Par
     else:
         known = sorted([*WHOLE, *ABOUT, *ROWS, *(f"{way}[XYZ]" for way in ALONG)])
         raise InputError(
-            f"from_pinocchio: joint '{name}' is a {sort}, which has no equal here; known are {listed(known, 40)}, "
+            f"from_pinocchio: joint '{name}' of type {sort} is not supported; supported: {listed(known, 40)}, "
             "JointModelUniversal, JointModelComposite and JointModelMimic of them"
         )
 
@@ -270,7 +284,7 @@ def _limits(model: Any, i: int, parts: list[Part], k: int, v: int) -> Limits:
 
 
 def _either(model: Any, name: str, older: str) -> Any:
-    """Return an array of the model by the name it has in this release of Pinocchio."""
+    """Return an array of the model by its name in this release of Pinocchio."""
     return np.asarray(getattr(model, name) if hasattr(model, name) else getattr(model, older))
 
 
@@ -282,7 +296,7 @@ def _bound(value: float) -> float:
 
 
 def _link_names(model: Any) -> list[str]:
-    """Return a name per joint of the body that it carries: its first body that has the joint's frame, if any."""
+    """Return one link name per joint: its first body at the joint's frame, if any."""
     names = [""] * model.njoints
     names[0] = model.frames[0].name
     taken = {frame.name for frame in model.frames} | set(model.names)
@@ -294,7 +308,7 @@ def _link_names(model: Any) -> list[str]:
 
 
 def _frames(model: Any, made: Model, links: list[str]) -> tuple[Frame, ...]:
-    """Return Pinocchio's frames; a name that two have is the body's."""
+    """Return Pinocchio's frames; of two with the same name, the body's."""
     index = {body.name: i for i, body in enumerate(made.bodies)} | {links[0]: WORLD}
     chosen: dict[str, Any] = {}
     for frame in model.frames:

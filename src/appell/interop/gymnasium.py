@@ -1,7 +1,7 @@
 """Gymnasium environments over native rollouts: many robots of any kind in one call, without contact.
 
-An environment is a robot and a :class:`Task`: where episodes start, what is rewarded, when they end. States are arrays
-with one row per environment, so that rewards and ends are computed for all at once::
+An environment is a robot and a :class:`Task`: initial states, reward, and termination of episodes. States are arrays
+with one row per environment, so that rewards and terminations are computed for all at once::
 
     from appell.interop import gymnasium
     env = gymnasium.VectorEnv(robot, gymnasium.swing_up(robot), num_envs=1024)
@@ -31,7 +31,7 @@ FASTEST = 1e4
 __all__ = ["Env", "State", "Task", "VectorEnv", "reach", "swing_up"]
 
 
-class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package without types
+class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
     """Many copies of a robot with one task, stepped together in native code.
 
     Actions are in [−1, 1] per actuator, times the task's `effort`. A copy whose episode ended is reset by the next step
@@ -40,22 +40,22 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
     Parameters
     ----------
     robot : Robot
-        Any kind of robot; walls and contact are not part of it.
+        A robot of any kind, without walls and contact.
     task : Task
-        What is asked for.
+        The task.
     num_envs : int
-        How many copies.
+        Number of copies.
     dt : float
-        The time of an integration step [s].
+        Integration step [s].
     substeps : int
         Integration steps per action.
     method : str
-        Of integration, as in :func:`appell.rollout`.
+        Integration method, as in :func:`appell.rollout`.
 
     Raises
     ------
     InputError
-        When the task does not fit the robot.
+        When the task does not match the robot.
 
     Examples
     --------
@@ -109,18 +109,21 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
         return self._state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """Start new episodes everywhere; return their observations and an empty dict.
+        """Start new episodes in all environments.
 
         Parameters
         ----------
-        seed
-            Of the starts, goals and parameters; where not given the random numbers go on.
-        options
+        seed : int, optional
+            Seed of initial states, goals and parameters. Default: the random numbers continue.
+        options : dict, optional
             Not used.
 
         Returns
         -------
-        observations (num_envs, k), dict
+        observations : array, shape (num_envs, k)
+            Observations.
+        info : dict
+            Empty.
         """
         super().reset(seed=seed, options=options)
         if seed is not None:
@@ -134,8 +137,8 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
 
         Parameters
         ----------
-        actions
-            (num_envs, nu) in [−1, 1]; larger ones are clipped.
+        actions : array_like, shape (num_envs, nu)
+            Actions, clipped to [−1, 1].
 
         Returns
         -------
@@ -203,10 +206,17 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # a class of a package
         )
 
 
-class Env(gym.Env):  # type: ignore[misc]  # a class of a package without types
-    """One robot with one task, for learners and checkers that step a single environment.
+class Env(gym.Env):  # type: ignore[misc]  # an untyped package
+    """One robot with one task, for software that requires a single environment; :class:`VectorEnv` is much faster.
 
-    Parameters are those of :class:`VectorEnv`; :class:`VectorEnv` is many times faster per environment.
+    Parameters
+    ----------
+    robot : Robot
+        A robot of any kind.
+    task : Task
+        The task.
+    **options
+        Options of :class:`VectorEnv`: dt, substeps, method.
 
     Examples
     --------
@@ -215,8 +225,8 @@ class Env(gym.Env):  # type: ignore[misc]  # a class of a package without types
     >>> robot = appell.load("two-link")
     >>> env = gymnasium.Env(robot, gymnasium.swing_up(robot, effort=5.0))
     >>> observation, info = env.reset(seed=0)
-    >>> observation.shape
-    (6,)
+    >>> observation.shape, len(env.step([0.0, 0.0]))
+    ((6,), 5)
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  (Gymnasium's own attribute)
@@ -226,13 +236,39 @@ class Env(gym.Env):  # type: ignore[misc]  # a class of a package without types
         self.observation_space, self.action_space = self._one.single_observation_space, self._one.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """Start a new episode; return its observation."""
+        """Start a new episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the initial state, goal and parameters.
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observation : array, shape (k,)
+            Observation.
+        info : dict
+            Empty.
+        """
         super().reset(seed=seed, options=options)
         observations, info = self._one.reset(seed=seed)
         return observations[0], info
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Apply an action; return observation, reward, terminated, truncated and info."""
+        """Apply an action for `substeps` integration steps.
+
+        Parameters
+        ----------
+        action : array_like, shape (nu,)
+            Action, clipped to [−1, 1].
+
+        Returns
+        -------
+        tuple
+            Observation (k,), reward, terminated, truncated, info.
+        """
         observations, rewards, ended, cut, _ = self._one.step(np.asarray(action)[None])
         return observations[0], float(rewards[0]), bool(ended[0]), bool(cut[0]), {}
 
@@ -240,7 +276,7 @@ class Env(gym.Env):  # type: ignore[misc]  # a class of a package without types
 def _angles(robot: Robot) -> Any:
     """Return which coordinates are unbounded angles, (nq,): observed by cosine and sine."""
     own = robot.model.independent
-    if not own.nq == robot.nq == robot.nv:  # loops, quaternions, or coordinates of a platform
+    if not own.nq == robot.nq == robot.nv:  # loops, quaternions, or platform coordinates
         return np.zeros(robot.nq, dtype=bool)
     is_turning = [
         body.joint.kind in ("revolute", "continuous") for body in own.bodies for _ in range(body.joint.type.nq)

@@ -1,9 +1,9 @@
 """JAX: every verb of a robot as a native kernel inside jit, vmap and grad, on the CPU.
 
-The functions take the robot first and then what its methods take: ``forward_dynamics(robot, q, v, tau)``. XLA calls the
-kernels through its foreign-function interface, without Python. Reverse mode (grad, jacrev, of any order) goes through
-compiled vector–Jacobian products; gradients by q are by its nq numbers as they are stored. Nothing is looked at: q is
-trusted to be a configuration. For GPUs there are the pure functions of ``robot.export(verb, to="jax")``.
+The functions take the robot and then the arguments of its methods: ``forward_dynamics(robot, q, v, tau)``. XLA calls
+the kernels through its foreign-function interface, without Python. Reverse mode (grad, jacrev, of any order) goes
+through compiled vector–Jacobian products; gradients by q are by its nq stored numbers. Values are not checked: q must
+be a valid configuration. For GPUs use the pure functions of ``robot.export(verb, to="jax")``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from appell.robot.robot import Robot
 __all__ = ["evaluate"]
 WHAT = "appell.interop.jax needs"
 _handlers: dict[str, Handler] = {}
-"""What was registered: XLA may call it for as long as the process lives."""
+"""Registered kernels, which XLA may call until the process ends."""
 
 
 def evaluate(
@@ -34,7 +34,7 @@ def evaluate(
     parameters: Any = None,
     formulation: str | None = None,
 ) -> Any:
-    """Return what any verb of the table gives, as :meth:`appell.Robot.evaluate` does, inside JAX.
+    """Evaluate any verb, as :meth:`appell.Robot.evaluate`, inside JAX.
 
     Parameters
     ----------
@@ -58,8 +58,10 @@ def evaluate(
     Raises
     ------
     InputError
-        When JAX is not installed, or an argument does not fit; the message says which.
+        When JAX is not installed, or an argument is invalid; the message names it.
 
+    Examples
+    --------
     >>> import appell, jax
     >>> robot = appell.load("two-link")
     >>> slope = jax.jit(jax.grad(lambda q: appell.interop.jax.evaluate(robot, "potential_energy", q)))
@@ -68,7 +70,7 @@ def evaluate(
     """
     program = differentiable(robot, verb, about, parameters is not None, formulation)
     if not robot.nv:
-        raise InputError(f"{verb}: robot '{robot.name}' has no joint that moves")
+        raise InputError(f"{verb}: robot '{robot.name}' has no movable joint")
     given = arguments if parameters is None else (*arguments, parameters)
     wanted = [port.name for port in program.unguarded(0).inputs]
     if len(given) != len(wanted):
@@ -108,7 +110,7 @@ def _operation(program: Differentiable, order: int) -> Any:
     """Return a verb, or a derivative of one, as a function whose own derivative is the next order."""
     jax, spec = extra("jax", WHAT), program.unguarded(order)
 
-    @jax.custom_vjp  # type: ignore[untyped-decorator]  # JAX is loaded by need
+    @jax.custom_vjp  # type: ignore[untyped-decorator]  # JAX is imported lazily
     def operation(*arguments: Any) -> list[Any]:
         first = arguments[0]
         shapes = [jax.ShapeDtypeStruct((*first.shape[:-1], *port.shape), first.dtype) for port in spec.outputs]
@@ -129,7 +131,7 @@ def _operation(program: Differentiable, order: int) -> Any:
 
 
 def _target(spec: ProgramSpec, *, is_single: bool) -> str:
-    """Return the name under which XLA knows the kernel of a program, registered when it is first needed."""
+    """Return the name of a program's kernel in XLA, registered on first use."""
     jax = extra("jax.ffi", WHAT) and extra("jax", WHAT)
     precision = "float32" if is_single else "float64"
     name = f"appell_{spec.name}_{cache.digest(spec.name, spec.fingerprint, precision)}"

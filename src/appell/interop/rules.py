@@ -1,6 +1,7 @@
-"""How a joint's coordinates and velocities read in another library, one rule a kind of joint and library.
+"""Conversion rules of joint coordinates and velocities, one per kind of joint and library.
 
-With x the joint's own coordinates and v its own velocities, a rule gives their coordinates y(x) and back, and a turn
+With x the joint coordinates and v the joint velocities, a rule has the library's coordinates y(x), the inverse, and a
+map
 
     v' = T(x)·v,      a' = T·a + Ṫ·v,      τ' = T·τ,
 
@@ -20,7 +21,7 @@ from appell.spatial.scalar import Array
 
 
 class Rule(NamedTuple):
-    """A joint in another library: how many coordinates it has there, those of x and back, T·v, Tᵀ·v' and Ṫ·v."""
+    """A joint in another library: its number of coordinates, y(x) and the inverse, T·v, Tᵀ·v' and Ṫ·v."""
 
     nq: int
     given: Callable[[Array], Array] = lambda x: x
@@ -31,7 +32,7 @@ class Rule(NamedTuple):
 
 
 def plain(nq: int) -> Rule:
-    """Return the rule of a joint that is the same in both."""
+    """Return the rule of a joint that is equal in both."""
     return Rule(nq)
 
 
@@ -122,7 +123,7 @@ def _angles(x: Array) -> Array:
     """Return roll, pitch and yaw of a quaternion x y z w; pitch in [−π/2, π/2]."""
     i, j, k, w = np.moveaxis(x, -1, 0)
     roll = np.arctan2(2.0 * (w * i + j * k), 1.0 - 2.0 * (i * i + j * j))
-    # by a tangent of both the sine and the cosine, good to rounding also where the sine is near one
+    # by atan2, accurate also where the sine is near one
     sine = 2.0 * (w * j - k * i)
     cosine = np.hypot(1.0 - 2.0 * (j * j + k * k), 2.0 * (w * k + i * j))
     yaw = np.arctan2(2.0 * (w * k + i * j), 1.0 - 2.0 * (j * j + k * k))

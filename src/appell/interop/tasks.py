@@ -1,6 +1,6 @@
-"""Tasks of environments: where episodes start, what is rewarded, when they end; and two of them.
+"""Tasks of environments: initial states, reward, and termination of episodes; and two examples.
 
-States are arrays with one row per environment, so that rewards and ends are computed for all at once.
+States are arrays with one row per environment, so that rewards and terminations are computed for all at once.
 """
 
 from __future__ import annotations
@@ -18,14 +18,30 @@ from appell.spatial.scalar import Array
 
 
 class State(NamedTuple):
-    """The states of some environments, one row each."""
+    """The states of several environments, one row each.
+
+    Parameters
+    ----------
+    q, v : array
+        Configurations (n, nq) and velocities (n, nv).
+    goal : array, shape (n, m)
+        Goals drawn by :attr:`Task.goal`.
+    t : array, shape (n,)
+        Time since the start of the episode [s].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> State(np.zeros((8, 2)), np.zeros((8, 2)), np.zeros((8, 0)), np.zeros(8)).q.shape
+    (8, 2)
+    """
 
     q: Array
     """Configurations (n, nq)."""
     v: Array
     """Velocities (n, nv)."""
     goal: Array
-    """What :attr:`Task.goal` drew, (n, m)."""
+    """Goals drawn by :attr:`Task.goal`, (n, m)."""
     t: Array
     """Time since the start of the episode [s], (n,)."""
 
@@ -35,29 +51,34 @@ Draw = Callable[[np.random.Generator, int], Any]
 
 @dataclass(frozen=True)
 class Task:
-    """What an environment asks for.
+    """A task of an environment.
 
     Parameters
     ----------
     reward
         ``reward(state, tau)`` returns (n,), for the states after a step and the joint torques (n, nu) of the step.
     start
-        ``start(rng, n)`` returns q (n, nq) and v (n, nv); at rest at the neutral configuration unless given.
+        ``start(rng, n)`` returns q (n, nq) and v (n, nv). Default: at rest at the neutral configuration.
     goal
-        ``goal(rng, n)`` returns what an episode aims for, (n, m); it is part of the observation.
+        ``goal(rng, n)`` returns the goals of episodes, (n, m), which are part of the observation.
     ended
-        ``ended(state)`` returns (n,) of bool: where an episode is over for good. Episodes also end after
-        `duration` (truncated), and where a state diverges or moves faster than :data:`FASTEST`.
+        ``ended(state)`` returns (n,) of bool: where an episode terminates. Episodes also end after `duration`
+        (truncated), and where a state diverges or exceeds the speed :data:`FASTEST`.
     observe
-        ``observe(state)`` returns the observations (n, k); coordinates, with cosine and sine in place of unbounded
-        angles, velocities and goal unless given.
+        ``observe(state)`` returns the observations (n, k). Default: coordinates, with cosine and sine of unbounded
+        angles, velocities and goal.
     parameters
         ``parameters(rng, n)`` returns π (n, p) in the layout of ``robot.parameters``, drawn at every start: domain
         randomisation.
     effort
-        The torque that an action of 1 means, a number or (nu,); the robot's effort limits unless given.
+        Torque of an action of 1 [N·m], a number or (nu,). Default: the robot's effort limits.
     duration
-        Of an episode [s].
+        Duration of an episode [s].
+
+    Examples
+    --------
+    >>> Task(reward=lambda state, tau: -(state.q**2).sum(axis=1), duration=3.0).duration
+    3.0
     """
 
     reward: Callable[[State, Array], Any]
@@ -71,7 +92,7 @@ class Task:
 
 
 def swing_up(robot: Robot, goal: Any = None, effort: Any = None, duration: float = 5.0) -> Task:
-    """Return the task of swinging up from the lowest posture and staying at a goal.
+    """Return the task of swinging up from the lowest posture and balancing at a goal.
 
     The reward is up to 1 for the energy of the goal at rest, and up to 2 for being there. A reward for angles alone has a
     local optimum: to hold the robot as far up as its motors can.
@@ -81,11 +102,11 @@ def swing_up(robot: Robot, goal: Any = None, effort: Any = None, duration: float
     robot
         An open robot without quaternions.
     goal
-        The configuration to reach, (nq,); the posture of highest potential energy unless given.
+        The target configuration, (nq,). Default: the posture of highest potential energy.
     effort
-        The largest torque [N·m]; the robot's effort limits unless given.
+        Largest torque [N·m]. Default: the robot's effort limits.
     duration
-        Of an episode [s].
+        Duration of an episode [s].
 
     Returns
     -------
@@ -127,20 +148,20 @@ def swing_up(robot: Robot, goal: Any = None, effort: Any = None, duration: float
 
 
 def reach(robot: Robot, frame: str, reached: float = 0.05, effort: Any = None, duration: float = 2.0) -> Task:
-    """Return the task of moving a frame to random points that it can reach.
+    """Return the task of moving a frame to random reachable points.
 
     Parameters
     ----------
     robot
         Any robot with motors.
     frame
-        The frame whose origin is to meet the goal.
+        The frame whose origin shall reach the goal.
     reached
-        The distance below which it counts as reached [m].
+        Distance below which the goal is reached [m].
     effort
-        The largest torque; the robot's effort limits unless given.
+        Largest torque [N·m]. Default: the robot's effort limits.
     duration
-        Of an episode [s].
+        Duration of an episode [s].
 
     Returns
     -------
@@ -176,7 +197,7 @@ def reach(robot: Robot, frame: str, reached: float = 0.05, effort: Any = None, d
 def _extremes(robot: Robot) -> tuple[Array, Array]:
     """Return the configurations of lowest and highest potential energy among those with angles of 0 and ±π/2, π."""
     if robot.nq != robot.nv or robot.facts.closure_names:
-        raise InputError(f"swing_up: robot '{robot.name}' has quaternions or loops; write a Task of your own")
+        raise InputError(f"swing_up: robot '{robot.name}' has quaternions or loops; define your own Task")
     rng = np.random.default_rng(0)
     found = np.asarray(robot.neutral()) + np.concatenate(
         [rng.choice([0.0, 0.5 * np.pi, -0.5 * np.pi, np.pi], size=(4096, robot.nq)), np.zeros((1, robot.nq))]
@@ -186,7 +207,7 @@ def _extremes(robot: Robot) -> tuple[Array, Array]:
 
 
 def efforts(robot: Robot, task: Task) -> Array:
-    """Return the torques that actions of 1 mean, (nu,)."""
+    """Return the torques of actions of 1, (nu,)."""
     count = robot.facts.sizes["u"]
     given = robot.facts.limits.effort if task.effort is None else finite_array("Task.effort", task.effort)
     effort = np.broadcast_to(np.asarray(given, dtype=float), (count,)).copy() if np.size(given) in (1, count) else None

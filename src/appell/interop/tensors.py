@@ -12,12 +12,12 @@ from appell.read.extras import extra
 
 
 def torch_package() -> Any:
-    """Return PyTorch, or raise where it is not installed."""
+    """Return PyTorch; raise if it is not installed."""
     return extra("torch", "appell.interop.torch needs")
 
 
 def typed(names: list[str], given: tuple[Any, ...]) -> list[Any]:
-    """Return arguments as CPU tensors of one floating-point type: float32 where all tensors that have one are."""
+    """Return arguments as CPU tensors of one floating-point type: float32 if all floating-point tensors are."""
     torch = torch_package()
     tensors = [x if isinstance(x, torch.Tensor) else _from(name, x) for name, x in zip(names, given, strict=True)]
     for name, x in zip(names, tensors, strict=True):
@@ -47,7 +47,7 @@ def as_tensor(x: Any) -> Any:
 
 
 def arrays_of(tensors: list[Any]) -> list[Any]:
-    """Return tensors as NumPy's arrays, on the same memory."""
+    """Return tensors as NumPy arrays that share their memory."""
     return [x.detach().resolve_neg().numpy() for x in tensors]
 
 

@@ -1,10 +1,9 @@
 """PyTorch: every verb of a robot as an operation on CPU tensors that autograd differentiates, and rollouts.
 
-The functions take the robot first and then what its methods take: ``forward_dynamics(robot, q, v, tau)``. Kernels read
-and write the tensors' own memory, in float64 or float32. Gradients are those of the formulas by all arguments,
-``parameters=`` included; q counts as the nq numbers that are stored, so that the chain rule holds for whatever made
-them. Derivatives of any order are compiled when they are first asked for. ``torch.func.vmap`` and ``torch.compile``
-take the functions.
+The functions take the robot and then the arguments of its methods: ``forward_dynamics(robot, q, v, tau)``. Kernels read
+and write the memory of the tensors, in float64 or float32. Gradients are by all arguments, including ``parameters=``;
+those by q are by its nq stored numbers, so that the chain rule holds. Derivatives of any order are compiled on first
+use. ``torch.func.vmap`` and ``torch.compile`` are supported.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def evaluate(
     parameters: Any = None,
     formulation: str | None = None,
 ) -> Any:
-    """Return what any verb of the table gives, as :meth:`appell.Robot.evaluate` does, on tensors.
+    """Evaluate any verb, as :meth:`appell.Robot.evaluate`, on tensors.
 
     Parameters
     ----------
@@ -62,8 +61,10 @@ def evaluate(
     Raises
     ------
     InputError
-        When PyTorch is not installed, or an argument does not fit; the message says which.
+        When PyTorch is not installed, or an argument is invalid; the message names it.
 
+    Examples
+    --------
     >>> import appell, torch
     >>> robot, q = appell.load("two-link"), torch.zeros(2, dtype=torch.float64, requires_grad=True)
     >>> appell.interop.torch.evaluate(robot, "potential_energy", q).backward()
@@ -93,9 +94,9 @@ def _alike(program: Differentiable, given: tuple[Any, ...]) -> list[Any]:
 
 @cache
 def operation() -> Any:
-    """Return the one operation of all verbs and their derivatives, registered when it is first needed.
+    """Return the operation of all verbs and their derivatives, registered on first use.
 
-    ``torch.compile``, ``opcheck`` and the like see it; calls of users go by way of :func:`function`.
+    ``torch.compile`` and ``opcheck`` use it; users call :func:`function`.
     """
     torch = torch_package()
 
@@ -129,10 +130,10 @@ def operation() -> Any:
 
 @cache
 def function() -> Any:
-    """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
+    """Return the operation as an autograd function that supports the transforms of ``torch.func``."""
     verb, base = operation(), torch_package().autograd.Function
 
-    class Verb(base):  # type: ignore[misc, valid-type]  # PyTorch is loaded by need
+    class Verb(base):  # type: ignore[misc, valid-type]  # PyTorch is imported lazily
         """A verb, or a derivative of one; its own derivative is the next order."""
 
         @staticmethod

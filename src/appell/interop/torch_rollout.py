@@ -1,4 +1,4 @@
-"""Rollouts as an operation of PyTorch: forwards and backwards in native code, with a bounded number of states kept."""
+"""Rollouts as a PyTorch operation: forward and backward pass in native code, with checkpoints of bounded memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TensorRollout(NamedTuple):
     diverged: Any
 
 
-def rollout(  # noqa: PLR0913  (what is optional is named in the call)
+def rollout(  # noqa: PLR0913  (keyword options)
     robot: Robot,
     q0: Any,
     v0: Any,
@@ -39,44 +39,45 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
     save_every: int = 1,
     parameters: Any = None,
 ) -> TensorRollout:
-    """Return the motion of many robots under joint forces held over each step, as :func:`appell.rollout`, on tensors.
+    """Simulate many robots with torques held over each step, as :func:`appell.rollout`, on tensors.
 
-    Autograd differentiates it by q0, v0, tau and `parameters`. The adjoint of every step runs in native code, last
-    step first. With ``save_every=k`` the backward pass takes the steps between kept states again, so that the memory
-    of states is that of steps/k + k of them; of a divisor of k in its place where that is less, as of 20 where one
-    state in 500 is asked for.
+    Autograd differentiates by q0, v0, tau and `parameters`. The adjoint of every step runs in native code, last step
+    first. With ``save_every=k`` the backward pass repeats the steps between stored states, so that steps/k + k states
+    are in memory; a divisor of k is used instead if it needs less memory, for example 20 for k = 500.
 
     Parameters
     ----------
     robot
         A robot of any kind of up to 80 bodies.
     q0, v0
-        Where the robots start, (..., nq) and (..., nv).
+        Initial states, (..., nq) and (..., nv).
     tau
-        Forces (..., steps, nu), one row per step; one row for all, (nu,) or (..., 1, nu); or None. Leading axes of all
+        Torques (..., steps, nu), one row per step; constant ones, (nu,) or (..., 1, nu); or None. Leading axes of all
         arguments broadcast.
     dt
-        The time of a step [s].
+        Step size [s].
     steps
-        How many steps to take, where tau has no axis of them.
+        Number of steps, if tau has no axis of steps.
     method
         "rk4", "midpoint" or "euler".
     save_every
-        Keep the start and every so many-th state; must divide the number of steps.
+        Store the initial state and every `save_every`-th state; must divide the number of steps.
     parameters
-        π (..., n), every robot with its own inertias.
+        π (..., n), individual inertias per robot.
 
     Returns
     -------
     TensorRollout
         Times t, states q (..., n + 1, nq) and v (..., n + 1, nv), the start first, and which robots diverged. Gradients
-        by q0 are by its nq numbers as they are stored. There are no second derivatives.
+        by q0 are by its nq stored numbers. Second derivatives are not available.
 
     Raises
     ------
     InputError
-        When an argument does not fit, or the robot has too many bodies.
+        When an argument is invalid, or the robot has too many bodies.
 
+    Examples
+    --------
     >>> import appell, torch
     >>> robot = appell.load("two-link")
     >>> tau = torch.zeros(100, 2, dtype=torch.float64, requires_grad=True)
@@ -92,7 +93,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
             f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for gradients of rollouts; "
             "use appell.rollout"
         )
-    choice("method: no method", method, METHODS)
+    choice("method: unknown method", method, METHODS)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
     names = ["q0", "v0", "tau", *(["parameters"] if is_parametric else [])]
     given = (q0, v0, np.zeros(robot.nu) if tau is None else tau, *([parameters] if is_parametric else []))
@@ -110,7 +111,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
 
 
 def _with_steps(robot: Robot, tau: Any, steps: int | None) -> Any:
-    """Return forces with an axis of steps."""
+    """Return torques with an axis of steps."""
     if tau.ndim == 0 or tau.shape[-1] != robot.nu:
         got = f"(..., {tau.shape[-1]})" if tau.ndim else "a single number"
         raise InputError(f"tau: expected (..., {robot.nu}), got {got} for robot '{robot.name}'")
@@ -118,7 +119,7 @@ def _with_steps(robot: Robot, tau: Any, steps: int | None) -> Any:
         tau = tau[None]
     if steps is None:
         if tau.shape[-2] == 1:
-            raise InputError("steps: no argument has an axis of steps; say how many, as in steps=1000")
+            raise InputError("steps: no argument has an axis of steps; give their number, as in steps=1000")
         return tau
     count = whole("steps", steps)
     if tau.shape[-2] not in (1, count):
@@ -145,7 +146,7 @@ def _alike(robot: Robot, names: list[str], tensors: list[Any]) -> list[Any]:
 
 @cache
 def operations() -> tuple[Any, Any]:
-    """Return the operations of a rollout and of its gradients, registered when they are first needed."""
+    """Return the operations of a rollout and of its gradients, registered on first use."""
     torch = torch_package()
     given = "SymInt program, float dt, str method, SymInt every, Tensor[] arguments"
 
@@ -209,18 +210,18 @@ def operations() -> tuple[Any, Any]:
 
 
 def _keep(ctx: Any, given: tuple[Any, ...], arguments: Sequence[Any], output: Sequence[Any]) -> None:
-    """Keep what the gradients need: forces, parameters, and the states that were kept."""
+    """Store the data of the gradients: torques, parameters, and the stored states."""
     ctx.program, ctx.given = by_number(given[0]), given
     ctx.save_for_backward(*arguments[2:], *output[:2])
 
 
 @cache
 def function() -> Any:
-    """Return the operation as autograd and the transforms of ``torch.func`` differentiate it."""
+    """Return the operation as an autograd function that supports the transforms of ``torch.func``."""
     (forwards, gradients), base = operations(), torch_package().autograd.Function
 
-    class Rollout(base):  # type: ignore[misc, valid-type]  # PyTorch is loaded by need
-        """A rollout; there is no derivative of its gradients."""
+    class Rollout(base):  # type: ignore[misc, valid-type]  # PyTorch is imported lazily
+        """A rollout; its gradients are not differentiable."""
 
         @staticmethod
         def forward(program: int, dt: float, method: str, every: int, *arguments: Any) -> tuple[Any, ...]:

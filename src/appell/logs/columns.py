@@ -1,4 +1,4 @@
-"""Which column of a file is what: maps that a user gives, and what the names of a header tell."""
+"""Assignment of a file's columns to quantities: by a user's map, or by the names in the header."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appell.logs.table import QUANTITIES, Table
 from appell.robot.robot import Robot
 
 Columns = str | Mapping[str, Any]
-"""A map from quantity to columns: numbers, ranges, names, patterns; as a dict or as text."""
+"""A map from quantities to columns (numbers, ranges, names, patterns), as a dict or as text."""
 
 TIMES = ("t", "time", "timestamp", "stamp", "seconds", "elapsed")
 WORDS = {
@@ -22,20 +22,20 @@ WORDS = {
     "tau": ("tau", "effort", "efforts", "torque", "torques", "joint_torque", "joint_effort", "actual_torque"),
     "current": ("current", "currents", "i", "motor_current", "actual_current", "joint_current"),
 }
-"""The names that quantities go by in the headers of other people's files."""
+"""Names of the quantities in common headers."""
 MEANINGS = {word: kind for kind, words in WORDS.items() for word in words}
 EXAMPLE = "t=0,q=1:7,v=7:13,current=13:19"
 
 
 class Choice(NamedTuple):
-    """The columns of a quantity and the factor that brings them to SI units."""
+    """The columns of a quantity and their factor to SI units."""
 
     columns: list[int]
     factor: float = 1.0
 
 
 class Plan(NamedTuple):
-    """What is read from a file: the quantities asked for, and other columns that are kept if they are numbers."""
+    """The columns to read: the mapped quantities, and other columns, which are kept if they are numeric."""
 
     wanted: dict[str, Choice]
     others: dict[str, Choice]
@@ -43,30 +43,30 @@ class Plan(NamedTuple):
 
 
 def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str) -> Plan:
-    """Return which columns hold what: from the map given, or else from the header.
+    """Return the columns of each quantity, from the given map or else from the header.
 
     Raises
     ------
     InputError, ReadError
-        When a map names columns that are not there, or there is neither a map nor a header.
+        When a map contains unknown columns, or there is neither a map nor a header.
     """
     names = _robot_joints(robot)
     if columns is not None:
         return _given(columns, table, names, source)
     if table.names is None:
         raise ReadError(
-            f"has no header and {table.width} columns; say what they are, such as columns='{EXAMPLE}' "
-            "(counted from 0, the end of a range left out)",
+            f"has no header and {table.width} columns; map them, for example columns='{EXAMPLE}' (counted from 0, "
+            "end of range excluded)",
             source,
         )
     if not table.names:
-        raise ReadError("holds no column of numbers; expected times t (n,) and positions q (n, joints)", source)
+        raise ReadError("has no numeric columns; expected times t (n,) and positions q (n, joints)", source)
     found = _guessed(table, names, source)
     for name in ("t", "q"):
         if name not in found.wanted:
             known = ", ".join(table.names[:20]) + (" …" if len(table.names) > 20 else "")
             raise ReadError(
-                f"no column is named as {'times' if name == 't' else 'positions'}; the names are {known}; "
+                f"no column of {'times' if name == 't' else 'positions'} recognised; the columns are {known}; "
                 f"give a map such as columns={{'t': '{table.names[0]}', 'q': [names or a pattern]}}",
                 source,
             )
@@ -74,15 +74,15 @@ def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str
 
 
 def _robot_joints(robot: Robot | None) -> list[str]:
-    """Return the robot's motors if each has one coordinate; others cannot be ordered by the joint's name alone."""
+    """Return the robot's motors if each has one coordinate; others cannot be ordered by joint name."""
     return robot.actuators if robot is not None and robot.nu == len(robot.actuators) else []
 
 
-# Maps that a user gives
+# User maps
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """Return the map that a text describes; names without an equals sign go with the quantity before them.
+    """Return the map of a text; names without an equals sign belong to the previous quantity.
 
     >>> parsed("t=0,q=1:7")
     {'t': ['0'], 'q': ['1:7']}
@@ -96,11 +96,11 @@ def parsed(text: str) -> dict[str, Any]:
         if mark:
             key = name.strip()
             if not key or not value.strip() or key in found:
-                problem = "is there twice" if key in found else "needs a name and columns"
-                raise InputError(f"columns: '{part}' {problem}; expected such as '{EXAMPLE}'")
+                problem = "is repeated" if key in found else "needs a name and columns"
+                raise InputError(f"columns: '{part}' {problem}; example: '{EXAMPLE}'")
             found[key] = [value.strip()]
         elif not key:
-            raise InputError(f"columns: '{part}' belongs to no quantity; expected such as '{EXAMPLE}'")
+            raise InputError(f"columns: '{part}' belongs to no quantity; example: '{EXAMPLE}'")
         else:
             found[key].append(part)
     return found
@@ -111,7 +111,7 @@ def _given(columns: Columns, table: Table, joints: Sequence[str], source: str) -
     given.pop("topic", None)
     for name in ("t", "q"):
         if name not in given:
-            raise InputError(f"columns: misses '{name}'; expected at least t and q, such as '{EXAMPLE}'")
+            raise InputError(f"columns: '{name}' is missing; expected at least t and q, example: '{EXAMPLE}'")
     wanted = {name: _choice(name, value, table, joints, source) for name, value in given.items()}
     if len(wanted["t"].columns) != 1:
         raise InputError(f"columns: t: expected one column of times, got {len(wanted['t'].columns)}")
@@ -134,7 +134,7 @@ def _choice(name: str, value: Any, table: Table, joints: Sequence[str], source: 
 
 
 def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: str) -> list[int]:
-    """Return the columns that one entry of a map means: an integer, a slice, "1:7", a name or a pattern."""
+    """Return the columns of one entry of a map: an integer, a slice, "1:7", a name or a pattern."""
     names = table.names or ()
     if isinstance(part, str) and part in table.groups:
         return list(table.groups[part])
@@ -152,7 +152,7 @@ def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: s
             known = (
                 f"the names are {', '.join(names)}" if names else f"the file has no header and {table.width} columns"
             )
-            raise ReadError(f"columns: {name}: no column is called '{part}'; {known}", source)
+            raise ReadError(f"columns: {name}: no column named '{part}'; {known}", source)
         return _ordered(matched, names, joints)
     else:
         try:
@@ -161,14 +161,12 @@ def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: s
             raise InputError(f"columns: {name}: expected numbers, ranges or names of columns, got {part!r}") from None
     outside = [k for k in wanted if not 0 <= k < table.width]
     if outside:
-        raise ReadError(
-            f"columns: {name}: there is no column {outside[0]}; the file has 0 to {table.width - 1}", source
-        )
+        raise ReadError(f"columns: {name}: no column {outside[0]}; the file has columns 0 to {table.width - 1}", source)
     return wanted
 
 
 def _ordered(matched: list[int], names: Sequence[str], joints: Sequence[str]) -> list[int]:
-    """Return columns in the robot's order where their names tell the joints, else by number, else as they are."""
+    """Return columns in the robot's order if their names contain joints, else by number, else in file order."""
     if joints:
         owners = {joint: k for k in matched if (joint := _joint_in(names[k], joints))}
         if len(owners) == len(matched) == len(joints):
@@ -179,13 +177,13 @@ def _ordered(matched: list[int], names: Sequence[str], joints: Sequence[str]) ->
 
 
 def _joint_in(name: str, joints: Sequence[str]) -> str | None:
-    """Return the joint that a column's name has in it, as a word of its own; of several the longest."""
+    """Return the joint whose name is a word of a column's name; the longest if there are several."""
     inside = [x for x in joints if re.search(rf"(?<![A-Za-z0-9]){re.escape(x)}(?![A-Za-z0-9])", name)]
     return max(inside, key=len, default=None)
 
 
 def _labelled(columns: Sequence[int], table: Table, joints: Sequence[str]) -> tuple[str, ...]:
-    """Return the joints that the columns of q are of, where their names tell or the robot's order is taken."""
+    """Return the joints of the columns of q, from their names or from the robot's order."""
     if joints:
         return tuple(joints) if len(columns) == len(joints) else ()
     found = [_meaning((table.names or ())[k]) for k in columns] if table.names else []
@@ -193,7 +191,7 @@ def _labelled(columns: Sequence[int], table: Table, joints: Sequence[str]) -> tu
     return tuple(labels) if labels and len(labels) == len(columns) else ()
 
 
-# What the names of a header tell
+# Names in the header
 
 
 def _guessed(table: Table, joints: Sequence[str], source: str) -> Plan:
@@ -210,9 +208,7 @@ def _guessed(table: Table, joints: Sequence[str], source: str) -> Plan:
         labels = [(_meaning(names[k], joints) or ("", ""))[1] for k in columns]
         if len(set(labels)) < len(labels):
             twice = [names[k] for k, x in zip(columns, labels, strict=True) if labels.count(x) > 1]
-            raise ReadError(
-                f"columns {', '.join(twice[:4])} all look like {kind}; say by columns=… which it is", source
-            )
+            raise ReadError(f"columns {', '.join(twice[:4])} all match {kind}; select one with columns=…", source)
         wanted[kind] = Choice(_by_joint(kind, columns, labels, names, joints, source))
     used = {k for choice in wanted.values() for k in choice.columns}
     q = wanted.get("q", Choice([])).columns
@@ -222,23 +218,23 @@ def _guessed(table: Table, joints: Sequence[str], source: str) -> Plan:
 def _by_joint(
     kind: str, columns: list[int], labels: Sequence[str], names: Sequence[str], joints: Sequence[str], source: str
 ) -> list[int]:
-    """Return the columns of one quantity in the robot's order, or in the file's where they do not name its joints."""
+    """Return the columns of one quantity in the robot's order, or in file order if their names contain no joints."""
     named = [x for x in joints if x in labels]
     if not named:
         return _ordered(columns, names, ())
     missing = [x for x in joints if x not in labels]
     if missing:
-        raise ReadError(f"{kind}: the columns miss joint {', '.join(missing)}; they name {', '.join(named)}", source)
+        raise ReadError(f"{kind}: no column for joint {', '.join(missing)}; found {', '.join(named)}", source)
     return [columns[labels.index(x)] for x in joints]
 
 
 def _plain(name: str) -> str:
-    """Return a name in small letters without a unit behind it: "Time [s]" is "time"; "q[0]" keeps its number."""
+    """Return a name in lower case without its unit: "Time [s]" is "time"; "q[0]" keeps its number."""
     return re.sub(r"[\[(][^\d\[\]()]*[\])]$", "", name.strip().lower()).strip().lstrip("/")
 
 
 def _meaning(name: str, joints: Sequence[str] = ()) -> tuple[str, str] | None:
-    """Return the quantity that a column's name tells and the joint or number behind it.
+    """Return the quantity in a column's name, and its joint or number.
 
     >>> _meaning("qd_3"), _meaning("Position[0] (rad)"), _meaning("/joint_states/elbow/effort"), _meaning("tau_des1")
     (('v', '3'), ('q', '0'), ('tau', 'elbow'), None)
@@ -264,7 +260,7 @@ def _meaning(name: str, joints: Sequence[str] = ()) -> tuple[str, str] | None:
 
 
 def _rest(names: Sequence[str], used: set[int]) -> dict[str, Choice]:
-    """Return the columns that are nothing known, numbered ones together: tau_des1 … tau_des6 are tau_des."""
+    """Return the unassigned columns, numbered ones grouped: tau_des1 … tau_des6 are tau_des."""
     groups: dict[str, list[int]] = {}
     for k, name in enumerate(names):
         if k not in used:

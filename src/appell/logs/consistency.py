@@ -1,4 +1,4 @@
-"""Which rows of a recording belong together: a robot's time goes on and its joints do not leap."""
+"""Consistency of the rows of a recording: time increases and joint positions do not jump."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ import numpy as np
 from appell.spatial.scalar import Array
 
 FASTEST = 100.0
-"""Joints go no faster than this [rad/s or m/s], or 20 times as fast as they mostly do, whichever is more."""
+"""Largest plausible joint speed [rad/s or m/s]; 20 times the typical speed if that is more."""
 LARGEST = 1e9
-"""No position, speed, torque or current of a robot is larger than this."""
+"""Largest plausible position, speed, torque or current."""
 PAUSE = 100.0
-"""A few rows that stand alone belong to the rest if they are at most so many periods away."""
+"""Isolated rows belong to the recording if they are at most this many periods away."""
 FEW = 10
 MARGIN = 5
-"""So many rows beside a break are judged one by one: which of two rows is out of order shows only from afar."""
+"""Number of rows next to a break that are checked one by one, because adjacent rows do not show which is wrong."""
 
 
 class Verdict(NamedTuple):
-    """Per row: whether it belongs to the recording, and whether it only repeats the time of the row before."""
+    """Per row: whether it belongs to the recording, and whether it repeats the previous time."""
 
     fits: Array
     repeats: Array
 
 
-@np.errstate(over="ignore")  # of times that are no times, whose rows are then out of reach
+@np.errstate(over="ignore")  # of invalid times, whose rows are rejected
 def verdict(t: Array, q: Array, others: Array) -> Verdict:
-    """Return which rows fit together: the longest chain in which time goes on and no joint outruns its speed.
+    """Return the consistent rows: the longest chain with increasing time and plausible joint speeds.
 
-    A long pause may stand between two long stretches. A few rows on their own that are far away in time are
-    garbage: nothing tells that they belong to this recording.
+    Two long segments may be separated by a long pause. A few isolated rows far away in time are rejected.
 
     >>> t = np.array([5.0, 5.1, 0.0, 5.2, 5.3, 1e99, 5.4])
     >>> verdict(t, np.zeros((7, 1)), np.zeros((7, 0))).fits
@@ -45,7 +44,7 @@ def verdict(t: Array, q: Array, others: Array) -> Verdict:
     fits = np.zeros(n, dtype=bool)
     if len(candidates):
         fits[candidates[_chain(t[candidates], q[candidates])]] = True
-    # a repetition is as good as the row that it repeats
+    # a repeated time is as valid as its first row
     leader = np.maximum.accumulate(np.where(repeats, 0, np.arange(n)))
     return Verdict(fits, repeats & fits[leader])
 
@@ -68,15 +67,15 @@ def _chain(t: Array, q: Array) -> Array:
 
 
 def _distance(x: Array, y: Array) -> Array:
-    """Return how far coordinates are apart; a whole turn is a counter that wrapped, not a leap."""
+    """Return the distance of coordinates; a full revolution is a wrapped counter and not a jump."""
     gap = np.abs(x - y)
     return np.asarray(np.minimum(gap, np.abs(gap - 2.0 * np.pi)))
 
 
 def _runs(leaps: Array, pauses: Array) -> tuple[Array, Array, Array]:
-    """Return first and last row of the pieces between breaks, and the size of the run that each is of.
+    """Return the first and last row of the segments between breaks, and the length of each segment's run.
 
-    Beside a leap the pieces are single rows.
+    Next to a jump the segments are single rows.
     """
     n = len(leaps) + 1
     cut = leaps | pauses
@@ -90,7 +89,7 @@ def _runs(leaps: Array, pauses: Array) -> tuple[Array, Array, Array]:
 
 
 def _longest(t: Array, q: Array, speed: Array, period: float, runs: tuple[Array, Array, Array]) -> Array:
-    """Return the rows of the longest chain of pieces; a link asks for time that goes on and a distance in reach."""
+    """Return the rows of the longest chain of segments, linked by increasing time and reachable distances."""
     starts, ends, sizes = runs
     best, before = ends - starts + 1, np.full(len(starts), -1)
     for k in range(1, len(starts)):
@@ -100,7 +99,7 @@ def _longest(t: Array, q: Array, speed: Array, period: float, runs: tuple[Array,
         linked = (dt > 0.0) & near.all(axis=1) & ~(is_lone & (dt > PAUSE * period))
         if linked.any():
             scores = np.where(linked, best[:k], 0)
-            # of equals the latest, which is the nearest
+            # the latest of equal ones, which is the nearest
             before[k] = k - 1 - int(np.argmax(scores[::-1]))
             best[k] += scores[before[k]]
     kept: list[Array] = []

@@ -1,4 +1,4 @@
-"""Times that are not even: stretches between gaps, counters that wrapped."""
+"""Segments between gaps in time, and wrapped counters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from appell.spatial.scalar import Array
 
 LONGEST = 4.5
-"""A step in time longer than so many periods is a gap: a spline would invent what happened there."""
+"""A time step longer than this many periods is a gap, which is not interpolated."""
 
 
 def stretches(t: Array) -> list[slice]:
-    """Return the rows between gaps.
+    """Return the slices of rows between gaps.
 
     >>> stretches(np.array([0.0, 0.1, 0.2, 0.9, 1.0]))
     [slice(0, 3, None), slice(3, 5, None)]
@@ -24,10 +24,10 @@ def stretches(t: Array) -> list[slice]:
 
 
 def unwrapped(t: Array, q: Array) -> tuple[Array, Array]:
-    """Return angles without the whole turns that a counter lost, and the (row, joint) pairs where that was.
+    """Return unwrapped angles, and the (row, joint) pairs of the wraps.
 
-    A step is a wrap when it is a turn to within what the joint moves in that time: five times its usual step, or a
-    twentieth of a turn.
+    A step is a wrap if it is a full revolution to within five times the joint's typical step, or a twentieth of a
+    revolution.
 
     >>> q, wraps = unwrapped(np.arange(3.0), np.array([[3.1], [-3.1], [-3.0]]))
     >>> q.ravel().round(3).tolist(), wraps.tolist()

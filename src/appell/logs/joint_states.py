@@ -1,4 +1,4 @@
-"""Logs of ROS: .mcap files of JointState messages, in JSON or in ROS 2's CDR, read without ROS."""
+"""ROS logs: .mcap files of JointState messages, in JSON or in CDR of ROS 2, read without ROS."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from appell.read.regular import check_expansion, opened, shortened
 from appell.spatial.scalar import Array
 
 FIELDS = {"q": "position", "v": "velocity", "tau": "effort", "a": "acceleration", "current": "current"}
-"""The fields of a message: ROS has the first three, JSON may have more."""
+"""Fields of a message: ROS has the first three, JSON may have more."""
 TOPIC = "/joint_states"
 SCHEMA = "sensor_msgs/msg/JointState"
 
 
 @dataclass(frozen=True)
 class Message:
-    """One JointState: its stamp [s] (0 where the sender left it out), the joints' names, arrays by the field's name."""
+    """A JointState message: its time stamp [s] (0 if absent), the joint names, and arrays by field name."""
 
     stamp: float
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class Message:
 
 @dataclass
 class Cdr:
-    """A reader of ROS 2's Common Data Representation: aligned numbers behind four bytes that tell the byte order.
+    """A reader of the Common Data Representation of ROS 2: aligned numbers after a header of four bytes.
 
     >>> Cdr(bytes([0, 1, 0, 0]) + bytes([3, 0, 0, 0])).integer()
     3
@@ -51,17 +51,17 @@ class Cdr:
         self.order = "<" if self.data[1] else ">"
 
     def _take(self, code: str, size: int, count: int = 1) -> tuple[Any, ...]:
-        self.at += -(self.at - 4) % size if count else 0  # alignment counts from behind the four bytes
+        self.at += -(self.at - 4) % size if count else 0  # alignment is relative to the end of the header
         values = struct.unpack_from(f"{self.order}{count}{code}", self.data, self.at)
         self.at += size * count
         return values
 
     def integer(self, code: str = "I") -> int:
-        """Return a 32-bit integer, "I" without or "i" with a sign."""
+        """Return a 32-bit integer, "I" unsigned or "i" signed."""
         return int(self._take(code, 4)[0])
 
     def text(self) -> str:
-        """Return a string; its length counts the zero at its end."""
+        """Return a string; its length includes the terminating zero."""
         length = self.integer()
         (raw,) = struct.unpack_from(f"{length}s", self.data, self.at)
         self.at += length
@@ -88,10 +88,10 @@ def from_cdr(data: bytes) -> Message:
 
 
 def from_json(data: bytes) -> Message:
-    """Return a JointState written as JSON; every list of numbers as long as the names is a field."""
+    """Return a JointState from JSON; every list of numbers as long as the names is a field."""
     value = json.loads(data)
     if not all(isinstance(name, str) for name in value["name"]):
-        raise ValueError("names are not all text")
+        raise ValueError("names must be strings")
     stamp = value.get("header", {}).get("stamp", {})
     seconds = stamp.get("sec", stamp.get("secs", 0)) + 1e-9 * stamp.get(
         "nanosec", stamp.get("nsec", stamp.get("nsecs", 0))
@@ -113,7 +113,7 @@ def read_mcap(path: Path, topic: str | None = None) -> Table:
         found = ", ".join(states or sorted(topics)) or "none"
         kind = f"topics of {SCHEMA} in cdr or json" if states else "no such topic; topics"
         wanted = f"topic '{topic}': " if topic else "expected one topic of joint states; "
-        raise ReadError(f"{wanted}the file has {kind}: {found}; name one by columns={{'topic': …}}", source)
+        raise ReadError(f"{wanted}the file has {kind}: {found}; select one with columns={{'topic': …}}", source)
     times: list[float] = []
     messages: list[Message | None] = []
     for channel, message in stream:
@@ -135,7 +135,7 @@ class _Channel:
 
 
 class _Bounded(NamedTuple):
-    """A file of which no more is asked than it has, so that a damaged length takes no memory."""
+    """A file whose reads are bounded by its size, so that a corrupt length allocates no memory."""
 
     file: BinaryIO
     size: int
@@ -145,7 +145,7 @@ class _Bounded(NamedTuple):
 
 
 def _messages(path: Path, source: str) -> tuple[set[str], list[tuple[_Channel, Any]], str]:
-    """Return the topics of a file, its joint states by the time of their arrival, and what it keeps of its origin."""
+    """Return the topics of a file, its joint states by log time, and its metadata."""
     records = _mcap("records")
     schemas: dict[int, Any] = {}
     channels: dict[int, _Channel] = {}
@@ -167,15 +167,15 @@ def _messages(path: Path, source: str) -> tuple[set[str], list[tuple[_Channel, A
                 messages += [(channel, record)] if channel.is_state else []
     except ReadError:
         raise
-    except Exception as error:  # mcap, zstandard and lz4 raise whatever a damaged file makes them stumble over
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise ReadError(f"is no whole .mcap file: {said}", source) from None
+    except Exception as error:  # mcap, zstandard and lz4 raise various exceptions on corrupt files
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise ReadError(f"is an incomplete or invalid .mcap file: {reason}", source) from None
     messages.sort(key=lambda pair: pair[1].log_time)
     return topics, messages, about
 
 
 def _records(path: Path, source: str) -> Iterator[Any]:
-    """Yield the records of a file in their order, those of chunks unpacked; no more than their headers allow."""
+    """Yield the records of a file in order, chunks decompressed, within the sizes stated in their headers."""
     streams, chunk_type = _mcap("stream_reader"), _mcap("records").Chunk
     with opened(path) as file:
         size, expanded = path.stat().st_size, 0
@@ -189,12 +189,12 @@ def _records(path: Path, source: str) -> Iterator[Any]:
 
 
 def _unpacked(chunk: Any) -> bytes:
-    """Return the bytes of a chunk; at most one more than its header states, whatever its compressed data hold."""
+    """Return the bytes of a chunk, at most one more than its header states."""
     if chunk.compression not in UNPACKERS:
         return bytes(chunk.data)
     data = UNPACKERS[chunk.compression](chunk.data, chunk.uncompressed_size + 1)
     if len(data) != chunk.uncompressed_size:
-        raise ValueError(f"a chunk has not the {chunk.uncompressed_size} bytes that its header states")
+        raise ValueError(f"a chunk does not have the {chunk.uncompressed_size} bytes stated in its header")
     return data
 
 
@@ -211,13 +211,13 @@ UNPACKERS: Mapping[str, Callable[[bytes, int], bytes]] = {"zstd": _zstd, "lz4": 
 
 
 def _table(times: Sequence[float], messages: Sequence[Message | None], source: str, about: str, packed: int) -> Table:
-    """Return the table of messages in the first one's order of joints, NaN where a message misses a joint or field."""
+    """Return the table of messages in the first message's joint order, NaN where a joint or field is missing."""
     first = next((x for x in messages if x is not None), None)
     if first is None:
         raise ReadError("none of the messages can be decoded as a JointState", source)
     repeated = sorted({name for name in first.names if first.names.count(name) > 1})
     if repeated:
-        raise ReadError(f"the messages name joint '{repeated[0]}' twice; give each joint a name of its own", source)
+        raise ReadError(f"the messages contain joint '{repeated[0]}' twice; joint names must be unique", source)
     fields = [key for key, value in first.fields.items() if len(value) == len(first.names)]
     size = NUMBER * len(messages) * len(first.names) * len(fields)
     check_expansion(size, packed, source, SPLIT)
@@ -237,7 +237,7 @@ def _table(times: Sequence[float], messages: Sequence[Message | None], source: s
 
 
 def _number(value: object) -> float:
-    """Return a number of a message, NaN where it is none: null, true, text, or an integer that no float holds."""
+    """Return a number of a message, NaN for null, booleans, text, and integers beyond the range of float64."""
     try:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -249,11 +249,11 @@ def _index(names: Sequence[str], name: str) -> int:
 
 
 def encoded(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
-    """Return an .mcap file of JSON messages in the fields of a JointState, and one list more for each other array."""
+    """Return an .mcap file of JSON messages with the fields of a JointState, and one list per other array."""
     times = np.asarray(columns["t"])
     lists = {FIELDS.get(name, name): x.reshape(len(times), -1).tolist() for name, x in columns.items() if name != "t"}
     names = about.get("joints") or [f"joint{k + 1}" for k in range(len(lists["position"][0]))]
-    # the log's own clock starts at zero or later, as the format asks; the stamp keeps the time
+    # log times start at zero or later, as the format requires; the stamp has the original time
     shift = -math.floor(times[0]) if times[0] < 0.0 else 0
     stream = io.BytesIO()
     writer = _mcap("writer").Writer(stream)

@@ -1,4 +1,4 @@
-"""A log: what a robot's controller recorded over time, and what was wrong with the file."""
+"""Logs: recorded signals of a robot, and the repairs made while reading them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRITERS: Mapping[str, Callable[[Mapping[str, Array], Mapping[str, Any]], str | b
 
 @dataclass(frozen=True)
 class Repair:
-    """Something that was left out, filled or changed: what, where (lines, rows, times or joints), how many samples.
+    """A change to recorded data: what was dropped, filled or changed, where, and the number of samples.
 
     >>> print(Repair("left out: 20 fields, expected 31", "line 6107", 1))
     line 6107: left out: 20 fields, expected 31
@@ -46,7 +46,7 @@ class Repair:
 
 
 def spans(numbers: Iterable[int], word: str) -> str:
-    """Return integers as compact ranges behind their noun.
+    """Return integers as compact ranges after their noun.
 
     >>> spans([2, 3, 4, 5004], "line"), spans([7], "row"), spans([1, 2], "line")
     ('lines 2–4 and 5004', 'row 7', 'lines 1 and 2')
@@ -56,7 +56,7 @@ def spans(numbers: Iterable[int], word: str) -> str:
     parts: list[str] = []
     for run in runs:
         parts += [f"{run[0]}–{run[-1]}"] if len(run) > 2 else [str(x) for x in run]
-    if len(parts) > 12:  # a list that nobody reads to its end
+    if len(parts) > 12:  # too long to print
         parts = [*parts[:10], f"{len(parts) - 10} more places"]
     body = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"{word if len(ordered) == 1 else word + 's'} {body}"
@@ -64,29 +64,31 @@ def spans(numbers: Iterable[int], word: str) -> str:
 
 @dataclass(frozen=True)
 class Log:
-    """A recording of a robot: times, coordinates, and velocities, torques or motor currents where there are any.
+    """A recording of a robot: times, positions, and optionally velocities, torques and motor currents.
 
     Attributes
     ----------
-    t
-        Times (n,) [s], strictly increasing.
-    q
-        Coordinates (n, nq) [rad, m].
-    v, a
-        Velocities and accelerations (n, nv) as recorded, or None.
-    tau
-        Joint torques or forces (n, nv) [N·m, N], or None.
-    current
-        Motor currents (n, nv) [A], or None.
-    extra
+    t : array, shape (n,)
+        Times [s], strictly increasing.
+    q : array, shape (n, nq)
+        Joint positions [rad, m].
+    v, a : array, shape (n, nv), or None
+        Recorded velocities [rad/s, m/s] and accelerations [rad/s², m/s²].
+    tau : array, shape (n, nv), or None
+        Joint torques [N·m] or forces [N].
+    current : array, shape (n, nv), or None
+        Motor currents [A].
+    extra : mapping
         Other columns by name, each (n,) or (n, k).
-    source
+    source : str
         The file's name.
-    repairs
-        Everything that was left out, filled or changed on the way here.
-    joint_names
-        The joints in the order of the columns, where the file or a robot named them.
+    repairs : tuple of Repair
+        All dropped, filled or changed samples.
+    joint_names : tuple of str
+        The joints in the order of the columns, if known from the file or a robot.
 
+    Examples
+    --------
     >>> log = Log.from_arrays(t=[0.0, 0.1, 0.2], q=[[0.0], [0.1], [0.2]], tau=[[1.0], [1.1], [1.2]])
     >>> print(log)
     log: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
@@ -112,13 +114,34 @@ class Log:
         tau: ArrayLike | None = None,
         current: ArrayLike | None = None,
     ) -> Log:
-        """Return a log of arrays, checked: one row a sample, all numbers finite, times increasing.
+        """Return a log of arrays, with one row per sample.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,)
+            Times [s], strictly increasing.
+        q : array_like, shape (n, nq)
+            Joint positions [rad, m].
+        v, a : array_like, shape (n, nv), optional
+            Velocities and accelerations.
+        tau : array_like, shape (n, nv), optional
+            Joint torques [N·m] or forces [N].
+        current : array_like, shape (n, nv), optional
+            Motor currents [A].
+
+        Returns
+        -------
+        Log
+            The log.
 
         Raises
         ------
         InputError
-            When an array does not fit; the message says which and where.
+            When shapes differ, a number is not finite, or times do not increase; the message names the array and the
+            row.
 
+        Examples
+        --------
         >>> len(Log.from_arrays([0.0, 0.01], [[0.0, 1.0], [0.1, 1.0]]))
         2
         """
@@ -162,6 +185,23 @@ class Log:
     def crop(self, t0: float, t1: float) -> Log:
         """Return the samples with t0 ≤ t ≤ t1.
 
+        Parameters
+        ----------
+        t0, t1 : float
+            First and last time [s].
+
+        Returns
+        -------
+        Log
+            The cropped log.
+
+        Raises
+        ------
+        InputError
+            When no sample is in this range.
+
+        Examples
+        --------
         >>> Log.from_arrays([0.0, 0.1, 0.2], [[0.0], [0.1], [0.2]]).crop(0.05, 0.25).t
         array([0.1, 0.2])
         """
@@ -175,10 +215,27 @@ class Log:
         return replace(self, **arrays, extra=extra)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the log to a .csv, .npz, .parquet or .mcap file, which :func:`appell.read_log` reads; return its place.
+        """Write the log to a file that :func:`appell.read_log` reads.
 
-        An .mcap file has JSON messages in the fields of a JointState; its times are rounded to nanoseconds.
+        An .mcap file has JSON messages with the fields of a JointState; its times are rounded to nanoseconds.
 
+        Parameters
+        ----------
+        path : str or path
+            A file with the extension .csv, .npz, .parquet or .mcap.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        InputError
+            When the extension is unknown or the file cannot be written.
+
+        Examples
+        --------
         >>> import tempfile
         >>> from appell.logs.read_log import read_log
         >>> log = Log.from_arrays([0.0, 0.1], [[0.0], [0.1]])
@@ -222,5 +279,5 @@ def _numbers(name: str, value: ArrayLike) -> Array:
         raise InputError(f"{name}: expected an array of numbers, got {type(value).__name__}") from None
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0][0])
-        raise InputError(f"{name}: expected finite numbers, got {array[row]} in row {row}; leave such rows out")
+        raise InputError(f"{name}: expected finite numbers, got {array[row]} in row {row}; remove such rows")
     return array

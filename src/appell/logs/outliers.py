@@ -1,4 +1,4 @@
-"""Single samples that cannot be: found by their neighbours, replaced by what those say."""
+"""Outliers: single samples detected by their neighbours and replaced by interpolation."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import scipy
 from appell.spatial.scalar import Array
 
 SPREAD = 12.0
-"""An outlier is so many robust standard deviations off; torques have longer tails than a normal distribution."""
+"""Threshold of an outlier in robust standard deviations; torques have heavier tails than a normal distribution."""
 NEIGHBOURS = 7
-"""A sample is compared with what pairs of neighbours at distances 1 … 7 say of it; bursts of 2 are seen so."""
+"""Distances of the neighbours that predict a sample; 1 … 7 also detects bursts of 2."""
 CALM = 1.3
-"""Around an outlier the mean residual is below so many standard deviations (0.8 is normal): a real blow rings on."""
+"""Largest mean residual around an outlier in standard deviations (0.8 is normal); a real impact causes more."""
 QUANTA = 8.0
-"""What is less than so many steps of the recorder's resolution is no outlier."""
+"""Smallest outlier in steps of the recorder's resolution."""
 WINDOW = 101
-"""The scatter is that of so many samples around."""
+"""Number of samples for the local standard deviation."""
 SMALL = 2e-3
-"""What is less than this share of a signal's extent is not worth a repair."""
+"""Smallest outlier as a fraction of the signal's range."""
 MOST = 0.02
-"""Where more of a signal than this looks like outliers, it is the signal."""
+"""Largest fraction of outliers; above it, the deviations belong to the signal."""
 
 
 def outliers(x: Array, *, may_step: bool) -> Array:
-    """Return which samples of signals (n, k) do not belong.
+    """Return which samples of signals (n, k) are outliers.
 
     Each pair of neighbours at distances d and 2d predicts the sample by a cubic, pᵈ = (4mᵈ − m²ᵈ)/3 with
-    mᵈ = (x₋ᵈ + x₊ᵈ)/2, and the median of the predictions is not moved by other outliers. A signal that may step, as a
-    torque does where a joint turns round, has outliers only beyond both of its sides. Where the neighbours are off
-    as well, something happened to the robot, not to a sample.
+    mᵈ = (x₋ᵈ + x₊ᵈ)/2, and the median of the predictions is robust against other outliers. A signal that may step, such
+    as a torque at the reversal of a joint, has outliers only beyond both sides of the step. Where the neighbours
+    deviate as well, the deviation is real.
 
     >>> x = np.sin(np.linspace(0.0, 6.0, 300))[:, None]
     >>> x[100] += 0.1
@@ -48,7 +48,7 @@ def outliers(x: Array, *, may_step: bool) -> Array:
     middles = {d: 0.5 * (shifted(d) + shifted(-d)) for d in range(1, reach + 1)}
     predicted = np.median([(4.0 * middles[d] - middles[2 * d]) / 3.0 for d in range(1, NEIGHBOURS + 1)], axis=0)
     residual = np.abs(x - predicted)
-    # the livelier side counts: where rest ends, the scatter of rest says nothing of the motion
+    # the larger of both sides: at the end of a pause, the noise at rest is no measure of the motion
     local = scipy.ndimage.maximum_filter(scipy.ndimage.median_filter(residual, size=(WINDOW, 1)), size=(WINDOW, 1))
     extent = np.subtract(*np.percentile(x, [99.5, 0.5], axis=0))
     floor = np.maximum(QUANTA * _quantum(x), SMALL * extent) + np.finfo(float).tiny
@@ -65,7 +65,7 @@ def outliers(x: Array, *, may_step: bool) -> Array:
 
 
 def _around(ratio: Array, off: Array) -> Array:
-    """Return the mean of the neighbours' residuals, suspects left out."""
+    """Return the mean of the neighbours' residuals without suspected outliers."""
     weights = np.ones((2 * NEIGHBOURS + 1, 1))
     total = scipy.ndimage.correlate(np.where(off, 0.0, ratio), weights, mode="constant")
     count = scipy.ndimage.correlate(np.where(off, 0.0, 1.0), weights, mode="constant")
@@ -73,9 +73,9 @@ def _around(ratio: Array, off: Array) -> Array:
 
 
 def _quantum(x: Array) -> float:
-    """Return the step in which signals were recorded: the smallest difference of two values of one of them.
+    """Return the resolution of signals: the smallest difference of two values of one of them.
 
-    It matters where all joints rest and flicker between two values; a signal that moves has scatter enough.
+    It matters where all joints rest and toggle between two values.
     """
     steps = [np.diff(np.unique(column)).min(initial=np.inf) for column in x.T]
     return float(min(steps)) if np.isfinite(steps).any() else 0.0

@@ -1,4 +1,4 @@
-"""A log made fit for identification: even in time, without outliers, filtered alike, with v and a."""
+"""Preparation of a log for identification: uniform sampling, no outliers, one filter for all signals, v and a."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from appell.logs.velocity import compare, derivative_noise
 from appell.spatial.scalar import Array
 
 JITTER = 0.05
-"""Times are even when their steps scatter by less than this share of a period."""
+"""Sampling is uniform if the time steps deviate by less than this fraction of a period."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A log at even times, ready for a fit: q, v, a (n, nv) and tau (n, nv) [N·m, N], all through the same filter.
+    """A uniformly sampled log for a fit: q, v, a and tau (n, nv) [N·m, N], all filtered alike.
 
-    `segments` are the stretches between gaps, each at even times. `moving` (n, nv) tells where a joint is faster than
-    the threshold asked for; without one it is true throughout. `repairs` are the log's and those made here; `rate` and
+    `segments` are the row ranges between gaps, each uniformly sampled. `moving` (n, nv) is true where a joint is faster
+    than the threshold; everywhere without one. `repairs` are those of the log and of the preparation; `rate` and
     `cutoff` are in Hz.
     """
 
@@ -51,14 +51,14 @@ class Prepared:
 
     @property
     def per_observation(self) -> float:
-        """Return how many samples tell as much as one independent observation: the filter leaves two a period."""
+        """Return the number of samples per independent observation: two per period of the cutoff frequency."""
         return max(1.0, 0.5 * self.rate / self.cutoff)
 
     def __len__(self) -> int:
         return len(self.t)
 
     def __str__(self) -> str:
-        parts = f"{len(self.segments)} stretch{'es' if len(self.segments) > 1 else ''}"
+        parts = f"{len(self.segments)} segment{'s' if len(self.segments) > 1 else ''}"
         moving = f", moving {self.moving.mean():.0%}" if not self.moving.all() else ""
         head = f"{self.source or 'log'}: {len(self)} samples at {self.rate:.4g} Hz, filtered at {self.cutoff:g} Hz"
         head += f", {parts}{moving}"
@@ -72,7 +72,7 @@ class Prepared:
 
 
 class _Stretch(NamedTuple):
-    """Signals of one stretch at even times; NaN where the derivative is not known."""
+    """Signals of one uniformly sampled segment; NaN where the derivative is unknown."""
 
     t: Array
     q: Array
@@ -90,36 +90,41 @@ def prepare(
     moving: float | None = None,
     gains: ArrayLike | None = None,
 ) -> Prepared:
-    """Return the log on an even grid, outliers repaired, all signals filtered alike without delay.
+    """Prepare a log for identification: resample uniformly, repair outliers, filter all signals with zero phase.
 
-    Gaps split the log into stretches; nothing is invented inside them. In each, a cubic spline brings the samples to
-    even times, a Butterworth filter runs forwards and backwards over q, v and tau, and differences of eighth order give
-    accelerations. Recorded velocities are taken where they agree with dq/dt, else dq/dt itself; the repairs say where
-    not, and whether sign, scale or delay is to blame. Recorded accelerations are not used. Whatever was left out,
-    filled or changed is in `repairs`.
+    Gaps split the log into segments and are not interpolated. In each segment, a cubic spline resamples the signals, a
+    Butterworth filter runs forwards and backwards over q, v and tau, and eighth-order differences give accelerations.
+    Recorded velocities are used where they agree with dq/dt, otherwise dq/dt; the repairs list those joints, and
+    whether sign, scale or delay differs. Recorded accelerations are not used.
 
     Parameters
     ----------
-    log
-        What was recorded, with one coordinate per joint, and tau or current.
-    cutoff
-        Frequency [Hz] at which the gain is one half. Choose it well above the motion's own frequencies: the same filter
-        acts on q, v, a and tau, which leaves the equations of motion true so far as the motion itself passes
-        (:mod:`appell.logs.filters` says why).
-    order
-        Order of the filter of one pass.
-    rate
-        Samples a second of the result; the log's own if not given. Filtering comes first, so a low rate does not alias.
-    moving
-        Speed [rad/s, m/s] above which a joint counts as moving. With it, rest at the start and the end is left out.
-    gains
-        Torque per current of each joint [N·m/A]; then tau = gains·current.
+    log : Log
+        A log with one coordinate per joint, and tau or current.
+    cutoff : float
+        Cutoff frequency [Hz], where the gain is ½. Choose it well above the frequencies of the motion: the same filter
+        acts on q, v, a and tau, so that the equations of motion still hold (:mod:`appell.logs.filters`).
+    order : int
+        Filter order of one pass.
+    rate : float, optional
+        Sampling rate of the result [Hz]. Default: the log's. Filtering comes first, so a low rate does not alias.
+    moving : float, optional
+        Speed [rad/s, m/s] above which a joint counts as moving. If given, pauses at the start and the end are dropped.
+    gains : array_like, optional
+        Torque constants of the joints [N·m/A]; then tau = gains·current.
+
+    Returns
+    -------
+    Prepared
+        Uniformly sampled q, v, a and tau, and the list of repairs.
 
     Raises
     ------
     InputError
-        When there is no torque, the filter does not fit the sampling, or the log is too short for it.
+        When there is no torque, the cutoff is above half the sampling rate, or the log is too short for the filter.
 
+    Examples
+    --------
     >>> t = np.arange(0.0, 5.0, 0.01)
     >>> wave = np.sin(2.0 * t)[:, None]
     >>> ready = prepare(Log.from_arrays(t, q=wave, tau=-4.0 * wave))
@@ -127,7 +132,7 @@ def prepare(
     True
     """
     if not isinstance(log, Log):
-        raise InputError(f"prepare: expected a Log, got {type(log).__name__}; appell.read_log reads one")
+        raise InputError(f"prepare: expected a Log, got {type(log).__name__}; read one with appell.read_log")
     log = log if gains is None else with_gains(log, gains)
     native = _check(log, cutoff, order, rate, moving)
     log, repairs = _straightened(log)
@@ -170,12 +175,12 @@ class _Settings(NamedTuple):
 
     @property
     def margin(self) -> int:
-        """How many samples an end loses: the filter's start, and two derivatives'."""
+        """Return the number of samples dropped at each end: the transient of the filter, and two derivatives."""
         return edge(*self) + 2 * REACH
 
 
 def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: float | None) -> float:
-    """Return the log's own rate [Hz] once every argument fits."""
+    """Return the log's sampling rate [Hz] after checking all arguments."""
     name = log.source or "the log"
     if log.tau is None:
         remedy = (
@@ -185,14 +190,14 @@ def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: floa
     if log.tau.shape[1] != log.q.shape[1]:
         raise InputError(
             f"prepare: {name} has {log.q.shape[1]} coordinates and {log.tau.shape[1]} torques; "
-            "expected one of each per joint (a free base or ball joint cannot be filtered by coordinate)"
+            "expected one of each per joint (a floating base or ball joint cannot be filtered by coordinate)"
         )
     if len(log) < 3:
-        raise InputError(f"prepare: {name} has {len(log)} samples; expected a recording")
-    checked = Log.from_arrays(log.t, log.q, log.v, tau=log.tau)  # a Log may be made without
+        raise InputError(f"prepare: {name} has {len(log)} samples; expected at least two")
+    checked = Log.from_arrays(log.t, log.q, log.v, tau=log.tau)  # a Log may be constructed directly
     for what, signal in (("q", checked.q), ("v", checked.v), ("tau", checked.tau)):
         if signal is not None and np.abs(signal).max(initial=0.0) > LARGEST:
-            raise InputError(f"prepare: {name}: {what} of {np.abs(signal).max():.2g} is of no robot; check the units")
+            raise InputError(f"prepare: {name}: {what} of {np.abs(signal).max():.2g} is implausible; check the units")
     if not (isinstance(order, int) and 1 <= order <= 12):
         raise InputError(f"order: expected an integer from 1 to 12, got {order!r}")
     if moving is not None and not (math.isfinite(moving) and moving >= 0.0):
@@ -200,16 +205,16 @@ def _check(log: Log, cutoff: float, order: int, rate: float | None, moving: floa
     native = float(f"{1.0 / np.median(np.diff(log.t)):.9g}")  # 100, not 100.0000001
     slowest = native if rate is None else min(rate, native)
     if rate is not None and not (math.isfinite(rate) and rate > 0.0):
-        raise InputError(f"rate: expected a positive number of samples a second, got {rate!r}")
+        raise InputError(f"rate: expected a positive sampling rate [Hz], got {rate!r}")
     if not 0.0 < cutoff < 0.5 * slowest:
         raise InputError(
-            f"cutoff: expected above 0 and below half of {slowest:.4g} samples a second, got {cutoff!r} Hz; times are "
-            "in seconds"
+            f"cutoff: expected a frequency from 0 to half the sampling rate of {slowest:.4g} Hz, got {cutoff!r} Hz; "
+            "times must be in seconds"
         )
     return native
 
 
-# What is wrong with single samples
+# Single samples
 
 
 def _straightened(log: Log) -> tuple[Log, list[Repair]]:
@@ -218,7 +223,7 @@ def _straightened(log: Log) -> tuple[Log, list[Repair]]:
     repairs = []
     for joint in sorted(set(wraps[:, 1].tolist())):
         rows = wraps[wraps[:, 1] == joint, 0]
-        repairs.append(Repair("angle unwrapped by whole turns", _where(log, joint, rows), len(rows)))
+        repairs.append(Repair("angle unwrapped by full revolutions", _where(log, joint, rows), len(rows)))
     given = {"q": q, "v": log.v, "tau": log.tau}
     signals = {name: signal for name, signal in given.items() if signal is not None}
     for name, signal in signals.items():
@@ -227,7 +232,7 @@ def _straightened(log: Log) -> tuple[Log, list[Repair]]:
             bad[rows] = outliers(signal[rows], may_step=name == "tau")
         for joint in np.flatnonzero(bad.any(axis=0)).tolist():
             rows = np.flatnonzero(bad[:, joint])
-            what = f"{len(rows)} outlier{'s' if len(rows) > 1 else ''} of {name} replaced by what the neighbours say"
+            what = f"{len(rows)} outlier{'s' if len(rows) > 1 else ''} of {name} replaced by interpolation"
             repairs.append(Repair(what, _where(log, joint, rows), len(rows)))
         signals[name] = filled(log.t, signal, bad)
     return replace(log, q=signals["q"], v=signals.get("v"), tau=signals.get("tau")), repairs
@@ -250,15 +255,15 @@ def _jitter(log: Log, native: float) -> list[Repair]:
     if not uneven.any():
         return []
     low, high = 1e3 * steps.min() / native, 1e3 * steps.max() / native
-    what = f"steps from {low:.3g} to {high:.3g} ms brought to even {1e3 / native:.4g} ms by a cubic spline"
-    return [Repair(what, f"{int(uneven.sum())} of {len(steps)} steps in time", int(uneven.sum()))]
+    what = f"steps from {low:.3g} to {high:.3g} ms resampled to {1e3 / native:.4g} ms by a cubic spline"
+    return [Repair(what, f"{int(uneven.sum())} of {len(steps)} time steps", int(uneven.sum()))]
 
 
-# Stretches at even times
+# Uniformly sampled segments
 
 
 def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]]:
-    """Return the stretches between gaps at even times, not yet filtered, and what was lost at gaps and ends."""
+    """Return the uniformly sampled segments between gaps, not yet filtered, and the repairs at gaps and ends."""
     least = 2 * settings.margin + 2
     rows = stretches(log.t)
     repairs = []
@@ -271,7 +276,7 @@ def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]
         t = log.t[part]
         n = math.floor((t[-1] - t[0]) * settings.rate + 1e-6) + 1
         if n < least or len(t) < 4:
-            what = f"left out: shorter than the {least / settings.rate:.2g} s that the filter needs"
+            what = f"left out: shorter than the {least / settings.rate:.2g} s required by the filter"
             repairs.append(Repair(what, f"{t[0]:.3f} to {t[-1]:.3f} s", len(t)))
             continue
         grid = t[0] + np.arange(n) / settings.rate
@@ -281,17 +286,17 @@ def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]
     if not parts:
         longest = max(log.t[x.stop - 1] - log.t[x.start] for x in rows)
         raise InputError(
-            f"prepare: {log.source or 'the log'} has {longest:.3g} s in one piece; a filter of {settings.cutoff:g} Hz "
-            f"needs {least / settings.rate:.2g} s; raise the cutoff or record for longer"
+            f"prepare: {log.source or 'the log'} has {longest:.3g} s without a gap; a cutoff of {settings.cutoff:g} "
+            f"Hz needs {least / settings.rate:.2g} s; raise the cutoff or record for longer"
         )
     lost = settings.margin
-    what = f"left out: {lost / settings.rate:.3g} s at each end, where the filter has not settled"
-    where = f"both ends of {len(parts)} stretch{'es' if len(parts) > 1 else ''}"
+    what = f"left out: {lost / settings.rate:.3g} s at each end (filter transient)"
+    where = f"both ends of {len(parts)} segment{'s' if len(parts) > 1 else ''}"
     return parts, [*repairs, Repair(what, where, 2 * lost * len(parts))]
 
 
 def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]]:
-    """Return the stretches filtered, with v and a, and where recorded velocities were not to be trusted."""
+    """Return the filtered segments with v and a, and the joints whose recorded velocities were rejected."""
     smooth = [part._replace(**_filtered(part, settings)) for part in parts]
     slopes = [derivative(part.q, settings.rate) for part in smooth]
     repairs = []
@@ -307,14 +312,14 @@ def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tu
             if not found.agrees:
                 for velocity, slope in zip(velocities, slopes, strict=True):
                     velocity[:, joint] = slope[:, joint]
-                what = f"recorded velocity not used but dq/dt: {found}"
+                what = f"recorded velocity replaced by dq/dt: {found}"
                 repairs.append(Repair(what, _joint(log, joint), len(log)))
     done = [part._replace(v=v, a=derivative(v, settings.rate)) for part, v in zip(smooth, velocities, strict=True)]
     return done, repairs
 
 
 def _filtered(part: _Stretch, settings: _Settings) -> dict[str, Array]:
-    """Return q, v and tau through one filter; v only where it was recorded."""
+    """Return filtered q, v and tau; v only where it was recorded."""
     signals = {"q": part.q, "v": part.v, "tau": part.tau}
     return {name: zero_phase(signal, *settings) for name, signal in signals.items() if signal.size}
 
@@ -332,14 +337,14 @@ def _resampled_stretch(part: _Stretch, native: float, rate: float | None) -> _St
 
 
 def _without_rest(parts: list[_Stretch], moving: float | None) -> tuple[list[_Stretch], list[Repair]]:
-    """Return the stretches without rest at the beginning and the end of the log."""
+    """Return the segments without pauses at the start and the end of the log."""
     if moving is None:
         return parts, []
     busy = [np.flatnonzero((np.abs(part.v) > moving).any(axis=1)) for part in parts]
     alive = [k for k, rows in enumerate(busy) if len(rows)]
     if not alive:
         fastest = max(float(np.abs(part.v).max(initial=0.0)) for part in parts)
-        what = f"nothing moves faster than {moving:g}: the fastest joint goes {fastest:.3g}"
+        what = f"no joint is faster than {moving:g}; the fastest reaches {fastest:.3g}"
         return parts, [Repair(what, "the whole log", 0)]
     first, last = alive[0], alive[-1]
     kept = []
@@ -351,4 +356,4 @@ def _without_rest(parts: list[_Stretch], moving: float | None) -> tuple[list[_St
     if before == after:
         return kept, []
     where = f"before {kept[0].t[0]:.3f} and after {kept[-1].t[-1]:.3f} s"
-    return kept, [Repair("left out: rest at the beginning and the end", where, before - after)]
+    return kept, [Repair("left out: pauses at the start and the end", where, before - after)]

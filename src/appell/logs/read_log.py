@@ -1,4 +1,4 @@
-"""Reading logs: .csv and other text, .npz, .parquet, .mcap; bad rows are left out and named."""
+"""Reading of logs: .csv and other text, .npz, .parquet, .mcap; corrupt rows are dropped and listed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READERS: Mapping[str, Callable[[Path], Table]] = {
     ".mcap": read_mcap,
 }
 LONGEST_PERIOD = 100.0
-"""Samples further apart than this [s] are times in another unit."""
+"""Median time step [s] above which times are in another unit."""
 
 
 def read_log(
@@ -42,40 +42,47 @@ def read_log(
     gains: ArrayLike | None = None,
     robot: Robot | None = None,
 ) -> Log:
-    r"""Return the log in a file; rows that are corrupt are left out, and the log's `repairs` name them.
+    r"""Read a log from a file.
 
-    A row is corrupt when it has the wrong number of fields, when a field is not a finite number, or when it does not
-    fit its neighbours: time goes back or a value leaps beyond what a robot can do.
+    Corrupt rows are dropped and listed in the log's `repairs`: a wrong number of fields, a field that is not a finite
+    number, decreasing time, or a jump that no robot can make.
 
     Parameters
     ----------
-    path
-        A file of text (.csv, .txt, .tsv, .dat; commas, semicolons, tabs or spaces; with a header or without), .npz,
-        .parquet or .mcap (JointState messages in JSON or ROS 2's CDR).
-    columns
-        Which columns are what: t, q, and v, a, tau [N·m], current [A]; any other name goes to `Log.extra`. As a dict or
-        as text: ``"t=0,q=1:7,v=7:13"`` counts from 0, the end of a range left out; names, lists of names and patterns
-        work where there is a header: ``{"t": "time", "q": "q_*"}``. A factor in front brings other units to SI:
-        ``"t=1e-9*stamp"``. For .mcap, "topic" chooses among several. Without a map the header decides.
-    gains
-        Torque per current of each joint [N·m/A]; then tau = gains·current.
-    robot
-        With it, motors named in the header are brought into the order of ``robot.actuators``, and the number of
-        columns is checked.
+    path : str or path
+        A text file (.csv, .txt, .tsv, .dat; commas, semicolons, tabs or spaces; with or without header), .npz, .parquet
+        or .mcap (JointState messages in JSON or in CDR of ROS 2).
+    columns : dict or str, optional
+        The columns of t, q, v, a, tau [N·m] and current [A]; any other name goes to `Log.extra`. As a dict or as text:
+        ``"t=0,q=1:7,v=7:13"`` counts from 0, ends of ranges excluded; names, lists of names and patterns work with a
+        header: ``{"t": "time", "q": "q_*"}``. A factor converts to SI units: ``"t=1e-9*stamp"``. For .mcap, "topic"
+        selects a topic. Default: from the header.
+    gains : array_like, optional
+        Torque constants of the joints [N·m/A]; then tau = gains·current.
+    robot : Robot, optional
+        If given, columns with joint names are sorted in the order of ``robot.actuators``, and the number of columns is
+        checked.
+
+    Returns
+    -------
+    Log
+        The log, with its repairs.
 
     Raises
     ------
     ReadError
-        When the file is not there, holds no log, most of its rows are corrupt, or the map does not fit it.
+        When the file is not found, is not a log, most of its rows are corrupt, or the map does not match it.
     InputError
-        When the map or the gains make no sense.
+        When the map or the gains are invalid.
 
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "log.csv").write_text("0.0,1.5,2.0\n0.1,1.6,2.1\n0.2,1.7,2.2\n0.3,1.7\n")
     ...     print(read_log(folder + "/log.csv", "t=0,q=1,tau=2"))
     log.csv: 3 samples of 1 joint, 0.2 s at 10 Hz; q, tau
-      line 4: left out: 2 fields, expected 3; the file is cut off there
+      line 4: left out: 2 fields, expected 3; the file is truncated
     """
     place = as_path(path, "read_log")
     table = open_table(place, columns)
@@ -105,9 +112,7 @@ def with_gains(log: Log, gains: ArrayLike) -> Log:
     [[20.0], [30.0]]
     """
     if log.current is None:
-        raise InputError(
-            f"gains: {log.source or 'the log'} has no currents to multiply; map them, such as current=13:19"
-        )
+        raise InputError(f"gains: {log.source or 'the log'} has no currents; map them, for example current=13:19")
     factors = np.asarray(gains, dtype=float)
     size = log.current.shape[1]
     if factors.shape not in ((), (size,)) or not np.isfinite(factors).all() or (factors == 0.0).any():
@@ -115,15 +120,15 @@ def with_gains(log: Log, gains: ArrayLike) -> Log:
     tau = factors * log.current
     if log.tau is None or np.array_equal(tau, log.tau):
         return replace(log, tau=tau)
-    repair = Repair("the recorded torques give way to gains × current", "tau", len(log))
+    repair = Repair("recorded torques replaced by gains × current", "tau", len(log))
     return replace(log, tau=tau, repairs=(*log.repairs, repair))
 
 
 def open_table(place: Path, columns: Columns | None = None) -> Table:
-    """Return the table in a file, by its ending; of `columns` the topic alone counts."""
+    """Return the table in a file, by its extension; only the topic of `columns` is used."""
     suffix = place.suffix.lower()
     if suffix not in READERS:
-        raise InputError(f"{shortened(place)}: has no known ending; expected {', '.join(READERS)}")
+        raise InputError(f"{shortened(place)}: unknown extension; expected {', '.join(READERS)}")
     if suffix == ".mcap" and columns is not None:
         given = parsed(columns) if isinstance(columns, str) else columns
         topic = given.get("topic")
@@ -134,7 +139,7 @@ def open_table(place: Path, columns: Columns | None = None) -> Table:
 def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
     sizes = {name: len(choice.columns) for name, choice in chosen.wanted.items()}
     expected = {}
-    if robot is not None:  # a coordinate per motor, or those of the whole robot where a joint has several
+    if robot is not None:  # one coordinate per motor, or all of the robot's where a joint has several
         q = robot.nu if robot.nu == len(robot.actuators) else robot.nq
         expected = dict.fromkeys(PER_VELOCITY, robot.nu) | {"q": q}
     named = {name: n for name, n in sizes.items() if name in PER_VELOCITY}
@@ -144,11 +149,11 @@ def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
             raise ReadError(f"{name}: {n} columns, but robot '{owner}' needs {expected[name]}", source)
     if len(set(named.values())) > 1:
         listed = ", ".join(f"{name} {n}" for name, n in named.items())
-        raise ReadError(f"expected as many columns for each quantity, got {listed}", source)
+        raise ReadError(f"expected equal numbers of columns for all quantities, got {listed}", source)
 
 
 def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
-    """Return the numbers (n, k) of each choice, in one pass through the file."""
+    """Return the numbers (n, k) of each quantity, in one pass through the file."""
     ends = np.cumsum([len(choice.columns) for choice in choices.values()]).tolist()
     everything = table.take([k for choice in choices.values() for k in choice.columns])
     parts = np.split(everything, ends[:-1], axis=1) if ends else []
@@ -156,7 +161,7 @@ def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
 
 
 def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[Array, list[Repair]]:
-    """Return the indices of the rows to keep, and what was wrong with the others."""
+    """Return the indices of the valid rows, and the faults of the others."""
     everything = np.concatenate(list(values.values()), axis=1)
     finite = np.isfinite(everything).all(axis=1)
     rows = np.flatnonzero(finite)
@@ -166,24 +171,25 @@ def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[
         *table.faults,
         ("left out: not a finite number", table.places[~finite]),
         (
-            "left out: out of line with the rows around, for time goes back or a value leaps",
+            "left out: inconsistent with adjacent rows (time decreases or a value jumps)",
             table.places[rows[~fits & ~repeats]],
         ),
-        ("left out: the time of the row before again", table.places[rows[repeats]]),
+        ("left out: repeated time", table.places[rows[repeats]]),
     ]
     repairs = [Repair(what, spans(places, table.word), len(places)) for what, places in faults if len(places)]
     kept = rows[fits]
     if 2 * (len(kept) + int(repeats.sum())) < table.total or len(kept) < 2:
-        listed = "; ".join(str(repair) for repair in repairs) or "there are too few"
+        listed = "; ".join(str(repair) for repair in repairs) or "too few rows"
         raise ReadError(
-            f"only {len(kept)} of {table.total} rows can be used: {listed}; check the map of columns and the file",
+            f"only {len(kept)} of {table.total} rows are valid: {listed}; check the map of columns and the file",
             source,
         )
     t = values["t"][kept, 0]
     period = float(np.median(np.diff(t)))
     if period > LONGEST_PERIOD:
         raise ReadError(
-            f"times step by {period:g} s; if they are in nanoseconds, map them as t=1e-9*… (ms: 1e-3*…, µs: 1e-6*…)",
+            f"the time step is {period:g} s; if times are in nanoseconds, map them as t=1e-9*… (ms: 1e-3*…, µs: "
+            "1e-6*…)",
             source,
         )
     return kept, repairs
@@ -192,7 +198,7 @@ def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[
 def _extra(
     table: Table, chosen: Plan, values: Mapping[str, Array], good: Array
 ) -> tuple[dict[str, Array], list[Repair]]:
-    """Return the other columns: those asked for, and those of the header that are numbers throughout."""
+    """Return the other columns: those in the map, and the numeric columns of the header."""
     extra = {name: _flat(x[good]) for name, x in values.items() if name not in QUANTITIES}
     dropped = []
     for name, array in _values(table, chosen.others).items():
@@ -203,7 +209,7 @@ def _extra(
     if not dropped:
         return extra, []
     where = f"column{'s' if len(dropped) > 1 else ''} {', '.join(dropped)}"
-    return extra, [Repair("not read: not numbers throughout", where, len(dropped))]
+    return extra, [Repair("not read: not numeric", where, len(dropped))]
 
 
 def _flat(array: Array) -> Array:
@@ -211,7 +217,7 @@ def _flat(array: Array) -> Array:
 
 
 def _former(table: Table, name: str) -> list[Repair]:
-    """Return the repairs that a file of appell's remembers; their lines are of the file that was read first."""
+    """Return the repairs stored in a file written by appell; their lines refer to the original file."""
     origin = table.about.get("source", "")
     suffix = f" of {origin}" if origin and origin != name else ""
     repairs = [Repair(*entry) for entry in table.about.get("repairs", [])]

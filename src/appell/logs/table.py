@@ -1,4 +1,4 @@
-"""Tables of numbers in files, before anyone has said which column is what; .npz and .parquet files."""
+"""Tables of numbers in files, before columns are assigned; .npz and .parquet files."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from appell.read.regular import MEGABYTE, check_expansion, opened, shortened
 from appell.spatial.scalar import Array
 
 QUANTITIES = ("t", "q", "v", "a", "tau", "current")
-"""What a log has names for; anything else is extra."""
+"""Quantities of a log; other columns are extra."""
 ABOUT = "about"
-"""The name under which files of appell's keep source, joints and repairs, as JSON."""
+"""The name of the JSON metadata (source, joints, repairs) in files written by appell."""
 NUMBER = 8
-"""Bytes of a number in memory."""
+"""Bytes per number in memory."""
 LARGEST_LOG = 512 * MEGABYTE
-"""The largest file of text read [bytes]."""
+"""Largest text file [bytes]."""
 SPLIT = "split the log into parts"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file's columns: their names (None without a header), and their numbers on demand.
+    """The columns of a file: their names (None without a header), and their numbers on demand.
 
-    `take` returns the numbers (n, k) of some columns, NaN where the file has none; `places` are the line, row or
-    message numbers of the n rows, counted in `word`s. `groups` name several columns at once. `total` counts the rows of
-    the file, those included that had to be left out already, for the reasons in `faults` (what, places).
+    `take` returns the numbers (n, k) of some columns, NaN where missing; `places` are the line, row or message numbers
+    of the n rows, `word` is their noun. `groups` are names of several columns. `total` is the number of rows of the
+    file, including those already dropped for the reasons in `faults` (what, places).
     """
 
     names: tuple[str, ...] | None
@@ -61,7 +61,7 @@ def of_arrays(arrays: Mapping[str, Array], source: str, word: str = "row", about
         raise ReadError("has no samples", source)
     for name in QUANTITIES:
         if name in arrays and lengths.get(name) != n:
-            raise ReadError(f"{name}: expected {n} rows, one for each sample, got shape {arrays[name].shape}", source)
+            raise ReadError(f"{name}: expected {n} rows, one per sample, got shape {arrays[name].shape}", source)
     columns: dict[str, Array] = {}
     groups: dict[str, list[int]] = {}
     for name, array in arrays.items():
@@ -77,12 +77,12 @@ def of_arrays(arrays: Mapping[str, Array], source: str, word: str = "row", about
 
 
 def labels(name: str, array: Array) -> list[str]:
-    """Return a name for each column of an array: its own for (n,), numbered from 1 for (n, k)."""
+    """Return one name per column of an array: its own for (n,), numbered from 1 for (n, k)."""
     return [name] if array.ndim == 1 else [f"{name}{k + 1}" for k in range(array.shape[1])]
 
 
 def parsed(about: str) -> dict[str, Any]:
-    """Return the source, joints and repairs that a file of appell's keeps; those that are of another type are not."""
+    """Return the source, joints and repairs stored in a file written by appell; invalid entries are ignored."""
     try:
         value = json.loads(about or "{}")
     except (ValueError, RecursionError):
@@ -113,7 +113,7 @@ def npz(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
 
 
 def read_parquet(path: Path) -> Table:
-    """Return the columns of numbers of a .parquet file; lists of one length are several columns."""
+    """Return the numeric columns of a .parquet file; lists of equal length are several columns."""
     arrow, parquet_ = _pyarrow()
     source = shortened(path)
     with opened(path) as file:
@@ -122,16 +122,16 @@ def read_parquet(path: Path) -> Table:
             rows, width = reader.metadata.num_rows, reader.metadata.num_columns
             groups = range(reader.metadata.num_row_groups)
             stated = sum(reader.metadata.row_group(k).total_byte_size for k in groups)
-            # a column that repeats one number takes a few bytes, whatever its length
+            # a column of one repeated number takes a few bytes at any length
             check_expansion(max(NUMBER * rows * width, stated), path.stat().st_size, source, SPLIT)
             content = reader.read()
         except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            said = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ReadError(f"is no whole .parquet file: {said}", source) from None
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ReadError(f"is an incomplete or invalid .parquet file: {reason}", source) from None
     arrays = {}
     for name, column in zip(content.column_names, content.columns, strict=True):
         array = column.to_numpy()
-        if array.dtype == object:  # lists, or columns with gaps of other types than numbers
+        if array.dtype == object:  # lists, or columns with missing values of other types
             try:
                 array = np.array([np.asarray(x, dtype=float) for x in array], dtype=float)
             except (TypeError, ValueError):
@@ -142,7 +142,7 @@ def read_parquet(path: Path) -> Table:
 
 
 def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
-    """Return a .parquet file with a column for every number."""
+    """Return a .parquet file with one column per number."""
     arrow, parquet_ = _pyarrow()
     flat: dict[str, Array] = {}
     for name, array in columns.items():

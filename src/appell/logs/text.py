@@ -1,4 +1,4 @@
-"""Tables of numbers as text: with or without a header, between commas, semicolons, tabs or spaces."""
+"""Tables of numbers as text, with or without header, separated by commas, semicolons, tabs or spaces."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from appell.spatial.scalar import Array
 
 COMMENT = "#"
 PEEK = 4096
-"""How many bytes tell text from a binary file; a recorder that was cut off may leave NUL bytes further down."""
+"""Number of bytes checked to distinguish text from a binary file; an interrupted recorder may write NUL bytes later."""
 MARK = f"{COMMENT} appell {ABOUT} "
 
 
 def read_text(path: Path) -> Table:
-    """Return the table of a text file; rows with a wrong number of fields are among its faults."""
+    """Return the table of a text file; rows with a wrong number of fields are listed in its faults."""
     source = shortened(path)
     data = file_bytes(path, LARGEST_LOG, SPLIT)
     if b"\0" in data[:PEEK]:
-        raise ReadError("has NUL bytes, as binary files and UTF-16 have; expected text in UTF-8", source)
+        raise ReadError("has NUL bytes (a binary file or UTF-16); expected text in UTF-8", source)
     content = data.decode("utf-8-sig", errors="replace")
     numbered = [(k, line.strip(" \r")) for k, line in enumerate(content.split("\n"), 1)]
     numbered = [(k, line) for k, line in numbered if line]
@@ -39,7 +39,7 @@ def read_text(path: Path) -> Table:
         numbered = [(k, line.replace(",", ".")) for k, line in numbered]
     rows = [(k, line.split(delimiter)) for k, line in numbered]
     width = Counter(len(fields) for _, fields in rows).most_common(1)[0][0]
-    if _ends_blank(rows, width):  # a delimiter closes every row
+    if _ends_blank(rows, width):  # every row ends with a delimiter
         width -= 1
         rows = [(k, fields[:-1] if not fields[-1].strip() else fields) for k, fields in rows]
     names, rows = _header(rows, width, comments, delimiter)
@@ -62,7 +62,7 @@ def read_text(path: Path) -> Table:
 
 
 def _delimiter(lines: Sequence[str]) -> str | None:
-    """Return what stands between the fields of most lines; None is white space."""
+    """Return the delimiter of most lines; None is white space."""
     for mark in ("\t", ";", ","):
         count, votes = Counter(line.count(mark) for line in lines).most_common(1)[0]
         if count and 2 * votes >= len(lines):
@@ -83,7 +83,7 @@ def _ends_blank(rows: Sequence[tuple[int, list[str]]], width: int) -> bool:
 def _header(
     rows: list[tuple[int, list[str]]], width: int, comments: Sequence[str], delimiter: str | None
 ) -> tuple[tuple[str, ...] | None, list[tuple[int, list[str]]]]:
-    """Return the names of the columns, from the first row of words or a comment of as many, and the rows below."""
+    """Return the column names, from the first row of text or a comment of equal length, and the rows below."""
     for k, (_, fields) in enumerate(rows[:50]):
         if len(fields) == width and 2 * sum(not is_number(x) for x in fields) > width:
             return tuple(x.strip() for x in fields), rows[:k] + rows[k + 1 :]
@@ -97,7 +97,7 @@ def _header(
 
 
 def is_number(field: str) -> bool:
-    """Return whether a text reads as a number.
+    """Return whether a text is a number.
 
     >>> is_number("1e-3"), is_number("x")
     (True, False)
@@ -110,7 +110,7 @@ def is_number(field: str) -> bool:
 
 
 def _numbers(cells: Sequence[Sequence[str]], columns: Sequence[int]) -> Array:
-    """Return the numbers of some columns, NaN where a field is no number."""
+    """Return the numbers of some columns, NaN where a field is not a number."""
     values = np.empty((len(cells), len(columns)))
     for row, fields in enumerate(cells):
         try:
@@ -121,19 +121,19 @@ def _numbers(cells: Sequence[Sequence[str]], columns: Sequence[int]) -> Array:
 
 
 def _wrong_sizes(wrong: Sequence[tuple[int, int]], width: int, last: int) -> Iterable[tuple[str, list[int]]]:
-    """Return what is wrong with which lines; a short last line is one that a recorder did not finish."""
+    """Return the faults of lines; a short last line is a truncated file."""
     for size in sorted({n for _, n in wrong}):
         reason = f"left out: {size} field{'s' if size > 1 else ''}, expected {width}"
         lines = [k for k, n in wrong if n == size]
         if size < width and last in lines:
-            yield f"{reason}; the file is cut off there", [last]
+            yield f"{reason}; the file is truncated", [last]
             lines.remove(last)
         if lines:
             yield reason, lines
 
 
 def encoded(columns: Mapping[str, Array], about: Mapping[str, Any]) -> str:
-    """Return a .csv text of named arrays: a comment that keeps what else is known, a header, and all digits."""
+    """Return named arrays as .csv text: a comment with the metadata, a header, and all digits."""
     names = [name for key, array in columns.items() for name in labels(key, array)]
     rows = np.column_stack(list(columns.values())).tolist()
     lines = [MARK + json.dumps(about), ",".join(names), *(",".join(map(repr, row)) for row in rows)]

@@ -1,4 +1,4 @@
-"""Recorded velocities against the derivative of positions: the same, or which of sign, scale and delay is off."""
+"""Comparison of recorded velocities with the derivative of positions: sign, scale and delay."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from appell.spatial.scalar import Array
 
 AGREES = 0.03
-"""Recorded velocities are taken when they differ from dq/dt by less than this share of it, and the noise of dq/dt."""
+"""Largest relative difference from dq/dt, plus its noise, of an accepted recorded velocity."""
 LONGEST_DELAY = 0.25
-"""Delays are looked for up to this [s]."""
+"""Largest delay considered [s]."""
 
 
 class Comparison(NamedTuple):
-    """How a recorded velocity relates to dq/dt: v(t) ≈ scale·(dq/dt)(t − delay), alike by `likeness` (1: fully)."""
+    """Relation of a recorded velocity to dq/dt: v(t) ≈ scale·(dq/dt)(t − delay), with the correlation `likeness`."""
 
     agrees: bool
     difference: float
@@ -26,10 +26,10 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         if self.likeness < 0.9:
-            return f"it is not like dq/dt (they differ by {self.difference:.3g} rms)"
+            return f"it does not correlate with dq/dt (difference {self.difference:.3g} rms)"
         problems = []
         if self.scale < 0.0:
-            problems.append("its sign is turned round")
+            problems.append("its sign is reversed")
         if abs(abs(self.scale) - 1.0) > 0.5 * AGREES:
             problems.append(f"its scale is {abs(self.scale):.4g}")
         if self.delay:
@@ -38,11 +38,11 @@ class Comparison(NamedTuple):
 
 
 def compare(recorded: Array, derived: Array, rate: float, noise: float) -> Comparison:
-    """Return how a recorded velocity (n,) relates to the derivative of the position, whose noise is given.
+    """Return the relation of a recorded velocity (n,) to the derivative of the position, whose noise is given.
 
     >>> t = np.arange(0.0, 10.0, 0.01)
     >>> print(compare(-57.3 * np.sin(t - 0.03), np.sin(t), 100.0, 0.0))
-    its sign is turned round, its scale is 57.3, it is 30 ms late
+    its sign is reversed, its scale is 57.3, it is 30 ms late
     """
     difference = _rms(recorded - derived)
     agrees = difference <= AGREES * _rms(derived) + 5.0 * noise
@@ -53,20 +53,20 @@ def compare(recorded: Array, derived: Array, rate: float, noise: float) -> Compa
     windows = [recorded[k : k + len(middle)] for k in range(2 * reach + 1)]
     likenesses = [abs(middle @ x) / max(math.sqrt((middle @ middle) * (x @ x)), 1e-300) for x in windows]
     peak = int(np.argmax(likenesses))
-    # v(t + lag) = s·x(t − δ) ≈ s·x − sδ·dx/dt: the fraction δ of the delay by least squares
+    # v(t + lag) = s·x(t − δ) ≈ s·x − sδ·dx/dt: the subsample delay δ by least squares
     slope = np.gradient(derived, 1.0 / rate)[reach : len(derived) - reach]
     (scale, shift), *_ = np.linalg.lstsq(np.column_stack([middle, -slope]), windows[peak], rcond=None)
     delay = (peak - reach) / rate + (float(shift / scale) if scale else 0.0)
-    is_inside = 0 < peak < 2 * reach  # a peak at the end of the search is no peak
+    is_inside = 0 < peak < 2 * reach  # a maximum at the end of the range is not a peak
     return Comparison(
         agrees, difference, float(scale), delay if abs(delay) > 0.2 / rate else 0.0, float(likenesses[peak]) * is_inside
     )
 
 
 def derivative_noise(scatter: float, rate: float, cutoff: float) -> float:
-    """Return the noise of dq/dt below a cutoff when positions have white noise of a given scatter.
+    """Return the noise of dq/dt below a cutoff frequency for white noise of positions with a standard deviation.
 
-    Its spectrum scatter²·2/rate per Hz, times (2πf)², summed up to the cutoff.
+    The integral of the spectrum, scatter²·2/rate per Hz times (2πf)², up to the cutoff.
 
     >>> round(derivative_noise(1e-3, 100.0, 10.0), 4)
     0.0162

@@ -1,4 +1,4 @@
-"""One file per paper: its tables, paper against ours, with verdicts where the paper has numbers, and its figures."""
+"""Reproductions of papers, one file each: tables compared with our results, with verdicts, and figures."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ NAMES = ("abedloo2014", "enferadi2010", "mata2002", "shafei2018", "valera2003")
 
 
 def reproduce(name: str, **options: Any) -> Report:
-    """Return the report of a paper: its tables and figures, paper against ours.
+    """Reproduce a paper: its tables and figures, compared with our results.
 
     Parameters
     ----------
-    name
+    name : str
         The paper's short name, for example "mata2002".
-    options
-        What the paper's own ``report`` takes; see its file in :mod:`appell.papers`.
+    **options
+        Options of the paper's ``report`` function; see its file in :mod:`appell.papers`.
+
+    Returns
+    -------
+    Report
+        Tables with verdicts, figures, and the underlying run or fit as ``report.run``.
 
     Raises
     ------
@@ -38,7 +43,7 @@ def reproduce(name: str, **options: Any) -> Report:
     Table 4. Forward dynamics of a general arm of six joints
     """
     if name not in NAMES:
-        raise InputError(f"reproduce: no paper '{name}'; {alternatives(name, NAMES)}")
+        raise InputError(f"reproduce: unknown paper '{name}'; {alternatives(name, NAMES)}")
     start = time.perf_counter()
     try:
         paper = import_module(f"appell.papers.{name}")
@@ -46,5 +51,5 @@ def reproduce(name: str, **options: Any) -> Report:
     except TypeError as error:
         if "unexpected keyword argument" not in str(error) or "report()" not in str(error):
             raise
-        raise InputError(f"reproduce: {name} has no such option: {error}") from None
+        raise InputError(f"reproduce: {name}: unknown option: {error}") from None
     return replace(report, index=paper.INDEX, seconds=time.perf_counter() - start)

@@ -31,15 +31,16 @@ TITLE = "closed-form dynamic formulation of spherical parallel manipulators by G
 
 CORRECTIONS = (
     "(27): R_i2 is relative to link 1; in the base it is R_i1·R_x(α₁)·R_z(ψ). (31): a product, not a sum.",
-    "(35): n₂ = w × v / sin α₂. (36) loses the sign: ψ = atan2((n₁ × n₂)·w, n₁·n₂). (37): ξ̇ᵢ, one a leg.",
+    "(35): n₂ = w × v / sin α₂. (36) loses the sign: ψ = atan2((n₁ × n₂)·w, n₁·n₂). (37): ξ̇ᵢ, one per leg.",
     "(44), (45): R_i2ᵀ for link 2, and ψ̈ z in the angular acceleration.",
-    "(24) as printed doubles the quadratic terms: ∂α/∂q̇ is not J̇. In (47) ∂θ̈/∂q̇ must be read as J̇_θ; its halves are "
+    "(24) as printed doubles the quadratic terms: ∂α/∂q̇ is not J̇. In (47) ∂θ̈/∂q̇ must be read as J̇_θ; its halves "
+    "are "
     "then right.",
     "(50): row i is p_1iᵀE / hᵢ; the printed rows all divide by h₁ and swap the indices of p.",
     "C of (17), (47) and (48) has the right product with q̇, but Ṁ − 2C is not skew. It is with C = Jᵀ(I J̇ − (Iω)~ J) "
     "and J̇ the derivative of J, which appell's coriolis_matrix is; formulation='abedloo2014' gives the printed one.",
-    "Not given: the arcs' radius, the shape of the links, the end effector's mass centre, the branch of (34). Taken: "
-    "0.1 m, thin uniform arcs about the common centre, a mass centre at that centre, + for all legs.",
+    "Not given: the radius of the arcs, the shape of the links, the end effector's mass centre, the branch of (34). "
+    "Assumed: 0.1 m, thin uniform arcs about the common centre, a mass centre at that centre, + for all legs.",
 )
 
 _FIGURES_5_TO_7, _EQUATIONS, _C = "Figures 5 to 7.", "Equations.", "The matrix C"
@@ -59,7 +60,7 @@ INDEX: tuple[Entry | Absent, ...] = (
             ("(41)", "accelerations of the legs", "robot.evaluate('leg_accelerations', q, v, a)", "(41)"),
             ("(42)", "angular velocities", "robot.velocity(q, v, 'leg1_link2')", "(10)–(12), (23)–(26), (42)"),
             ("(43)–(46)", "angular accelerations", "robot.acceleration(q, v, a, 'leg1_link2')", "(43)–(48)"),
-            ("(49)–(51)", "forces of the motors", "robot.actuator_jacobian(q)", "(49)–(51)"),
+            ("(49)–(51)", "motor torques", "robot.actuator_jacobian(q)", "(49)–(51)"),
         )
     ),
     Entry(
@@ -70,7 +71,7 @@ INDEX: tuple[Entry | Absent, ...] = (
         ("printed, (21) and (47)",),
     ),
     Entry("(52)", "trajectory", "appell.papers.abedloo2014_loop.trajectory(t)", "Motor torques along"),
-    Absent("Figure 1", "the wrist as it is built"),
+    Absent("Figure 1", "the wrist as built"),
     Entry("Figures 2, 3", "a body and the axes of the legs", "robot.pose(q, 'leg1_link2')", "Figures 2 and 3."),
     Entry(
         "Figure 4",
@@ -105,7 +106,7 @@ INDEX: tuple[Entry | Absent, ...] = (
         _FIGURES_5_TO_7,
     ),
 )
-"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+"""Index of the paper: calls and places in the report, see :mod:`appell.reports.index`."""
 
 GIVES = (
     "The equations of motion of a spherical parallel robot in closed form, from its acceleration energy, checked on "
@@ -129,7 +130,7 @@ _PICKS = (
 
 
 class Study(NamedTuple):
-    """The trajectory, what the closed form gives along it, and what the simulator does."""
+    """The trajectory, and the results of the closed form and of the simulator along it."""
 
     t: Array
     q: Array
@@ -151,7 +152,7 @@ def study() -> Study:
         robot.evaluate("leg_accelerations", q, v, a)[..., :2],
         robot.inverse_dynamics(q, v, a),
     )
-    # the search for the simulator's joints starts off the closed form's, so that it has something to find
+    # the initial guess of the simulator's joints differs from the closed form
     return Study(t, q, v, a, ours, simulated(mechanism("agile-wrist"), q, v, a, ours.angles + 0.05))
 
 
@@ -165,7 +166,7 @@ def report() -> Report:
 
 
 def conclude() -> Table:
-    """Return what the paper concludes, and whether it holds in ours."""
+    """Return the conclusions of the paper, and whether they hold in our results."""
     robot, made = load("agile-wrist"), study()
     off = float(np.abs(made.ours.torques - made.simulator.torques).max())
     least = float(np.linalg.eigvalsh(robot.mass_matrix(made.q)).min())
@@ -197,7 +198,7 @@ def conclude() -> Table:
 
 
 def verification() -> Table:
-    """Return how far the closed form is from chains closed by multipliers, exactly along the trajectory."""
+    """Return the differences between the closed form and chains closed by multipliers, exactly along the trajectory."""
     made = study()
     check = Checked(1e-10, "chains closed by multipliers")
     rows: list[tuple[Cell, ...]] = []
@@ -217,7 +218,7 @@ def verification() -> Table:
 
 
 def pinocchio() -> Table:
-    """Return how far the closed form is from Pinocchio's dynamics of three chains, where it is installed."""
+    """Return the differences between the closed form and Pinocchio's dynamics of three chains, if it is installed."""
     robot, made = load("agile-wrist"), study()
     q, v = made.q, made.v
     check = Checked(1e-9, "Pinocchio [rad/s²]")
@@ -237,13 +238,16 @@ def pinocchio() -> Table:
         "Pinocchio. Accelerations of the seven joints by the closed form and by its constraintDynamics [rad/s²]",
         ("motion along (52)", "greatest difference", "greatest acceleration", "verdict"),
         tuple(rows),
-        ("Pinocchio computes the three chains with their two loops from the same inertias; it is no part of appell.",),
+        (
+            "Pinocchio computes the three chains with their two loops from the same inertias; it is independent of "
+            "appell.",
+        ),
         unjudged="" if has_pinocchio() else "Pinocchio is not installed here (pip install pin).",
     )
 
 
 def torques() -> Table:
-    """Return motor angles and torques at quarter seconds, which the paper only draws."""
+    """Return motor angles and torques every 0.25 s, which the paper only plots."""
     robot = load("agile-wrist")
     t = np.linspace(0.0, 1.5, 7)
     q, v, a = trajectory(t)
@@ -259,7 +263,7 @@ def torques() -> Table:
 
 
 def matrices() -> Table:
-    """Return what the matrices of (21) are worth: C q̇, and how far Ṁ − 2C is from skew."""
+    """Return checks of the matrices of (21): C q̇, and the symmetric part of Ṁ − 2C."""
     robot, made = load("agile-wrist"), study()
     q, v = made.q, made.v
     h = 1e-3

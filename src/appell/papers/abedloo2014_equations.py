@@ -1,7 +1,7 @@
-"""The equations of abedloo2014 one by one: each group along the trajectory (52) against something that is not it.
+"""The equations of abedloo2014: each group along the trajectory (52) against an independent computation.
 
-Rates are checked against differences in time of what they are rates of, the legs' angles against the loops of three
-chains that they must close, and forces against differences of the Gibbs function.
+Rates are checked against finite differences in time, the leg angles against the loop closure of three chains, and
+torques against finite differences of the Gibbs function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHECK = Checked(1e-9, "an independent computation, relative")
 
 
 def equations() -> Table:
-    """Return each group of equations, what it was checked against, and how far it is off."""
+    """Return each group of equations, its independent check, and the error."""
     checks: tuple[tuple[str, str, str, float], ...] = (
         ("(2)–(9), (13)–(16)", "forces ∂S/∂q̈", "differences of the Gibbs function", _gradient()),
         ("(1), (17)–(22)", "M q̈ + C q̇ + G, C as printed", "∂S/∂q̈", _closed_form()),

@@ -1,4 +1,4 @@
-"""Figures 2 to 7 of abedloo2014: the robot, the loop as a diagram, and what it did at the loosest tolerance."""
+"""Figures 2 to 7 of abedloo2014: the robot, the loop as a block diagram, and its results at the loosest tolerance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLOCKS = (
     (6.6, 0.0, "closed form (34)–(51)\nof the platform's motion"),
     (4.4, 0.0, "differences,\nfigures 5 to 7"),
 )
-"""The blocks of figure 4: left and lower edge, and the words in them."""
+"""The blocks of figure 4: left and lower edge, and their text."""
 ARROWS = (
     (((1.75, 1.475), (2.2, 1.475)), ""),
     (((3.95, 1.475), (4.4, 1.475)), ""),
@@ -35,7 +35,7 @@ ARROWS = (
     (((6.95, 1.2), (6.95, 0.85), (5.275, 0.85), (5.275, 0.55)), "θ, τ"),
     (((7.475, 1.75), (7.475, 2.05), (5.275, 2.05), (5.275, 1.75)), "θ, θ̇"),
 )
-"""The lines between them, each through its points, and the words in its middle."""
+"""The arrows between them: points and label."""
 
 
 def _draw_figure4() -> Drawn:

@@ -1,9 +1,9 @@
 """abedloo2014, figure 4: a PD controller of high gain around a simulator of three chains, then the closed form.
 
 The simulator is the wrist as seven joints with two loops (:mod:`appell.loops.spherical.chains`), integrated in time by
-the pair of Dormand and Prince, which is Simulink's ode45. Nothing closes the loops again between steps: joints and
-platform drift apart as far as the tolerance lets them. The platform's motion is then given to the closed form, whose
-joints and torques are compared with those of the simulator.
+the pair of Dormand and Prince, which is Simulink's ode45. The loops are not projected between steps, so that they drift
+apart within the tolerance. The platform's motion is then the input of the closed form, whose joints and torques are
+compared with those of the simulator.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ AMPLITUDE = np.deg2rad([10.0, 30.0, 20.0])
 FREQUENCY = np.pi * np.array([1.0, 0.5, 1.5])
 """b of (52) [rad/s]."""
 DURATION = 4.0
-"""The least time [s] after which all three sines repeat."""
+"""The common period of the three sines [s]."""
 SAMPLES = 401
 KP, KD = 100.0, 2.0
 """Gains of the motors' PD [N·m/rad, N·m·s/rad]; the paper has none. A leg of 0.01 kg·m² is then damped at 100 rad/s."""
 TOLERANCES = (1e-3, 1e-4, 1e-6)
 """Relative tolerances of the integrator; the first is Simulink's default."""
 ABSOLUTE = 1e-3
-"""The absolute tolerance [rad, rad/s], a part of the relative one, as Simulink has it."""
+"""Ratio of the absolute tolerance [rad, rad/s] to the relative one, as in Simulink."""
 
 
 class Loop(NamedTuple):
-    """What the loop did at sampled times: the platform's motion, and the legs by simulator and by closed form.
+    """The results of the loop at sampled times: the platform's motion, and the legs by simulator and by closed form.
 
-    `joints` (n, 7), `speeds` (n, 3) are the simulator's state, `opening` (n,) how far its loops are open [rad].
+    `joints` (n, 7), `speeds` (n, 3) are the simulator's state, `opening` (n,) is the closure error of its loops [rad].
     """
 
     t: Array
@@ -70,7 +70,7 @@ def trajectory(t: ArrayLike) -> tuple[Array, Array, Array]:
 
 @cache
 def chains() -> Robot:
-    """Return the wrist as three chains with two loops, of which no closed form is used."""
+    """Return the wrist as three chains with two loops, independent of the closed form."""
     return load(chains_of(mechanism("agile-wrist")))
 
 
@@ -153,7 +153,7 @@ ROWS = (
     ("accelerations", "joint accelerations [rad/s²]", 1e-5),
     ("torques", "motor torques [N·m]", 1e-5),
 )
-"""What figures 6 and 7 compare: the field of :class:`Simulated`, its name, and the order that the text gives."""
+"""Quantities of figures 6 and 7: the field of :class:`Simulated`, its name, and the order of magnitude in the text."""
 INTEGRATED = NotComparable(
     "both are errors of an integrated loop, and the paper gives neither the solver nor the tolerance nor the gains "
     "that decide them"
@@ -171,7 +171,7 @@ def differences(rtol: float) -> dict[str, float]:
 
 
 def loop_tables() -> tuple[Table, Table]:
-    """Return the differences of figures 5 to 7 at three tolerances, and whether they are the integrator's."""
+    """Return the differences of figures 5 to 7 at three tolerances, and whether they are caused by the integrator."""
     found = [differences(rtol) for rtol in TOLERANCES]
     ends = [f"tolerance {rtol:g}" for rtol in TOLERANCES]
     rows: list[tuple[Cell, ...]] = []
@@ -185,8 +185,8 @@ def loop_tables() -> tuple[Table, Table]:
     off = float(np.abs(last.q - trajectory(last.t)[0]).max())
     opened = ", ".join(f"{loop(rtol).opening.max():.0e}" for rtol in TOLERANCES)
     notes = (
-        "These are errors of an integrated loop: the simulator closes its loops only as well as its integrator "
-        f"does, here to {opened} rad. On closed loops the two differ by rounding: next table but one.",
+        f"These are integration errors: the loops of the simulator are closed to {opened} rad only. On closed loops "
+        "the two differ by rounding errors, see the table after the next.",
         f"A tolerance of {TOLERANCES[0]:g} is Simulink's default. The loop "
         f"follows (52) to {off:.1g} rad with {KP:g} N·m/rad and {KD:g} N·m·s/rad; {SAMPLES} instants.",
     )

@@ -1,8 +1,8 @@
-"""What the papers conclude from comparing algorithms, with every algorithm measured by one rule.
+"""Conclusions of the papers on operation counts, with all algorithms counted by one rule.
 
-The papers compare their own operation counts with counts that others published by other rules. Here all algorithms are
-traced and counted alike: products with 0 and ±1, signs, sines, cosines and what depends on constants alone are free,
-equal terms are computed once, divisions and roots are products.
+The papers compare their operation counts with published counts that follow other rules. Here all algorithms are traced
+and counted alike: products with 0 and ±1, signs, sines, cosines and operations on constants are free, common
+subexpressions count once, divisions and roots count as products.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from appell.reports.table import Cell, Table
 COLUMNS = ("conclusion", "ours", "verdict")
 RULE = Less("A conclusion holds (agrees) when each of the first numbers is less than the second's; else it differs.")
 COUNTED = (
-    "Operations are traced and counted by one rule: 0, ±1, signs, sines, cosines and constants are free, equal terms "
-    "are shared, divisions and roots are products."
+    "Operations are traced and counted by one rule: 0, ±1, signs, sines, cosines and constants are free, common "
+    "subexpressions count once, divisions and roots count as products."
 )
 
 Numbers = tuple[str, Sequence[float]]

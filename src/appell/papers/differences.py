@@ -1,4 +1,4 @@
-"""Differences: derivatives in time of whatever can be computed at a time, and how far two arrays are apart."""
+"""Finite differences in time, and relative differences of arrays."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from appell.spatial.scalar import Array
 
 H = 2e-3
-"""The step of differences in time [s]."""
+"""Step of the finite differences [s]."""
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 """Central differences of eighth order."""
 
 
 def rate(of: Callable[[Array], Array], t: Array) -> Array:
-    """Return the derivative of a function of time, by differences.
+    """Return the derivative of a function of time by finite differences.
 
     >>> bool(abs(rate(np.sin, np.array([0.5])) - np.cos(0.5))[0] < 1e-12)
     True
@@ -25,5 +25,5 @@ def rate(of: Callable[[Array], Array], t: Array) -> Array:
 
 
 def off(ours: Array, theirs: Array) -> float:
-    """Return the greatest difference, relative to the greatest number."""
+    """Return the largest difference relative to the largest value."""
     return float(np.abs(ours - theirs).max() / np.abs(theirs).max())

@@ -1,4 +1,4 @@
-"""Drawings that the papers explain themselves with: block diagrams, frames, the arcs of spherical robots."""
+"""Drawings of the papers: block diagrams, frames, the arcs of spherical robots."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def block_diagram(blocks: Sequence[tuple[float, float, str]], arrows: Sequence[t
 
 
 def space(width: float = 6.4, height: float = 5.2) -> tuple[Drawn, Any]:
-    """Return a figure with axes in space."""
+    """Return a figure with 3D axes."""
     drawn = figure(width, height)
     axes: Any = drawn.add_subplot(projection="3d")
     axes.set(xlabel="x", ylabel="y", zlabel="z")

@@ -67,12 +67,12 @@ INDEX: tuple[Entry | Absent, ...] = (
     ),
     Entry("Figure 11", "motion 2, two programs", f"{_STUDY}(2)", "Figure 11.", (_AGAINST.format(2),), "Section 7."),
 )
-"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+"""Index of the paper: calls and places in the report, see :mod:`appell.reports.index`."""
 
 GIVES = (
     "The motor torques of a spherical star-triangle robot by virtual work with link Jacobians, on two motions; here by "
-    "that method, by the Gibbs–Appell closed form, and by chains closed by multipliers. It claims the torques of an "
-    "independent program, and believes its method the most efficient."
+    "that method, by the Gibbs–Appell closed form, and by chains closed by multipliers. It claims agreement with an "
+    "independent program, and that its method is the most efficient."
 )
 
 _PICKS = tuple(
@@ -108,7 +108,7 @@ def report() -> Report:
 
 
 def conclude() -> Table:
-    """Return what the paper concludes, and whether it holds in ours."""
+    """Return the conclusions of the paper, and whether they hold in our results."""
     robot, holds = load("sst"), Holds(1e-10, "the difference of the torques [N·m]")
     made = {motion: study(motion) for motion in MOTIONS}
     spread = float(np.ptp(made[1].virtual_work, axis=-1).max())
@@ -122,7 +122,7 @@ def conclude() -> Table:
     work, recursion = (sum(robot.operations("inverse_dynamics", name)[:2]) for name in ("virtual-work", "newton-euler"))
     rows.append(
         (
-            "Virtual work is more efficient than Newton–Euler (believed, not counted)",
+            "Virtual work is more efficient than Newton–Euler (stated without counts)",
             f"{work} operations against {recursion} by Newton–Euler over the legs, counted alike",
             Less()(work, recursion),
         )
@@ -131,7 +131,7 @@ def conclude() -> Table:
 
 
 def claims() -> Table:
-    """Return what section 7 says of its results, and what ours say."""
+    """Return the statements of section 7 and our results."""
     exact, near = Holds(1e-12), Holds(1e-10, "the difference of the torques [N·m]")
     checked = Checked(1e-10, "chains closed by multipliers")
     one, two = (study(motion) for motion in MOTIONS)
@@ -160,25 +160,25 @@ def claims() -> Table:
         joints = float(np.abs(made.angles - made.simulator.angles).max())
         rows.append((f"motion {number}: joint angles against multipliers [rad]", None, joints, checked(joints)))
     return Table(
-        "Section 7. What the paper says of its two motions",
+        "Section 7. Statements of the paper on its two motions",
         ("what", "paper", "ours", "verdict"),
         tuple(rows),
         (
             "The paper prints no torques, only curves; its comparison is with a commercial program.",
-            f"Ours is with chains closed by multipliers at {SAMPLES} instants, which share frames and arcs alone.",
+            f"Ours is with chains closed by multipliers at {SAMPLES} instants, which share only frames and arcs.",
         ),
     )
 
 
 def _circle() -> tuple[float, float]:
-    """Return how far the second motion's pole is from a circle about the diagonal, and from the unit sphere."""
+    """Return the distances of the second motion's pole from a circle about the diagonal, and from the unit sphere."""
     s = pole(np.linspace(0.0, DURATION, SAMPLES))[0]
     middle = np.full(3, math.sqrt(1.0 / 3.0))
     return float(np.ptp(s @ middle)), float(np.abs(np.linalg.norm(s, axis=-1) - 1.0).max())
 
 
 def torques(motion: int) -> Table:
-    """Return the torques at multiples of π/36 s, which the paper only draws."""
+    """Return the torques at multiples of π/36 s, which the paper only plots."""
     made = study(motion, 7)
     check = Checked(1e-10, "chains closed by multipliers")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -195,7 +195,7 @@ def torques(motion: int) -> Table:
 
 
 def operations() -> Table:
-    """Return what the torques cost by each formulation, counted on the isotropic robot."""
+    """Return the operation counts of the torques by each formulation, on the isotropic robot."""
     robot = load("sst")
     rows: list[tuple[Cell, ...]] = []
     for name in robot.formulations("inverse_dynamics"):
@@ -207,7 +207,7 @@ def operations() -> Table:
         tuple(rows),
         (
             "virtual-work is the paper's algorithm of section 6, traced like the others; closed-form sums chains and "
-            "bodies by abedloo2014 (20); the rest are recursions over the tree of the legs.",
+            "bodies by abedloo2014 (20); the others are recursions over the tree of the legs.",
             "Divisions and roots count as multiplications; sines and cosines are not counted.",
         ),
         unjudged="the paper has no counts.",

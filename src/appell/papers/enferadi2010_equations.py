@@ -1,7 +1,7 @@
 """The equations of enferadi2010 group by group, along its second motion, against chains closed by multipliers.
 
-The chains (:mod:`appell.papers.multipliers`) find the joints by iteration, their rates and accelerations from the
-closure of the loops, and share frames and arcs alone with the paper's equations.
+The chains (:mod:`appell.papers.multipliers`) solve the joints by iteration, and their rates and accelerations from the
+loop closure; they share only frames and arcs with the paper's equations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TITLE = "Equations. The paper's, corrected, along motion 2"
 
 
 def equations() -> Table:
-    """Return each group of equations, the call that computes it, and how far it is off.
+    """Return each group of equations, the call that computes it, and the error.
 
     >>> len(equations().rows)
     7

@@ -15,13 +15,13 @@ from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulate
 from appell.spatial.scalar import Array
 
 DURATION = math.pi / 6.0
-"""How long both motions take [s]."""
+"""Duration of both motions [s]."""
 SAMPLES = 241
 MOTIONS = (1, 2)
 
 
 class Study(NamedTuple):
-    """One motion, its torques in closed form and by virtual work, and what the chains closed by multipliers need."""
+    """One motion, with its torques in closed form, by virtual work, and by chains closed by multipliers."""
 
     t: Array
     q: Array
@@ -61,7 +61,7 @@ def trajectory(motion: int, t: ArrayLike) -> tuple[Array, Array, Array]:
             np.stack((still, still, -12.0 * np.sin(phase)), axis=-1),
         )
     if motion != 2:
-        raise InputError(f"enferadi2010: no motion {motion}; there are 1 and 2")
+        raise InputError(f"enferadi2010: unknown motion {motion}; known: 1 and 2")
     (x, y, z), (dx, dy, dz), (ddx, ddy, ddz) = (np.moveaxis(part, -1, 0) for part in pole(times))
     level, sine = x * x + y * y, np.sqrt(1.0 - z * z)
     theta1 = (x * dy - y * dx) / level

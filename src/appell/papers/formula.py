@@ -1,4 +1,4 @@
-"""Operation counts as formulas in the number of joints: exact polynomials, written as the papers write them."""
+"""Operation counts as exact polynomials in the number of joints, in the notation of the papers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Formula:
         return self.coefficients[power] if power < len(self.coefficients) else Fraction(0)
 
     def __str__(self) -> str:
-        # thirds and sixths as fractions, everything else in decimals, one way throughout
+        # thirds and sixths as fractions, all other coefficients as decimals
         decimal = all(c.denominator in (1, 2) for c in self.coefficients) and len(self.coefficients) < 4
         text = ""
         for k in reversed(range(len(self.coefficients))):
@@ -57,9 +57,9 @@ def _term(c: Fraction, power: str, decimal: bool) -> str:
 
 
 def fit(counts: Mapping[int, int]) -> Formula | None:
-    """Return the polynomial of least degree, at most cubic, through every count; None when there is none.
+    """Return the polynomial of lowest degree, at most cubic, through all counts; None if there is none.
 
-    The counts are whole numbers at consecutive n. The first few determine the polynomial, all the others check it.
+    The counts are integers at consecutive n. The first few determine the polynomial, the others check it.
 
     >>> str(fit({n: 96 * n - 108 for n in range(3, 11)}))
     '96n − 108'

@@ -87,12 +87,13 @@ INDEX: tuple[Entry | Absent, ...] = (
     Entry("Table 6", "average errors of the joints", "appell.simulate(robot, q0, v0, 5.0, control)", "Table 6."),
     Entry("Table 7", "time and evaluations", "appell.papers.mata2002_line.simulated", "Table 7."),
 )
-"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+"""Index of the paper: calls and places in the report, see :mod:`appell.reports.index`."""
 
 GIVES = (
-    "Recursions of the Gibbs–Appell equations for serial arms, inverse and forward, with their operation counts, their "
-    "accuracy on an ill-conditioned arm, and what they cost in a simulation. It claims the fewest operations of the "
-    "methods compared, smaller rounding errors than composite bodies, and the shortest time."
+    "Recursions of the Gibbs–Appell equations for serial arms, inverse and forward, with their operation counts, "
+    "their accuracy on an ill-conditioned arm, and their computing time in a simulation. It claims the lowest "
+    "operation counts of the compared methods, smaller rounding errors than composite bodies, and the "
+    "shortest time."
 )
 
 _PICKS = (
@@ -113,7 +114,7 @@ _PICKS = (
 
 
 def report(tables: Sequence[str] | None = None) -> Report:
-    """Return the tables "equations" and "1" to "7", or those asked for, with their figures.
+    """Return the tables "equations" and "1" to "7", or the requested ones, with their figures.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
 
 
 def conclude() -> Table:
-    """Return what the paper concludes from comparing algorithms, and whether it holds in ours."""
+    """Return the paper's conclusions on the comparison of algorithms, and whether they hold in our results."""
     exact = accelerations("ABA", np.float64)
     labels = {
         "ABA": "articulated bodies",
@@ -156,20 +157,26 @@ def conclude() -> Table:
     }
     errors = {key: (label, _precision(accelerations(key, np.float32), exact)) for key, label in labels.items()}
     precision = (
-        conclusions.row("Articulated bodies err less in single precision (table 5)", errors["ABA"], errors["GA"]),
-        conclusions.row("Gibbs–Appell errs less than composite bodies (table 5)", errors["GA"], errors["CRBA"]),
+        conclusions.row(
+            "Articulated bodies have smaller errors in single precision (table 5)", errors["ABA"], errors["GA"]
+        ),
+        conclusions.row(
+            "Gibbs–Appell has smaller errors than composite bodies (table 5)", errors["GA"], errors["CRBA"]
+        ),
         conclusions.row("The same, composites about joint origins", errors["GA"], errors["CRBA about joints"]),
     )
     notes = (
         conclusions.COUNTED,
         "Operations are products and sums for a general arm of six joints. Forward dynamics by Gibbs–Appell and by "
-        "composite bodies share bias and LᵀDL and differ in M alone.",
+        "composite bodies share bias and LᵀDL and differ only in M.",
         "On arms of special geometry it depends on the arm; inertia matrix by Gibbs–Appell and by composite bodies: "
         f"{_special_arms()}.",
-        "The algorithms of Angeles and of Balafoutis and Patel, which the paper names too, are not among appell's.",
-        "Errors are the largest and the mean one [rad/s²]. That Gibbs–Appell errs less than composite bodies depends "
-        "on where these keep their moments: about mass centres they err more, about joint origins they err alike.",
-        "Times are those of the compiled forward dynamics on states of the line, of which a twentieth is noise.",
+        "The algorithms of Angeles and of Balafoutis and Patel, which the paper also compares, are not implemented.",
+        "Errors are the largest and the mean one [rad/s²]. Whether Gibbs–Appell has smaller errors than "
+        "composite bodies "
+        "depends on their reference points: about mass centres they have larger errors, about joint origins "
+        "equal ones.",
+        "Times are those of the compiled forward dynamics on states of the line, with about 5 % noise.",
     )
     return conclusions.table((*conclusions.tensors(), *precision, *_simulation()), notes)
 
@@ -182,7 +189,7 @@ def _special_arms() -> str:
 
 
 def _simulation() -> list[tuple[Cell, ...]]:
-    """Return what the paper concludes from table 7."""
+    """Return the paper's conclusions on table 7."""
     table = section52.table7()
     gibbs, composite, articulated = (table.row(method) for method in ("GA", "CRBA", "ABA"))
     same = Holds(section52.TOLERANCE, "the greatest difference of the joints [rad]")
@@ -200,7 +207,7 @@ def _simulation() -> list[tuple[Cell, ...]]:
 # Table 5 and figure 2: single against double precision
 
 DEGREES = np.arange(0.0, 360.0, 2.0)
-"""Where the second link stands; the first lies along x. Both are at rest and no torque acts."""
+"""Angle of the second link; the first is along x. Both are at rest without torques."""
 
 _PAPER5 = {"CRBA": (1.2922, 0.275063), "GA": (0.534002, 0.0087611), "ABA": (0.4976, 0.01324)}
 _RULE5 = Within(0.1, "maximum and mean both; rounding errors that depend on the order of additions")
@@ -212,7 +219,7 @@ def accelerations(method: str, kind: type[np.floating[Any]]) -> Array:
 
     As in the paper, CRBA and GA solve M·a = −bias by Gauss–Jordan elimination. GA takes M and bias from the recursions
     of mata2002, ABA is appell's articulated form, CRBA keeps composite bodies by mass centre as Walker and Orin did,
-    "CRBA about joints" about joint origins. Numbers that a program would compute off line are rounded once.
+    "CRBA about joints" about joint origins. Constants that a program would precompute are rounded once.
 
     Examples
     --------
@@ -266,7 +273,7 @@ def _precision(single: Array, double: Array) -> tuple[float, float]:
 
 
 def table5() -> Table:
-    """Return how far single precision is from double in joint 1's acceleration, by method."""
+    """Return the error of single precision in joint 1's acceleration, by method."""
     exact, condition = accelerations("ABA", np.float64), _condition()
     rows: list[tuple[str | float | None, ...]] = []
     for method, remark in (("ABA", ""), ("CRBA", ", composites by mass centre"), ("GA", "")):
@@ -283,13 +290,17 @@ def table5() -> Table:
         ("method", "paper max", "paper mean", "reference max", "reference mean", "ours max", "ours mean", "verdict"),
         tuple(rows),
         (
-            "Reference: the numbers kept with the papers, not computed by appell.",
-            "No convention gives all six printed numbers. The differences are rounding errors, enlarged by a condition "
-            f"number of {condition.min():.1e} to {condition.max():.1e}; the order in which one adds up decides them.",
-            "The paper's ABA errors were not met: ours and the reference are thousands of times smaller at most, "
-            "hundreds of times in the mean. The articulated form never builds the badly conditioned matrix.",
-            "appell's own composite and Gibbs forms both keep moments about the joint and are the same arithmetic on "
-            "two parallel joints: they err alike. That the paper's CRBA errs more may come from keeping mass centres.",
+            "Reference: numbers stored with the papers, not computed by appell.",
+            "No convention gives all six printed numbers. The differences are rounding errors, amplified "
+            f"by a condition number of {condition.min():.1e} to {condition.max():.1e}; the order of summation matters.",
+            "The paper's ABA errors were not reproduced: ours and the reference are thousands of times smaller in the "
+            "maximum, hundreds of times in the mean. The articulated-body form never assembles the "
+            "ill-conditioned matrix.",
+            "appell's own composite and Gibbs forms both use moments about the joint and are the same "
+            "arithmetic on two "
+            "parallel joints, with equal errors. The larger errors of the paper's CRBA may come from moments "
+            "about mass "
+            "centres.",
         ),
     )
 

@@ -1,8 +1,8 @@
 """Tables 1 to 4 of mata2002: operation counts, as formulas in the number of joints and for n = 6.
 
-Counted as the paper counts: products with 0 and ±1 and what depends on constants alone are free, and so are signs,
-sines and cosines. "As the paper counts" is the named algorithm on Denavit–Hartenberg frames. "Compiled" is the program
-that appell runs, on frames and moments of its own choice (:mod:`appell.model.lean`).
+Counting rule of the paper: products with 0 and ±1, operations on constants, signs, sines and cosines are free. "As the
+paper counts" is the named algorithm on Denavit–Hartenberg frames. "Compiled" is the program that appell runs, on its
+own frames and moments (:mod:`appell.model.lean`).
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ Pair = tuple[Formula, Formula]
 
 @cache
 def general_arm(n: int, vertical: bool = False) -> Robot:
-    """Return an arm of n general links of one kind; its first axis stands along gravity if asked.
+    """Return an arm of n equal general links; with `vertical`, its first axis is along gravity.
 
-    Nothing in the link is zero or one. The links are alike so that signs and rounding are the same in each: where a sum
-    of constants vanishes exactly or only nearly, counts of arms differ. Of six links tried this one is neither the
-    cheapest nor the dearest.
+    No parameter of the link is zero or one. The links are equal, so that signs and rounding are the same in each:
+    counts depend on whether a sum of constants vanishes exactly. Of six links tried, this one has neither the lowest
+    nor the highest count.
 
     >>> general_arm(6).nv
     6
@@ -92,10 +92,10 @@ def compared(
     compiled: Counted | None,
     verdicts: tuple[Verdict | None, Verdict | None] = (None, None),
 ) -> list[Any]:
-    """Return two rows, products and sums, of what a paper counts, what we count its way, and what is compiled.
+    """Return two rows, products and sums: the paper's counts, ours by its rule, and those of the compiled program.
 
-    The verdict is on the named algorithm, not on the compiled program, whose algorithm is another. A row that the paper
-    does not have, with None for its counts, has no verdict. A verdict that is given replaces the computed one.
+    The verdict is on the named algorithm, not on the compiled program, whose algorithm differs. A row without counts of
+    the paper has no verdict. A given verdict replaces the computed one.
     """
     rows = []
     for side, name in enumerate(SIDES):
@@ -128,12 +128,12 @@ SOLVING = Misprint(
     "with divisions counted as products, as the 56 for the decomposition requires, two triangular systems take n² + n"
 )
 TOTAL = Misprint("the total includes parts that are misprinted")
-QUOTED = DifferentRules("a count of other authors, quoted without its formula; what is free in it is not said")
-NOT_OURS = NotComparable("the algorithm is not among appell's; the compiled program is another algorithm")
+QUOTED = DifferentRules("a count of other authors, quoted without its formula and its counting rule")
+NOT_OURS = NotComparable("the algorithm is not implemented; the compiled program is another algorithm")
 
 
 def table1() -> tuple[Table, ...]:
-    """Return table 1, inverse dynamics, and below it counts that others have published for arms of the catalogue."""
+    """Return table 1, inverse dynamics, and published counts for arms of the catalogue."""
     compiled = counted("inverse_dynamics")
     this = (Formula.of("-101", "96"), Formula.of("-100", "84"))
     rows = [
@@ -158,7 +158,7 @@ def table1() -> tuple[Table, ...]:
         f"Formulas are exact for n = {JOINTS[0]} … {JOINTS[-1]}. The rows with a dash are not in the paper.",
         "This work is section 4.1 as written, with mass centres (formulation mata2002). About joint origins, with no "
         "acceleration of a mass centre, it is appell's own form (formulation gibbs).",
-        "Ours by Newton–Euler is a trace with all constants folded, not the published hand count done again.",
+        "Our Newton–Euler count is a trace with folded constants, not a repetition of the published hand count.",
     )
     return Table("Table 1. Inverse dynamics of a general arm of n joints", COLUMNS, tuple(rows), notes), _others()
 
@@ -194,19 +194,17 @@ def _others() -> Table:
         ),
         tuple(rows),
         (
-            "The arm's own geometry with general links: no inertial parameter is zero. The catalogue's files have many "
-            "zeros, which a program for one robot leaves out.",
+            "The arm's own geometry with general links: no inertial parameter is zero. The catalogue's files have "
+            "many zeros, which a program for one robot skips.",
         ),
     )
 
 
-OPENSYMORO = DifferentRules(
-    "the published totals do not say which inertial parameters are zero; ours has none that is zero"
-)
+OPENSYMORO = DifferentRules("the publication does not list which inertial parameters are zero; ours has none")
 
 
 def with_general_links(robot: Robot) -> Robot:
-    """Return a robot of the same geometry whose every link has a general inertia."""
+    """Return a robot of the same geometry with general inertias of all links."""
     links = general_arm(robot.nv).model.bodies
     bodies = (replace(b, inertia=link.inertia) for b, link in zip(robot.model.bodies, links, strict=True))
     return robot.with_model(replace(robot.model, bodies=tuple(bodies)))
@@ -287,8 +285,8 @@ def table3() -> tuple[Table, ...]:
         "D repeats table 2 and has its verdict there. The printed totals include the two misprints.",
         "Divisions and roots count as products. Cholesky's decomposition has n roots and n(n − 1)/2 divisions, each of "
         "the two triangular systems n divisions. LᵀDL has n divisions and no root. The compiled program has LᵀDL.",
-        "The total is counted on the whole program: it shares terms between D and bias, and has the n sums of τ − bias "
-        "that the paper leaves out.",
+        "The total is counted on the whole program: it shares terms between D and bias, and has the n sums of τ − "
+        "bias that the paper omits.",
     )
     return (Table("Table 3. Forward dynamics of a general arm of n joints, in parts", COLUMNS, tuple(rows), notes),)
 

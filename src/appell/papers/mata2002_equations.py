@@ -13,7 +13,7 @@ SAMPLES = 200
 
 
 def equations() -> Table:
-    """Return how far sections 2 to 4 as written are from algorithms that share no equation with them."""
+    """Return the differences between sections 2 to 4 as written and independent algorithms."""
     arm = general_arm(6)
     rng = np.random.default_rng(2002)
     q, v, a = rng.normal(size=(3, SAMPLES, arm.nv))
@@ -64,6 +64,6 @@ def equations() -> Table:
 
 
 def _relative(ours: Array, other: Array) -> float:
-    """Return the largest error of a sample beside that sample's largest number."""
+    """Return the largest error of a sample relative to its largest value."""
     axes = tuple(range(1, ours.ndim))
     return float((np.abs(ours - other).max(axis=axes) / np.abs(other).max(axis=axes)).max())

@@ -1,10 +1,10 @@
 """mata2002, section 5.2: a PUMA along a straight line, by torques alone. Tables 6 and 7, figure 3.
 
-Inverse kinematics and inverse dynamics of the line give the torques that forward dynamics is then integrated under,
-with nothing that corrects the arm: table 6 is how far it strays, table 7 what that costs by formulation.
+Inverse kinematics and inverse dynamics of the line give the torques for the integration of forward dynamics, without
+feedback: table 6 has the tracking errors, table 7 the computing time by formulation.
 
-The paper contradicts itself on the speed, and names neither the branch nor how the torques reach the integrator. Each
-is therefore a choice here: :data:`READINGS`, the labels of :func:`appell.planning.analytic_ik`, and :data:`FEEDS`.
+The paper is inconsistent about the speed, and specifies neither the branch nor the interpolation of the torques. Each
+is therefore an option here: :data:`READINGS`, the labels of :func:`appell.planning.analytic_ik`, and :data:`FEEDS`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Feed = Callable[[int, float], Array]
 """The torques in an interval, by its number, at a time."""
 
 START, END, ATTITUDE = (0.5, 0.0, 0.05), (0.62, 0.3, 0.11), (0.0, 90.0, 180.0)
-"""Where the line begins and where the arm is after five seconds [m]; the attitude by Euler angles ZYZ [°]."""
+"""Start of the line and position after five seconds [m]; attitude by Euler angles ZYZ [°]."""
 SPEED, DURATION = 0.1, 5.0
 INTERVAL, TOLERANCE = 0.1, 1e-6
 READINGS = {
@@ -45,15 +45,16 @@ READINGS = {
     "0.1 m/s, 5 s": "0.5 m, past the second point",
     "0.1 m/s, both points": "3.286 s",
 }
-"""What the line may be: any two of the points, the speed and the time, and what the third then is."""
+"""Readings of the line: any two of the points, the speed and the time, and the resulting third."""
 FEEDS = ("continuous", "linear", "middle", "held")
-"""How torques reach the integrator: of every instant; on straight lines between those at the ends of the intervals;
-held over an interval at the torque of its middle; or at that of its beginning."""
+"""Interpolation of the torques: exact at every instant; linear between the ends of the intervals; held over an interval
+at
+the torque of its middle; or at that of its start."""
 USUAL: Label = (1, 1, 1)
 """The branch of tables 6 and 7: shoulder forward, elbow up. The wrist's sign changes no error."""
 
 _KNOTS, _DEGREE = 10, 7
-"""Where torques are wanted at every instant, a spline goes through this many in an interval: exact to 1e-11 N·m."""
+"""Spline nodes per interval for torques at every instant, exact to 1e-11 N·m."""
 _METHODS = {"CRBA": "composite", "ABA": "articulated", "GA": "gibbs"}
 _SIGNS = {1: "+", -1: "−"}
 
@@ -79,7 +80,7 @@ class Simulated(NamedTuple):
 
     @property
     def average(self) -> Array:
-        """Return the errors (3, 6) averaged over the ends of the intervals, the start not counted."""
+        """Return the errors (3, 6) averaged over the ends of the intervals, without the start."""
         average: Array = self.errors[:, 1:].mean(axis=1)
         return average
 
@@ -140,7 +141,7 @@ def torques(plan: CartesianLine, feed: str) -> Feed:
 
 
 def simulate(plan: CartesianLine, feed: Feed, forward: Callable[[Array, Array, Array], Array]) -> Simulated:
-    """Return where forward dynamics takes the arm under the torques: Runge–Kutta 4(5) anew in every interval."""
+    """Return the motion of the arm under the torques: Runge–Kutta 4(5), restarted in every interval."""
     from scipy.integrate import solve_ivp  # noqa: PLC0415  # slow to import
 
     t = edges(plan)
@@ -179,13 +180,15 @@ def simulated(reading: str = "both points, 5 s", label: Label = USUAL, feed: str
 
 _COPIED = Misprint("the same number, to six digits, is printed for two joints")
 _UNKNOWN = NotComparable(
-    "the paper says neither how the torques reach the integrator, nor on which branch and in what time the line is "
-    "run, and these decide the errors: its number is inside what they span, which is several decades wide"
+    "the paper specifies neither the interpolation of the torques, nor the branch, nor the duration, which determine "
+    "the errors: its number is within their range of several decades"
 )
-_LOOSE = NotComparable("the paper does not say how its integrator is restarted and how its torques reach it")
+_LOOSE = NotComparable(
+    "the paper specifies neither the restarts of its integrator nor the interpolation of its torques"
+)
 
 
-# Table 6: how far the arm strays
+# Table 6: tracking errors
 
 
 def table6() -> Table:
@@ -203,19 +206,20 @@ def table6() -> Table:
         ("quantity", "joint", "paper", "ours, τ linear between samples", "ours, τ continuous", "verdict"),
         tuple(rows),
         (
-            "Both points in 5 s, shoulder forward and elbow up, wrist's centre as the tool point; the paper names "
-            "neither branch nor tool, and no data of its PUMA: ours are those of valera2003, by the same authors.",
-            "Nothing corrects the arm, so it leaves the line at a rate that the smallest error of the torques starts: "
-            "how they reach the integrator decides the numbers, and orders of magnitude are all that can be compared.",
-            "The printed table has rows miscopied, as the verdicts say; the printed |Δa| of joint 5 seems to have lost "
-            "a factor of ten.",
+            "Both points in 5 s, shoulder forward and elbow up, wrist's centre as the tool point; the paper "
+            "specifies neither branch nor tool nor the data of its PUMA: ours are those of valera2003, by the "
+            "same authors.",
+            "Without feedback the arm leaves the line at a rate that depends on the smallest error of the torques: "
+            "their interpolation determines the numbers, and only orders of magnitude can be compared.",
+            "The printed table has miscopied rows, see the verdicts; the printed |Δa| of joint 5 seems to lack a "
+            "factor of ten.",
             "By CRBA and ABA the errors are the same, as in the paper: see table 7.",
         ),
     )
 
 
 def _printed_again(printed: Array, joint: int) -> int | None:
-    """Return the joint for which a joint's number is printed again: no two of six errors agree to six digits."""
+    """Return the joint for which a joint's number is repeated: no two of six errors agree to six digits."""
     same = [k for k in range(6) if k != joint and abs(printed[k] / printed[joint] - 1.0) < 1e-6]
     return same[0] + 1 if same else None
 
@@ -237,21 +241,21 @@ def readings_table() -> Table:
             f"The two points are {line().length:.5f} m apart: with both of them the paper's 0.1 m/s takes 3.286 s and "
             "its 5 s mean 0.06573 m/s.",
             "Branch: shoulder forward (+) or backward, elbow up (+) or down; the wrist's sign changes nothing. "
-            f"Torques are sampled each {INTERVAL:g} s: joined by straight lines, or held at that of the interval's "
-            "middle, or at that of its beginning; or continuous, computed for every instant.",
-            "No reading gives the paper's table. Its errors are as large as those that sampling the torques brings, "
-            "and a hundred thousand times those that the integrator's tolerance brings.",
+            f"Torques are sampled every {INTERVAL:g} s: linearly interpolated, or held at the value of the "
+            "interval's middle or start; or continuous, computed for every instant.",
+            "No reading gives the paper's table. Its errors are as large as those of sampled torques, and a hundred "
+            "thousand times those of the integrator's tolerance.",
         ),
-        unjudged="the paper's one number is judged in table 6; between the readings there are seven decades.",
+        unjudged="the paper's number is judged in table 6; the readings span seven decades.",
     )
 
 
-# Table 7: what the simulation costs
+# Table 7: computing time
 
 
 @cache
 def table7(repeats: int = 3) -> Table:
-    """Return the time and the evaluations that the simulated line takes, by formulation."""
+    """Return the time and the number of evaluations of the simulated line, by formulation."""
     plan = line()
     feed = torques(plan, "continuous")
     kernels = {method: puma().kernel("forward_dynamics", formulation=name) for method, name in _METHODS.items()}
@@ -288,13 +292,13 @@ def table7(repeats: int = 3) -> Table:
             "Ours: the line of table 6, torques continuous, the same for all three. Seconds on the paper's Pentium II "
             "at 400 MHz and on this machine cannot be compared; their ratios to GA's can.",
             "Most of the simulation's time is SciPy's integrator, so its ratios are near one; the native columns are "
-            "the formulation alone, ns a state in a batch of the motion's states.",
+            "the formulation only, ns per state in a batch of the motion's states.",
         ),
     )
 
 
 def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40) -> dict[str, float]:
-    """Return the least time a state [s] of each call; they take turns, so that all meet the same machine."""
+    """Return the shortest time per state [s] of each call; calls alternate, so that all see the same machine load."""
     least = dict.fromkeys(calls, float("inf"))
     for _ in range(repeats):
         for name, call in calls.items():
@@ -336,7 +340,7 @@ def _draw_errors() -> Drawn:
     t = np.linspace(0.0, plan.duration, 400)
     tau = puma().inverse_dynamics(*plan(t))
     for joint in range(6):
-        axes = arm if joint in (1, 2) else wrist  # the two that carry the arm's weight
+        axes = arm if joint in (1, 2) else wrist  # the two that support the arm's weight
         axes.plot(t, tau[:, joint], color=COLOURS[joint], label=f"joint {joint + 1}")
     arm.set(title="Torques of the line", ylabel="τ [N·m]")
     wrist.set(ylabel="τ [N·m]")
@@ -372,16 +376,16 @@ def _draw_figure4() -> Drawn:
 
 
 FIGURES = (
-    Figure("figure4", "Figure 4. The simulation; a star marks what is integrated.", _draw_figure4),
+    Figure("figure4", "Figure 4. The simulation; a star marks integrated quantities.", _draw_figure4),
     Figure(
         "figure3",
-        "Figure 3. The PUMA at the beginning and at the end of the line, the line, and where torques that are sampled "
-        "each 0.1 s lead the arm.",
+        "Figure 3. The PUMA at the start and at the end of the line, the line, and the motion under torques sampled "
+        "every 0.1 s.",
         _draw_figure3,
     ),
     Figure(
         "table6",
-        "Table 6, drawn. The torques of the line, and how the errors of the joints grow with nothing to correct them.",
+        "Table 6, plotted. The torques of the line, and the growth of the joint errors without feedback.",
         _draw_errors,
     ),
 )

@@ -1,8 +1,8 @@
-"""A spherical robot as its papers' simulators have it: open chains, held together by forces found as multipliers.
+"""A spherical robot as in the simulators of the papers: open chains, closed by constraint forces (multipliers).
 
-Nothing of the closed form is used. The platform hangs from the base by its Euler angles, three joints in a row; each
-leg is a chain of two joints, and its tip must point along its axis on the platform: e_tip(θ, ψ) = e(q). The tree's
-inverse dynamics is appell's for open robots; joints that no motor drives must need no force,
+It is independent of the closed form. The platform is connected to the base by its Euler angles, three joints in series;
+each leg is a chain of two joints, and its tip must point along its axis on the platform: e_tip(θ, ψ) = e(q). The
+inverse dynamics of the tree is appell's for open robots; passive joints have zero torque,
 
     tree's forces = Sᵀτ + Kᵀλ,    K = ∂(e_tip − e)/∂(joints).
 """
@@ -27,13 +27,13 @@ from appell.spatial.scalar import Array
 from appell.spatial.vector import IDENTITY, ZERO
 
 MOTORS = [3, 5, 7]
-"""Places of the motors' joints among the tree's nine: three Euler angles, then two joints a leg."""
+"""Indices of the motor joints among the tree's nine: three Euler angles, then two joints per leg."""
 STEPS = 30
 CLOSED = 1e-13
 
 
 class Simulated(NamedTuple):
-    """What the chains do on a motion of the platform: angles, rates, accelerations (n, 3, 2) of the legs, torques."""
+    """The chains on a motion of the platform: angles, rates, accelerations (n, 3, 2) of the legs, and torques."""
 
     angles: Array
     rates: Array
@@ -86,7 +86,7 @@ def _tilt(c: float, s: float) -> Any:
 
 
 def simulated(robot: Mechanism, q: Array, v: Array, a: Array, start: Array) -> Simulated:
-    """Return the legs' motion and the motors' torques (n, …) for the platform's motion, legs sought from `start`."""
+    """Return the legs' motion and the motor torques (n, …) for the platform's motion; `start` is the initial guess."""
     chains = tree(robot)
     joints = np.concatenate([q, start.reshape(len(q), 6)], axis=-1)
     for _ in range(STEPS):
@@ -109,7 +109,7 @@ def simulated(robot: Mechanism, q: Array, v: Array, a: Array, start: Array) -> S
 
 
 def _solved(matrix: Array, right: Array) -> Array:
-    """Return the least-squares solution of every sample; three rows a leg say two things, so no plain inverse."""
+    """Return the least-squares solution of every sample; the three rows per leg have rank two."""
     result: Array = (np.linalg.pinv(matrix, rcond=1e-12) @ right[..., None])[..., 0]
     return result
 

@@ -1,8 +1,8 @@
 """A spherical robot's chains in Pinocchio, an independent program: its own constrained dynamics of seven joints.
 
-Pinocchio's recursions need joints in depth-first order. It ties points, not hinges: all axes meet in the centre, so a
-point on the hinge's axis, one metre out, ties what the hinge does. One of the point's three rows is redundant, which
-the proximal solver takes.
+Pinocchio's recursions need joints in depth-first order. Its constraints connect points, not hinges: all axes meet in
+the centre, so a point on the hinge's axis at one metre is equivalent to the hinge. One of the point's three rows is
+redundant, which the proximal solver supports.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def has_pinocchio() -> bool:
 
 
 def accelerations(model: Model, q: Array, v: Array, tau: Array) -> Array:
-    """Return the accelerations (n, joints) of chains under joint forces, by Pinocchio's constraintDynamics.
+    """Return the accelerations (n, joints) of chains under joint torques, by Pinocchio's constraintDynamics.
 
     Parameters
     ----------
     model
         Chains of revolute joints about z, of :func:`appell.loops.spherical.chains.chains_of`.
     q, v, tau
-        Positions, velocities and forces (n, joints) of all joints of the model, in its order [rad, rad/s, N·m].
+        Positions, velocities and torques (n, joints) of all joints of the model, in its order [rad, rad/s, N·m].
 
     Raises
     ------
@@ -62,7 +62,7 @@ def accelerations(model: Model, q: Array, v: Array, tau: Array) -> Array:
 
 
 def _ties(pin: Any, made: Any, joints: dict[int, int], model: Model) -> tuple[Any, Any, Any]:
-    """Return the loops as points that stay together, with what Pinocchio computes them in."""
+    """Return the loops as point constraints, with their data in Pinocchio."""
     out = pin.SE3(np.eye(3), np.array([0.0, 0.0, 1.0]))
     ties, kept = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for closure in model.closures:

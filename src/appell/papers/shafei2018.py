@@ -5,8 +5,8 @@ The paper's equations are functions of any open tree: :func:`branches`, :func:`b
 :func:`flight_equations`, :func:`impact_equations` and :func:`impact`
 (:mod:`appell.papers.shafei2018_equations`). Table 1 and figures 12 and 13 count operations
 (:mod:`appell.papers.shafei2018_counts`). Section 6 lets a tree of ten rods fall inside a round wall: table 3, the
-energy, figures 14 to 19 and a film (:mod:`appell.papers.shafei2018_motion`). What is checked besides, and a motion with
-motors, is in :mod:`appell.papers.shafei2018_checks`.
+energy, figures 14 to 19 and an animation (:mod:`appell.papers.shafei2018_motion`). Further checks, and a motion with
+motors, are in :mod:`appell.papers.shafei2018_checks`.
 """  # noqa: D205  # the paper's title takes two lines
 
 from __future__ import annotations
@@ -62,11 +62,12 @@ CORRECTIONS = (
     'The "irrelevant terms" of (14) hold ω̇·(ω × B₂ω), which is relevant unless all axes are parallel.',
     "Appendix: step 2 takes the 3×3 block of A, the loop of step 4 runs over j, step 7 means U₁ⱼ.",
     "The wall is not given: it is a circle of radius 2.5 m about the origin.",
-    "The base starts at −(1 + √3)/2 in both directions, printed −1.366: only so are both halves alike.",
+    "The base starts at −(1 + √3)/2 in both directions, printed −1.366: only then are both halves symmetric.",
     "Table 3's |ṙ⁺ − ṙ⁻| is its normal component. The text's O₂ and O₄ at 1.08 s strike at 0.5697 s.",
     "Table 3 was integrated loosely: converged values differ from the second to fourth digit on.",
     "A rod's inertia about its centre is ml²/12 + J'l: J' of table 2 is that of the cross section alone.",
-    "(41): a joint that several branches share has its torque on one of them; on each it would be added up.",
+    "(41): a joint shared by several branches has its torque on one of them; otherwise it would be counted several "
+    "times.",
 )
 
 _PARTS, _DRAWN = "Figures 2 to 8 and 11.", "Figures 1, 4 and 10."
@@ -130,7 +131,7 @@ INDEX: tuple[Entry | Absent, ...] = (
     Entry("Figure 19", "energy", "appell.Run.plot()", "Figure 19.", (), "Energy history"),
     Entry("Table 3", "impacts", "appell.papers.shafei2018_motion.motion()", "Table 3."),
 )
-"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+"""Index of the paper: calls and places in the report, see :mod:`appell.reports.index`."""
 
 GIVES = (
     "The Gibbs–Appell equations of tree-shaped robots by 3×3 rotations and 4×4 transforms together, with operation "
@@ -154,14 +155,14 @@ _PICKS = (
 
 
 def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report:
-    """Return the tables "1", "equations", "3" and "motors", or those asked for, with their figures.
+    """Return the tables "1", "equations", "3" and "motors", or the requested ones, with their figures.
 
     Parameters
     ----------
     tables
-        Which tables; all unless given. "3" brings the run behind it.
+        The tables. Default: all. "3" includes its simulated run.
     duration
-        How long the tree is simulated [s].
+        Simulated time [s].
 
     Examples
     --------
@@ -199,7 +200,7 @@ def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report
 
 
 def conclude(run: Run) -> Table:
-    """Return what the paper concludes from its counts and from the motion, and whether it holds in ours."""
+    """Return the paper's conclusions on its counts and on the motion, and whether they hold in our results."""
     change = float(np.ptp(run.energy) / run.energy[0])
     mirrored = section6.asymmetry(run)
     rows: list[tuple[Cell, ...]] = [
@@ -230,7 +231,7 @@ def _motion(run: Run) -> tuple[Table, ...]:
 _EQUATIONS = Figure(
     "figure5",
     "Figures 5 to 8. Inertia matrices and right-hand sides ℜ of the four branches and of the tree at the start, in the "
-    "paper's order. Blue is positive, red negative, white zero; matrix and ℜ each over their largest "
-    "entry, as square roots",
+    "paper's order. Blue is positive, red negative, white zero; matrix and ℜ are relative to their largest entries, "
+    "as square roots",
     checks.draw_equations,
 )

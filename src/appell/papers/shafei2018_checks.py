@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 BRANCHES = ("1 2 3 4", "1 2 5 6 7", "1 2 5 8", "1 2 5 9 10")
 VIRTUAL = ("", "1 2", "1 2 5", "1 2 5")
 SIZES = (6, 7, 6, 7)
-"""The paper's branches: their links, those of them without mass, and how many velocities each has."""
+"""The paper's branches: their links, the massless ones among them, and their numbers of velocities."""
 ORDER = (*range(2, 12), 0, 1)
-"""The paper's order of velocities, q₁ … q₁₀, X₁, X₂, by place in ours."""
+"""The paper's order of velocities, q₁ … q₁₀, X₁, X₂, as indices in ours."""
 
 
 def _numbers(names: tuple[str, ...] | list[str]) -> str:
@@ -78,7 +78,7 @@ def structure() -> Table:
 
 
 def impacts(run: Run) -> Table:
-    """Return the impulses of table 3 as solutions of (47), beside those of the simulation."""
+    """Return the impulses of table 3 as solutions of (47), compared with those of the simulation."""
     robot, rule = load("shafei-tree"), Checked(1e-9, "the simulation's contact solver, relative")
     rows: list[tuple[Cell, ...]] = []
     for k, struck in enumerate(run.impacts, 1):
@@ -99,7 +99,7 @@ def impacts(run: Run) -> Table:
 
 
 def flight(run: Run) -> Table:
-    """Return how far the motion in mixed form, the paper's, is from that in appell's own formulation."""
+    """Return the differences between the motion in the paper's mixed form and in appell's default formulation."""
     duration = float(run.t[-1])
     other = motion(duration, formulation=None)
     t = np.linspace(0.0, duration, 401)
@@ -133,9 +133,9 @@ def flight(run: Run) -> Table:
 
 RESTITUTION = 0.8
 STIFFNESS, DAMPING = 20.0, 1.0
-"""Of the motors [N·m/rad, N·m·s/rad]: they hold the joints q₂ … q₁₀ where they start."""
+"""Gains of the motors [N·m/rad, N·m·s/rad], which hold the joints q₂ … q₁₀ at their initial values."""
 DRIVEN = 0.75
-"""How long the driven motion lasts [s]."""
+"""Duration of the driven motion [s]."""
 
 
 def motors(t: float, q: Array, v: Array) -> Array:
@@ -192,7 +192,7 @@ def by_equations(duration: float = DRIVEN) -> list[Struck]:
 
     touch.terminal, touch.direction = True, -1.0  # type: ignore[attr-defined]  # how SciPy takes an event
     t, y, found = 0.0, np.concatenate([START, np.zeros(n)]), list[Struck]()
-    leaving = 1e-5  # [s] in which points that have struck leave the wall, with no look for a next impact
+    leaving = 1e-5  # time [s] after an impact without search for the next one
     while t < duration:
         for until, events in ((min(t + leaving, duration), None), (duration, touch)):
             solved = solve_ivp(field, (t, until), y, "DOP853", events=events, rtol=1e-11, atol=1e-12)
@@ -208,7 +208,7 @@ def by_equations(duration: float = DRIVEN) -> list[Struck]:
 
 
 def motors_table() -> Table:
-    """Return the driven motion impact by impact, beside that by the equations, and its balance of energy."""
+    """Return the driven motion impact by impact, compared with the equations, and its energy balance."""
     run, other = driven(), by_equations()
     rule = Checked(1e-6, "(25) and (47) integrated by SciPy, relative")
     rows: list[tuple[Cell, ...]] = []
@@ -216,7 +216,8 @@ def motors_table() -> Table:
         ours = run.impacts[k] if k < len(run.impacts) else None
         theirs = other[k] if k < len(other) else None
         cells = [
-            None if x is None else f"{x.time:.8f} s: {', '.join(x.points)}, {_told(x.impulse)}" for x in (ours, theirs)
+            None if x is None else f"{x.time:.8f} s: {', '.join(x.points)}, {_as_text(x.impulse)}"
+            for x in (ours, theirs)
         ]
         error = np.inf
         if ours is not None and theirs is not None and ours.points == theirs.points:
@@ -238,18 +239,19 @@ def motors_table() -> Table:
         ("what", "ours", "by the paper's equations or by the balance", "verdict"),
         tuple(rows),
         (
-            f"Motors hold q₂ … q₁₀ where they start, τ = {STIFFNESS:g}(q₀ − q) − {DAMPING:g}q̇ [N·m]. q₁ has none: its "
+            f"Motors hold q₂ … q₁₀ at their initial values, τ = {STIFFNESS:g}(q₀ − q) − {DAMPING:g}q̇ [N·m]. q₁ has "
+            "none: its "
             "torque would come from outside the tree. The paper's own motion has no torques and e = 1.",
         ),
     )
 
 
-def _told(impulse: Array) -> str:
+def _as_text(impulse: Array) -> str:
     return ", ".join(f"{f:.6f}" for f in impulse) + " N·s"
 
 
 def work(run: Run) -> float:
-    """Return what the motors do between impacts [J], by Gauss–Legendre quadrature of τ·v."""
+    """Return the work of the motors between impacts [J], by Gauss–Legendre quadrature of τ·v."""
     nodes, weights = np.polynomial.legendre.leggauss(60)
     edges = np.unique([0.0, *(x.time for x in run.impacts), run.t[-1]])
     total = 0.0

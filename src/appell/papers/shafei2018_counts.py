@@ -1,8 +1,8 @@
 """Table 1 of shafei2018: operation counts of the equations of motion, as formulas in links per branch and branches.
 
-What is counted is I_f and ℜ of (25): the inertia matrix, one half of it, and the right-hand side. The robot is n_b
-branches of n links each that start from one sliding point, as the paper's formulas, all in proportion to n_b, suppose.
-Products with 0 and ±1 and what depends on constants alone are free, and so are signs, sines and cosines.
+The counts are those of I_f and ℜ of (25): the inertia matrix, one half of it, and the right-hand side. The robot has
+n_b branches of n links each from one sliding point, as the paper's formulas, all proportional to n_b, assume. Products
+with 0 and ±1, operations on constants, signs, sines and cosines are free.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LINKS = range(4, 8)
 BRANCHES = range(1, 4)
 SHOWN = (4, 4)
-"""Links per branch and branches of the numbers beside the formulas; the paper's figures 12 and 13 hold one of them."""
+"""Links per branch and branches for the numbers next to the formulas, included in figures 12 and 13."""
 
 Matrix = Callable[[Model, Scalars], Any]
 Vector = Callable[[Model, Scalars, Scalars], Any]
@@ -90,7 +90,7 @@ PAPER = {
 
 
 def star(links: int, branches: int, link: Body) -> Model:
-    """Return a robot of branches of links of one kind, all from a point that slides in the plane x, y.
+    """Return a robot with branches of equal links, all from a point that slides in the xy plane.
 
     >>> star(2, 3, rod()).nv
     8
@@ -106,12 +106,12 @@ def star(links: int, branches: int, link: Body) -> Model:
 
 
 def rod() -> Body:
-    """Return a link of the paper's own robot: a rod that turns in the plane about the end of the one before."""
+    """Return a link of the paper's robot: a rod that rotates in the plane about the end of the previous one."""
     return read("shafei-tree").bodies[3]
 
 
 def general() -> Body:
-    """Return a link in space with no zeros, that of mata2002's tables."""
+    """Return the general link of mata2002's tables, without zeros."""
     return general_arm(2).model.bodies[1]
 
 
@@ -132,14 +132,14 @@ def equations(model: Model, method: str) -> Count:
 
 
 def compiled(model: Model) -> Count:
-    """Return the operation count of what appell would compile: the cheapest method on the lean model."""
+    """Return the operation count of the compiled program: the method with the lowest count on the lean model."""
     counts = (equations(lean(model), method) for method in ("gibbs", "composite"))
     return min(counts, key=lambda c: c.multiplications + c.additions)
 
 
 @cache
 def counted(method: str | None, is_general: bool) -> Mapping[tuple[int, int], Count]:
-    """Return the counts of a method, or of what is compiled, over the grid of links and branches."""
+    """Return the counts of a method, or of the compiled program, over the grid of links and branches."""
     link = general() if is_general else rod()
     robots = {(n, b): star(n, b, link) for n in LINKS for b in BRANCHES}
     return {at: equations(model, method) if method else compiled(model) for at, model in robots.items()}
@@ -203,8 +203,9 @@ def table1() -> tuple[Table, ...]:
     notes = (
         f"n links per branch, n_b branches; formulas are exact for n = {LINKS[0]} … {LINKS[-1]} and n_b = "
         f"{BRANCHES[0]} … {BRANCHES[-1]}; numbers are for n = {SHOWN[0]}, n_b = {SHOWN[1]}.",
-        "Ours is the named algorithm traced: what is zero, one or constant takes no operation, such as the last row of "
-        "every transform. The paper does not say what it counts. Its 186n² for mata2002's method is sixteen times the "
+        "Ours is the named algorithm, traced: zeros, ones and constants take no operations, such as the last row of "
+        "every transform. The paper does not define its counting rule. Its 186n² for mata2002's method is "
+        "sixteen times the "
         "11.5n² that mata2002 gives for the inertia matrix, so it seems to multiply full matrices.",
         "Lagrange's form has all of a body's second moment in a 4×4 matrix, no 3×3 rotation (formulation lagrange).",
     )
@@ -217,17 +218,17 @@ HOLLERBACH = (Formula.of("-592", "830"), Formula.of("-464", "675"))
 
 
 def _hollerbach() -> Table:
-    """Return Hollerbach's own count, for one arm, beside ours of the same equations."""
+    """Return Hollerbach's count for one arm, compared with ours of the same equations."""
     ours, built = counted_arms("inverse_dynamics", "lagrange"), counted_arms("inverse_dynamics")
     return Table(
         "Beside table 1, Hollerbach's own count. Inverse dynamics of an arm of n joints by 4×4 matrices",
         COLUMNS,
         tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", HOLLERBACH, ours, built)),
-        ("Hollerbach's formulas are those commonly quoted for his 4×4 form; what is free in them is not known here.",),
+        ("Hollerbach's formulas are those commonly quoted for his 4×4 form; their counting rule is not known to us.",),
     )
 
 
-# Figures 12 and 13, and what the paper concludes from them
+# Figures 12 and 13, and the paper's conclusions on them
 
 RANGES = {"12": range(4, 13), "13": range(1, 11)}
 """Links per branch of figure 12, with four branches; branches of figure 13, of four links."""
@@ -272,7 +273,7 @@ COMPARED = (LINKS[0], BRANCHES[-1])
 
 
 def conclusions_on_counts() -> list[tuple[Cell, ...]]:
-    """Return what the paper concludes from table 1 and figures 12 and 13, and whether it holds in ours."""
+    """Return the paper's conclusions on table 1 and figures 12 and 13, and whether they hold in our results."""
     rows: list[tuple[Cell, ...]] = []
     for kind, is_general in (("general links", True), ("the paper's rods", False)):
         found = {m: counted(m, is_general)[COMPARED][:2] for m in ("gibbs", "mixed", "lagrange")}
@@ -289,8 +290,9 @@ def conclusions_on_counts() -> list[tuple[Cell, ...]]:
 
 NOTES = (
     f"Table 1, figures 12 and 13: products and sums for {COMPARED[0]} links per branch, {COMPARED[1]} branches.",
-    "In space the mixed form turns a body's inertia by 3×3 matrices besides moving its mass by 4×4 ones, where "
-    "Lagrange's form has both in one 4×4 matrix; for rods in a plane the turning is a constant and costs nothing.",
+    "In space the mixed form rotates a body's inertia by 3×3 matrices in addition to moving its mass by 4×4 ones, "
+    "while Lagrange's form has both in one 4×4 matrix; for rods in a plane the rotated inertia is constant and "
+    "takes no operations.",
 )
 
 

@@ -1,10 +1,10 @@
 """shafei2018's equations as arrays: a tree branch by branch, the branches assembled, and the impact.
 
-A tree is taken apart into branches, serial chains from the base to every tip. A link on several branches is real on the
-first and *virtual*, without mass, on the others. So every branch is a serial robot of its own, whose inertia matrix and
+A tree is divided into branches, serial chains from the base to every tip. A link on several branches is real on the
+first and *virtual*, without mass, on the others. Every branch is then a serial robot, whose inertia matrix and
 right-hand side (figures 2, 3, 5 and 6) are those of the mixed 3×3/4×4 form, and the tree's I_f and ℜ (figures 7 and 8)
-are their sums, each entry in its place. A joint's torque, friction and rotor inertia belong to the branch on which its
-link is real: (41) has a torque on every branch, and a joint that two branches share would be driven twice.
+are their assembled sums. A joint's torque, friction and rotor inertia belong to the branch on which its link is real:
+(41) has a torque on every branch, and a joint shared by two branches would be driven twice.
 
 All functions take any open tree, with any joints, on a fixed or a floating base, and arrays with any leading axes.
 """
@@ -42,12 +42,12 @@ __all__ = [
 ]
 
 DEPENDENT = 1e12
-"""Condition number of struck points, each scaled to one, from which on they are taken for dependent."""
+"""Condition number of the normalised contact problem above which the points count as dependent."""
 
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A branch as a serial robot: where its coordinates and velocities stand in the tree's, and its virtual links."""
+    """A branch as a serial robot: the indices of its coordinates and velocities in the tree, and its virtual links."""
 
     robot: Robot
     q: Array
@@ -81,12 +81,12 @@ def branches(robot: Robot) -> tuple[Branch, ...]:
     Parameters
     ----------
     robot
-        An open tree whose joints all move by themselves, on a fixed or a floating base.
+        An open tree without mimic joints, with a fixed or a floating base.
 
     Raises
     ------
     InputError
-        For a robot with loops, followers or a closed form: it has no branches.
+        For a robot with loops, mimic joints or a closed form, which has no branches.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def branches(robot: Robot) -> tuple[Branch, ...]:
     if not isinstance(robot, Robot):
         raise InputError(f"branches: expected a robot, as appell.load returns it, got {shown(robot)}")
     if robot.closure_names or robot.nv != robot.model.nv:
-        raise InputError(f"branches: robot '{robot.name}' is no open tree whose joints all move by themselves")
+        raise InputError(f"branches: robot '{robot.name}' is not an open tree without mimic joints")
     return _branches(robot)
 
 
@@ -141,17 +141,17 @@ def branch_equations(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike | 
     q, v
         Configurations (..., nq) and velocities (..., nv) of the tree.
     tau
-        Joint forces (..., nv); none if not given.
+        Joint torques (..., nv). Default: zero.
 
     Returns
     -------
-    Per branch of :func:`branches` its matrix (..., n, n) and right-hand side (..., n), in the order of the branch's own
-    velocities, ``branch.robot.independent``; ``branch.v`` says where these stand in the tree's.
+    Per branch of :func:`branches` its matrix (..., n, n) and right-hand side (..., n), in the order of the branch's
+    velocities, ``branch.robot.independent``; ``branch.v`` are their indices in the tree.
 
     Raises
     ------
     InputError
-        When the robot is no open tree, or an array does not fit.
+        When the robot is not an open tree, or an array does not fit.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def impact_equations(
     Raises
     ------
     InputError
-        When the robot is no open tree, a point is unknown, or an array does not fit.
+        When the robot is not an open tree, a point is unknown, or an array does not fit.
 
     Examples
     --------
@@ -272,8 +272,8 @@ def impact(
 ) -> Impact:
     """Return the velocities after an impact and the impulses: the solution of (47).
 
-    Every point leaves with e times the speed at which it came, and an impulse may be negative: the paper does not ask
-    whether the wall would have to pull. :func:`appell.simulate` does.
+    Every point separates with e times its approach speed. Impulses may be negative: the paper does not exclude
+    adhesion, :func:`appell.simulate` does.
 
     Parameters are those of :func:`impact_equations`.
 
@@ -298,7 +298,7 @@ def impact(
     size = np.sqrt(np.diagonal(shares, axis1=-2, axis2=-1))
     if not (size > 0.0).all() or np.linalg.cond(shares / (size[..., None] * size[..., None, :])).max() > DEPENDENT:
         raise InputError(
-            f"impact: robot '{robot.name}': the points cannot move independently along their normals; leave one out"
+            f"impact: robot '{robot.name}': the points cannot move independently along their normals; remove one"
         )
     solved = np.linalg.solve(matrix, right[..., None])[..., 0]
     return Impact(solved[..., :n], solved[..., n:])

@@ -32,19 +32,19 @@ RADIUS = 2.5
 _BASE = -0.5 * (1.0 + math.sqrt(3.0))
 _ANGLES = tuple(math.pi / 6.0 * k for k in (1, 1, -4, 1, 1, -4, 2, 0, 4, -2))
 START = (_BASE, _BASE, *_ANGLES)
-"""Where the catalogue's ``shafei-tree`` starts, at rest: X₁, X₂ [m] and q₁ … q₁₀ [rad] of section 6."""
+"""Initial configuration of the catalogue's ``shafei-tree``, at rest: X₁, X₂ [m] and q₁ … q₁₀ [rad] of section 6."""
 PRINTED = (-1.366, -1.366, *_ANGLES)
-"""The same with the four digits printed, from which the two halves are no longer alike."""
+"""The same with the four printed digits, which breaks the symmetry of the two halves."""
 
 POINTS = tuple(f"O{k}" for k in range(1, 12))
 """The frames that may strike the wall."""
 
 TIE = 1e-4
-"""Points that would strike within this time [s] strike together."""
+"""Tie window [s]: impacts within it are simultaneous."""
 
 
 class Row(NamedTuple):
-    """One impact of table 3: when, which points, angle of attack [°], 2vₙ [m/s] and impulse [N·s]."""
+    """One impact of table 3: time, points, angle of attack [°], 2vₙ [m/s] and impulse [N·s]."""
 
     time: float
     points: tuple[str, ...]
@@ -69,7 +69,7 @@ CONVERGED = (
     Row(1.082274684, ("O3",), 0.0, 12.467003, 57.368350),
     Row(1.387334046, ("O1", "O5"), 33.70392, 30.279201, 15.906487),
 )
-"""The converged reference: an independent program's values to the digits that no longer change with its tolerance."""
+"""The converged reference: values of an independent program, to the digits that do not change with its tolerance."""
 
 ENERGY = (18.66, 18.657872367)
 """Energy [J], printed and converged."""
@@ -87,7 +87,7 @@ def motion(
 ) -> Run:
     """Return the tree's motion from rest: e = 1, no friction, eleven points against the circle.
 
-    It is integrated in the paper's mixed form, another one, or without one in that of least cost.
+    It is integrated in the paper's mixed form by default; None selects the formulation with the lowest operation count.
 
     >>> motion(0.5).impacts[0].points
     ('O1', 'O5')
@@ -116,7 +116,7 @@ def _printed(tie_window: float) -> Run:
 
 
 def summary(impact: Impact) -> Row:
-    """Return an impact as table 3 tells it: of points that strike together, the first."""
+    """Return an impact as in table 3: the first of simultaneous points."""
     speed = float(impact.approach[0] + impact.departure[0])
     return Row(impact.time, impact.points, float(np.degrees(impact.angles[0])), speed, float(impact.impulse[0]))
 
@@ -144,11 +144,11 @@ def table3(run: Run) -> Table:
         ("impact", "quantity", "paper", "converged reference", "ours", "verdict"),
         tuple(rows),
         (
-            "Angle, speed and impulse are alike at both points of a pair. With e = 1 the paper's difference of "
+            "Angle, speed and impulse are equal at both points of a pair. With e = 1 the paper's difference of "
             "velocities is twice the normal speed before the impact, 2vₙ.",
-            "The reference is an independent program's, converged: no digit changes with its tolerance. Where "
-            "ours differs from the paper and equals the reference, the paper integrated too loosely.",
-            "The first flight can be checked by hand: every rod falls alike, so it lasts √(2Δ/g), Δ the height "
+            "The reference is an independent program's, converged: no digit changes with its tolerance. Where ours "
+            "differs from the paper and equals the reference, the paper's integration tolerance was too loose.",
+            "The first flight can be checked by hand: all rods fall equally, so it lasts √(2Δ/g), with Δ the height "
             "over the wall.",
             f"{len(ours)} impacts in {run.t[-1]:g} s.{later}",
         ),
@@ -156,7 +156,7 @@ def table3(run: Run) -> Table:
 
 
 def energy(run: Run) -> Table:
-    """Return the energy before and after every impact, and how far it drifts."""
+    """Return the energy before and after every impact, and its drift."""
     printed, converged = ENERGY
     holds = Holds(1e-9, "the relative change of the energy over the whole run")
     start = Digits()(str(printed), float(run.energy[0]))
@@ -177,11 +177,11 @@ def energy(run: Run) -> Table:
 
 
 def printed_start() -> Table:
-    """Return what the four digits printed for the start do, with the tie window and without."""
+    """Return the effect of the four printed digits of the start, with and without the tie window."""
     together, apart = _printed(TIE), _printed(0.0)
     rows: list[tuple[Cell, ...]] = []
     for k, exact in enumerate(CONVERGED):
-        rows.append((k + 1, _told(exact), *(_told(summary(run.impacts[k])) for run in (together, apart))))
+        rows.append((k + 1, _as_text(exact), *(_as_text(summary(run.impacts[k])) for run in (together, apart))))
     rows.append(("impacts in 2 s", str(len(CONVERGED)), str(len(together.impacts)), str(len(apart.impacts))))
     gap = apart.impacts[1].time - apart.impacts[0].time
     return Table(
@@ -189,15 +189,15 @@ def printed_start() -> Table:
         ("impact", "exact start, converged", f"printed start, tie window {TIE:g} s", "printed start, no tie window"),
         tuple(rows),
         (
-            f"From the printed digits O5 strikes {gap:.1e} s before O1. Within the tie window they are solved together "
-            "and the motion stays near the exact one; one after the other they push each other through the tree, and "
-            "it is a different motion altogether.",
+            f"From the printed digits O5 strikes {gap:.1e} s before O1. Within the tie window they are solved "
+            "simultaneously and the motion stays near the exact one; solved one after the other they interact "
+            "through the tree, and the motion differs completely.",
         ),
         unjudged="the paper gives the results of one start only, which table 3 judges.",
     )
 
 
-def _told(row: Row) -> str:
+def _as_text(row: Row) -> str:
     return f"{row.time:.6f} s: {_named(row.points)}, {row.impulse:.4f} N·s"
 
 
@@ -206,7 +206,7 @@ def _named(points: Sequence[str]) -> str:
 
 
 def asymmetry(run: Run) -> float:
-    """Return how far [m] the points of one half are from the mirror images of the other half's, at most."""
+    """Return the largest distance [m] of the points of one half from the mirrored points of the other half."""
     places = _points(run).positions(run.at(np.linspace(0.0, float(run.t[-1]), 201))[0])[..., :2]
     halves = [places[:, [POINTS.index(pair[k]) for pair in _PAIRS]] for k in (0, -1)]
     return float(np.abs(halves[0] - halves[1] * np.array([-1.0, 1.0])).max())
@@ -219,11 +219,11 @@ _PAIRS = (("O1", "O5"), ("O2", "O4"), ("O7", "O10"), ("O8", "O11"), ("O3",), ("O
 _BRANCHES = ((1, 2, 3, 4, 5), (1, 2, 3, 6, 7, 8), (1, 2, 3, 6, 9), (1, 2, 3, 6, 10, 11))
 """Points along the branches, figure 1: all start from O1."""
 _RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10), (10, 11))
-"""Which points the rods join, figure 4."""
+"""Points connected by rods, figure 4."""
 
 
 def figures(run: Run) -> tuple[Figure | Film, ...]:
-    """Return figures 14 to 19 and the film of the motion, drawn when they are wanted."""
+    """Return figures 14 to 19 and the animation of the motion, drawn on demand."""
     histories = {
         "14": ("positions of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, False),
         "15": ("velocities of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, True),
@@ -245,12 +245,14 @@ def figures(run: Run) -> tuple[Figure | Film, ...]:
     )
     drawn.append(Figure("figure19", "Figure 19. Kinetic, potential and total energy", partial(_energies, run)))
     shown: Callable[[], bytes] = partial(film, run, "gif", fps=20.0, speed=0.25)
-    drawn.append(Film("motion", "The motion inside the circle, four times slower; arrows are impulses", shown))
+    drawn.append(
+        Film("motion", "The motion inside the circle, slowed down by a factor of four; arrows are impulses", shown)
+    )
     return tuple(drawn)
 
 
 def _points(run: Run) -> Points:
-    assert run.robot is not None  # a run that has just been simulated has one
+    assert run.robot is not None  # a simulated run has one
     return Points(run.robot, resolve(run.robot, POINTS))
 
 
@@ -299,14 +301,14 @@ def _poses(run: Run) -> Drawn:
     key = (
         Line2D([], [], color="#555555", linewidth=1.2, label=f"wall, radius {RADIUS:g} m"),
         Line2D([], [], color=COLOURS[0], linewidth=1.6, label="rod, 1 m"),
-        Line2D([], [], color=COLOURS[4], marker="o", linestyle="", markersize=6.0, label="point that strikes"),
+        Line2D([], [], color=COLOURS[4], marker="o", linestyle="", markersize=6.0, label="impact point"),
     )
     drawn.legend(handles=key, loc="outside lower center", ncols=3)
     return drawn
 
 
 def _drawings(run: Run) -> Drawn:
-    """Draw the tree with its points, a colour a branch, and the first impact with the velocities of its point."""
+    """Draw the tree with its points, one colour per branch, and the first impact with the velocities of its point."""
     drawn = figure(8.0, 3.8)
     tree, near = drawn.subplots(1, 2)
     first = run.impacts[0] if run.impacts else None

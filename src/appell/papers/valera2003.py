@@ -92,12 +92,12 @@ INDEX: tuple[Entry | Absent, ...] = (
     Entry("Section 4", "identification", "appell.identify(robot, log, method='qr')", "Identification."),
     Entry("Section 4", "identification, separated", "appell.identify(robot, log, 'ridge')", "Identification on ill"),
 )
-"""From the paper to calls and places in the report; see :mod:`appell.reports.index`."""
+"""Index of the paper: calls and places in the report, see :mod:`appell.reports.index`."""
 
 GIVES = (
     "Computed-torque control of an industrial arm from the Gibbs–Appell equations in vector form: operation counts, "
-    "three control laws in an open control unit, and the torques of a straight line. It claims slightly fewer "
-    "operations than Newton–Euler in the same form, and joints that follow their references."
+    "three control laws in an open control unit, and the torques of a straight line. It claims slightly lower "
+    "operation counts than Newton–Euler in the same form, and joints that follow their references."
 )
 
 _PICKS = (
@@ -131,7 +131,7 @@ _PICKS = (
 
 
 def report(tables: Sequence[str] | None = None) -> Report:
-    """Return the tables "1", "2", "3", "4", "unit", "line", "equations" and "identification", or those asked for.
+    """Return the tables "1", "2", "3", "4", "unit", "line", "equations" and "identification", or the requested ones.
 
     Figures 3 and 4 come with "line", figure 5 and those of the control unit with "4" and "unit".
 
@@ -171,12 +171,10 @@ def report(tables: Sequence[str] | None = None) -> Report:
 
 
 def conclude() -> Table:
-    """Return what the paper concludes, and whether it holds in ours."""
+    """Return the conclusions of the paper, and whether they hold in our results."""
     left = {law: 1e3 * float(abs(control.moved(law, control.ARMS[1]).end - control.GOAL).max()) for law in control.LAWS}
     (_, point), (name, tracking), (integral, removed) = left.items()
-    statement = (
-        "Section 4: integral action removes the error of position, in mrad, that a wrong model and friction leave"
-    )
+    statement = "Section 4: integral action removes the position error [mrad] caused by model errors and friction"
     rows = [
         *conclusions.vectors(),
         conclusions.row(statement, (f"ten times {integral}", (10.0 * removed,)), (name, (min(point, tracking),))),

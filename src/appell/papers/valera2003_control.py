@@ -1,7 +1,8 @@
-"""valera2003, sections 3 and 4: the laws of table 4 in the open control unit, on an arm that is not quite its model.
+"""valera2003, sections 3 and 4: the control laws of table 4 in the control unit, on an arm that differs from its model.
 
 The unit is :mod:`appell.control`: encoders, potentiometers, converters of 12 bits, thermal switches. The arm behind it
-is the PUMA 600 as modelled, or 20 % heavier and with the Coulomb friction of the PUMA 560, which the laws do not know.
+is the PUMA 600 as modelled, or 20 % heavier and with the Coulomb friction of the PUMA 560, which the control laws do
+not model.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ if TYPE_CHECKING:
 
 HOME = np.array([0.0, -0.9, 2.8, 0.0, 0.8, 0.0])
 GOAL = np.array([0.4, -0.6, 2.4, 0.3, 0.5, -0.3])
-"""Where the motions begin, and where those of table 4 end [rad]."""
+"""Start of the motions, and goal of those of table 4 [rad]."""
 STEPS = (0.225, 0.061)
-"""What a control step took on the paper's two machines [ms]."""
+"""Duration of a control step on the paper's two machines [ms]."""
 RATE, STEP = 200.0, 2.5e-3
-"""Periods of the unit in a second, and the steps that the arm is simulated in [s]; the paper has neither."""
+"""Control rate [Hz] and integration step of the arm [s]; the paper gives neither."""
 MOVING, HOLDING = 2.0, 1.5
-"""How long the spline of table 4 takes, and how long its end is held [s]."""
+"""Duration of the spline of table 4, and holding time at its end [s]."""
 FREQUENCY = 8.0
-"""The frequency [rad/s] that gains are for."""
+"""Natural frequency of the gains [rad/s]."""
 HEAVIER = 1.2
 ARMS = ("as modelled", "20 % heavier, with friction")
 LAWS = {
@@ -57,7 +58,7 @@ MACHINES = NotComparable("theirs is in C on Pentiums at 150 and 350 MHz, ours th
 
 
 class Moved(NamedTuple):
-    """A run of the unit, and where the arm truly stood at its end."""
+    """A run of the unit, and the true final configuration of the arm."""
 
     run: LoopRun
     end: Array
@@ -72,7 +73,7 @@ def arm(name: str) -> Robot:
 
 
 def tabled(motion: Trajectory) -> Callable[[float], tuple[Array, Array, Array]]:
-    """Return a motion computed before the run, at every period."""
+    """Return a motion precomputed at every period."""
     last = int(np.ceil(motion.duration * RATE))
     q, v, a = motion(np.arange(last + 1) / RATE)
 
@@ -84,7 +85,7 @@ def tabled(motion: Trajectory) -> Callable[[float], tuple[Array, Array, Array]]:
 
 
 def law_of(name: str, reference: Any, frequency: ArrayLike = FREQUENCY) -> JointLaw:
-    """Return a law of table 4, with the gains of a frequency, within what the amplifiers can give."""
+    """Return a control law of table 4, with the gains of a frequency, limited to the torques of the amplifiers."""
     limit = PUMA600.limit
     if name == "point to point":
         return PointToPoint(puma(), GOAL, *gains(frequency), limit=limit)
@@ -107,10 +108,10 @@ def moved(law: str, name: str) -> Moved:
 
 
 def resolution() -> Array:
-    """Return the error (6,) at rest that the unit cannot see or remove [rad].
+    """Return the resolution (6,) of the unit at rest [rad].
 
-    Half a step of the potentiometers at homing, one count of the encoders, and what half a step of the converters is
-    worth against the stiffness K_p.
+    Half a step of the potentiometers at homing, one count of the encoders, and half a step of the converters divided by
+    the stiffness K_p.
     """
     homing = 0.5 * (np.asarray(PUMA600.upper) - PUMA600.lower) / (2**PUMA600.bits - 1)
     half_step = PUMA600.limit / 2**PUMA600.bits
@@ -126,7 +127,7 @@ _STAYS_OFF = Less(
 
 
 def table4() -> Table:
-    """Return how the three laws of table 4 do on both arms."""
+    """Return the errors of the three control laws of table 4 on both arms."""
     rows: list[tuple[Cell, ...]] = []
     for name in ARMS:
         for law, formula in LAWS.items():
@@ -142,8 +143,7 @@ def table4() -> Table:
     notes = (
         f"A spline of {MOVING:g} s to the goal, held {HOLDING:g} s, at {RATE:g} Hz; gains of {FREQUENCY:g} rad/s. "
         f"The unit resolves {unit} mrad.",
-        "Friction is that of the PUMA 560 in the catalogue, which holds the sixth joint against the laws without "
-        "integral action.",
+        "Friction is that of the PUMA 560 in the catalogue; without integral action the sixth joint sticks.",
     )
     columns = (
         "controller",
@@ -161,7 +161,7 @@ def table4() -> Table:
 
 
 def step_table() -> Table:
-    """Return how long a control step takes."""
+    """Return the duration of a control step."""
     law = law_of("tracking", Spline([0.0, MOVING], [HOME, GOAL], 5))
     best = min(_seconds(partial(law, k * 1e-3, HOME, np.zeros(6))) for k in range(200))
     words = f"{STEPS[0]} and {STEPS[1]}"
@@ -193,7 +193,7 @@ def unit_table() -> Table:
         ("– greatest voltage [V]", 10, int(-outputs.min())),
         ("tool: digital outputs", 2, len(plant.tools)),
     )
-    none = "these are what the unit is made with, not results."
+    none = "these are specifications of the unit, not results."
     return Table("Section 3. Signals of the control unit", ("signal", "paper", "ours"), signals, unjudged=none)
 
 
@@ -209,16 +209,16 @@ def fitting_branch() -> tuple[int, int, int]:
 
 
 HOT, COOLING = 3.0, 0.5
-"""When a thermal switch opens in the second run of the line, and how long the braked arm is looked at [s]."""
+"""Time at which a thermal switch opens in the second run of the line, and observation time of the braked arm [s]."""
 SETTLED = 1.0
-"""How long the arm, which starts at rest, may take to reach the speed of the line [s]."""
+"""Time for the arm to reach the speed of the line from rest [s]."""
 WRIST = FREQUENCY * np.array([2.0, 2.0, 2.0, 3.0, 3.0, 5.0])
-"""Frequencies [rad/s] for references: the wrist's friction is large beside its inertia, and gains are per inertia."""
+"""Natural frequencies [rad/s] for references: higher at the wrist, whose friction is large relative to its inertia."""
 
 
 @cache
 def unit_run(is_hot: bool = False) -> tuple[LoopRun, SimulatedPlant]:
-    """Return the unit on the straight line, the arm heavier and with friction; with a motor that gets hot if asked."""
+    """Return the unit on the straight line, the arm heavier and with friction; optionally with an overheating motor."""
     motion = line(fitting_branch())
     plant = SimulatedPlant(arm(ARMS[1]), q=motion(0.0).q, step=STEP, hot={1: HOT} if is_hot else None)
     law = law_of("tracking with integral action", tabled(motion), WRIST)
@@ -226,7 +226,7 @@ def unit_run(is_hot: bool = False) -> tuple[LoopRun, SimulatedPlant]:
 
 
 def run_table() -> Table:
-    """Return what the unit did on the line."""
+    """Return the results of the unit on the line."""
     run, plant = unit_run()
     steady = run.t >= SETTLED
     way = np.subtract(END, START)
@@ -255,12 +255,12 @@ def run_table() -> Table:
 
 @cache
 def _stop() -> tuple[float, float]:
-    """Return how long after a thermal switch opened the brakes were on [s], and how far the arm went from there."""
+    """Return the delay between the opening of a thermal switch and the brakes [s], and the motion afterwards."""
     run, plant = unit_run(is_hot=True)
     if run.stopped is None or run.stopped.kind != "thermal switch" or not plant.is_braked:
         return np.inf, np.inf
     late = abs(plant.now() - HOT)
-    plant.wait(plant.now() + STEP)  # the brakes take hold
+    plant.wait(plant.now() + STEP)  # the brakes engage
     stood = plant.q.copy()
     plant.wait(plant.now() + COOLING)
     return late, float(np.abs(plant.q - stood).max())
@@ -284,7 +284,7 @@ def followed(name: str) -> LoopRun:
 
 
 def reference_table() -> Table:
-    """Return how the joints follow a ramp and a spline."""
+    """Return the tracking errors for a ramp and a spline."""
     rows: list[tuple[Cell, ...]] = []
     for name in ("ramp", "spline"):
         run = followed(name)

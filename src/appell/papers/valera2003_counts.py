@@ -1,9 +1,9 @@
 """Tables 2 and 3 of valera2003: operations of the vector form, step by step and in all.
 
 Every step is counted on the program itself. One trace has the results of all steps; an operation belongs to the first
-step whose results need it, and those that no torque needs are left out.
+step whose results depend on it, and operations without effect on the torques are omitted.
 
-The paper's products are those of rotation matrices, which step 1 forms with four products a joint. Its sums are those
+The paper's products are those of rotation matrices, which step 1 forms with four products per joint. Its sums are those
 of two rotations in turn, about x and about z: a vector takes four sums, where the formed matrix takes five. So products
 are counted with :func:`formed` matrices, and sums with rotations :func:`in_turn`.
 """
@@ -45,7 +45,7 @@ STEPS = {
     "5": ("B, (23)–(26)", ("31", "26"), ("-38", "-37")),
     "6": ("τ = A + B", ("0", "1"), ("0", "0")),
 }
-"""Table 2: what a step does, what it costs per joint, and what is taken off, products and sums."""
+"""Table 2: description of a step, products and sums per joint, and constant terms."""
 VECTOR = (Formula.of("-136", "121"), Formula.of("-116", "91"))
 NEWTON_EULER = (Formula.of("-112", "121"), Formula.of("-82", "90"))
 """Table 3, products and sums."""
@@ -66,14 +66,14 @@ def program(model: Model, turned: Callable[[Link], Link]) -> Callable[..., list[
         moving = motions(model, chain, v, a)
         own = [rotational(body.inertia, motion) for body, motion in zip(model.bodies, moving, strict=True)]
         tau = merged(model, chain, moving, own)
-        # ∂ω̇/∂q̈ of step 3 is the axis z; in step 6 nothing is left to add
+        # ∂ω̇/∂q̈ of step 3 is the axis z; step 6 has no additions
         return [[link.rotations for link in chain], moving, (), own, tau, ()]
 
     return steps
 
 
 def counts(model: Model, turned: Callable[[Link], Link]) -> list[Count]:
-    """Return the operations of each step, without those that no torque needs.
+    """Return the operations of each step, without those that do not affect the torques.
 
     >>> [str(step) for step in counts(general_arm(3).model, formed)][3]
     '49 M, 36 A'
@@ -93,7 +93,7 @@ def counts(model: Model, turned: Callable[[Link], Link]) -> list[Count]:
 
 
 def _needed(tape: Tape, roots: Iterable[int]) -> frozenset[int]:
-    """Return the places of all steps of a tape that some of its values need."""
+    """Return the indices of all steps of a tape on which some of its values depend."""
     seen: set[int] = set()
     open_ends = list(roots)
     while open_ends:
@@ -105,7 +105,7 @@ def _needed(tape: Tape, roots: Iterable[int]) -> frozenset[int]:
 
 
 def _part(tape: Tape, places: Iterable[int]) -> Tape:
-    """Return some steps of a tape, to be counted and not to be run."""
+    """Return some steps of a tape, for counting only."""
     return Tape(tape.name, tape.inputs, (), tuple(tape.steps[k] for k in sorted(places)), ())
 
 
@@ -142,7 +142,7 @@ def table1() -> Table:
         program = None if formulation is None else str(counted("inverse_dynamics", formulation)[6])
         rows.append((authors, principle, variables, formulation, program))
     columns = ("authors", "principle", "variables", "formulation of appell", "its operations, n = 6")
-    none = "the paper's table names algorithms of others, without numbers."
+    none = "the paper's table lists algorithms of other authors, without numbers."
     return Table("Table 1. Algorithms for inverse dynamics", columns, tuple(rows), unjudged=none)
 
 
@@ -157,13 +157,15 @@ def table2() -> Table:
         for side, name in enumerate(SIDES):
             theirs = paper[side]
             shown = str(theirs), theirs(6), str(mine[side]), own[6][:2][side]
-            verdict = judged(paper, mine, side) if theirs(6) or own[6][:2][side] else None  # nothing is no result
+            verdict = (
+                judged(paper, mine, side) if theirs(6) or own[6][:2][side] else None
+            )  # an empty step has no result
             rows.append((step, what, name, *shown, verdict))
     both = " or ".join(f"{name} {_sum(turned)}" for name, turned in (("formed", formed), ("in turn", in_turn)))
     notes = (
         "The paper's products are those of matrices formed in step 1, its sums those of two rotations in turn; "
         f"ours are counted so too. No one program takes both: it is {both} in all.",
-        "α and β are one recursion. Then nothing is left to add in step 6, where the paper counts n sums.",
+        "α and β are one recursion. Step 6 then has no additions, where the paper counts n sums.",
         f"Formulas are exact for n = {JOINTS[0]} … {JOINTS[-1]}.",
     )
     columns = ("step", "what", "operations", "paper", "paper n=6", "ours", "ours n=6", "verdict")

@@ -1,9 +1,9 @@
 """valera2003, end of section 4: the parameters of τ = K·Φ by four matrix techniques, here on a simulated PUMA 600.
 
-The paper names the techniques and gives no numbers. Logs are of the arm's own model along Fourier series; the fits
-begin from masses and inertias 5 % too large. On a motion that excites the arm the four agree. Two logs of one harmonic
-and small motions separate them: noise there is magnified by least squares and held down by singular values that are cut
-and by ridge; without noise the normal equations lose digits, since they square the condition number.
+The paper names the techniques and gives no numbers. Logs are simulated with the arm's model along Fourier series; the
+fits start from masses and inertias 5 % too large. On an exciting motion the four agree. Two logs of one harmonic and
+small amplitude separate them: noise is amplified by least squares and suppressed by truncated singular values and by
+ridge regression; without noise the normal equations lose digits, since they square the condition number.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ TECHNIQUES = {
     "ridge": "ridge regression",
 }
 WRONG = 1.05
-"""By what factor masses and inertias are off that the fits begin from."""
+"""Factor of the initial masses and inertias of the fits."""
 DURATION, RATE = 20.0, 50.0
 
 
-class Motion(NamedTuple):
-    """A motion to identify on: amplitude [rad] and number of harmonics, and the noise of torques over their spread."""
+class LogMotion(NamedTuple):
+    """A motion for identification: amplitude [rad], number of harmonics, and relative torque noise."""
 
     amplitude: float
     harmonics: int
@@ -44,14 +44,14 @@ class Motion(NamedTuple):
     seed: int = 1
 
 
-EXCITING = Motion(0.3, 5, 0.01)
-OTHER = Motion(0.3, 5, 0.01, 2)
-"""Another motion, which the fits have not seen."""
-NOISY, CLEAN = Motion(0.1, 1, 0.01, 4), Motion(0.01, 1, 0.0)
+EXCITING = LogMotion(0.3, 5, 0.01)
+OTHER = LogMotion(0.3, 5, 0.01, 2)
+"""A held-out motion."""
+NOISY, CLEAN = LogMotion(0.1, 1, 0.01, 4), LogMotion(0.01, 1, 0.0)
 
 
 def identification_table() -> Table:
-    """Return what the four techniques find: errors in standard deviations, and of the torques of another motion.
+    """Return the results of the four techniques: errors in standard deviations, and torque errors of another motion.
 
     >>> identification_table().columns[0]
     'technique'
@@ -65,14 +65,14 @@ def identification_table() -> Table:
         rows.append((name, fit.base.n, float(np.sqrt(np.mean(off**2))), float(off.max()), 100.0 * error, rule(error)))
     columns = ("technique", "base parameters", "error: rms [σ]", "error: largest [σ]", "other motion [%]", "verdict")
     notes = (
-        f"Simulated log of {DURATION:g} s with {EXCITING.noise:.0%} noise; σ are the deviations that the fit states.",
-        "The paper names the techniques; it prints no results of them.",
+        f"Simulated log of {DURATION:g} s with {EXCITING.noise:.0%} noise; σ are the standard errors of the fit.",
+        "The paper lists the techniques without results.",
     )
     return Table("Identification. Four techniques on a simulated PUMA 600", columns, tuple(rows), notes)
 
 
 def conditioning_table() -> Table:
-    """Return the errors of the four techniques on logs that tell little, which separate them."""
+    """Return the errors of the four techniques on poorly exciting logs, which separate them."""
     held, orthogonal = Falls("regularisation, from QR"), Falls("orthogonality, from pseudo-inverse to QR")
     rows: list[tuple[Cell, ...]] = []
     for name, motion in (("one harmonic, 1 % noise", NOISY), ("one tiny harmonic, no noise", CLEAN)):
@@ -85,8 +85,8 @@ def conditioning_table() -> Table:
         rows.append((name, condition(motion), *errors.values(), verdict))
     columns = ("log", "condition number", *TECHNIQUES.values(), "verdict")
     notes = (
-        "Errors of the base parameters, the norm of all over that of the true ones. The fits begin "
-        f"{100 * (WRONG - 1):.0f} % off, which is what cut singular values and ridge lean on.",
+        "Errors of the base parameters, the norm of all over that of the true ones. The fits start "
+        "{100 * (WRONG - 1):.0f} % off, towards which truncated singular values and ridge regression are biased.",
         f"The condition number is of columns of unit length. Amplitudes are {NOISY.amplitude:g} and "
         f"{CLEAN.amplitude:g} rad.",
     )
@@ -94,19 +94,19 @@ def conditioning_table() -> Table:
 
 
 @cache
-def fitted(method: str, motion: Motion) -> Fit:
+def fitted(method: str, motion: LogMotion) -> Fit:
     """Return the fit of one technique on the log of a motion."""
     return identify(_believed(), _log(motion), method, friction=False, rotors=False)
 
 
 def parameter_error(fit: Fit) -> float:
-    """Return how far the base parameters are off, relative."""
+    """Return the relative error of the base parameters."""
     true = fit.base.values(_arm())
     return float(np.linalg.norm(fit.values - true) / np.linalg.norm(true))
 
 
-def condition(motion: Motion) -> float:
-    """Return the condition number of the observation matrix of base parameters, its columns of unit length."""
+def condition(motion: LogMotion) -> float:
+    """Return the condition number of the observation matrix of base parameters, with normalised columns."""
     kept = list(fitted("qr", motion).base.kept)
     columns = _arm().regressor(*_states(motion)[1:]).reshape(-1, len(_arm().parameters))[:, kept]
     return float(np.linalg.cond(columns / np.linalg.norm(columns, axis=0)))
@@ -122,7 +122,7 @@ def _believed() -> Robot:
     return perturbed(_arm(), WRONG)
 
 
-def _states(motion: Motion) -> tuple[Array, Array, Array, Array]:
+def _states(motion: LogMotion) -> tuple[Array, Array, Array, Array]:
     rng = np.random.default_rng(motion.seed)
     sine, cosine = motion.amplitude * rng.normal(size=(2, motion.harmonics, _arm().nv))
     t = np.arange(0.0, DURATION, 1.0 / RATE)
@@ -130,7 +130,7 @@ def _states(motion: Motion) -> tuple[Array, Array, Array, Array]:
 
 
 @cache
-def _log(motion: Motion) -> Log:
+def _log(motion: LogMotion) -> Log:
     t, q, v, a = _states(motion)
     tau = _arm().inverse_dynamics(q, v, a)
     noise = np.random.default_rng([motion.seed, 1]).normal(size=tau.shape)

@@ -1,4 +1,4 @@
-"""valera2003, section 4: the straight line of the PUMA 600, its torques, and what the printed equations give on it."""
+"""valera2003, section 4: the straight line of the PUMA 600, its torques, and results of the printed equations."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
 START, END, ATTITUDE = (0.6, 0.175, 0.25), (0.018, 0.757, 0.0), (45.0, 60.0, 90.0)
-"""Section 4: where the line begins and ends [m], and the attitude by Euler angles ZYZ [°]."""
+"""Section 4: start and end of the line [m], and the attitude by Euler angles ZYZ [°]."""
 DURATION = "8.6"
-"""How long the line takes, as printed [s]."""
+"""Duration of the line, as printed [s]."""
 SPEED = 0.1
-"""How fast the wrist centre goes [m/s]."""
+"""Speed of the wrist centre [m/s]."""
 MAIN = (1, 1, 1)
-"""The branch of the figures: shoulder forward, elbow up, fifth joint positive. The paper does not name its own."""
+"""The branch of the figures: shoulder forward, elbow up, fifth joint positive. The paper specifies none."""
 
 
 @cache
@@ -72,7 +72,7 @@ def duration_table() -> Table:
 
 
 def line_table() -> Table:
-    """Return the line on its eight branches: the joints at the start and the largest torques on the way."""
+    """Return the line on its eight branches: initial joint angles and largest torques."""
     rows: list[tuple[Cell, ...]] = []
     for label in branches():
         motion = line(label)
@@ -85,7 +85,7 @@ def line_table() -> Table:
         ("branch", "q at the start [°]", "largest |τ| [N·m]"),
         tuple(rows),
         ("Signs: shoulder forward, elbow up, fifth joint positive.",),
-        unjudged="the paper prints no joint angles, and torques as curves alone, of a branch that it does not name.",
+        unjudged="the paper prints no joint angles, and torques only as curves, for an unspecified branch.",
     )
 
 
@@ -104,8 +104,8 @@ def signs(label: tuple[int, int, int]) -> str:
 def printed(q: Array, v: Array, a: Array, equation: str) -> Array:
     """Return torques (6,) of one state with the arms of an equation as printed, r from O_{j−1} to G: "(25)" or "(24)".
 
-    In (25) the arm of link j's own force is too long, and recurs so. In (24), as in (22), the arms of all forces beyond
-    joint j are, each time by the same vector from O_{j−1} to O_j.
+    In (25) the lever arm of link j's own force is too long, also in the recursion. In (24) and (22) those of all forces
+    beyond joint j are too long, each by the vector from O_{j−1} to O_j.
     """
     model = puma().model
     chain = links(model, tuple(q))
@@ -133,7 +133,7 @@ def printed(q: Array, v: Array, a: Array, equation: str) -> Array:
 
 
 def printed_off(equation: str, samples: int = 12) -> tuple[float, float]:
-    """Return how far torques are off with an equation as printed [N·m]: at the start, and at most on all branches."""
+    """Return the torque errors of an equation as printed [N·m]: at the start, and the largest on all branches."""
     errors = {}
     for label in branches():
         states = line(label)(np.linspace(0.0, line().duration, samples))
@@ -143,7 +143,7 @@ def printed_off(equation: str, samples: int = 12) -> tuple[float, float]:
 
 
 def equations() -> Table:
-    """Return each group of equations on the line, what it was checked against, and how far it is off."""
+    """Return each group of equations on the line, its independent check, and the error."""
     motion, robot = line(), puma()
     t = np.linspace(0.1, motion.duration - 0.1, 40)
     q, v, a = motion(t)
@@ -153,7 +153,7 @@ def equations() -> Table:
     moving = robot.acceleration(q, v, a, frame), rate(lambda t: robot.velocity(*motion(t)[:2], frame), t)
     law = Tracking(robot, motion, *gains(8.0))
     e = 0.1 * np.sin(np.arange(6.0))
-    u = a[0] - law.kd * v[0] * 0.5 - law.kp * e  # the joints are off by e, and by half of their speed
+    u = a[0] - law.kd * v[0] * 0.5 - law.kp * e  # with position and velocity errors
     driven = robot.forward_dynamics(q[0] + e, 1.5 * v[0], law(t[0], q[0] + e, 1.5 * v[0]))
     forces = {name: robot.inverse_dynamics(q, v, a, formulation=name) for name in ("vector", "vector-merged")}
     as_printed = {x: np.array([printed(*state, x) for state in zip(q, v, a, strict=True)]) for x in ("(25)", "(24)")}
@@ -216,7 +216,7 @@ def _draw_figure4() -> Drawn:
         axis.plot(t, tau[:, k], color=COLOURS[0])
         axis.set_title(f"joint {k + 1}")
         axis.set_ylabel("τ [N·m]")
-        if np.abs(tau[:, k]).max() < 1e-9:  # rounding is no curve
+        if np.abs(tau[:, k]).max() < 1e-9:  # rounding errors are not plotted
             axis.set_ylim(-0.1, 0.1)
     for axis in axes[-2:]:
         axis.set_xlabel("t [s]")

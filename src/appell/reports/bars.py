@@ -1,4 +1,4 @@
-"""Counts and times as bars: operations of a robot's verbs, and measurements beside a peer's."""
+"""Bar charts of operation counts and of times compared with a peer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Counted(NamedTuple):
-    """The operations of one program: its verb, its formulation, products, sums, sines and cosines, and what it is."""
+    """The operation counts of one program: verb, formulation, products, sums, sines and cosines, and a description."""
 
     verb: str
     formulation: str
@@ -25,7 +25,7 @@ class Counted(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """One measurement: what was timed, the unit, our time, and the peer's where it was measured too."""
+    """One measurement: its subject, the unit, our time, and the peer's time if measured."""
 
     label: str
     unit: str
@@ -36,25 +36,25 @@ class Measured(NamedTuple):
 _PARTS = ("multiplications", "additions", "trigonometric")
 _NAMES = ("multiplications", "additions", "sines and cosines")
 _THICK = 0.26
-"""Height [inch] of a bar with the room around it."""
+"""Height [inch] of a bar with its margin."""
 
 
 def operations(title: str, rows: Sequence[Counted]) -> Figure:
-    """Return bars of operation counts, a program each, products, sums and trigonometric calls end to end.
+    """Plot operation counts as stacked bars, one per program.
 
-    Draw it inside :func:`appell.results.style.styled`.
+    Call it inside :func:`appell.results.style.styled`.
 
     Raises
     ------
     InputError
-        When there is nothing to draw.
+        When there are no rows.
 
     >>> drawn = operations("two-link", [Counted("inverse_dynamics", "gibbs", 21, 14, 2)])
     >>> drawn.axes[0].get_xlabel()
     'operations per sample'
     """
     if not rows:
-        raise InputError("plot: there are no counts to draw")
+        raise InputError("plot: no counts to plot")
     drawn = figure(8.0, 1.3 + _THICK * len(rows))
     axes = drawn.subplots()
     places = _places([row.verb for row in rows])
@@ -72,21 +72,21 @@ def operations(title: str, rows: Sequence[Counted]) -> Figure:
 
 
 def times(title: str, rows: Sequence[Measured], peer: str) -> Figure:
-    """Return bars of measured times on logarithmic axes, one panel a unit; labels give the peer's time over ours.
+    """Plot measured times as bars on logarithmic axes, one panel per unit, with the ratio to the peer's time.
 
-    Draw it inside :func:`appell.results.style.styled`.
+    Call it inside :func:`appell.results.style.styled`.
 
     Raises
     ------
     InputError
-        When there is nothing to draw.
+        When there are no rows.
 
     >>> drawn = times("UR5", [Measured("inverse dynamics", "ns", 15.0, 900.0)], "Pinocchio")
     >>> [text.get_text() for text in drawn.axes[0].texts]
     ['15 ns', '900 ns, 60 ×']
     """
     if not rows:
-        raise InputError("plot: there are no measurements to draw")
+        raise InputError("plot: no measurements to plot")
     units = list(dict.fromkeys(row.unit for row in rows))
     panels = [[row for row in rows if row.unit == unit] for unit in units]
     bars = [sum(1 if row.peer is None else 2 for row in panel) for panel in panels]
@@ -121,7 +121,7 @@ def _panel(axes: Axes, unit: str, rows: Sequence[Measured]) -> None:
 
 
 def _places(groups: Sequence[str]) -> list[float]:
-    """Return where the bars stand, with a gap between groups.
+    """Return the positions of the bars, with a gap between groups.
 
     >>> _places(["a", "a", "b"])
     [0.0, 1.0, 2.5]

@@ -1,4 +1,4 @@
-"""Several reports as one: the counts of verdicts, what the papers conclude, and one page with everything."""
+"""Several reports as one page: counts of verdicts, conclusions of the papers, and all tables and figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from appell.read.files import write
-from appell.reports.machine import machine, told
+from appell.reports.machine import described, machine
 from appell.reports.page import Line, anchor, image, page
 from appell.reports.report import Film, Made
 from appell.reports.table import Cell, Link, Table
@@ -17,7 +17,7 @@ from appell.reports.verdict import MEANING, Kind
 
 
 def counted(tables: Iterable[Table]) -> dict[Kind, int]:
-    """Return how many verdicts of each kind the tables hold.
+    """Return the number of verdicts of each kind in the tables.
 
     >>> from appell.reports.rules import Same
     >>> row = ("a", Same()(1, 1))
@@ -30,7 +30,7 @@ def counted(tables: Iterable[Table]) -> dict[Kind, int]:
 
 @dataclass(frozen=True)
 class Collection:
-    """Reports that were made together.
+    """A collection of reports.
 
     >>> from appell.reports.report import Report
     >>> collection = Collection("Two studies", (Report("one", "first").drawn(), Report("two", "second").drawn()))
@@ -42,7 +42,7 @@ class Collection:
     reports: tuple[Made, ...]
 
     def conclusions(self) -> Table:
-        """Return what the papers conclude, and which of it holds in ours."""
+        """Return the conclusions of the papers, and whether each holds in our results."""
         rows: list[tuple[Cell, ...]] = []
         for made in self.reports:
             table = made.report.conclusions
@@ -52,12 +52,12 @@ class Collection:
         return Table(_CONCLUSIONS, ("paper", "conclusion", "ours", "verdict"), tuple(rows), is_summary=True)
 
     def summary(self) -> Table:
-        """Return the rows that matter most of every report, paper against ours."""
+        """Return the most important rows of every report, paper against ours."""
         rows = tuple((made.report.name, *highlight) for made in self.reports for highlight in made.report.highlights)
         return Table(_SUMMARY, ("paper", "what", "paper's value", "ours", "verdict"), rows, is_summary=True)
 
     def effort(self) -> Table:
-        """Return, report by report, how many verdicts of each kind there are, what there is to see, and the time."""
+        """Return the number of verdicts of each kind, tables and figures, and the computing time of each report."""
         rows: dict[str, list[float]] = {}
         for made in self.reports:
             report = made.report
@@ -67,13 +67,13 @@ class Collection:
         rows["all"] = [round(sum(column), 1) for column in zip(*rows.values(), strict=True)]
         columns = ("paper", *(kind.value for kind in Kind), "tables", "figures", "errata", "seconds")
         notes = (
-            "Verdicts of all rows of all tables, conclusions apart; errata are errors found in the paper.",
+            "Verdicts of all rows of all tables, without conclusions; errata are errors found in the paper.",
             *(f"{kind.value}: {MEANING[kind]}." for kind in Kind),
         )
         return Table(_EFFORT, columns, tuple((name, *row) for name, row in rows.items()), notes)
 
     def html(self) -> str:
-        """Return one page with everything, which needs no other file."""
+        """Return one self-contained page."""
         tables = [self.effort(), self.summary()]
         if any(made.report.conclusions for made in self.reports):
             tables.insert(0, self.conclusions())
@@ -84,18 +84,18 @@ class Collection:
             f"<h2>{html.escape(made.heading)}</h2>\n{made.body(3)}\n</article>"
             for made in self.reports
         )
-        on = f'<p class="note">Machine: {html.escape(told(machine()))}.</p>'
+        on = f'<p class="note">Machine: {html.escape(described(machine()))}.</p>'
         seconds = sum(made.report.seconds + made.seconds for made in self.reports)
         body = "\n".join((self._first(), *above, on, *articles))
         lines = [*first, *(made.entry for made in self.reports)]
         return page(self.title, lines, body, f"Made by appell in {seconds:.0f} s.")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page; return its place."""
+        """Write the page; return its path."""
         return write(path, self.html())
 
     def _first(self) -> str:
-        """Return the first screen: title, counts of verdicts and a film, where there is one."""
+        """Return the first screen: title, counts of verdicts and an animation, if any."""
         counts = counted(table for made in self.reports for table in made.report.tables)
         tiles = "".join(
             f'<li><b class="{kind.css}">{n}</b><span><strong class="{kind.css}">{kind.value}</strong>: '
@@ -105,8 +105,8 @@ class Collection:
         held = [v.kind for made in self.reports if made.report.conclusions for v in made.report.conclusions.verdicts]
         holds = f" Of {len(held)} conclusions of the papers {held.count(Kind.AGREES)} hold." if held else ""
         lead = (
-            f"{sum(counts.values())} verdicts on numbers and statements of {len(self.reports)} papers, each by a rule "
-            f"that is printed below its table.{holds}"
+            f"{sum(counts.values())} verdicts on numbers and statements of {len(self.reports)} papers, each by a "
+            f"rule printed below its table.{holds}"
         )
         films = (
             image(made.images[figure.name], "gif", f"{made.report.name}: {figure.caption}")
@@ -121,4 +121,4 @@ class Collection:
         )
 
 
-_CONCLUSIONS, _SUMMARY, _EFFORT = "What the papers conclude", "The rows that matter", "Verdicts and time"
+_CONCLUSIONS, _SUMMARY, _EFFORT = "Conclusions of the papers", "Main results", "Verdicts and time"

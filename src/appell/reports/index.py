@@ -1,4 +1,4 @@
-"""The index of a paper: which call computes an equation, table or figure of it, and where the report shows it."""
+"""The index of a paper: the call that computes each equation, table or figure, and its place in the report."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ class Entry(NamedTuple):
     where
         Equations, table or figure of the paper: "(25)–(60)", "Table 3", "Figure 14".
     what
-        What it is, in a few words.
+        A short description.
     call
-        The call of the product that computes it: ``robot.`` and a verb, or an importable dotted name, with arguments as
-        one would write them.
+        The call of appell that computes it: ``robot.`` and a verb, or an importable dotted name, with arguments.
     place
-        How the title of a table or the caption of a figure of the report begins.
+        Start of the title of a table or of the caption of a figure in the report.
     row
-        How the row begins that has the verdict; empty for all rows of the table.
+        Start of the row with the verdict; empty for all rows of the table.
     judged
-        How the title of the table begins that has the verdict, where the place is a figure.
+        Start of the title of the table with the verdict, if the place is a figure.
     """
 
     where: str
@@ -64,7 +63,7 @@ class Absent(NamedTuple):
 
 
 def tally(verdicts: Iterable[Verdict]) -> str:
-    """Return how many verdicts of each kind there are, in words.
+    """Return the number of verdicts of each kind as text.
 
     >>> equal, fewer = Verdict("equal", Kind.AGREES, ""), Verdict("14 fewer", Kind.FEWER, "")
     >>> tally([equal, fewer, equal])

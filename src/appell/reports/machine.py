@@ -1,4 +1,4 @@
-"""What a measurement depends on: processor, system and versions, and nothing that names the machine."""
+"""Machine description of a measurement: processor, system and versions, without names of the machine or user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from appell.kernels.llvm.target import host
 
 
 def machine() -> dict[str, str | int | None]:
-    """Return what a measurement depends on, and nothing that names the machine.
+    """Return the description of the machine, without its name.
 
     >>> sorted(machine())[:3]
     ['appell', 'cores', 'cpu']
@@ -34,10 +34,10 @@ def machine() -> dict[str, str | int | None]:
     }
 
 
-def told(facts: dict[str, str | int | None]) -> str:
-    """Return the facts of a machine as one line.
+def described(facts: dict[str, str | int | None]) -> str:
+    """Return the description of a machine as one line.
 
-    >>> told({"cores": 2, "system": "Linux", "pin": None})
+    >>> described({"cores": 2, "system": "Linux", "pin": None})
     'cores 2, system Linux'
     """
     return ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)

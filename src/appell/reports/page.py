@@ -1,4 +1,4 @@
-"""A page that stands alone: its style, its images and its contents in one file, and nothing fetched from elsewhere."""
+"""A self-contained page: style, images and contents in one file, without external resources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Line(NamedTuple):
-    """A line of a table of contents: its title, the anchor that it leads to, and the lines below it."""
+    """An entry of a table of contents: its title, its anchor, and the entries below it."""
 
     title: str
     anchor: str
@@ -19,7 +19,7 @@ class Line(NamedTuple):
 
 
 def anchor(*words: str) -> str:
-    """Return the words as the name of a place on a page.
+    """Return words as an anchor name.
 
     >>> anchor("mata2002", "Table 1. Inverse dynamics, n joints")
     'mata2002-table-1-inverse-dynamics-n-joints'
@@ -28,7 +28,7 @@ def anchor(*words: str) -> str:
 
 
 def contents(lines: Iterable[Line]) -> str:
-    r"""Return a table of contents as an HTML list; lines below a line are folded.
+    r"""Return a table of contents as an HTML list; sublists are folded.
 
     >>> contents([Line("a < b", "first")])
     '<ul>\n<li><a href="#first">a &lt; b</a></li>\n</ul>'
@@ -43,7 +43,7 @@ def _line(line: Line) -> str:
 
 
 def short(title: str) -> str:
-    """Return the number of a table or figure without its title, or where it has no number the title without units.
+    """Return the number of a table or figure, or its title without units if it has no number.
 
     >>> short("Table 6, by reading. The joint that strays most"), short("Motor torques of motion 1 [s, rad, N·m]")
     ('Table 6, by reading', 'Motor torques of motion 1')
@@ -52,7 +52,7 @@ def short(title: str) -> str:
 
 
 def image(data: bytes, kind: str, caption: str, place: str = "") -> str:
-    """Return a picture, kept in the page itself, with its caption."""
+    """Return an embedded picture with its caption."""
     text, coded = html.escape(caption), base64.b64encode(data).decode()
     name = f' id="{place}"' if place else ""
     return (
@@ -62,7 +62,7 @@ def image(data: bytes, kind: str, caption: str, place: str = "") -> str:
 
 
 def page(title: str, navigation: Iterable[Line], body: str, footer: str) -> str:
-    """Return a whole page; the policy in its head keeps it from asking anyone for anything.
+    """Return a complete page; its content security policy blocks all external requests.
 
     >>> "default-src 'none'" in page("A page", [], "<p>text</p>", "made by hand")
     True

@@ -1,4 +1,4 @@
-"""A report: the tables and figures of one paper or one study, saved as a page that stands alone."""
+"""Reports: the tables and figures of one paper or study, saved as a self-contained page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure to be: its name (of the file), its caption, and what draws it when it is wanted."""
+    """A figure drawn on demand: its file name, its caption, and the drawing function."""
 
     name: str
     caption: str
@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Film:
-    """An animation to be: its name (of the file), its caption, and what makes the GIF file when it is wanted."""
+    """An animation made on demand: its file name, its caption, and the function that makes the GIF file."""
 
     name: str
     caption: str
@@ -50,7 +50,7 @@ class Film:
 
 
 class Highlight(NamedTuple):
-    """A row that matters most: what it is of, the paper's value, ours, and the verdict."""
+    """A main result: its name, the paper's value, ours, and the verdict."""
 
     what: str
     paper: Cell
@@ -59,9 +59,9 @@ class Highlight(NamedTuple):
 
 
 class Pick(NamedTuple):
-    """Where a highlight stands: how its table's title and its row begin, and the columns of the paper's and our value.
+    """The place of a highlight: the start of its table's title and of its row, and the columns of both values.
 
-    `what` is what the highlight is called; where the paper prints no value, `paper` is empty.
+    `what` is the name of the highlight; `paper` is empty if the paper prints no value.
     """
 
     table: str
@@ -72,7 +72,7 @@ class Pick(NamedTuple):
 
 
 def wanted_tables(paper: str, tables: Iterable[object] | None, known: Iterable[str]) -> list[str]:
-    """Return the names of the tables to make, all that are known if none are named.
+    """Return the names of the tables to compute. Default: all.
 
     Raises
     ------
@@ -86,12 +86,12 @@ def wanted_tables(paper: str, tables: Iterable[object] | None, known: Iterable[s
     wanted = names if tables is None else [str(table) for table in tables]
     unknown = [name for name in wanted if name not in names]
     if unknown:
-        raise InputError(f"{paper}: no table {', '.join(unknown)}; there are {', '.join(names)}")
+        raise InputError(f"{paper}: unknown table {', '.join(unknown)}; known: {', '.join(names)}")
     return wanted
 
 
 def picked(tables: Iterable[Table], picks: Iterable[Pick]) -> tuple[Highlight, ...]:
-    """Return the highlights that the tables hold; a table that was not made has none.
+    """Return the highlights of the computed tables.
 
     >>> table = Table("Table 1. Counts", ("what", "paper", "ours", "verdict"), (("sums", 404, 318, "86 fewer"),))
     >>> picks = Pick("Table 1.", ("sums",), "sums", "paper", "ours"), Pick("Table 2.", ("x",), "x", "paper", "ours")
@@ -111,13 +111,12 @@ def picked(tables: Iterable[Table], picks: Iterable[Pick]) -> tuple[Highlight, .
 
 @dataclass(frozen=True)
 class Report:
-    """What reproducing a paper gave.
+    """The reproduction of a paper.
 
-    `name` is the paper's short name, `gives` is in a sentence what the paper gives, `highlights` are the rows that
-    matter most, `conclusions` is a table of what the paper concludes and whether it holds in ours, `index` leads from
-    the paper's equations, tables and figures to calls and places, `corrections` are errors found in the paper and put
-    right on the way, `seconds` is how long the tables took, `run` is the motion or fit behind them, where there is one.
-    Figures are drawn and films made when they are saved, not before.
+    `name` is the paper's short name, `gives` a one-sentence summary of the paper, `highlights` its main results,
+    `conclusions` a table of its conclusions and whether they hold in our results, `index` maps the paper's equations,
+    tables and figures to calls and places, `corrections` are errors found in the paper, `seconds` is the computing time
+    of the tables, `run` is the underlying simulation or fit, if any. Figures and animations are made on saving.
 
     >>> report = Report("demo", "A demonstration", (Table("One", ("n",), ((1,),)),))
     >>> report.json()["tables"][0]["rows"]
@@ -156,7 +155,7 @@ class Report:
         }
 
     def place(self, entry: Entry) -> str | None:
-        """Return the anchor of the table or figure that an entry of the index names; None when it is not here.
+        """Return the anchor of the table or figure of an index entry; None if it is not in this report.
 
         >>> report = Report("demo", "A demonstration", (Table("Table 1. Counts", ("n",), ((1,),)),))
         >>> report.place(Entry("(1)", "a count", "robot.operations", "Table 1."))
@@ -169,7 +168,7 @@ class Report:
 
     @property
     def found(self) -> str:
-        """Return what came out, in words: which conclusions do not hold, and the count of verdicts."""
+        """Return a summary: the conclusions that do not hold, and the counts of verdicts."""
         counts = (
             f"Verdicts on rows of the tables: {tally(v for table in self.tables for v in table.verdicts) or 'none'}."
         )
@@ -182,12 +181,12 @@ class Report:
         return f"{held} of {len(verdicts)} conclusions hold.{listed} {counts}"
 
     def shown(self, entry: Entry) -> str:
-        """Return the number of the table or figure that an entry of the index names."""
+        """Return the number of the table or figure of an index entry."""
         titles = [*(table.title for table in self.tables), *(figure.caption for figure in self.figures)]
         return next((short(title) for title in titles if title.startswith(entry.place)), "")
 
     def drawn(self) -> Made:
-        """Return the report with its figures drawn and its films made.
+        """Return the report with its figures and animations.
 
         >>> Report("demo", "A demonstration").drawn().images
         {}
@@ -197,11 +196,11 @@ class Report:
         return Made(self, images, time.perf_counter() - start)
 
     def html(self) -> str:
-        """Return the report as one page that needs no other file."""
+        """Return the report as one self-contained page."""
         return self.drawn().html()
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page.
+        """Write the page, one PNG per figure and one GIF per animation to a folder; return the path of the page.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -213,14 +212,14 @@ class Report:
 
 @dataclass(frozen=True)
 class Made:
-    """A report with its pictures, by name of the figure, and how long they took to draw [s]."""
+    """A report with its pictures, by name of the figure, and their drawing time [s]."""
 
     report: Report
     images: dict[str, bytes] = field(repr=False)
     seconds: float
 
     def html(self) -> str:
-        """Return one page that needs no other file."""
+        """Return one self-contained page."""
         report = self.report
         took = f"{report.seconds + self.seconds:.1f} s"
         heading = f'<p class="name">{html.escape(report.name)}</p>\n<h1>{html.escape(self.heading)}</h1>'
@@ -228,7 +227,7 @@ class Made:
         return page(f"{report.name}: {report.title}", self.entry.below, body, f"Made by appell in {took}.")
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the page, one PNG a figure and one GIF a film into a folder; return the place of the page."""
+        """Write the page, one PNG per figure and one GIF per animation to a folder; return the path of the page."""
         name = self.report.name
         for figure in self.report.figures:
             write(Path(folder, f"{name}-{figure.name}.{_kind(figure)}"), self.images[figure.name])
@@ -241,7 +240,7 @@ class Made:
 
     @property
     def entry(self) -> Line:
-        """Return the report's lines of a table of contents."""
+        """Return the report's entries of a table of contents."""
         report = self.report
         shown = [*([report.conclusions] if report.conclusions else []), *([self.index] if report.index else [])]
         tables = [Line(short(table.title), self._place(table.title)) for table in (*shown, *report.tables)]
@@ -266,7 +265,7 @@ class Made:
         return Table(INDEX, columns, tuple(rows), is_summary=True)
 
     def body(self, level: int) -> str:
-        """Return what the report holds, its parts under headings of a level."""
+        """Return the contents of the report under headings of a level."""
         report = self.report
         opening = {"The paper": report.gives, "Found": report.found if report.conclusions else ""}
         lines = (f"<dt>{what}</dt><dd>{html.escape(text)}</dd>" for what, text in opening.items() if text)
@@ -287,7 +286,7 @@ class Made:
         return anchor(self.report.name, title)
 
 
-_CORRECTIONS = "Corrected on the way"
+_CORRECTIONS = "Corrections"
 INDEX = "Index. From the paper to calls and places"
 
 

@@ -1,7 +1,7 @@
 """Rules: each computes a verdict from the paper's number and ours, and its text is printed with the table.
 
-A rule is an object whose ``text`` says when it gives which verdict; calling it with numbers returns the verdict. Papers
-make verdicts by rules only. Rules that compare can fail; the three that explain why no comparison is possible
+A rule is an object whose ``text`` describes its verdicts; a call with numbers returns the verdict. All verdicts on
+papers are given by rules. Rules that compare can fail; the three that explain why no comparison is possible
 (:class:`NotComparable`, :class:`DifferentRules`, :class:`Misprint`) credit nothing.
 """
 
@@ -36,7 +36,7 @@ class Digits:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         how = "truncated, as the whole table is," if self.is_truncated else "rounded"
         return f"Agrees when ours, {how} to the printed digits, is the printed number; else it differs."
 
@@ -55,7 +55,7 @@ class Digits:
 
 @dataclass(frozen=True)
 class Same:
-    """Ours is the printed text or whole number.
+    """Ours is the printed text or integer.
 
     >>> Same()("O1 and O5", "O1 and O5"), Same()(5, 6)
     ('equal', 'differs')
@@ -64,7 +64,7 @@ class Same:
     text: str = "Agrees when ours is the same as the paper's; else it differs."
 
     def __call__(self, printed: object, ours: object) -> Verdict:
-        """Return the verdict on two texts or whole numbers."""
+        """Return the verdict on two texts or integers."""
         kind = Kind.AGREES if printed == ours else Kind.DIFFERS
         return Verdict("equal" if printed == ours else "differs", kind, self.text)
 
@@ -83,7 +83,7 @@ class Within:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return f"Agrees when ours is within {100 * self.tolerance:g} % of the paper's ({self.reason}); else it differs."
 
     def __call__(self, *pairs: tuple[float, float]) -> Verdict:
@@ -96,7 +96,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Holds:
-    """A statement of the paper holds in ours: what should vanish is below a bound.
+    """A statement of the paper holds in ours: a quantity that should be zero is below a bound.
 
     >>> Holds(1e-12)(3e-15), Holds(1e-12)(0.1)
     ('holds', 'does not hold')
@@ -107,7 +107,7 @@ class Holds:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return f"The paper's statement holds (agrees) when {self.what} is below {self.below:g}; else it differs."
 
     def __call__(self, measured: float) -> Verdict:
@@ -147,12 +147,12 @@ class Counts:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return (
-            "Products with 0 and ±1 and what depends on constants alone are free, and so are sines and cosines. Where "
+            "Products with 0 and ±1, operations on constants, sines and cosines are not counted. Where "
             "the highest power of n has the same coefficients in the paper's formulas and in ours, of products and of "
             f"sums, algorithm and rule are the same: the counts for {self.at} are equal (agrees), fewer, or more "
-            "(differs). Where it has not, the rules differ."
+            "(differs). Otherwise, the rules differ."
         )
 
     def __call__(self, paper: tuple[object, float], ours: tuple[object, float]) -> Verdict:
@@ -179,7 +179,7 @@ class Checked:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return (
             f"The paper prints no number. Checked when ours is less than {self.below:.2g} off {self.against}; else it "
             "differs."
@@ -193,7 +193,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Falls:
-    """The paper prints no number; an error of ours falls with what it is said to come from.
+    """The paper prints no number; our error decreases with its assumed cause.
 
     >>> Falls("the tolerance")(3e-8, 2e-10, 1e-12), Falls("the tolerance")(3e-8, 2e-10, 4e-10).kind.value
     ('falls with the tolerance', 'differs')
@@ -203,11 +203,11 @@ class Falls:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return "The paper prints no number. Checked when each difference is less than the one before; else it differs."
 
     def __call__(self, *errors: float) -> Verdict:
-        """Return the verdict on errors, of which each should be less than the one before."""
+        """Return the verdict on errors, which should decrease."""
         falls = all(second < first for first, second in pairwise(errors))
         words = f"falls with {self.cause}" if falls else f"does not fall with {self.cause}"
         return Verdict(words, Kind.CHECKED if falls else Kind.DIFFERS, self.text)
@@ -225,7 +225,7 @@ class NotComparable:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return f"Not comparable: {self.reason}."
 
     def __call__(self) -> Verdict:
@@ -237,7 +237,7 @@ class NotComparable:
 class DifferentRules:
     """The two counts do not follow the same rule, for a reason.
 
-    >>> DifferentRules("the published count says not what is free")()
+    >>> DifferentRules("the published count does not define free operations")()
     'different rules'
     """
 
@@ -245,7 +245,7 @@ class DifferentRules:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return f"Different rules: {self.reason}."
 
     def __call__(self) -> Verdict:
@@ -255,7 +255,7 @@ class DifferentRules:
 
 @dataclass(frozen=True)
 class Misprint:
-    """The printed number is wrong on its face, for a reason; whatever ours is, nothing is credited.
+    """The printed number is evidently wrong, for a reason; no credit is given.
 
     >>> Misprint("two joints share nine digits")("joint 6 has the same digits")
     'misprint: joint 6 has the same digits'
@@ -265,7 +265,7 @@ class Misprint:
 
     @property
     def text(self) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
         return f"Misprint, nothing credited: {self.reason}."
 
     def __call__(self, remark: str = "") -> Verdict:
@@ -274,7 +274,7 @@ class Misprint:
 
 
 def apart(printed: float, ours: float) -> str:
-    """Return how far two numbers are apart, relative to the printed one; absolute where that is zero.
+    """Return the difference of two numbers relative to the printed one; absolute where that is zero.
 
     >>> apart(8.6, 8.7), apart(0.0, 0.25), apart(1.0, 25.0)
     ('1.2 %', '0.25', 'a factor of 25')

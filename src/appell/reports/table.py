@@ -1,4 +1,4 @@
-"""A table: what a program prints for people, hands to programs, and puts into a report."""
+"""Tables for terminals, programs (JSON) and reports (HTML, Markdown)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | None
 SHORT = 28
-"""Text up to so many letters stays on one line of a page: formulas and lists of numbers are not torn."""
+"""Maximum number of characters of a cell that is not wrapped on a page."""
 
 
 @dataclass(frozen=True)
 class Table:
     """Titled columns and rows, with notes below.
 
-    Numbers stay numbers: they are rounded for people only, and a cell that does not apply is None. The rules of the
-    verdicts in the rows are printed below them; a paper's table without verdicts says in `unjudged` why it has none.
-    A summary repeats verdicts of other tables and prints no rules.
+    Numbers are rounded for display only; a cell that does not apply is None. The rules of the verdicts are printed
+    below the rows; a paper's table without verdicts has the reason in `unjudged`. A summary repeats verdicts of other
+    tables and prints no rules.
 
     >>> table = Table("Counts", ("what", "n"), (("additions", 402), ("ratio", 0.123456)), ("signs are free",))
     >>> table.json()["rows"][1]
@@ -44,10 +44,10 @@ class Table:
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) != len(self.columns):
-            raise ValueError(f"table '{self.title}': two columns of one name")
+            raise ValueError(f"table '{self.title}': duplicate column names")
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(f"table '{self.title}': a row of {len(row)} cells under {len(self.columns)} columns")
+                raise ValueError(f"table '{self.title}': a row has {len(row)} cells for {len(self.columns)} columns")
 
     def __str__(self) -> str:
         return printed(self)
@@ -114,17 +114,17 @@ class Table:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return what stands below the rows: the rules of the verdicts, or why there are none, and the notes."""
+        """Return the text below the rows: the rules of the verdicts, or the reason for their absence, and the notes."""
         rules = dict.fromkeys(f"Rule: {verdict.rule}" for verdict in self.verdicts if not self.is_summary)
         return (*rules, *([f"No verdict: {self.unjudged}"] if self.unjudged else []), *self.notes)
 
     def row(self, *first: Cell) -> dict[str, Cell]:
-        """Return the row that begins with some cells, by column.
+        """Return the row that starts with the given cells, as a dictionary by column.
 
         Raises
         ------
         KeyError
-            When there is none.
+            When there is no such row.
 
         >>> Table("Counts", ("what", "n"), (("additions", 402),)).row("additions")["n"]
         402
@@ -132,15 +132,15 @@ class Table:
         for row in self.rows:
             if row[: len(first)] == first:
                 return dict(zip(self.columns, row, strict=True))
-        raise KeyError(f"table '{self.title}': no row begins with {first}")
+        raise KeyError(f"table '{self.title}': no row starts with {first}")
 
     def json(self) -> dict[str, Any]:
-        """Return the table as a dictionary of plain values, one dictionary a row."""
+        """Return the table as a dictionary of plain values, one dictionary per row."""
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.remarks)}
 
     def markdown(self) -> str:
-        """Return the table as Markdown, columns of numbers to the right.
+        """Return the table as Markdown, with right-aligned numbers.
 
         >>> print(Table("Counts", ("what", "n"), (("additions", 402),)).markdown())
         ## Counts
@@ -156,7 +156,7 @@ class Table:
         return "\n".join([f"## {self.title}\n", *lines, *notes, ""])
 
     def html(self, level: int = 2, anchor: str = "") -> str:
-        """Return the table as an HTML section, its title a heading of a level, with an anchor if it has one."""
+        """Return the table as an HTML section with its title as a heading, and an anchor if given."""
         styles = [
             "verdict" if column == "verdict" else "number" if self._is_numeric(k) else ""
             for k, column in enumerate(self.columns)
@@ -179,7 +179,7 @@ class Table:
 
 
 def text(cell: Cell) -> str:
-    """Return a cell for people: four digits of a float, a dash for nothing.
+    """Return a cell as text: four digits of a float, a dash for None.
 
     >>> text(0.000123456), text(1042), text(None), text("96n − 101")
     ('0.0001235', '1042', '–', '96n − 101')
@@ -203,7 +203,7 @@ def printed(table: Table) -> str:
 
 
 class Link(str):
-    """A cell that leads to a place on a page.
+    """A cell that links to a place on a page.
 
     >>> Link("Table 1", "mata2002-table-1").anchor
     'mata2002-table-1'
@@ -235,7 +235,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _td(cell: Cell, style: str) -> str:
-    """Return a cell in the style of its column: calls, links and verdicts of a kind have one besides."""
+    """Return a cell in the style of its column; calls, links and verdicts have their own style."""
     shown = html.escape(text(cell))
     if isinstance(cell, Link):
         return f'<td{_class("link")}><a href="#{cell.anchor}">{shown}</a></td>'

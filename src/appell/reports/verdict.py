@@ -1,6 +1,6 @@
-"""Verdicts: how a number of ours stands to the paper's, in words for people and as one of a few kinds to count.
+"""Verdicts: comparisons of our numbers with the paper's, as text and as one of a few kinds to count.
 
-A verdict is what a rule of :mod:`appell.reports.rules` returns; a table prints the rules of its verdicts.
+A verdict is the result of a rule of :mod:`appell.reports.rules`; a table prints the rules of its verdicts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a verdict comes down to; :data:`MEANING` says it in a sentence."""
+    """The kind of a verdict, described by :data:`MEANING`."""
 
     AGREES = "agrees"
     FEWER = "fewer"
@@ -21,23 +21,23 @@ class Kind(StrEnum):
 
     @property
     def css(self) -> str:
-        """Return the kind as the name of a class on a page."""
+        """Return the kind as a CSS class."""
         return self.value.replace(" ", "-")
 
 
 MEANING = {
-    Kind.AGREES: "ours is the number that the paper prints, or what it states of the result holds in ours",
+    Kind.AGREES: "ours equals the printed number, or the paper's statement holds in our results",
     Kind.FEWER: "the same algorithm under the same counting rule takes fewer operations in ours",
-    Kind.DIFFERS: "ours is not what the paper prints or states",
-    Kind.NOT_COMPARABLE: "the two numbers do not measure the same thing, or the paper leaves out what decides them",
-    Kind.DIFFERENT_RULES: "the two counts do not follow the same rule, so that fewer means nothing",
-    Kind.MISPRINT: "the printed number is wrong on its face; nothing is credited",
+    Kind.DIFFERS: "ours differs from the printed number or statement",
+    Kind.NOT_COMPARABLE: "the two numbers do not measure the same quantity, or the paper omits necessary data",
+    Kind.DIFFERENT_RULES: "the two counts follow different rules and cannot be compared",
+    Kind.MISPRINT: "the printed number is evidently wrong; no credit is given",
     Kind.CHECKED: "the paper prints no number; ours passes a check against an independent computation",
 }
 
 
 class Verdict(str):
-    """A verdict in words, with its kind and the text of its rule; a cell of a table like any other text.
+    """A verdict as text, with its kind and the text of its rule; it is a cell of a table.
 
     >>> verdict = Verdict("14 fewer", Kind.FEWER, "ours is less")
     >>> verdict, verdict.kind.value, verdict.rule

@@ -1,4 +1,4 @@
-"""Exceptions of a user's functions (control laws, events, walls), in words."""
+"""Error messages for exceptions raised by user functions (control laws, events, walls)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import traceback
 
 
 def raised(error: BaseException) -> str:
-    """Return an exception in words: its type, its text, and the line that raised it.
+    """Return an exception as one line of text: its type, its message, and the file and line that raised it.
 
     >>> try:
     ...     {}["speed"]

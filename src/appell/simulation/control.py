@@ -1,4 +1,4 @@
-"""The forces that drive a simulated robot: none, constant, a law of time and state, or a law that is sampled."""
+"""Joint torques of a simulated robot: none, constant, a control law of time and state, or a sampled control law."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from appell.simulation.callbacks import raised
 from appell.spatial.scalar import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]
-"""A law (t, q, v) → τ."""
+"""A control law (t, q, v) → τ."""
 
 
 class Drive:
-    """The joint forces of a run.
+    """The joint torques of a run.
 
-    With a `rate` [Hz] the law is asked once per period and its answer held, as a digital controller does it; without,
-    it is asked at every instant the integrator looks at, and should be smooth.
+    With a `rate` [Hz] the control law is evaluated once per period and its output held (zero-order hold), as in a
+    digital controller. Without, it is evaluated at every stage of the integrator and should be smooth.
     """
 
     def __init__(self, robot: Robot, control: Control | ArrayLike | None, rate: float | None) -> None:
@@ -36,31 +36,31 @@ class Drive:
 
     @property
     def held(self) -> Array:
-        """Return the forces that are held now."""
+        """Return the torques held at present."""
         return self._held
 
     def tau(self, t: float, q: Array, v: Array) -> Array:
-        """Return the forces at a moment."""
+        """Return the torques at a time and state."""
         if self._law is None or self._period is not None:
             return self._held
-        return self._asked(self._law, t, q, v)
+        return self._evaluated(self._law, t, q, v)
 
     def next_sample(self, t: float) -> float:
-        """Return when the law is asked next, after t."""
+        """Return the next sampling time after t."""
         return np.inf if self._period is None else self._count * self._period
 
     def is_due(self, t: float) -> bool:
-        """Return whether the law is to be asked now."""
+        """Return whether a sample is due at t."""
         return self._period is not None and t >= self._count * self._period
 
     def sample(self, t: float, q: Array, v: Array) -> None:
-        """Ask a sampled law."""
+        """Evaluate a sampled control law."""
         if self._period is not None and self._law is not None:
-            self._held = self._asked(self._law, t, q, v)
+            self._held = self._evaluated(self._law, t, q, v)
             self._count += 1
 
-    def _asked(self, law: Control, t: float, q: Array, v: Array) -> Array:
-        """Return what the law gives; whatever it raises becomes an InputError that names the time."""
+    def _evaluated(self, law: Control, t: float, q: Array, v: Array) -> Array:
+        """Return the control law's torques; any exception becomes an InputError with the time."""
         what = f"control at t = {t:.9g} s"
         try:
             forces = law(t, q, v)
@@ -72,5 +72,5 @@ class Drive:
         forces = numbers(self._robot.name, what, (), tau)
         if forces.shape != (self._size,) or not np.isfinite(forces).all():
             got = f"shape {forces.shape}" if forces.shape != (self._size,) else f"{forces.tolist()}"
-            raise InputError(f"{what}: expected {self._size} finite forces for robot '{self._robot.name}', got {got}")
+            raise InputError(f"{what}: expected {self._size} finite torques for robot '{self._robot.name}', got {got}")
         return forces.astype(float)

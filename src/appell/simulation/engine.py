@@ -1,8 +1,8 @@
-"""The event-driven simulation: smooth motion up to the next event, the event, and on.
+"""The event-driven simulation: integrate up to the next event, handle it, continue.
 
-Events are points that reach walls, resting contacts that are released, stop sliding or start to, and the user's own.
-:mod:`appell.simulation.events.event_finder` finds them on the step's polynomial; then the step is taken again to
-exactly that moment, so that the state of an event is one of the integrator's own and not of an interpolation.
+Events are impacts of points on walls; resting contacts that are released, start sliding or stop sliding; and user
+events. :mod:`appell.simulation.events.event_finder` locates them on the dense output of a step. The step is then
+repeated to end exactly at the event, so that the state there is integrated and not interpolated.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from appell.simulation.record import (
     Record,
     State,
     StopError,
-    told_impact,
+    impact_record,
 )
 from appell.spatial.scalar import Array
 
 TOUCH = 1e-9
-"""Gap [m] and speed [m/s] up to which a point counts as being on a wall and staying there."""
+"""Gap [m] and speed [m/s] below which a point counts as touching a wall and staying there."""
 STALL = 60
-"""Events in a row without any time between them after which the run is given up."""
+"""Number of consecutive events at one time after which the run ends early."""
 TINY = 1000
-"""Steps in a row, each shorter than a billionth of the run, after which it is given up."""
+"""Number of consecutive steps, each shorter than a billionth of the run, after which the run ends early."""
 CROWD, WINDOW = 200, 1e-5
-"""Impacts within a time [s] that count as an accumulation whatever their speeds: they lose their restitution."""
+"""Number of impacts within a time [s] that counts as an accumulation; restitution is zero from then on."""
 
 
 class Engine:
@@ -57,11 +57,11 @@ class Engine:
         gaps: Gaps,
         drive: Drive,
         integrator: Callable[[Engine], Integrator],
-        law: ImpactLaw,
+        impact_law: ImpactLaw,
         events: Sequence[Event],
         limits: Limits,
     ) -> None:
-        self.robot, self.gaps, self.drive, self.law = robot, gaps, drive, law
+        self.robot, self.gaps, self.drive, self.impact_law = robot, gaps, drive, impact_law
         self.plant = Plant(robot, charts=not len(gaps))
         self.record = Record()
         self.contacts: list[Contact] = []
@@ -73,19 +73,19 @@ class Engine:
         self._stalled = 0
         self._tiny = 0
         self._duration = 0.0
-        self._integrator = integrator(self)  # it asks for the motion's field and for its projection
+        self._integrator = integrator(self)  # it reads the vector field and the projection
 
-    # The motion
+    # Vector field
 
     def field(self, t: float, y: Array) -> Array:
-        """Return ẏ: the rates of the coordinates, and the accelerations under control and resting contacts."""
-        if not np.isfinite(y).all():  # a trial that went too far, which the integrator will reject
+        """Return ẏ: the rates of the coordinates, and the accelerations under joint torques and contact forces."""
+        if not np.isfinite(y).all():  # a trial step that diverged, which the integrator rejects
             return np.full_like(y, np.nan)
         rate, a, _ = self._motion(t, y)
         return np.concatenate([rate, a])
 
     def _motion(self, t: float, y: Array) -> tuple[Array, Array, Array]:
-        """Return q̇, the accelerations, and the forces of the control."""
+        """Return q̇, the accelerations, and the joint torques."""
         q, v = y[: self.robot.nq], y[self.robot.nq :]
         tau = self._tau(t, q, v)
         rate, a = self.plant.motion(q, v, tau)
@@ -95,24 +95,24 @@ class Engine:
         return rate, a, tau
 
     def _tau(self, t: float, q: Array, v: Array) -> Array:
-        """Return the control's forces; it sees unit quaternions and the robot's own velocities.
+        """Return the joint torques; the control law receives unit quaternions and the robot's own velocities.
 
-        Every evaluation of the motion comes here, so this is where the clock is looked at.
+        Every evaluation of the vector field calls this function, so the timeout is checked here.
         """
         if time.monotonic() > self._deadline:
-            raise StopError(f"timeout: {self._limits.seconds:g} s of wall time are over at t = {self.record.end:.9g} s")
+            raise StopError(f"timeout: {self._limits.seconds:g} s of wall time elapsed at t = {self.record.end:.9g} s")
         return self.drive.tau(t, self.normalised(q), self.plant.own_velocity(q, v))
 
     def pull(self, t: float, q: Array, v: Array) -> Array:
-        """Return the forces of control and joint friction together."""
+        """Return the sum of control torques and joint friction."""
         return self.plant.with_friction(v, self._tau(t, q, v))
 
     def _held(self, t: float, q: Array, v: Array) -> Array:
-        """Return the forces of the resting contacts."""
+        """Return the forces at the resting contacts."""
         return contact_interval.accelerate(self.plant.bare, self.gaps, q, v, self.pull(t, q, v), self.contacts).forces
 
     def normalised(self, q: Array) -> Array:
-        """Return q with its quaternions at unit length."""
+        """Return q with normalised quaternions."""
         if not self.quaternions:
             return q
         q = np.array(q)
@@ -121,7 +121,7 @@ class Engine:
         return q
 
     def project(self, y: Array) -> None:
-        """Bring a state back to where it must be: quaternions of unit length, loops closed, points on their walls."""
+        """Project a state, in place, onto unit quaternions, closed loops and the walls of resting points."""
         nq = self.robot.nq
         if self.quaternions:
             y[:nq] = self.normalised(y[:nq])
@@ -131,16 +131,16 @@ class Engine:
             y[:nq], y[nq:] = contact_interval.project(self.robot, self.gaps, y[:nq], y[nq:], self.contacts)
 
     def run(self, q: Array, v: Array, duration: float, progress: Callable[[float], None]) -> str:
-        """Move from q and v for a time; return why it ended early, empty if it did not."""
+        """Integrate from q and v; return the reason for an early end, empty if the duration was reached."""
         t, y, is_started = 0.0, np.concatenate([q, v]), False
         self._duration = duration
-        self.record.add(State(t, np.array(y), np.zeros_like(v), self.drive.held))  # what there is if nothing goes
+        self.record.add(State(t, np.array(y), np.zeros_like(v), self.drive.held))  # kept if the first call fails
         try:
             self.drive.sample(t, q, v)
             self._note(t, y, again=True)
             is_started = True
             y = self._begin(t, y)
-            self._deadline = time.monotonic() + self._limits.seconds  # most native code has been compiled by now
+            self._deadline = time.monotonic() + self._limits.seconds  # after compilation of most kernels
             while t < duration:
                 t, y, is_over = self._advance(t, y, min(duration, self.drive.next_sample(t)))
                 progress(t)
@@ -151,10 +151,10 @@ class Engine:
         except (StopError, StepError, UnsolvedError) as reason:
             return str(reason)
         except AppellError as error:
-            if not is_started:  # the first call of a law: nothing is lost
+            if not is_started:  # the first call of a control law: no results are lost
                 raise
             return f"{error}; the last state is at t = {self.record.end:.9g} s"
-        except Exception as error:  # of a user's wall, which may be any code: what there is must not be lost
+        except Exception as error:  # user code of a wall may raise anything: keep the results
             return f"{raised(error)}, at t = {self.record.end:.9g} s"
         finally:
             for pair in list(self._since):
@@ -162,7 +162,7 @@ class Engine:
         return ""
 
     def _begin(self, t: float, y: Array) -> Array:
-        """Return the first state after points that touch at the start have struck or come to rest."""
+        """Return the initial state after the impacts and resting contacts of points that touch a wall at the start."""
         nq = self.robot.nq
         q, v = y[:nq], y[nq:]
         if not len(self.gaps):
@@ -176,11 +176,12 @@ class Engine:
         return y
 
     def _advance(self, t: float, y: Array, limit: float) -> tuple[float, Array, bool]:
-        """Return time and state after the next step or event, and whether the run is over."""
+        """Return the time and state after the next step or event, and whether the run has ended."""
         if self._steps >= self._limits.steps:
             raise StopError(
-                f"max_steps: {self._steps} steps are over at t = {t:.9g} s; the motion is too fast or the control too "
-                "stiff for them: change those, or give more"
+                f"max_steps: {self._steps} steps taken at t = {t:.9g} s; the motion is too fast or the control too "
+                "stiff: "
+                "increase max_steps, or reduce gains and speeds"
             )
         self._steps += 1
         nq = self.robot.nq
@@ -197,7 +198,9 @@ class Engine:
         else:
             self._stalled = self._stalled + 1 if found.time - t <= 1e-12 * max(1.0, t) else 0
             if self._stalled > STALL:
-                raise StopError(f"contacts at t = {t:.9g} s switch on and off without any time between them")
+                raise StopError(
+                    f"contacts open and close repeatedly at t = {t:.9g} s (more than {STALL} events at one time)"
+                )
             if found.time > t:
                 t, y = self._accept(self._integrator.shoot(self.field, t, y, found.time))
             y, is_over = self._handle(found, t, y)
@@ -207,16 +210,16 @@ class Engine:
             self._integrator.restart()
             if self.contacts:
                 self._settle(t, y, self._touching(y[:nq], y[nq:]))
-        if self.contacts:  # the step's own start is what a slide is measured from
+        if self.contacts:  # the slip direction at the start of the next step
             self.contacts = [self._aimed(contact, y) for contact in self.contacts]
         return t, y, is_over
 
     def _shot(self, t: float, y: Array, end: float) -> Array:
-        """Return the state at exactly a time, no farther than one step."""
+        """Return the state at exactly `end`, at most one step ahead."""
         return self._integrator.shoot(self.field, t, y, end).y
 
     def _handle(self, found: Found, t: float, y: Array) -> tuple[Array, bool]:
-        """Return the state after an event, and whether the run is over."""
+        """Return the state after an event, and whether the run has ended."""
         if found.what == "event":
             return self._happen(t, y, found.which)
         if found.what == "impact":
@@ -234,25 +237,27 @@ class Engine:
         """Record a state; `again` in place of the last one."""
         q, v = y[: self.robot.nq], y[self.robot.nq :]
         _, a, tau = self._motion(t, y)
-        told = np.concatenate([q, self.plant.own_velocity(q, v)])
-        self.record.add(State(t, told, self.plant.own_acceleration(q, v, a), np.array(tau)), again=again)
+        own = np.concatenate([q, self.plant.own_velocity(q, v)])
+        self.record.add(State(t, own, self.plant.own_acceleration(q, v, a), np.array(tau)), again=again)
 
     def _check(self, step: Step) -> None:
-        """Raise where the motion has become too large for numbers, or too fast to be followed."""
+        """Raise StopError if the state is not finite or the steps have become too short."""
         start, t = step.segments[0].start, step.segments[-1].end
         if not np.isfinite(step.y).all():
-            raise StopError(f"the state is no longer finite at t = {t:.9g} s; the motion diverges, or a force does")
+            raise StopError(
+                f"the state is no longer finite at t = {t:.9g} s; the motion or the control torques diverge"
+            )
         self._tiny = self._tiny + 1 if t - start < 1e-9 * self._duration and t < self._duration else 0
         if self._tiny > TINY:
             raise StopError(
-                f"{TINY} steps in a row at t = {t:.9g} s are shorter than a billionth of the run, the last "
-                f"{t - start:.1e} s; the motion is too fast, or the control too rough, to be followed"
+                f"{TINY} consecutive steps up to t = {t:.9g} s are shorter than a billionth of the run, the last "
+                f"{t - start:.1e} s; the motion is too fast or the control law not smooth; sample the law with rate="
             )
 
-    # What happens at events
+    # Events
 
     def _impact(self, t: float, y: Array, hit: list[int]) -> Array:
-        """Return the state after the points that strike now, and those within the tie window, have struck together."""
+        """Return the state after the simultaneous impact of all points that strike within the tie window."""
         nq = self.robot.nq
         q, v = y[:nq], np.array(y[nq:])
         gap = self.gaps.gaps(q)
@@ -261,11 +266,13 @@ class Engine:
         crowded = len(self.record.impacts) > CROWD and t - self.record.impacts[-CROWD].time < WINDOW
         if crowded:
             self.record.remark(
-                f"more than {CROWD} impacts within {WINDOW:g} s of t = {t:.6g} s: from there on without restitution"
+                f"more than {CROWD} impacts within {WINDOW:g} s of t = {t:.6g} s: restitution is zero from then on"
             )
         for turn in range(STALL):
             rates = self.gaps.rates(q, v)
-            tied = there & (rates < -TOUCH) & (gap + (self.law.tie_window if turn == 0 else 0.0) * rates <= TOUCH)
+            tied = (
+                there & (rates < -TOUCH) & (gap + (self.impact_law.tie_window if turn == 0 else 0.0) * rates <= TOUCH)
+            )
             struck = sorted({*(hit if turn == 0 else []), *resting, *(int(k) for k in np.flatnonzero(tied))})
             if turn and not tied.any():
                 break
@@ -281,39 +288,41 @@ class Engine:
     def _strike(self, t: float, q: Array, v: Array, struck: list[int], *, elastic: bool) -> Array:
         rows = self.gaps.rows(q, v, struck)
         before = rows.matrices @ v
-        e = np.where((before[:, 0] > -self.law.rest_speed) | (not elastic), 0.0, self.gaps.restitution[struck])
+        e = np.where((before[:, 0] > -self.impact_law.rest_speed) | (not elastic), 0.0, self.gaps.restitution[struck])
         mass = self.robot.mass_matrix(q)
-        result = strike(mass, v, rows.matrices, e, self.gaps.friction[struck], self.law.name)
+        result = strike(mass, v, rows.matrices, e, self.gaps.friction[struck], self.impact_law.name)
         for note in result.notes:
             self.record.remark(f"t = {t:.6g} s: {note}")
         potential = float(self.robot.potential_energy(q))
         energies = tuple(0.5 * float(x @ mass @ x) + potential for x in (v, result.v))
         gain = energies[1] - energies[0]
         after = rows.matrices @ result.v
-        told = [i for i in range(len(struck)) if before[i, 0] < -TOUCH or result.impulses[i, 0] > 0.0]
-        pairs = [self.gaps.pairs[struck[i]] for i in told]
-        if before[:, 0].min() > -self.law.rest_speed:  # coming to rest is told by the rests
+        active = [i for i in range(len(struck)) if before[i, 0] < -TOUCH or result.impulses[i, 0] > 0.0]
+        pairs = [self.gaps.pairs[struck[i]] for i in active]
+        if before[:, 0].min() > -self.impact_law.rest_speed:  # recorded as a resting contact
             return result.v
-        self.record.impacts.append(told_impact(t, pairs, rows, told, (before, after), result, (v, energies)))
+        self.record.impacts.append(impact_record(t, pairs, rows, active, (before, after), result, (v, energies)))
         if gain > 1e-10 * (energies[0] - potential) + 1e-14:
             names = " and ".join(pair.point for pair in pairs)
             raise StopError(
-                f"the impact of {names} at t = {t:.9g} s gains {gain:.3g} J, which no impact can; Newton's law does "
-                f"that with friction or with several restitutions: use impact_law='poisson' and one restitution"
+                f"the impact of {names} at t = {t:.9g} s gains {gain:.3g} J of energy; Newton's impact law does so "
+                "with friction or with different restitutions: "
+                "use impact_law='poisson' and one restitution"
             )
         return result.v
 
     def _touching(self, q: Array, v: Array) -> list[int]:
-        """Return the pairs that touch and neither approach nor leave.
+        """Return the touching pairs whose relative speed is zero.
 
-        What leaves slowly and is pressed back would only touch again within microseconds: it stays.
+        A point that separates slowly and is pressed back would touch again within microseconds, so it counts as
+        touching.
         """
-        gap, speed, slow = self.gaps.gaps(q), self.gaps.rates(q, v), max(TOUCH, 0.1 * self.law.rest_speed)
+        gap, speed, slow = self.gaps.gaps(q), self.gaps.rates(q, v), max(TOUCH, 0.1 * self.impact_law.rest_speed)
         near = (np.abs(gap) <= TOUCH * self.gaps.slopes(q)) & (np.abs(speed) <= slow)
         return [int(k) for k in np.flatnonzero(near & self.gaps.reached(q))]
 
     def _settle(self, t: float, y: Array, touching: Sequence[int]) -> None:
-        """Find which touching points rest from now on."""
+        """Determine which touching points are resting contacts from now on."""
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), y[nq:]
         self.contacts = contact_interval.settle(
@@ -332,7 +341,7 @@ class Engine:
         self.record.rests.append(ContactInterval(names.point, names.wall, self._since.pop(pair), t))
 
     def _release(self, t: float, y: Array, which: int) -> Array:
-        """Let a contact go whose wall would have to pull from now on."""
+        """Release a contact whose normal force would become negative."""
         gone, nq = self.contacts.pop(which), self.robot.nq
         self._leave(gone.pair, t)
         self._settle(t, y, [pair for pair in self._touching(y[:nq], y[nq:]) if pair != gone.pair])
@@ -340,7 +349,7 @@ class Engine:
         return y
 
     def _slide(self, t: float, y: Array, which: int) -> Array:
-        """Let a sticking contact slide, against the friction that no longer holds it."""
+        """Change a sticking contact to sliding, opposite to its friction force."""
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), y[nq:]
         contact = self.contacts[which]
@@ -351,7 +360,7 @@ class Engine:
         return y
 
     def _stop(self, t: float, y: Array, which: int) -> Array:
-        """Find whether a contact that has stopped sliding sticks, or slides on another way."""
+        """Determine whether a contact whose slip reached zero sticks or slides in another direction."""
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), np.array(y[nq:])
         rows = self.gaps.rows(q, v, [other.pair for other in self.contacts]).matrices
@@ -365,7 +374,7 @@ class Engine:
         return y
 
     def _aimed(self, contact: Contact, y: Array) -> Contact:
-        """Return a sliding contact with the way it slides now."""
+        """Return a sliding contact with its present slip direction."""
         if contact.mode != SLIDE or self.gaps.friction[contact.pair] == 0.0:
             return contact
         nq = self.robot.nq

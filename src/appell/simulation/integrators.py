@@ -1,8 +1,8 @@
-"""Integrators: each advances a state y = (q, v) by steps that come with a polynomial in between.
+"""Integrators: each advances a state y = (q, v) by steps with dense output, a polynomial per step.
 
-Quaternions are integrated as four numbers by q̇ = ½ q ⊗ ω, which keeps their length, and are normalised after every
-step: a projection onto the manifold, which leaves the order of a method as it is. The symplectic method moves on the
-manifold itself (:mod:`appell.simulation.variational`).
+Quaternions are integrated as four numbers by q̇ = ½ q ⊗ ω and normalised after every step; this projection onto the
+manifold preserves the order of a method. The symplectic method steps on the manifold itself
+(:mod:`appell.simulation.variational`).
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from appell.robot.steps import RUNGE_KUTTA
 from appell.spatial.scalar import Array
 
 Field = Callable[[float, Array], Array]
-"""ẏ of a time and a state."""
+"""A vector field: ẏ from the time and the state."""
 DEGREE = 7
-"""Degree of the polynomial that SciPy's DOP853 gives with a step."""
+"""Degree of the dense output of SciPy's DOP853."""
 
 
 class StepError(Exception):
-    """A step became smaller than the spacing of numbers; the text says where."""
+    """A step could not be taken: the step size underflowed, or values are not finite."""
 
 
 class Step(NamedTuple):
-    """What a step gave: the polynomials of its parts, and the state at its end."""
+    """The result of a step: the polynomials of its parts, and the state at its end."""
 
     segments: list[Segment]
     y: Array
 
 
 class Integrator(Protocol):
-    """Something that advances states. `project` brings a state back to the manifold, in place."""
+    """An integration method."""
 
     def restart(self) -> None:
-        """Forget what was remembered of the motion so far: the field or the state has jumped."""
+        """Discard the history of the solution, after a jump of the vector field or the state."""
 
     def advance(self, field: Field, t: float, y: Array, limit: float) -> Step:
-        """Return one step from y at t, not beyond the limit."""
+        """Return one step from y at t, ending at or before the limit."""
 
     def shoot(self, field: Field, t: float, y: Array, end: float) -> Step:
-        """Return the motion from y at t to exactly `end`, no farther than one step."""
+        """Return the solution from y at t to exactly `end`, at most one step ahead."""
 
 
 class Adaptive:
-    """Dormand and Prince's method of order 8 with steps that keep an estimated error below rtol·|y| + atol."""
+    """Dormand and Prince's method of order 8, with step sizes that keep the estimated error below rtol·|y| + atol."""
 
     def __init__(self, rtol: float, atol: float, project: Callable[[Array], None]) -> None:
         self._rtol, self._atol, self._project = rtol, atol, project
@@ -56,7 +56,7 @@ class Adaptive:
         self._size: float | None = None
 
     def restart(self) -> None:
-        """Forget the last step but for its size."""
+        """Discard the last step except its size."""
         self._solver = None
 
     def advance(self, field: Field, t: float, y: Array, limit: float) -> Step:
@@ -67,12 +67,12 @@ class Adaptive:
             solver = self._solver = self._started(field, t, y, limit, first)
         start = float(solver.t)
         segment = self._stepped(solver, start)
-        # a step cut short by the limit says nothing about the size that would do
+        # a step shortened by the limit is no estimate of the admissible step size
         self._size = float(solver.h_abs) if solver.t < limit else max(self._size or 0.0, limit - start)
         return Step([segment], np.array(solver.y))
 
     def shoot(self, field: Field, t: float, y: Array, end: float) -> Step:
-        """Return the motion to `end` in one step, or in a few if one is not accurate enough."""
+        """Return the solution up to `end` in one step, or in several if one is not accurate enough."""
         solver = self._started(field, t, y, end, end - t)
         segments = []
         while solver.status == "running":
@@ -84,9 +84,10 @@ class Adaptive:
             solver = scipy.integrate.DOP853(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
         if not np.isfinite(solver.f).all():
             raise StepError(
-                f"the accelerations at t = {t:.9g} s are not finite; a force is too large, or no mass moves"
+                f"the accelerations at t = {t:.9g} s are not finite; a torque is too large, or the mass matrix is "
+                "singular"
             )
-        if not np.isfinite(solver.h_abs):  # SciPy's guess overflowed, and it would look for a smaller step for ever
+        if not np.isfinite(solver.h_abs):  # SciPy's initial step overflowed, and its step size search would not end
             solver.h_abs = 1e-9 * (limit - t)
         return solver
 
@@ -94,7 +95,7 @@ class Adaptive:
         with np.errstate(all="ignore"):
             message = solver.step()
         if solver.status == "failed":
-            raise StepError(f"the step size fell below the spacing of numbers at t = {start:.9g} s: {message}")
+            raise StepError(f"step size underflow at t = {start:.9g} s: {message}")
         dense = solver.dense_output()
         self._project(solver.y)
         end = float(solver.t)
@@ -103,29 +104,29 @@ class Adaptive:
 
 
 class FixedStep:
-    """A method that is a map of one step, on steps of one size; cubics in between."""
+    """A one-step method with a fixed step size and cubic dense output."""
 
     def __init__(self, step: float, move: Callable[[Field, float, Array, float], Array]) -> None:
         self._step, self._move = step, move
 
     def restart(self) -> None:
-        """Do nothing: every step stands for itself."""
+        """Do nothing: a one-step method has no history."""
 
     def advance(self, field: Field, t: float, y: Array, limit: float) -> Step:
-        """Return a step of the method's size, or up to the limit if that is nearer (to a millionth of a step)."""
+        """Return a step of the fixed size, or a shorter one up to the limit (to within a millionth of a step)."""
         end = limit if limit - t < (1.0 + 1e-6) * self._step else t + self._step
         return self.shoot(field, t, y, end)
 
     def shoot(self, field: Field, t: float, y: Array, end: float) -> Step:
-        """Return a step of the size asked for."""
+        """Return one step to `end`."""
         if not end > t:
-            raise StepError(f"the step size fell below the spacing of numbers at t = {t:.9g} s")
+            raise StepError(f"step size underflow at t = {t:.9g} s")
         after = self._move(field, t, y, end - t)
         return Step([hermite(t, end, (y, after), (field(t, y), field(end, after)))], after)
 
 
 def runge_kutta(method: str, field: Field, t: float, y: Array, h: float) -> Array:
-    """Return the state after a step h: with k the field at a stage, Δ ← Δ + share·h·k, y ← y₀ + ahead·h·k + total·Δ."""
+    """Return the state after a step h: per stage k = f(t, y), Δ ← Δ + share·h·k, y ← y₀ + ahead·h·k + total·Δ."""
     start, change, at = y, 0.0 * y, t
     for share, ahead, total in RUNGE_KUTTA[method]:
         k = field(at, y)

@@ -1,9 +1,9 @@
-"""The robot as an integrator sees it: a smooth field, whatever the robot.
+"""The vector field of a robot, made smooth for the integrator.
 
-Two things would not be smooth. *Coulomb friction of joints* jumps where a joint turns round; here it is f·tanh(v/v₀)
-with v₀ = :data:`CREEP`, the same beyond a few v₀, and a joint that would stick creeps below v₀ instead. *Singularities*
-of a robot with loops are where its motors no longer determine the motion; there the robot goes on in other coordinates
-(:meth:`appell.Robot.coordinates_near`), and results stay in the robot's own.
+*Coulomb friction of joints* is discontinuous at zero velocity; here it is regularised as f·tanh(v/v₀) with v₀ =
+:data:`CREEP`: equal beyond a few v₀, and a joint that would stick creeps slower than v₀ instead. At *singularities* of
+a closed-loop robot its independent velocities no longer determine the motion; the integration continues in other
+coordinates (:meth:`appell.Robot.coordinates_near`), and results are converted to the robot's own.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from appell.simulation.record import StopError
 from appell.spatial.scalar import Array
 
 CREEP = 1e-3
-"""Speed [rad/s or m/s] below which the Coulomb friction of a joint is smoothed."""
+"""Speed [rad/s or m/s] v₀ of the regularised Coulomb friction."""
 
 
 class Plant:
-    """A robot's motion for an engine; with walls, `charts` is False and the coordinates stay."""
+    """The dynamics of a robot for an engine; with walls, `charts` is False and the coordinates are not switched."""
 
     def __init__(self, robot: Robot, *, charts: bool) -> None:
         self.robot = robot
@@ -34,11 +34,11 @@ class Plant:
 
     @property
     def is_smoothed(self) -> bool:
-        """Return whether joints have Coulomb friction, which is smoothed."""
+        """Return whether the robot has Coulomb friction, which is regularised."""
         return self._friction is not None
 
     def motion(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-        """Return q̇ and the accelerations, in the coordinates of the moment."""
+        """Return q̇ and the accelerations, in the present coordinates."""
         robot = self._now if self._friction is None else self.bare
         try:
             rate, a = robot.evaluate("motion", q, v, self.with_friction(v, tau))
@@ -47,7 +47,7 @@ class Plant:
         return rate, a
 
     def with_friction(self, v: Array, tau: Array) -> Array:
-        """Return forces less the friction of the joints."""
+        """Return the joint torques minus the regularised Coulomb friction."""
         return tau if self._friction is None else tau - self._friction * np.tanh(v / CREEP)
 
     def closed(self, q: Array) -> Array:
@@ -55,7 +55,7 @@ class Plant:
         return np.asarray(self._now.project(q))
 
     def switched(self, q: Array, v: Array) -> tuple[Array, bool]:
-        """Go over to coordinates that are good at q; return v in them and whether they are others than before."""
+        """Switch to well-conditioned coordinates at q; return v in them and whether they changed."""
         best = self.robot.coordinates_near(q) if self._charted else self._now
         if best is self._now:
             return v, False
@@ -87,7 +87,7 @@ class Plant:
 
 
 def _coulomb(robot: Robot) -> Array | None:
-    """Return the Coulomb friction per force of a robot whose every joint has its own, None where there is none."""
+    """Return the Coulomb friction per joint torque, None for a robot without it or with other actuation."""
     if robot.facts.sizes["t"] != robot.nu:
         return None
     friction = np.array([own.friction for own in robot.model.joint_parameters], dtype=float)

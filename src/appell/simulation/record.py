@@ -1,4 +1,4 @@
-"""What a simulation is asked and what it collects: impact laws, the user's events, and the record of a run."""
+"""Inputs and records of a simulation: impact laws, user events, limits, and the states of a run."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from appell.simulation.contact.impact import Strike
 from appell.spatial.scalar import Array
 
 INTERRUPTED = "interrupted by Ctrl-C"
-"""How the reason of a run begins that Ctrl-C ended."""
+"""Start of the reason of a run ended by Ctrl-C."""
 
 
 class StopError(Exception):
-    """The run ends early; the text says why."""
+    """The run ends early, for the reason in the message."""
 
 
 class Limits(NamedTuple):
-    """What a run may take: steps, events included, and seconds of wall time."""
+    """Limits of a run: number of steps, events included, and wall time [s]."""
 
     steps: int
     seconds: float
 
 
 class ImpactLaw(NamedTuple):
-    """How impacts go: by whose law, together within what time [s], and from what speed [m/s] on without restitution."""
+    """Impact law: its name, the tie window [s], and the speed [m/s] below which restitution is zero."""
 
     name: str
     tie_window: float
@@ -43,10 +43,26 @@ class ImpactLaw(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """A moment to look for: where `function(t, q, v)` passes through zero.
+    """An event of a simulation: a zero crossing of a function of time and state.
 
-    `direction` is +1 for rising only, −1 for falling only; a `terminal` event ends the run.
+    Parameters
+    ----------
+    function : callable
+        ``function(t, q, v)`` → float. It receives the time [s], q (nq,) with unit quaternions, and v (nv,).
+    name : str
+        The name in the run's records.
+    direction : int
+        +1 for rising zero crossings only, −1 for falling ones, 0 for both.
+    terminal : bool
+        True ends the run at the event.
 
+    Raises
+    ------
+    InputError
+        When `function` is not callable or `direction` is none of −1, 0 and 1.
+
+    Examples
+    --------
     >>> import appell
     >>> run = appell.simulate(appell.load("two-link"), [0, 0], [0, 0], 1.0,
     ...     events=[appell.simulation.Event(lambda t, q, v: t - 0.25, "a quarter", terminal=True)])
@@ -66,7 +82,30 @@ class Event:
             raise InputError(f"event '{self.name}': direction must be -1, 0 or 1, got {shown(self.direction)}")
 
     def at(self, t: float, q: Array, v: Array) -> float:
-        """Return the function's value; whatever it raises becomes an InputError that names the time."""
+        """Return the value of the function at a time and state.
+
+        Parameters
+        ----------
+        t : float
+            Time [s].
+        q, v : array
+            Configuration (nq,) and velocity (nv,).
+
+        Returns
+        -------
+        float
+            The value.
+
+        Raises
+        ------
+        InputError
+            When the function raises an exception or returns no finite number.
+
+        Examples
+        --------
+        >>> Event(lambda t, q, v: t - 0.25).at(1.0, [], [])
+        0.75
+        """
         what = f"event '{self.name}' at t = {t:.9g} s"
         try:
             value = self.function(t, q, v)
@@ -86,7 +125,7 @@ class State(NamedTuple):
 
 @dataclass
 class Record:
-    """What a run has given so far; whole at any moment, for Ctrl-C may end a run between any two lines."""
+    """The results of a run so far; consistent at any moment, because Ctrl-C may end a run at any line."""
 
     states: list[State] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
@@ -101,45 +140,45 @@ class Record:
         return self.states[-1].t
 
     def add(self, state: State, *, again: bool = False) -> None:
-        """Append a state; `again` in place of the last one."""
+        """Append a state; with `again`, replace the last one."""
         if again:
             self.states[-1] = state
         else:
             self.states.append(state)
 
     def path(self) -> list[Segment]:
-        """Return the steps up to the last state; a step whose end has no state is left out."""
+        """Return the segments of the steps up to the last recorded state."""
         return [segment for segment in self.segments if segment.end <= self.end]
 
     def remark(self, note: str) -> None:
-        """Add a note, once."""
+        """Add a note unless it is there already."""
         if note not in self.notes:
             self.notes.append(note)
 
 
-def told_impact(
+def impact_record(
     t: float,
     pairs: Sequence[Pair],
     rows: Rows,
-    told: list[int],
+    active: list[int],
     speeds: tuple[Array, Array],
     result: Strike,
     before: tuple[Array, tuple[float, ...]],
 ) -> Impact:
-    """Return the record of an impact: of its contacts those that are told, with speeds before and after."""
-    came, left = speeds
+    """Return the record of an impact: its active contacts with their speeds before and after."""
+    approach, separation = speeds
     v, energies = before
     return Impact(
         t,
         tuple(pair.point for pair in pairs),
         tuple(pair.wall for pair in pairs),
-        rows.positions[told],
-        rows.normals[told],
-        -came[told, 0],
-        left[told, 0],
-        np.einsum("kj,kji->ki", came[told, 1:], rows.tangents[told]),
-        result.impulses[told, 0],
-        np.einsum("kj,kji->ki", result.impulses[told, 1:], rows.tangents[told]),
+        rows.positions[active],
+        rows.normals[active],
+        -approach[active, 0],
+        separation[active, 0],
+        np.einsum("kj,kji->ki", approach[active, 1:], rows.tangents[active]),
+        result.impulses[active, 0],
+        np.einsum("kj,kji->ki", result.impulses[active, 1:], rows.tangents[active]),
         energies[0],
         energies[1],
         np.array(v),

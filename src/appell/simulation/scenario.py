@@ -1,12 +1,12 @@
-"""Scenarios: a whole simulation as a TOML file.
+"""Scenarios: a complete simulation as a TOML file.
 
-The keys are those of :func:`appell.simulate`, and the robot, the start, the walls and the control are tables. SI units;
-angles are radians, or text such as ``"90 deg"``::
+The keys are those of :func:`appell.simulate`, and the robot, the initial state, the walls and the control are tables.
+SI units; angles in radians, or strings such as ``"90 deg"``::
 
     title = "a leg dropped on the floor"    # optional, as are all keys below unless marked
     duration = 2.0                          # required [s]
 
-    robot = "puma560"                       # required: a name of the catalogue, a file beside this one, or a table:
+    robot = "puma560"                       # required: a catalogue name, a file relative to this one, or a table:
     # [robot]
     # source = "robot.urdf"                 # required
     # floating = false
@@ -15,26 +15,26 @@ angles are radians, or text such as ``"90 deg"``::
     # mimic = false
     # gravity = [0.0, 0.0, -9.81]
 
-    restitution = 1.0                       # for walls without their own: a number, or a table by point
-    friction = 0.0                          # the same
+    restitution = 1.0                       # for walls without their own value: a number, or a table by point
+    friction = 0.0                          # likewise
     impact_law = "newton"                   # or "poisson"
     tie_window = 1e-4                       # [s]
     rest_speed = 1e-6                      # [m/s]
-    limits = false                          # true, or the restitution at the ends of the joints' ranges
+    limits = false                          # true, or the restitution at the joint limits
     points = ["tool", { frame = "link3", position = [0.0, 0.0, 0.1], name = "elbow" }]
     method = "dop853"                       # or "rk4" or "symplectic" with
     # step = 1e-3                           # [s]
     rtol = 1e-10
     atol = 1e-12
-    max_steps = 100000                      # a run that needs more ends early
-    timeout = 60.0                          # [s] of wall time, after which it ends early
+    max_steps = 100000                      # the run ends early after this many steps
+    timeout = 60.0                          # the run ends early after this wall time [s]
 
     [start]
     q = "neutral"                           # or a list, or joints by name: { joint2 = "-30 deg" }, others neutral
     v = { joint2 = 1.0 }                    # a list, or joints by name; zero where absent
 
     [[walls]]                               # any number of them
-    kind = "circle"                         # required; what else is needed is in wall_table.WALLS
+    kind = "circle"                         # required; walls/table.py: WALLS lists the keys of each kind
     radius = 2.5
     restitution = 0.9                       # for all kinds: restitution, friction, points (names) and name
     points = ["tool"]
@@ -44,11 +44,10 @@ angles are radians, or text such as ``"90 deg"``::
     kp = 100.0                              # τ = kp·(goal ⊖ q) − kd·v, a number, a list, or joints by name
     kd = 20.0
     goal = "neutral"                        # as start.q
-    gravity = true                          # adds what holds the robot still at q
+    gravity = true                          # adds gravity compensation at q
     rate = 500.0                            # [Hz]: sampled and held; continuous where absent
 
-A gain that is one number holds for every joint but a free base, which has no motor. A key that is not listed is an
-error.
+A scalar gain applies to every joint except a floating base, which has no motor. Unknown keys are errors.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ from appell.read.values import angle, number, sequence, shown, table, text, vect
 from appell.results.run import Run
 from appell.robot.arguments import whole
 from appell.robot.robot import Robot
-from appell.simulation.contact.impact import LAWS
+from appell.simulation.contact.impact import IMPACT_LAWS
 from appell.simulation.contact.points import Point, resolve
 from appell.simulation.laws.joint_laws import PD, PDGravity
 from appell.simulation.simulate import METHODS, simulate
@@ -89,7 +88,7 @@ ROBOT_KEYS = ("source", "floating", "friction", "armature", "mimic", "gravity")
 
 @dataclass(frozen=True)
 class Scenario:
-    """A simulation to be: the robot, where it starts, for how long, and the options of :func:`appell.simulate`."""
+    """A simulation as data: the robot, its initial state, the duration, and the options of :func:`appell.simulate`."""
 
     title: str
     robot: Robot
@@ -100,7 +99,7 @@ class Scenario:
     place: Place = field(default_factory=Place, repr=False)
 
     def run(self, *, progress: bool = False) -> Run:
-        """Simulate it.
+        """Return the simulated run.
 
         Raises
         ------
@@ -114,12 +113,22 @@ class Scenario:
 
 
 def read_scenario(path_or_text: str | os.PathLike[str]) -> Scenario:
-    """Return the scenario of a file, or of its text (a string of more than one line).
+    """Read a scenario from a file, or from TOML text (a string of more than one line).
+
+    Parameters
+    ----------
+    path_or_text : str or path
+        The file's path, or its text.
+
+    Returns
+    -------
+    Scenario
+        The robot, its initial state, the duration and the options; ``scenario.run()`` simulates it.
 
     Raises
     ------
     ReadError
-        When the file cannot be read, or is no scenario; the message names the file and the key.
+        When the file cannot be read or is not a valid scenario; the message names the file and the key.
 
     Examples
     --------
@@ -136,7 +145,7 @@ def read_scenario(path_or_text: str | os.PathLike[str]) -> Scenario:
     check_keys(top, TOP_KEYS, place)
     for key in ("robot", "duration"):
         if key not in top:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"'{key}' is missing; add it")
     robot = read_robot(top["robot"], place.at("robot"))
     start = table(top.get("start", {}), place.at("start"))
     check_keys(start, ("q", "v"), place.at("start"))
@@ -154,11 +163,11 @@ def read_scenario(path_or_text: str | os.PathLike[str]) -> Scenario:
 
 
 def read_robot(value: object, place: Place) -> Robot:
-    """Return the robot of a TOML file: a name of the catalogue, a file beside it, or a table with ``source``."""
+    """Return the robot of a TOML file: a catalogue name, a file relative to it, or a table with ``source``."""
     entries: Entries = {"source": value} if isinstance(value, str) else table(value, place)
     check_keys(entries, ROBOT_KEYS, place)
     if "source" not in entries:
-        raise place.error("there is no 'source'; add a name of the catalogue or a file")
+        raise place.error("'source' is missing; add a catalogue name or a file")
     at = place.at("source") if not isinstance(value, str) else place
     source = text(entries["source"], at)
     beside = Path(place.source).parent / source
@@ -174,11 +183,11 @@ def read_robot(value: object, place: Place) -> Robot:
         raise at.error(str(error)) from None
 
 
-# The state
+# State
 
 
 def _configuration(value: object, robot: Robot, place: Place) -> Array:
-    """Return q of a list, of joints by name, or "neutral"."""
+    """Return q from a list, from joints by name, or "neutral"."""
     q = robot.neutral()
     if isinstance(value, str):
         if value != "neutral":
@@ -195,7 +204,7 @@ def _configuration(value: object, robot: Robot, place: Place) -> Array:
 
 
 def _each(value: object, letter: str, robot: Robot, place: Place, *, everywhere: bool = False) -> Array:
-    """Return a number per velocity or force, of a list or of joints by name; one for all where `everywhere` allows."""
+    """Return one number per velocity or torque, from a list or by joint name; with `everywhere`, or one for all."""
     places = robot.places(letter)
     result = np.zeros(robot.nv if letter == "v" else robot.nu)
     if isinstance(value, Mapping):
@@ -215,13 +224,13 @@ def _by_name(value: Entries, places: dict[str, list[int]], result: Array, robot:
 
 
 def _has_motor(robot: Robot) -> Array:
-    """Return which forces have a motor, (nu,): all but those of a free base."""
+    """Return which torques have a motor, (nu,): all except those of a floating base."""
     free = {body.joint.name for body in robot.model.bodies if body.joint.kind == "free"}
     return np.array([name.partition("[")[0] not in free for name in robot.facts.forces], dtype=bool)
 
 
 def _entries(value: object, count: int, place: Place) -> list[float]:
-    """Return so many numbers or angles; a joint of one coordinate needs no list."""
+    """Return `count` numbers or angles; a joint with one coordinate needs no list."""
     if count == 1 and not isinstance(value, list):
         return [angle(value, place)]
     entries = sequence(value, place)
@@ -230,7 +239,7 @@ def _entries(value: object, count: int, place: Place) -> list[float]:
     return [angle(entry, place.at(k)) for k, entry in enumerate(entries)]
 
 
-# What it runs with
+# Options
 
 
 def _options(top: Entries, robot: Robot, place: Place) -> dict[str, Any]:
@@ -249,7 +258,7 @@ def _options(top: Entries, robot: Robot, place: Place) -> dict[str, Any]:
     for key, most in MOST.items():
         if key in top:
             options[key] = per_point(top[key], known, place.at(key), most)
-    for key, choices in (("impact_law", LAWS), ("method", METHODS)):
+    for key, choices in (("impact_law", IMPACT_LAWS), ("method", METHODS)):
         if key in top:
             options[key] = choice(top[key], choices, place.at(key))
     for key in NUMBERS:
@@ -275,17 +284,17 @@ def _point(value: object, place: Place) -> str | Point:
     entries = table(value, place)
     check_keys(entries, ("frame", "position", "name"), place)
     if "frame" not in entries:
-        raise place.error("there is no 'frame'; add the name of a link or frame")
+        raise place.error("'frame' is missing; add the name of a link or frame")
     position = vector(entries.get("position", (0.0, 0.0, 0.0)), place.at("position"))
     name = text(entries["name"], place.at("name")) if "name" in entries else ""
     return Point(text(entries["frame"], place.at("frame")), position, name)
 
 
-# The control
+# Control
 
 
 def _control(entries: Entries, robot: Robot, place: Place) -> dict[str, Any]:
-    """Return the control of a run, and the rate at which it is sampled."""
+    """Return the control law of a run and its sampling rate."""
     keys = {"none": (), "constant": ("tau",), "pd": ("kp", "kd", "goal", "gravity", "rate")}
     kind = choice(entries.get("kind", "none"), tuple(keys), place.at("kind"))
     check_keys(entries, ("kind", *keys[kind]), place)

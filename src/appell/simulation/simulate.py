@@ -1,4 +1,4 @@
-"""The simulator as its users call it: arguments checked once, then the engine."""
+"""The public simulator: checks its arguments and runs the engine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from appell.results.path import Path
 from appell.results.run import Run
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
 from appell.robot.robot import Robot
-from appell.simulation.contact.gaps import Gaps, check_laws
-from appell.simulation.contact.impact import LAWS
+from appell.simulation.contact.gaps import Gaps, check_coefficients
+from appell.simulation.contact.impact import IMPACT_LAWS
 from appell.simulation.contact.points import Point, Points, resolve
 from appell.simulation.control import Control, Drive
 from appell.simulation.engine import TOUCH, Engine
@@ -29,13 +29,13 @@ from appell.simulation.integrators import Adaptive, FixedStep, Integrator, rk4
 from appell.simulation.plant import CREEP
 from appell.simulation.record import Event, ImpactLaw, Limits, Record
 from appell.simulation.variational import variational
-from appell.simulation.walls.shapes import PerPoint, Wall
+from appell.simulation.walls.wall import PerPoint, Wall
 from appell.spatial.scalar import Array
 
 METHODS = ("dop853", "rk4", "symplectic")
 
 
-def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
+def simulate(  # noqa: PLR0913  # keyword options
     robot: Robot,
     q0: ArrayLike,
     v0: ArrayLike,
@@ -60,57 +60,73 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     timeout: float | None = None,
     progress: bool = False,
 ) -> Run:
-    """Return the motion of a robot from a state, with impacts located to rounding.
+    """Simulate a robot from an initial state, with impacts located to rounding error.
 
     Parameters
     ----------
-    robot
-        An open robot, one with loops, which every step closes again, or a closed form such as "agile-wrist".
-    q0, v0
-        Where it starts, (nq,) and (nv,).
-    duration
-        How long to simulate [s].
-    control
-        Joint forces (of a robot with loops, motor forces): none, constant, or a law (t, q, v) → τ. With `rate` [Hz] the
-        law is sampled and held.
-    walls
-        What points of the robot may strike: :class:`appell.walls.Wall`, of which :mod:`appell.walls` has several.
-    restitution, friction
-        For all walls that have none of their own: a number, or one per point by name.
-    tie_window
-        Points that would strike within this time [s] of one another strike together. Points that strike microseconds
-        apart push on each other through the robot, and one after the other is a different motion altogether.
-    impact_law
-        "newton" (speeds are returned) or "poisson" (impulses are returned); see
+    robot : Robot
+        A robot of any kind. The loops of a closed-loop robot are closed again after every step.
+    q0, v0 : array_like
+        Initial configuration (nq,) and velocity (nv,).
+    duration : float
+        Simulated time [s].
+    control : callable or array_like, optional
+        Joint torques [N·m] (actuator torques of a closed-loop robot): none, constant (nu,), or a control law
+        (t, q, v) → τ (nu,).
+    walls : sequence of Wall
+        Obstacles for the contact points of the robot, see :mod:`appell.walls`.
+    restitution, friction : float or mapping
+        Coefficients of restitution (0 to 1) and of Coulomb friction for all walls without their own: one number, or one
+        per point by name.
+    tie_window : float
+        Impacts within this time [s] of each other are solved simultaneously. Points that strike microseconds apart
+        interact through the robot, and solving their impacts one after the other gives a different motion.
+    impact_law : str
+        "newton" (restitution of speeds) or "poisson" (restitution of impulses); see
         :mod:`appell.simulation.contact.impact`.
-    points
-        Which points may strike: names of links or frames, or :class:`appell.simulation.Point`; every joint's origin and
-        every end of the tree if not given.
-    limits
-        True makes the ends of the joints' ranges walls with the run's restitution, a number walls with that.
-    events
-        :class:`appell.simulation.Event`, or functions (t, q, v) whose passing through zero is recorded.
-    method, step, rtol, atol
-        "dop853" (order 8, adaptive, error per step below rtol·|y| + atol), "rk4" or "symplectic" (order 2, no drift of
-        energy), both with a fixed `step` [s].
-    rest_speed
-        Speed [m/s] below which an impact has no restitution; the point then rests on the wall until it is pulled off.
-    max_steps, timeout
-        Bounds of the work: steps, where an event counts as one, and seconds of wall time, looked at whenever the motion
-        is evaluated, from the first step on. Without `max_steps` a run may take 20,000
-        steps, 10,000 more per second of `duration`, and those that `step` and `rate` ask for. Without `timeout` it may
-        take any time.
-    progress
+    points : iterable of str or Point, optional
+        The contact points: names of links or frames, or :class:`appell.simulation.Point`. Default: every joint origin
+        and every end of the tree.
+    limits : bool or float
+        True: joint limits act as walls with the run's restitution; a number is their own restitution.
+    rate : float, optional
+        Sampling rate of the control law [Hz], with zero-order hold. Default: continuous.
+    events : sequence of Event or callable
+        :class:`appell.simulation.Event`, or functions (t, q, v) whose zero crossings are recorded.
+    method : str
+        "dop853" (order 8, adaptive), "rk4" (order 4, fixed step) or "symplectic" (order 2, fixed step, no energy
+        drift).
+    step : float, optional
+        Step size [s] of "rk4" and "symplectic".
+    rtol, atol : float
+        Tolerances of "dop853": the error per step is kept below rtol·|y| + atol.
+    rest_speed : float
+        Speed [m/s] below which the restitution of an impact is zero. The point then rests on the wall until the contact
+        force vanishes.
+    max_steps : int, optional
+        Maximum number of steps, where an event counts as one. Default: 20,000, plus 10,000 per second of `duration`,
+        plus the steps required by `step` and `rate`.
+    timeout : float, optional
+        Maximum wall time [s], from the first step on. Default: unlimited.
+    progress : bool
         True shows a progress bar.
+
+    Returns
+    -------
+    Run
+        Times, states, torques, energies, impacts, resting contacts and events. ``run.ended_early`` is empty, or the
+        reason why the run ended before `duration`.
 
     Raises
     ------
     InputError
-        When an argument does not fit, a point starts beyond a wall, or the first call of the control law or of an event
-        fails. What goes wrong later ends the run early: an exception or an invalid value of a control law, a limit, a
-        motion that diverges, Ctrl-C. The states up to there are returned, with the reason in ``run.ended_early`` and
-        in a warning.
+        When an argument is invalid, a point starts beyond a wall, or the first call of the control law or of an event
+        fails. Later failures end the run early: an exception or an invalid value of a control law, `max_steps`,
+        `timeout`, a diverging motion, Ctrl-C. The states so far are returned, with the reason in ``run.ended_early``
+        and in a warning.
 
+    Examples
+    --------
     >>> import appell
     >>> from appell.papers.shafei2018 import START
     >>> robot = appell.load("shafei-tree")
@@ -127,13 +143,13 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
         for name, x in (("tie_window", tie_window), ("atol", atol), ("rest_speed", rest_speed))
     )
     walls = _walls(walls)
-    check_laws(restitution, friction)
-    choice("simulate: no impact law", impact_law, LAWS)
+    check_coefficients(restitution, friction)
+    choice("simulate: unknown impact law", impact_law, IMPACT_LAWS)
     rate = None if rate is None else number("simulate: rate must be a positive frequency [Hz]", rate, ABOVE_ZERO)
     is_limited = isinstance(limits, bool | np.bool_)
     ends = limits if not is_limited else _number(restitution) if limits else None
     if ends is not None:
-        check_laws(ends, 0.0)
+        check_coefficients(ends, 0.0)
     gaps = Gaps(robot, Points(robot, resolve(robot, points) if walls else []), walls, restitution, friction, ends)
     _check_start(robot, gaps, q)
     drive = Drive(robot, control, rate)
@@ -146,23 +162,24 @@ def simulate(  # noqa: PLR0913  # a user sets a few of many, each by name
     with _bar(progress is True, duration) as report:
         reason = engine.run(q, v, duration, report)
     if engine.plant.is_smoothed:
-        engine.record.notes.append(f"Coulomb friction of joints is smoothed below {CREEP:g} rad/s (m/s): tanh(v/v0)")
+        engine.record.notes.append(f"Coulomb friction of joints is regularised below {CREEP:g} rad/s (m/s): tanh(v/v0)")
     if reason:
         warnings.warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}", AppellWarning, stacklevel=2)
     return _run(robot, engine.record, engine.quaternions, walls, reason)
 
 
 def _integrator(engine: Engine, method: str, step: float | None, rtol: float, atol: float) -> Integrator:
-    choice("simulate: no method", method, METHODS)
+    choice("simulate: unknown method", method, METHODS)
     if method == "dop853":
         if step is not None:
-            raise InputError("simulate: step is for the methods 'rk4' and 'symplectic'; 'dop853' chooses its own")
+            raise InputError("simulate: step applies to the methods 'rk4' and 'symplectic'; 'dop853' is adaptive")
         return Adaptive(max(rtol, 100.0 * np.finfo(float).eps), atol, engine.project)
     step = number(f"simulate: method '{method}' needs a step > 0 [s]", step, ABOVE_ZERO)
     if method == "symplectic" and engine.robot.facts.curved is None:
         raise InputError(
-            f"simulate: the velocities of robot '{engine.robot.name}' are no rates of coordinates: it rolls, or loops "
-            "tie parts of a joint; 'symplectic' needs coordinates, take 'dop853' or 'rk4'"
+            f"simulate: the velocities of robot '{engine.robot.name}' are not rates of coordinates (rolling wheels, "
+            "or loops through a joint with several coordinates); "
+            "use method 'dop853' or 'rk4'"
         )
     move = rk4(engine.project) if method == "rk4" else variational(engine.plant.bare, engine.pull)
     return FixedStep(step, move)
@@ -171,7 +188,7 @@ def _integrator(engine: Engine, method: str, step: float | None, rtol: float, at
 def _bounds(
     duration: float, step: float | None, rate: float | None, max_steps: int | None, timeout: float | None
 ) -> Limits:
-    """Return what a run may take; without `max_steps` far more than a motion that can be followed needs."""
+    """Return the limits of a run; the default number of steps is far above the need of a regular motion."""
     seconds = math.inf if timeout is None else _positive("timeout", timeout)
     if max_steps is not None:
         return Limits(whole("simulate: max_steps", max_steps), seconds)
@@ -225,7 +242,7 @@ def _number(restitution: PerPoint) -> float:
 
 
 def _check_start(robot: Robot, gaps: Gaps, q: Array) -> None:
-    """Raise if a point stands beyond a wall, or a joint beyond its range."""
+    """Raise if a point is beyond a wall, or a joint beyond its limits."""
     if not len(gaps):
         return
     gap = gaps.gaps(q)
@@ -236,17 +253,17 @@ def _check_start(robot: Robot, gaps: Gaps, q: Array) -> None:
         more = f", and {len(beyond) - 1} more" if len(beyond) > 1 else ""
         raise InputError(
             f"simulate: at t = 0 s '{pair.point}' of robot '{robot.name}' is {-gap[worst]:.3g} beyond "
-            f"{pair.wall}{more}; start inside, move the wall, or choose the points that meet it"
+            f"{pair.wall}{more}; change q0, move the wall, or select its contact points with points="
         )
 
 
 @contextmanager
 def _bar(wanted: bool, duration: float) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar of simulated seconds, if wanted; give what moves it."""
+    """Yield a function that updates a progress bar of simulated seconds, shown if wanted."""
     if not wanted:
         yield lambda _: None
         return
-    # loaded when shown, so that `import appell` stays light
+    # imported when shown, to keep `import appell` fast
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 

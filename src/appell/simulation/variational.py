@@ -9,10 +9,10 @@ derivative of L by q_m plus the forces,
 
 The first equation is solved for w, then the others give the step. Where all joints have plain coordinates dexp and Ad
 are 1 and this is the implicit midpoint rule in (q, p). The map is symplectic and symmetric: the energy of a
-conservative robot swings about its value and does not drift.
+conservative robot oscillates about its value and does not drift.
 
-From M·a + C·v + G = τ and Ṁ = C + Cᵀ follows ṗ = Cᵀv − G + τ, so the derivative of the kinetic energy by q, which
-Hamel's equations call for, is Cᵀw − ad(w)ᵀm: no new recursion is needed.
+From M·a + C·v + G = τ and Ṁ = C + Cᵀ follows ṗ = Cᵀv − G + τ, so the derivative of the kinetic energy by q in Hamel's
+equations is Cᵀw − ad(w)ᵀm: no new recursion is needed.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from appell.simulation.integrators import StepError
 from appell.spatial.scalar import Array
 
 Forces = Callable[[float, Array, Array], Array]
-"""Joint forces τ of a time and a state."""
+"""Joint torques τ from the time and the state."""
 
 SWEEPS = 100
-"""Corrections after which a step counts as too long for its equation to be solved."""
+"""Maximum number of Newton corrections per step."""
 _BERNOULLI = (1.0, -0.5, 1.0 / 6.0, 0.0, -1.0 / 30.0, 0.0, 1.0 / 42.0, 0.0, -1.0 / 30.0, 0.0, 5.0 / 66.0)
 
 
 def bracket(curved: Sequence[tuple[str, Sequence[int]]], w: Array) -> Array:
-    """Return ad(w), (nv, nv): zero but for the free, ball and planar joints in `curved`, by their places in w."""
+    """Return ad(w), (nv, nv): zero except for the free, ball and planar joints in `curved`, by their indices in w."""
     ad = np.zeros((len(w), len(w)))
     for kind, places in curved:
         x, at = w[list(places)], np.ix_(places, places)
@@ -68,7 +68,7 @@ _DEXP_INVERSE = tuple(b / math.factorial(k) for k, b in enumerate(_BERNOULLI))
 
 
 def variational(robot: Robot, forces: Forces) -> Callable[[Any, float, Array, float], Array]:
-    """Return the map of one step for a robot whose velocities have coordinates, under actuator forces."""
+    """Return the map of one step under actuator torques, for a robot whose velocities are rates of coordinates."""
     nq, one, curved = robot.nq, np.eye(robot.nv), robot.facts.curved or ()
 
     def move(_: Any, t: float, y: Array, h: float) -> Array:
@@ -93,15 +93,15 @@ def variational(robot: Robot, forces: Forces) -> Callable[[Any, float, Array, fl
             error = float(np.abs(change).max(initial=0.0))
             if error <= 4e-16 * size or (best < 1e-9 * size and stalled == 2):  # down to rounding
                 break
-            stalled = stalled + 1 if error >= best else 0  # corrections may turn, and so grow for a sweep
+            stalled = stalled + 1 if error >= best else 0  # corrections may change direction, and grow for one sweep
             best = min(best, error)
         else:
             if not best < 1e-9 * size:
                 raise StepError(
-                    f"the symplectic step at t = {t:.9g} s did not converge; take a step shorter than {h:.3g} s"
+                    f"the symplectic step at t = {t:.9g} s did not converge; use a step shorter than {h:.3g} s"
                 )
         if not np.isfinite(w).all():
-            raise StepError(f"the symplectic step at t = {t:.9g} s gave numbers that are not finite")
+            raise StepError(f"the symplectic step at t = {t:.9g} s is not finite; use a shorter step")
         right = one if ad is None else _series(-ad, _DEXP_INVERSE).T
         after = robot.integrate(q, h * w)
         return np.concatenate([after, np.linalg.solve(robot.mass_matrix(after), right @ middle_momentum)])

@@ -1,7 +1,7 @@
-"""Where cases run: threads here, processes here, or a Dask cluster; all as executors of :mod:`concurrent.futures`.
+"""Engines that run cases: threads, processes, or a Dask cluster, all as executors of :mod:`concurrent.futures`.
 
 The driver keeps few chunks of cases in flight, each about a second of work. When a worker dies, the cases that
-were in flight run again one at a time, so that a case that kills its worker is found and recorded as failed.
+were in flight run again one at a time, so that a case that crashes its worker is identified and recorded as failed.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from appell.studies.outcome import Case, Outcome, Task, packed, work
 
 ENGINES = ("threads", "processes", "dask")
 CHUNK = 1.0
-"""Seconds of work that are sent to a worker at a time; what a killed driver may lose per worker."""
+"""Work per chunk [s], the most that a killed driver loses per worker."""
 DEATHS = 3
-"""How many workers one case may kill before it counts as failed."""
+"""Number of workers that a case may crash before it counts as failed."""
 
 Submit = Callable[[Sequence[Case]], "Future[Any]"]
 
 
 class Engine:
-    """Workers that run chunks of cases; made anew when they broke."""
+    """Workers that run chunks of cases, restarted after a crash."""
 
     def __init__(self, task: Task, engine: Any, workers: int | None) -> None:
         self._task, self._engine, self._closing = task, engine, contextlib.ExitStack()
         self.name = engine if engine in ENGINES else "dask" if _is_cluster(engine) else ""
         if not self.name:
             raise InputError(
-                f"sweep: no engine {shown(engine)}; known: 'threads', 'processes', 'dask', the address of a Dask "
+                f"sweep: unknown engine {shown(engine)}; known: 'threads', 'processes', 'dask', the address of a Dask "
                 "scheduler such as 'tcp://host:8786', or a dask.distributed.Client"
             )
         self.count = whole("sweep: workers", workers) if workers is not None else os.cpu_count() or 1
@@ -60,7 +60,7 @@ class Engine:
                 try:
                     client = self._closing.enter_context(distributed.Client(client, timeout="10s"))
                 except (OSError, ValueError) as error:
-                    raise InputError(f"sweep: no Dask scheduler answers at '{self._engine}' ({error})") from None
+                    raise InputError(f"sweep: no Dask scheduler found at '{self._engine}' ({error})") from None
             self._client = client
             self.count = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
         self.renew()
@@ -71,7 +71,7 @@ class Engine:
         self._closing.close()
 
     def renew(self) -> None:
-        """Make the executor, again where its workers broke."""
+        """Create the executor, again after a crash."""
         if self._client is not None:
             self._executor: Executor = self._client.get_executor(pure=False, retries=0)
         elif self.name == "threads":
@@ -99,10 +99,10 @@ def _is_cluster(engine: Any) -> bool:
 
 
 def outcomes(engine: Engine, cases: Iterator[Case], total: int) -> Iterator[list[Outcome]]:
-    """Yield what comes of cases, chunk by chunk, in any order."""
+    """Yield the outcomes of cases, chunk by chunk, in any order."""
     flying: dict[Future[Any], list[Case]] = {}
     suspects: deque[tuple[Case, int]] = deque()
-    """Cases that were in flight as a worker died, each with the number of workers that died of it alone."""
+    """Cases in flight when a worker died, each with the number of workers that it crashed alone."""
     size, left, alive = 1, total, False
 
     while True:
@@ -136,17 +136,16 @@ def outcomes(engine: Engine, cases: Iterator[Case], total: int) -> Iterator[list
 
 
 def _judged(suspects: deque[tuple[Case, int]], lost: list[Case], alive: bool) -> Iterator[list[Outcome]]:
-    """Enter the cases that were lost with a worker as suspects; yield the failure of one that killed too many."""
+    """Add the cases lost with a worker to the suspects; yield the failure of one that crashed too many workers."""
     if suspects and lost == [suspects[0][0]]:
         case, deaths = suspects.popleft()
         if deaths + 1 < DEATHS:
             suspects.appendleft((case, deaths + 1))
         elif not alive:
             raise InputError(
-                "sweep: the worker processes end as they start; in a script, call sweep under "
-                "if __name__ == '__main__':"
+                "sweep: the worker processes exit on start; in a script, call sweep under if __name__ == '__main__':"
             )
         else:
-            yield [Outcome(case[0], None, f"its worker process died, {DEATHS} times")]
+            yield [Outcome(case[0], None, f"its worker process crashed {DEATHS} times")]
     else:
         suspects.extend((case, 0) for case in lost)

@@ -1,4 +1,4 @@
-"""What identifies a study: digests of its function, its robots and its cases, which a checkpoint is compared by."""
+"""The identity of a study: digests of its function, its robots and its cases, for comparison with a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from appell.robot.robot import Robot
 
 
 class Identity:
-    """A digest of values and of functions with all that they refer to, robots apart.
+    """A digest of values and of functions with their references, with a separate digest of robots.
 
-    Of a function its source counts, its defaults, the variables that it captures, and the global variables it uses;
-    functions of its own module count too, those of other modules by their names.
+    A function contributes its source, its defaults, its captured variables and the global variables it uses; functions
+    of its own module contribute their source, those of other modules their names.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Identity:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return the digests of all but robots, and of robots."""
+        """Return the digest of everything except robots, and that of robots."""
         return {"function": self._digest.hexdigest(), "robot": self._robots.hexdigest()}
 
 
@@ -89,7 +89,7 @@ def digest(value: Any) -> str:
 def _source(function: types.FunctionType) -> str:
     try:
         return inspect.getsource(function)
-    except (OSError, TypeError):  # typed at a prompt: the instructions of this Python, then
+    except (OSError, TypeError):  # interactive code has no source: its byte code instead
         code = function.__code__
         return f"{sys.version_info[:2]} {code.co_code.hex()} {code.co_names} {_constants(code)}"
 
@@ -101,5 +101,5 @@ def _constants(code: types.CodeType) -> list[Any]:
 def _bytes(value: Any) -> bytes:
     try:
         return pickle.dumps(value, protocol=4)
-    except Exception:  # what cannot be pickled is known by its text
+    except Exception:  # unpicklable values by their text
         return repr(value).encode()

@@ -1,4 +1,4 @@
-"""One case of a study: its call, and what came of it."""
+"""One case of a study: its call and its outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Case = tuple[int, Mapping[str, Any]]
 
 
 class Outcome(NamedTuple):
-    """What came of a case: its values, or the error."""
+    """The outcome of a case: its values, or its error."""
 
     case: int
     values: Values | None
@@ -32,14 +32,14 @@ class Outcome(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What every case calls: the function, and the seed of its random numbers where it takes any."""
+    """The function of all cases, and the seed of its random numbers, if any."""
 
     function: Callable[..., Any]
     seed: int
     takes_rng: bool
 
     def outcome(self, number: int, case: Mapping[str, Any]) -> Outcome:
-        """Return what comes of a case; an exception is an error of this case alone."""
+        """Return the outcome of a case; an exception is an error of this case only."""
         rng = {"rng": np.random.default_rng([self.seed, number])} if self.takes_rng else {}
         try:
             return Outcome(number, checked(self.function(**case, **rng)))
@@ -47,7 +47,7 @@ class Task(NamedTuple):
             return Outcome(number, None, _description(error))
 
     def outcomes(self, cases: Sequence[Case]) -> tuple[list[Outcome], float]:
-        """Return what comes of some cases, and how long they took [s]; their batches use one thread each."""
+        """Return the outcomes of some cases, and their duration [s]; their batches use one thread each."""
         start = time.perf_counter()
         with in_one_thread():
             found = [self.outcome(number, case) for number, case in cases]
@@ -55,12 +55,12 @@ class Task(NamedTuple):
 
 
 def task(function: Any, names: Sequence[str], seed: int) -> Task:
-    """Return the task of a function that is called with some arguments by name.
+    """Return the task of a function called with keyword arguments.
 
     Raises
     ------
     InputError
-        When it is no function, or cannot be called with these names.
+        When it is not a function, or cannot be called with these names.
     """
     if not callable(function):
         raise InputError(f"sweep: expected a function, got {shown(function)}")
@@ -74,7 +74,7 @@ def task(function: Any, names: Sequence[str], seed: int) -> Task:
         signature.bind(**given)
     except TypeError as error:
         raise InputError(
-            f"sweep: the cases do not fit the function {_name(function)}{signature}: {error}; the cases have "
+            f"sweep: the cases do not match the function {_name(function)}{signature}: {error}; the cases have "
             f"{', '.join(names)}"
         ) from None
     return Task(function, seed, takes_rng)
@@ -82,12 +82,12 @@ def task(function: Any, names: Sequence[str], seed: int) -> Task:
 
 @functools.lru_cache(maxsize=4)
 def _unpacked(packed: bytes) -> Task:
-    """Return a task in a worker: unpacked once, so that its robots compile once."""
+    """Return a task in a worker, unpickled once, so that its robots compile once."""
     return pickle.loads(packed)  # type: ignore[no-any-return]
 
 
 def work(packed: bytes, cases: Sequence[Case]) -> tuple[list[Outcome], float]:
-    """Return what comes of some cases, in another process."""
+    """Return the outcomes of some cases, in another process."""
     return _unpacked(packed).outcomes(cases)
 
 
@@ -97,9 +97,9 @@ def packed(given: Task) -> bytes:
     Raises
     ------
     InputError
-        When the function cannot travel.
+        When the function cannot be pickled.
     """
-    is_better = is_installed("cloudpickle")  # which functions of notebooks and scripts need; Dask brings it
+    is_better = is_installed("cloudpickle")  # required for functions of notebooks and scripts; a dependency of Dask
     pickler = extra("cloudpickle", "functions of scripts need") if is_better else pickle
     try:
         return pickler.dumps(given)  # type: ignore[no-any-return]

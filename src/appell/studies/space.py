@@ -21,8 +21,15 @@ __all__ = ["Space", "cases", "grid", "latin_hypercube", "random", "sobol"]
 class Space(Sequence[dict[str, Any]]):
     """The cases of a study, as one column of values per argument of its function.
 
-    Spaces multiply: every case of the first with every case of the second.
+    The product of two spaces combines every case of the first with every case of the second.
 
+    Parameters
+    ----------
+    columns : dict
+        Values per argument, all of the same length.
+
+    Examples
+    --------
     >>> space = grid(mass=[1.0, 2.0]) * cases([{"tool": "gripper"}, {"tool": "welder"}])
     >>> len(space), space[2]
     (4, {'mass': 2.0, 'tool': 'gripper'})
@@ -50,20 +57,20 @@ class Space(Sequence[dict[str, Any]]):
     def __mul__(self, other: Space) -> Space:
         both = [name for name in self.columns if name in other.columns]
         if both:
-            raise InputError(f"space: both factors have {listed(both)}; give each argument once")
+            raise InputError(f"space: both factors have the arguments {listed(both)}; give each argument once")
         slow, fast = np.repeat(np.arange(len(self)), len(other)), np.tile(np.arange(len(other)), len(self))
         taken = {name: _taken(column, slow) for name, column in self.columns.items()}
         return Space(taken | {name: _taken(column, fast) for name, column in other.columns.items()})
 
 
 def grid(**axes: Any) -> Space:
-    """Return every combination of some values; the last argument varies fastest.
+    """Return all combinations of values; the last argument varies fastest.
 
     Parameters
     ----------
     **axes
-        Values per argument: a sequence, or one value that holds for all cases. An array with two or more axes is a
-        sequence of arrays.
+        Values per argument: a sequence, or one value for all cases. An array with two or more axes is a sequence of
+        arrays.
 
     Returns
     -------
@@ -81,7 +88,7 @@ def grid(**axes: Any) -> Space:
 
 
 def cases(each: Sequence[Mapping[str, Any]]) -> Space:
-    """Return cases that are listed one by one.
+    """Return explicitly listed cases.
 
     Parameters
     ----------
@@ -121,10 +128,9 @@ def latin_hypercube(n: int, *, seed: int = 0, **ranges: Any) -> Space:
     n
         The number of samples.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     **ranges
-        Per argument (low, high), or a distribution of :mod:`scipy.stats`. Bounds may be arrays, for arguments that are
-        arrays.
+        Per argument (low, high), or a distribution of :mod:`scipy.stats`. Bounds may be arrays, for array arguments.
 
     Returns
     -------
@@ -146,7 +152,7 @@ def sobol(n: int, *, seed: int = 0, **ranges: Any) -> Space:
     n
         The number of samples; powers of two are balanced.
     seed
-        Of the scrambling.
+        Seed of the scrambling.
     **ranges
         As for :func:`latin_hypercube`.
 
@@ -171,7 +177,7 @@ def random(n: int, *, seed: int = 0, **draws: Any) -> Space:
     n
         The number of samples.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     **draws
         Per argument (low, high) for a uniform distribution, a distribution of :mod:`scipy.stats`, or a function of a
         random generator that returns one value.
@@ -197,7 +203,7 @@ def random(n: int, *, seed: int = 0, **draws: Any) -> Space:
 
 
 def as_space(what: Any) -> Space:
-    """Return a space: one as it is, a dict of sequences as a grid, a list of dicts as cases.
+    """Return a space from a space, a dict of sequences (a grid) or a list of dicts (cases).
 
     >>> len(as_space({"mass": [1.0, 2.0], "speed": [0.1, 0.2]}))
     4
@@ -214,7 +220,7 @@ def as_space(what: Any) -> Space:
 
 
 def _sampled(what: str, ranges: Mapping[str, Any], n: Any, unit: Callable[[int], Any]) -> Space:
-    """Return samples of ranges, for points of the unit cube of d dimensions."""
+    """Return samples of ranges from points of the d-dimensional unit cube."""
     whole(f"{what}: n", n, 1)
     _some(what, ranges)
     read = {name: _range(f"{what}: {name}", given) for name, given in ranges.items()}
@@ -229,7 +235,7 @@ def _sampled(what: str, ranges: Mapping[str, Any], n: Any, unit: Callable[[int],
 
 
 def _range(what: str, given: Any) -> tuple[tuple[int, ...], Callable[[Any], Any]]:
-    """Return the shape of an argument, and the function that places numbers of the unit interval in its range."""
+    """Return the shape of an argument, and the map from the unit interval to its range."""
     if callable(getattr(given, "ppf", None)):
         return (), given.ppf
     try:

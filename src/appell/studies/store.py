@@ -1,8 +1,8 @@
-"""A checkpoint: a folder with a manifest, the cases, and the outcomes so far in parts that are written in one step.
+"""A checkpoint: a folder with a manifest, the cases, and the outcomes so far in parts that are written atomically.
 
 The parts are Parquet files with one row per case: its number, its error, and its values, arrays as lists with their
-shape in the column's metadata. A part is there whole or not at all, so that a killed driver loses nothing that it had
-recorded; a case that stands in two parts has the same values in both.
+shape in the column's metadata. A part exists completely or not at all, so that a killed driver loses no recorded case;
+a case in two parts has the same values in both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from appell.studies.space import Space
 MANIFEST, CASES, PART = "manifest.json", "cases.parquet", "part-*.parquet"
 FORMAT = 1
 MERGED = 64
-"""So many parts are merged into one."""
+"""Number of parts that are merged into one."""
 CASE, ERROR = "case", "error"
 
 
@@ -40,7 +40,7 @@ class Store:
             raise InputError(f"sweep: expected a folder as checkpoint, got {type(folder).__name__}") from None
 
     def begin(self, manifest: Mapping[str, Any], space: Space) -> None:
-        """Make the folder, or check that it belongs to the same study.
+        """Create the folder, or check that it belongs to the same study.
 
         Raises
         ------
@@ -53,23 +53,25 @@ class Store:
             other = [name for name in wanted if found.get(name) != wanted[name]]
             if other:
                 raise InputError(
-                    f"sweep: the checkpoint '{self.folder}' belongs to a study with another {' and '.join(other)}; "
+                    f"sweep: the checkpoint '{self.folder}' belongs to a study with a different {' and '.join(other)}; "
                     "choose another folder, or delete this one"
                 )
             return
         if self.folder.exists() and any(self.folder.iterdir()):
-            raise InputError(f"sweep: the folder '{self.folder}' is not empty and is no checkpoint; choose another one")
+            raise InputError(f"sweep: the folder '{self.folder}' is not empty and not a checkpoint; choose another one")
         write(self.folder / CASES, parquet_bytes({name: _column(values) for name, values in space.columns.items()}))
         write(self.folder / MANIFEST, json.dumps(wanted, indent=2) + "\n")
 
     def manifest(self) -> dict[str, Any]:
-        """Return what the study is: digests, seed, number of cases."""
+        """Return the manifest of the study: digests, seed, number of cases."""
         try:
             found = json.loads((self.folder / MANIFEST).read_text())
         except (OSError, ValueError) as error:
-            raise InputError(f"'{self.folder}' is no checkpoint of appell.sweep: {MANIFEST}: {error}") from None
+            raise InputError(f"'{self.folder}' is not a checkpoint of appell.sweep: {MANIFEST}: {error}") from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise InputError(f"'{self.folder}': {MANIFEST} has another format than {FORMAT}; another version wrote it")
+            raise InputError(
+                f"'{self.folder}': {MANIFEST} does not have format {FORMAT}; it was written by another version"
+            )
         return found
 
     def space(self) -> Space:
@@ -77,7 +79,7 @@ class Store:
         return Space(_read(self.folder / CASES))
 
     def add(self, found: Sequence[Outcome]) -> None:
-        """Record outcomes as parts; those whose values differ in shape are in different parts."""
+        """Record outcomes as parts; values of different shape are in different parts."""
         for same in _alike(found):
             write(self.folder / f"part-{same[0].case:09d}-{secrets.token_hex(4)}.parquet", parquet_bytes(_table(same)))
 
@@ -86,13 +88,13 @@ class Store:
         parts = sorted(self.folder.glob(PART))
         found: dict[int, Outcome] = {}
         for part in parts:
-            with contextlib.suppress(FileNotFoundError):  # merged meanwhile by the driver
+            with contextlib.suppress(FileNotFoundError):  # merged in the meantime by the driver
                 for outcome in _rows(_read(part)):
                     found.setdefault(outcome.case, outcome)
         return [found[case] for case in sorted(found)]
 
     def merge(self) -> None:
-        """Write all parts as few, where there are many."""
+        """Merge the parts if there are many."""
         parts = sorted(self.folder.glob(PART))
         if len(parts) > MERGED:
             self.add(self.outcomes())
@@ -115,7 +117,7 @@ def _table(same: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values under names that the columns of a part do not have."""
+    """Return values under names that do not clash with the columns of a part."""
     return {f"value.{name}": value for name, value in values.items()}
 
 
@@ -139,7 +141,7 @@ def _is_regular(values: Sequence[Any]) -> bool:
 
 
 def parquet_bytes(columns: Mapping[str, Any]) -> bytes:
-    """Return columns as a Parquet file; arrays of more than one axis are lists with their shape beside them."""
+    """Return columns as a Parquet file; arrays of more than one axis are lists with their shape in the metadata."""
     arrow, parquet = _pyarrow()
     arrays, fields = [], []
     for name, column in columns.items():
@@ -159,7 +161,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         table = parquet.read_table(io.BytesIO(path.read_bytes()))
     except arrow.ArrowInvalid as error:
-        raise InputError(f"{path}: damaged: {error}; delete the file, its cases are then computed again") from None
+        raise InputError(f"{path}: corrupt: {error}; delete the file to compute its cases again") from None
     columns: dict[str, Any] = {}
     for field, chunked in zip(table.schema, table.columns, strict=True):
         column = chunked.combine_chunks()

@@ -1,4 +1,4 @@
-"""A verb over more samples than fit in memory."""
+"""Verbs over more samples than fit in memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stream(verb: Callable[..., Any], *arrays: Any, block: int = 65536) -> Iterat
     slice
         The rows of a block.
     array, or tuple of arrays
-        The results of these rows. Their memory is used again for the next block: copy results that you keep.
+        The results of these rows. Their memory is reused for the next block: copy results to keep them.
 
     Raises
     ------

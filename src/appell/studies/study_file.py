@@ -2,23 +2,22 @@
 
 The keys::
 
-function = "wrist.py:design"       # required: a function of a Python file beside this one, or "package.module:name"
-engine = "threads"                 # or "processes", "dask", or the address of a Dask scheduler
-workers = 2                        # every core unless given
-checkpoint = "out/wrist"           # a folder beside this file
-seed = 0
-robot = "puma560"                  # the argument `robot`, if any: a name, a file, or a table as in scenarios
+function = "wrist.py:design"       # required: a function of a Python file relative to this one, or
+"package.module:name" engine = "threads"                 # or "processes", "dask", or the address of a Dask scheduler
+workers = 2                        # all cores by default checkpoint = "out/wrist"           # a folder relative to this
+file seed = 0 robot = "puma560"                  # the argument `robot`, if any: a name, a file, or a table as in
+scenarios
 
-[fixed]                            # arguments that are the same in every case
+[fixed]                            # arguments common to all cases
 payload = 2.0
 
 [space]
 kind = "sobol"                     # "grid" (the default), "latin_hypercube", "sobol", "random" or "cases"
-n = 1024                           # samples, of all but "grid" and "cases"
+n = 1024                           # number of samples, except for "grid" and "cases"
 seed = 0
 [space.values]
-mass = [1.0, 3.0]                  # of a grid the values, of samples low and high
-# [[space.cases]]                  # of "cases" one table per case
+mass = [1.0, 3.0]                  # values of a grid; low and high of samples
+# [[space.cases]]                  # for "cases", one table per case
 """
 
 from __future__ import annotations
@@ -55,19 +54,19 @@ KINDS = ("grid", "cases", *SAMPLED)
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study to be run: its function, its cases and the options of :func:`appell.sweep`."""
+    """A study as data: its function, its cases and the options of :func:`appell.sweep`."""
 
     function: Callable[..., Any]
     space: space.Space
     options: Mapping[str, Any]
 
     def run(self, **options: Any) -> Study:
-        """Run it; options given here replace those of the file."""
+        """Run the study; options given here replace those of the file."""
         return sweep(self.function, self.space, **{**self.options, **options})
 
 
 def read_study(path: str | os.PathLike[str]) -> StudyFile:
-    """Return the study of a file.
+    """Read a study from a file.
 
     Parameters
     ----------
@@ -81,13 +80,13 @@ def read_study(path: str | os.PathLike[str]) -> StudyFile:
     Raises
     ------
     ReadError
-        When the file cannot be read or is no study; the message names the file and the key.
+        When the file cannot be read or is not a valid study; the message names the file and the key.
     """
     top, place = tables(path)
     check_keys(top, KEYS, place)
     for key in ("function", "space"):
         if key not in top:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"'{key}' is missing; add it")
     folder = Path(place.source).parent
     fixed = dict(table(top.get("fixed", {}), place.at("fixed")))
     if "robot" in top:
@@ -110,7 +109,7 @@ def _space(entries: Mapping[str, object], place: Place) -> space.Space:
     kind = text(entries.get("kind", "grid"), place.at("kind"))
     known = {"grid": ("values",), "cases": ("cases",)}.get(kind, ("n", "seed", "values"))
     if kind not in KINDS:
-        raise place.at("kind").error(f"no kind of space '{kind}'; {alternatives(kind, KINDS)}")
+        raise place.at("kind").error(f"unknown kind of space '{kind}'; {alternatives(kind, KINDS)}")
     check_keys(entries, ("kind", *known), place)
     with _named(place):
         if kind == "cases":
@@ -140,8 +139,8 @@ def _function(name: str, folder: Path, place: Place) -> Callable[..., Any]:
     if is_file:
         file = (folder / module_name).resolve()
         if not file.is_file():
-            raise place.error(f"there is no file '{folder / module_name}'")
-        sys.path.insert(0, str(file.parent))  # where other processes look for it too
+            raise place.error(f"file not found: '{folder / module_name}'")
+        sys.path.insert(0, str(file.parent))  # where other processes search for it too
         module_name = file.stem
     try:
         module = importlib.import_module(module_name)

@@ -1,4 +1,4 @@
-"""A study: a function over every case of a space, on any engine, with a checkpoint that survives kill -9."""
+"""Studies: a function over all cases of a space, on any engine, with a checkpoint that survives kill -9."""
 
 from __future__ import annotations
 
@@ -29,28 +29,48 @@ FAILURES = 10
 """Failed cases that a notebook lists."""
 INTERRUPTED = "interrupted (Ctrl-C)"
 Report = Callable[[int, int], None]
-"""Takes how many more cases have run, and how many of them failed."""
+"""Receives the number of newly finished cases, and how many of them failed."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """The cases of a study and what came of them.
+    """The cases of a study and their outcomes; :meth:`load` reads partial results of a running study.
 
-    Partial results of a study that still runs are read by :meth:`load`.
+    Parameters
+    ----------
+    cases : Space
+        The arguments of all cases, in order; ``study.cases[3]`` is a dict.
+    outcomes : sequence of Outcome
+        The outcomes of the finished cases, in order.
+    seconds : float
+        Wall time of this run [s].
+    ended_early : str
+        Empty, or the reason why cases are missing.
+
+    Examples
+    --------
+    >>> import appell, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = appell.sweep(lambda x: {"y": x**2}, {"x": [1.0, 2.0]}, checkpoint=folder + "/squares")
+    ...     again = appell.Study.load(folder + "/squares")
+    ...     study.save(folder + "/squares.csv").name
+    'squares.csv'
+    >>> again.values["y"]
+    array([1., 4.])
     """
 
     cases: Space
-    """The arguments of every case, in order; ``study.cases[3]`` is a dict."""
+    """The arguments of all cases, in order; ``study.cases[3]`` is a dict."""
     outcomes: Sequence[Outcome] = field(repr=False)
-    """What came of the cases that have run, in order."""
+    """The outcomes of the finished cases, in order."""
     seconds: float = 0.0
     """Wall time of this run [s]."""
     ended_early: str = ""
-    """Empty, or why cases are missing."""
+    """Empty, or the reason why cases are missing."""
 
     @cached_property
     def _layout(self) -> dict[str, tuple[Any, ...]]:
-        """Return names, shapes and types of the values: those of the first case that succeeded."""
+        """Return names, shapes and types of the values, from the first successful case."""
         first: Values = next((x.values for x in self.outcomes if x.values is not None), {})
         return {name: (value.shape, value.dtype) for name, value in first.items()}
 
@@ -65,7 +85,7 @@ class Study:
 
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:
-        """Return every value as an array in the order of cases, (cases, …); NaN where a case failed or is missing."""
+        """Return every value as an array in the order of cases, (cases, …); NaN for failed and missing cases."""
         places = [x.case for x in self._succeeded]
         found = {}
         for name, (shape, kind) in self._layout.items():
@@ -78,7 +98,7 @@ class Study:
 
     @cached_property
     def done(self) -> NDArray[np.bool_]:
-        """Return which cases have run, failed ones included."""
+        """Return which cases are finished, including failed ones."""
         mask = np.zeros(len(self.cases), dtype=bool)
         mask[[x.case for x in self.outcomes]] = True
         return mask
@@ -91,7 +111,7 @@ class Study:
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> Study:
-        """Return the study of a checkpoint, with what it has so far.
+        """Read the study of a checkpoint, with its outcomes so far.
 
         Parameters
         ----------
@@ -105,19 +125,19 @@ class Study:
         Raises
         ------
         InputError
-            When the folder is no checkpoint.
+            When the folder is not a checkpoint.
         """
         store = Store(folder)
         store.manifest()
         return Study(store.space(), store.outcomes())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write cases, values and errors as one table, .parquet or .csv; arrays have one column per entry in .csv.
+        """Write cases, values and errors as one table; in .csv, arrays have one column per entry.
 
         Parameters
         ----------
-        path
-            The file.
+        path : str or path
+            The file, .parquet or .csv.
 
         Returns
         -------
@@ -166,39 +186,39 @@ def sweep(
 ) -> Study:
     """Call a function for every case of a space, in parallel; results do not depend on engine, workers or order.
 
-    A case that raises is recorded with its error and does not stop the others. With a checkpoint, a study that was
-    killed goes on where it ended: recorded cases are not computed again.
+    A case that raises an exception is recorded with its error and does not stop the others. With a checkpoint, an
+    interrupted study resumes: recorded cases are not computed again.
 
     Parameters
     ----------
     function
         Called as ``function(**case)``. It returns a dict of numbers or arrays, with the same names and shapes for every
-        case. If it has an argument ``rng``, it receives a random generator of its case.
+        case. If it has an argument ``rng``, it receives a random generator for its case.
     space
         A space of :mod:`appell.space`, a dict of sequences (their grid), or a list of dicts.
     engine
         "threads" (the default; kernels run in parallel), "processes", "dask" (a cluster of processes on this machine),
-        the address of a Dask scheduler such as ``"tcp://host:8786"``, or a ``dask.distributed.Client``. Robots travel
-        as models; each worker compiles once, or finds the compiled code in its cache.
+        the address of a Dask scheduler such as ``"tcp://host:8786"``, or a ``dask.distributed.Client``. Robots are
+        sent as models; each worker compiles once, or loads the compiled code from its cache.
     workers
-        Threads or processes; every core unless given. A cluster has its own number.
+        Number of threads or processes. Default: all cores. A cluster has its own number.
     checkpoint
-        A folder for results and what identifies the study. A folder of a study with another function, robot, space or
-        seed is refused.
+        A folder for results and the identity of the study. A folder of a study with another function, robot, space or
+        seed is an error.
     seed
-        Of the random numbers; each case has its own.
+        Seed of the random numbers; each case has its own generator.
     progress
         True shows the rate and the remaining time on stderr; by default where that is a terminal.
 
     Returns
     -------
     Study
-        ``cases``, ``values`` by name in the order of cases, and ``failed``. After Ctrl-C it holds the cases so far.
+        ``cases``, ``values`` by name in the order of cases, and ``failed``. After Ctrl-C it has the cases so far.
 
     Raises
     ------
     InputError
-        When the arguments do not fit together, or the checkpoint belongs to another study.
+        When the arguments are inconsistent, or the checkpoint belongs to another study.
 
     Examples
     --------
@@ -241,7 +261,7 @@ def sweep(
 
 @contextlib.contextmanager
 def _bar(is_shown: bool, total: int, done: int) -> Iterator[Report]:
-    """Show how far a study is, its rate and the remaining time, if wanted; give what moves the bar."""
+    """Yield a function that updates a progress bar with rate and remaining time, shown if wanted."""
     if not is_shown:
         yield lambda more, failed: None
         return

@@ -10,7 +10,8 @@ from appell.results.animation import wires
 from appell.shapes.geometry import ribbon
 from appell.shapes.palette import WALL
 from appell.simulation.walls.quadrics import Sphere
-from appell.simulation.walls.shapes import Plane, unit
+from appell.simulation.walls.shapes import Plane
+from appell.simulation.walls.wall import unit
 from appell.spatial.scalar import Array
 from appell.viewer.scene import Box
 

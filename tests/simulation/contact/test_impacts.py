@@ -170,7 +170,7 @@ def test_four_corners_at_once_share_the_blow_and_it_is_noted(brick):
     impulse = run.impacts[0].impulse
     np.testing.assert_allclose(impulse, impulse.mean(), rtol=1e-9)
     assert impulse.sum() == pytest.approx(1.5 * 2.0 * run.impacts[0].approach[0], rel=1e-9)
-    assert "smallest" in run.notes[0]
+    assert "minimum-norm" in run.notes[0]
 
 
 def test_wall_and_point_have_their_own_restitution(ball):

@@ -65,7 +65,7 @@ def test_a_rollout_through_a_singularity_is_said():
     robot = appell.load("five-bar")
     tau = np.stack([np.zeros(2), robot.gravity(robot.neutral())])
     with pytest.warns(
-        AppellWarning, match=r"1 of 2 robots 'five-bar' have come to a singularity .*before the 18th state"
+        AppellWarning, match=r"1 of 2 robots 'five-bar' have reached a singularity .*before stored state 18"
     ):
         appell.rollout(robot, robot.neutral(), np.zeros(2), tau[:, None], 1e-3, steps=200, save_every=10)
 

@@ -45,13 +45,13 @@ MISTAKES: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "half steps": ((Q, V, None, DT), {"steps": 2.5}, "steps: expected a whole number of at least 1, got 2.5"),
     "save_every": ((Q, V, TAU, DT), {"save_every": 3}, "save_every: 3 does not divide 10 steps"),
     "every zero": ((Q, V, TAU, DT), {"save_every": 0}, "save_every: expected a whole number of at least 1"),
-    "method": ((Q, V, TAU, DT), {"method": "rk5"}, "method: no method 'rk5'; known: "),
+    "method": ((Q, V, TAU, DT), {"method": "rk5"}, "method: unknown method 'rk5'; known: "),
     "leading axes": (
         (np.zeros((3, 6)), V, TAU, DT),
         {},
         "the leading axes do not broadcast (q0 (3,), v0 (2,), tau (2,)",
     ),
-    "control": ((Q, V, TAU, DT), {"control": print}, "control: expected a law of the joints, such as"),
+    "control": ((Q, V, TAU, DT), {"control": print}, "control: expected a joint control law such as"),
 }
 
 
@@ -64,7 +64,7 @@ def test_mistakes_are_told(mistake):
 
 def test_a_law_of_another_robot_is_refused():
     law = PointToPoint(appell.load("two-link"), [0.0] * 2, 1.0, 1.0)
-    with pytest.raises(InputError, match="the law's robot has other joints"):
+    with pytest.raises(InputError, match="joints of the control law's robot differ"):
         rollout(appell.load("puma560"), Q, V, TAU, DT, control=law)
 
 

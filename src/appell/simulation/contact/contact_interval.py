@@ -1,8 +1,8 @@
-"""Resting contacts: points that stay on a wall, sticking or sliding, until it no longer pushes.
+"""Resting contacts: points that stick to or slide on a wall until the normal force vanishes.
 
-The wall's force is found with the accelerations: the gap's second derivative stays zero. Which of the touching points
-are pressed, and which of those stick, is a complementarity problem (contact_solver.py) solved when a contact
-comes or goes; in between the set is fixed and the motion smooth.
+Contact forces and accelerations are solved together: the second derivative of the gap is zero. Which touching points
+are active, and which of those stick, is a complementarity problem (contact_solver.py) solved whenever a contact opens
+or closes; in between the active set is constant and the motion smooth.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from appell.simulation.contact.impact import Metric
 from appell.spatial.scalar import Array
 
 SLIP = 1e-6
-"""Speed [m/s] below which a sliding point counts as having stopped."""
+"""Speed [m/s] below which a sliding point counts as stopped."""
 
 
 class Contact(NamedTuple):
-    """A pair at rest: it sticks, or slides; a sliding one remembers the way it slid at the start of the step."""
+    """A resting contact, sticking or sliding, with its slip direction at the start of the step."""
 
     pair: int
     mode: str
     direction: Array
-    """In the world, (3,); zero without friction."""
+    """Slip direction in world axes, (3,); zero without friction."""
 
 
 class Held(NamedTuple):
-    """Accelerations under resting contacts, and the forces there: (k, 3) along normal and tangents."""
+    """Accelerations with resting contacts, and the contact forces (k, 3) along normal and tangents."""
 
     a: Array
     forces: Array
 
 
 def accelerate(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, contacts: Sequence[Contact]) -> Held:
-    """Return a with M·a + bias = τ + Jᵀλ and the contacts' accelerations held at zero."""
+    """Return a with M·a + bias = τ + Jᵀλ and zero accelerations at the contacts."""
     rows = gaps.rows(q, v, [contact.pair for contact in contacts])
     factor = scipy.linalg.cho_factor(robot.mass_matrix(q))
     free = robot.evaluate("motion", q, v, tau)[1]
-    # how the multipliers of each contact push: all three axes of one that sticks, the friction cone's edge of another
+    # directions of the contact forces: three axes for sticking, the edge of the friction cone for sliding
     ways = [
         np.eye(3) if contact.mode == STICK else np.array([[1.0, *_friction(gaps, rows, i, contact, v)]])
         for i, contact in enumerate(contacts)
@@ -61,8 +61,8 @@ def accelerate(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, contact
 def _friction(gaps: Gaps, rows: Rows, i: int, contact: Contact, v: Array) -> Array:
     """Return the friction of a sliding contact per unit of normal force, along the two tangents.
 
-    Within a step the slip may pass through zero before that is noticed. Beyond, the direction is mirrored, so that the
-    field stays smooth and the moment can be located.
+    Within a step the slip may cross zero before the event is located. After the crossing the direction is mirrored, so
+    that the vector field stays smooth and the event can be located.
     """
     mu = gaps.friction[contact.pair]
     if mu == 0.0:
@@ -77,7 +77,7 @@ def _friction(gaps: Gaps, rows: Rows, i: int, contact: Contact, v: Array) -> Arr
 
 
 def slips(gaps: Gaps, q: Array, v: Array, contacts: Sequence[Contact]) -> Array:
-    """Return how fast each contact still slides the way it did at the start, (k,); infinite where it does not slide."""
+    """Return the slip speed of each contact along its initial slip direction, (k,); infinite for sticking contacts."""
     rows = gaps.rows(q, v, [contact.pair for contact in contacts])
     result = np.full(len(contacts), np.inf)
     for i, contact in enumerate(contacts):
@@ -87,7 +87,7 @@ def slips(gaps: Gaps, q: Array, v: Array, contacts: Sequence[Contact]) -> Array:
 
 
 def settle(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, touching: Sequence[int]) -> list[Contact]:
-    """Return which of the touching pairs are pressed against their walls, and whether they stick or slide."""
+    """Return the active contacts among the touching pairs, each sticking or sliding."""
     if not touching:
         return []
     rows = gaps.rows(q, v, touching)
@@ -107,7 +107,7 @@ def settle(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, touching: S
         if mode == OPEN:
             continue
         way = slip[i]
-        if mode == SLIDE and way is None:  # it starts to slide against its own friction
+        if mode == SLIDE and way is None:  # incipient slip, opposite to the friction force
             friction = solution.forces[i, 1:]
             length = float(np.hypot(*friction))
             way = -friction / length if length > 0.0 else np.array([1.0, 0.0])
@@ -117,7 +117,7 @@ def settle(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, touching: S
 
 
 def project(robot: Robot, gaps: Gaps, q: Array, v: Array, contacts: Sequence[Contact]) -> tuple[Array, Array]:
-    """Return the nearest state, in the metric of M, with the contacts on their walls and not leaving them."""
+    """Return the nearest state, in the metric of M, with zero gap and zero normal speed at the contacts."""
     which = [contact.pair for contact in contacts]
     for _ in range(3):
         gap = gaps.gaps(q)[which] / gaps.slopes(q)[which]
@@ -132,7 +132,7 @@ def project(robot: Robot, gaps: Gaps, q: Array, v: Array, contacts: Sequence[Con
 
 
 def lifted(robot: Robot, gaps: Gaps, q: Array, v: Array, most: float) -> Array:
-    """Return q with the points that are up to `most` beyond a wall, by rounding and not by motion, back on it."""
+    """Return q with penetrations of up to `most`, caused by rounding, removed."""
     for _ in range(3):
         gap = gaps.gaps(q)
         low = np.flatnonzero((gap < 0.0) & (gap > -most) & gaps.reached(q))
@@ -144,7 +144,7 @@ def lifted(robot: Robot, gaps: Gaps, q: Array, v: Array, most: float) -> Array:
 
 
 def _least(mass: Array, rows: Array, wanted: Array) -> Array:
-    """Return the change x of least xᵀMx with rows·x as wanted."""
+    """Return x with rows·x = wanted and minimal xᵀMx."""
     J = rows.reshape(-1, len(mass))
     carry = np.linalg.solve(mass, J.T)
     return np.asarray(carry @ np.linalg.lstsq(J @ carry, wanted, rcond=1e-11)[0])

@@ -1,9 +1,9 @@
-"""Contact problems: which forces (or impulses) λ at some contacts keep all of them from penetrating.
+"""Contact problems: forces (or impulses) λ at several contacts that prevent penetration.
 
-Per contact there are three numbers: along the normal, and along two tangents. The motion at the contacts answers as
-u = A·λ + b with A = J M⁻¹ Jᵀ, symmetric and positive semidefinite. Without friction λ solves a linear complementarity
-problem, 0 ≤ λₙ ⟂ uₙ ≥ 0: no wall pulls, no point sinks in, and a wall that is left does not push. With Coulomb's
-friction the tangential force also stays within μλₙ, and where the contact slides it is μλₙ against the slip.
+Each contact has three components: along the normal, and along two tangents. The motion at the contacts is u = A·λ + b
+with A = J M⁻¹ Jᵀ, symmetric and positive semidefinite. Without friction λ solves a linear complementarity problem,
+0 ≤ λₙ ⟂ uₙ ≥ 0: no adhesion, no penetration, and no force at an opening contact. With Coulomb friction the tangential
+force is bounded by μλₙ, and equals μλₙ opposite to the slip where the contact slides.
 
 The same problems govern impacts (u velocities, λ impulses) and resting contacts (u accelerations, λ forces).
 """
@@ -20,20 +20,20 @@ import scipy
 from appell.spatial.scalar import Array
 
 SWEEPS = 400
-"""Rounds over all contacts before a frictional problem is given up."""
+"""Maximum number of sweeps over all contacts of a frictional problem."""
 ANGLES = tuple(2.0 * math.pi * k / 48 for k in range(49))
-"""Directions in which a slip is looked for before it is refined."""
+"""Number of slip directions tried before refinement."""
 GIVE_UP = 1e-3
-"""Share of the motion by which the laws of friction may be missed before there is no solution."""
+"""Largest residual of the contact laws, relative to the motion, of an accepted solution."""
 OPEN, STICK, SLIDE = "open", "stick", "slide"
 
 
 class UnsolvedError(Exception):
-    """No forces were found that satisfy the contact laws; the text says how far from it the best were."""
+    """No forces satisfy the contact laws; the message has the residual of the best ones."""
 
 
 class Solution(NamedTuple):
-    """Forces (k, 3), per contact whether it is open, sticks or slides, and by how much the laws are missed."""
+    """Forces (k, 3), the mode of each contact (open, sticking or sliding), and the residual of the contact laws."""
 
     forces: Array
     modes: tuple[str, ...]
@@ -41,10 +41,10 @@ class Solution(NamedTuple):
 
 
 def complementarity(A: Array, b: Array) -> Array:
-    """Return λ ≥ 0 with u = A·λ + b ≥ 0 and λ·u = 0, of least norm on the contacts that push.
+    """Return λ ≥ 0 with u = A·λ + b ≥ 0 and λ·u = 0, of least norm on the active contacts.
 
-    Principal pivoting: guess which contacts push, solve, and exchange those that contradict the guess, in the end one
-    at a time from the last (Murty's rule, which ends where A is positive definite).
+    Principal pivoting: guess the active contacts, solve, and exchange those that contradict the guess; in the end one
+    at a time from the last (Murty's rule, which terminates for positive definite A).
 
     >>> complementarity(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-2.0, 5.0]))
     array([1., 0.])
@@ -70,25 +70,27 @@ def complementarity(A: Array, b: Array) -> Array:
 
 
 def _least_squares(A: Array, b: Array) -> Array:
-    """Return the nearly exact solution of a slightly regularised problem, where pivoting runs in circles."""
+    """Return the solution of a slightly regularised problem, where pivoting cycles."""
     n = len(b)
     size = float(np.trace(A)) / n or 1.0
     root = np.linalg.cholesky(A + 1e-13 * size * np.eye(n)).T
     forces, _ = scipy.optimize.nnls(root, -np.linalg.solve(root.T, b))
     off = float(np.minimum(A @ forces + b, 0.0).min(initial=0.0))
     if off < -1e-8 * float(np.abs(b).max()):
-        raise UnsolvedError(f"some contact still closes by {-off:.3g} of {float(np.abs(b).max()):.3g}")
+        raise UnsolvedError(
+            f"residual of the contact problem: a contact still closes by {-off:.3g} of {float(np.abs(b).max()):.3g}"
+        )
     return np.asarray(forces)
 
 
 def coulomb(A: Array, b: Array, mu: Array, slip: list[Array | None]) -> Solution:
     """Return the forces at k contacts with friction; A is (3k, 3k), b (3k,).
 
-    A contact with a `slip` direction (a unit vector of its two tangents) slides that way and its friction points
-    against it; any other may stick, or slide against its own friction.
+    A contact with a `slip` direction (a unit vector in its tangent plane) slides along it, with friction opposite; any
+    other contact sticks, or slides opposite to its friction force.
     """
     k = len(mu)
-    laws = [_ray(mu[i], slip[i]) for i in range(k)]
+    rays = [_ray(mu[i], slip[i]) for i in range(k)]
     forces = np.zeros((k, 3))
     normals = [3 * i for i in range(k)]
     try:
@@ -101,30 +103,32 @@ def coulomb(A: Array, b: Array, mu: Array, slip: list[Array | None]) -> Solution
         for i in range(k):
             own = slice(3 * i, 3 * i + 3)
             rest = b[own] + A[own] @ forces.ravel() - A[own, own] @ forces[i]
-            forces[i] = _one(A[own, own], rest, mu[i], laws[i])
+            forces[i] = _one(A[own, own], rest, mu[i], rays[i])
         change = float(np.abs(forces - before).max(initial=0.0))
         is_still = change <= 1e-14 * float(np.abs(forces).max(initial=0.0))
         if is_still or sweep in (2, 6, 20, 60, 200):
-            polished = _polished(A, b, mu, laws, forces)
+            polished = _polished(A, b, mu, rays, forces)
             if polished is not None and polished.residual <= 1e-9 * scale:
                 return polished._replace(residual=polished.residual / scale)
         if is_still:
             break
-    off = _residual(A, b, mu, laws, forces) / scale
+    off = _residual(A, b, mu, rays, forces) / scale
     if off > GIVE_UP:
-        raise UnsolvedError(f"forces at {k} contacts with friction miss the contact laws by {off:.1e} of the motion")
-    return Solution(forces, _modes(A, b, mu, laws, forces), off)
+        raise UnsolvedError(
+            f"forces at {k} contacts with friction: residual of the contact laws is {off:.1e} relative to the motion"
+        )
+    return Solution(forces, _modes(A, b, mu, rays, forces), off)
 
 
 def _ray(mu: float, slip: Array | None) -> Array | None:
-    """Return the direction that a contact's force is bound to, None where it may take any in the cone."""
+    """Return the fixed direction of a contact force, None where it may be anywhere in the friction cone."""
     if mu == 0.0:
         return np.array([1.0, 0.0, 0.0])
     return None if slip is None else np.array([1.0, *(-mu * slip)])
 
 
 def _one(A: Array, b: Array, mu: float, ray: Array | None) -> Array:
-    """Return the force at one contact with all others held."""
+    """Return the force at one contact with all others constant."""
     if b[0] >= 0.0:
         return np.zeros(3)
     if ray is not None:
@@ -138,17 +142,17 @@ def _one(A: Array, b: Array, mu: float, ray: Array | None) -> Array:
 
 def _sliding(A: Array, b: Array, mu: float) -> Array:
     """Return the force with λ_t = −μλₙd and slip along d: the angle of d is a root of one equation."""
-    # on plain numbers: the root finder asks one angle at a time
+    # on floats: the root finder evaluates one angle at a time
     (a00, a01, a02), (a10, a11, a12), (a20, a21, a22) = A.tolist()
     b0, b1, b2 = map(float, b)
 
     def response(angle: float) -> tuple[float, float, float]:
-        """Return the row of A for each direction applied to a unit push with friction against the angle."""
+        """Return A applied to a unit normal force with friction opposite to the angle."""
         x, y = -mu * math.cos(angle), -mu * math.sin(angle)
         return a00 + a01 * x + a02 * y, a10 + a11 * x + a12 * y, a20 + a21 * x + a22 * y
 
     def across(angle: float) -> float:
-        """Return the slip across the angle times the stiffness: a polynomial of degree 3 in its sine and cosine."""
+        """Return the slip perpendicular to the angle times the stiffness: cubic in its sine and cosine."""
         stiffness, r1, r2 = response(angle)
         c, s = math.cos(angle), math.sin(angle)
         return float(-b0 * (c * r2 - s * r1) + stiffness * (c * b2 - s * b1))
@@ -168,7 +172,7 @@ def _sliding(A: Array, b: Array, mu: float) -> Array:
     return best
 
 
-def _modes(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> tuple[str, ...]:
+def _modes(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: Array) -> tuple[str, ...]:
     u = (A @ forces.ravel() + b).reshape(-1, 3)
     size = float(np.abs(forces).max(initial=0.0))
     speed = float(np.abs(b).max(initial=0.0))
@@ -176,7 +180,7 @@ def _modes(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Arra
     for i, force in enumerate(forces):
         if force[0] <= 1e-13 * size:
             modes.append(OPEN)
-        elif laws[i] is not None:
+        elif rays[i] is not None:
             modes.append(SLIDE)
         else:
             slipping = np.hypot(*u[i, 1:]) > 1e-7 * speed
@@ -184,24 +188,24 @@ def _modes(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Arra
     return tuple(modes)
 
 
-def _polished(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> Solution | None:
-    """Return the solution with every contact kept in its mode, to rounding; None if the modes contradict it."""
-    modes = _modes(A, b, mu, laws, forces)
+def _polished(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: Array) -> Solution | None:
+    """Return the solution to rounding with every contact in its mode; None if the result contradicts the modes."""
+    modes = _modes(A, b, mu, rays, forces)
     x = forces.ravel()
     for _ in range(25):
         u = A @ x + b
         error, slope = np.array(x), np.eye(len(x))
         for i, mode in enumerate(modes):
             n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
-            law = laws[i]
+            ray = rays[i]
             if mode == OPEN:
                 continue
             error[n], slope[n] = u[n], A[n]
             if mode == STICK:
                 error[t], slope[t] = u[t], A[t]
-            elif law is not None:
-                error[t] = x[t] - law[1:] * x[n]
-                slope[t, n] = -law[1:]
+            elif ray is not None:
+                error[t] = x[t] - ray[1:] * x[n]
+                slope[t, n] = -ray[1:]
             else:
                 length = float(np.hypot(*u[t])) or 1e-300
                 d = u[t] / length
@@ -215,11 +219,11 @@ def _polished(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: A
         if float(np.abs(change).max()) <= 1e-15 * float(np.abs(x).max(initial=0.0)):
             break
     found = x.reshape(-1, 3)
-    return Solution(found, modes, _residual(A, b, mu, laws, found))
+    return Solution(found, modes, _residual(A, b, mu, rays, found))
 
 
-def _residual(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: Array) -> float:
-    """Return by how much motion the laws are missed: sinking in, pulling, leaving the cone, not opposing the slip."""
+def _residual(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: Array) -> float:
+    """Return the residual of the contact rays: penetration, adhesion, friction off the cone or along the slip."""
     u = (A @ forces.ravel() + b).reshape(-1, 3)
     worst = 0.0
     for i, force in enumerate(forces):
@@ -228,23 +232,23 @@ def _residual(A: Array, b: Array, mu: Array, laws: list[Array | None], forces: A
         worst = max(worst, -u[i, 0], -weight * force[0])
         if force[0] > 0.0:
             worst = max(worst, abs(u[i, 0]))
-        law = laws[i]
-        if law is not None:
-            worst = max(worst, weight * float(np.abs(force[1:] - law[1:] * force[0]).max()))
+        ray = rays[i]
+        if ray is not None:
+            worst = max(worst, weight * float(np.abs(force[1:] - ray[1:] * force[0]).max()))
             continue
         bound, friction = mu[i] * force[0], float(np.hypot(*force[1:]))
         worst = max(worst, weight * (friction - bound))
         slip = float(np.hypot(*u[i, 1:]))
-        if slip > 0.0 and force[0] > 0.0:  # sliding friction opposes the slip with all its strength
+        if slip > 0.0 and force[0] > 0.0:  # sliding friction is μλₙ opposite to the slip
             gap = weight * float(np.hypot(*(force[1:] + bound * u[i, 1:] / slip)))
             worst = max(worst, min(slip, gap))
     return float(worst)
 
 
 def dissipate(A: Array, u: Array, bounds: Array) -> Array:
-    """Return the friction (k, 2), each within its bound, that leaves the least kinetic energy: ½xᵀAx + uᵀx → min.
+    """Return the bounded friction (k, 2) that minimises the kinetic energy: ½xᵀAx + uᵀx → min.
 
-    A is (2k, 2k) and u (2k,), of the tangents alone. Block by block, each with its exact minimum on a disc.
+    A is (2k, 2k) and u (2k,), tangential components only. Block by block, each with its exact minimum on a disc.
     """
     k = len(bounds)
     x = np.zeros(2 * k)
@@ -281,7 +285,7 @@ def _on_disc(A: Array, g: Array, radius: float) -> Array:
 
 
 def _root(function: Callable[[float], Any], a: float, b: float) -> float:
-    """Return the root between a and b; the end nearer to one where rounding hides the change of sign."""
+    """Return the root between a and b; the end nearer to a root where rounding hides the sign change."""
     at = function(a), function(b)
     if at[0] * at[1] > 0.0:
         return a if abs(at[0]) < abs(at[1]) else b

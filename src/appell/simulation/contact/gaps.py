@@ -1,7 +1,6 @@
-"""All the gaps that a motion must keep open: points before walls, and joints before their limits.
+"""Gaps between points and walls, and between joints and their limits.
 
-A *pair* is one point and one wall that may meet, or one end of a joint's range. Arrays over pairs are in the order of
-:attr:`Gaps.pairs`.
+A *pair* is one point and one wall, or one limit of a joint. Arrays over pairs are in the order of :attr:`Gaps.pairs`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from appell.errors import InputError
 from appell.model.build import alternatives, listed
 from appell.robot.robot import Robot
 from appell.simulation.contact.points import Points
-from appell.simulation.walls.shapes import PerPoint, Wall, check_range
+from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A point and a wall (or a joint and the end of its range), with the laws between them."""
+    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction."""
 
     point: str
     wall: str
@@ -32,7 +31,7 @@ class Pair:
 
 
 class _Group(NamedTuple):
-    """The pairs of one wall: the indices of its points, and where the pairs begin."""
+    """The pairs of one wall: the indices of its points, and the index of its first pair."""
 
     wall: Wall
     points: Array
@@ -40,7 +39,7 @@ class _Group(NamedTuple):
 
 
 class _Limit(NamedTuple):
-    """One end of a joint's range: gap = sign·(q − bound), by its places among the tree's coordinates and velocities."""
+    """A joint limit: gap = sign·(q − bound), with the indices in the tree's coordinates and velocities."""
 
     joint: str
     coordinate: int
@@ -50,10 +49,10 @@ class _Limit(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The directions of k contacts: matrices (k, 3, nv) from v to the speeds along the normal and two tangents.
+    """Contact Jacobians of k contacts: matrices (k, 3, nv) from v to the speeds along the normal and two tangents.
 
-    `bias` (k, 3) is what the accelerations along them are while the joints do not accelerate, the curvature of the
-    wall included; `positions` and `normals` are (k, 3) in the world, `tangents` (k, 2, 3).
+    `bias` (k, 3) is the acceleration along them at zero joint acceleration, including the curvature of the wall;
+    `positions` and `normals` are (k, 3) in world axes, `tangents` (k, 2, 3).
     """
 
     matrices: Array
@@ -64,7 +63,7 @@ class Rows(NamedTuple):
 
 
 class Gaps:
-    """The gaps of a robot among walls."""
+    """The gaps of a robot and its walls."""
 
     def __init__(
         self,
@@ -111,7 +110,7 @@ class Gaps:
         return np.concatenate(parts, axis=-1) if parts else np.zeros((*np.shape(q)[:-1], 0))
 
     def reached(self, q: Array) -> Array:
-        """Return which pairs' walls reach to where their points stand, (pairs,); endless ones reach everywhere."""
+        """Return whether each pair's point is in the region covered by its wall, (pairs,)."""
         if self.endless.all():
             return self.endless
         p = self._points.positions(q)
@@ -119,7 +118,7 @@ class Gaps:
         return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
 
     def rates(self, q: Array, v: Array) -> Array:
-        """Return how fast the gaps open, (pairs,)."""
+        """Return the rates of the gaps, (pairs,)."""
         p, speed = self._points.positions(q), self._points.velocities(q, v)
         parts = [
             np.einsum("ki,ki->k", group.wall.gradient(p[group.points]), speed[group.points]) for group in self._groups
@@ -130,13 +129,13 @@ class Gaps:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def slopes(self, q: Array) -> Array:
-        """Return the length of every gap's gradient, (pairs,): 1 where a gap is a distance."""
+        """Return the norm of every gap's gradient, (pairs,): 1 where a gap is a distance."""
         p = self._points.positions(q)
         parts = [np.linalg.norm(group.wall.gradient(p[group.points]), axis=-1) for group in self._groups]
         return np.concatenate([*parts, np.ones(len(self._limits))])
 
     def rows(self, q: Array, v: Array, which: Sequence[int]) -> Rows:
-        """Return the directions of some pairs."""
+        """Return the contact Jacobians of some pairs."""
         n = len(which)
         flat = [np.zeros((n, 3)) for _ in range(3)]
         rows = Rows(np.zeros((n, 3, self._robot.nv)), flat[0], flat[1], flat[2], np.zeros((n, 2, 3)))
@@ -155,7 +154,10 @@ class Gaps:
             slope = wall.gradient(p[k])
             length = float(np.linalg.norm(slope))
             if not length > 0.0:
-                raise InputError(f"{wall.label}: the gap has no slope at {p[k].round(6).tolist()}; it is no wall there")
+                raise InputError(
+                    f"{wall.label}: the gradient of the gap is zero at {p[k].round(6).tolist()}; define "
+                    "a gap with a nonzero gradient on the wall"
+                )
             axes = _axes(slope / length)
             rows.matrices[i] = axes @ jacobians[k]
             rows.bias[i] = axes @ bias[k]
@@ -172,10 +174,10 @@ class Gaps:
 
 
 def _axes(normal: Array) -> Array:
-    """Return the normal and two tangents as rows; for a wall upright on a coordinate plane, one lies in the plane."""
+    """Return the normal and two tangents as rows; for a wall perpendicular to a coordinate plane, one lies in it."""
     x, y, z = normal.tolist()
     least = min((abs(x), 0), (abs(y), 1), (abs(z), 2))[1]
-    a, b, c = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[least]  # n × e of the axis e that n is farthest from
+    a, b, c = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[least]  # n × e with the axis e most perpendicular to n
     length = math.sqrt(a * a + b * b + c * c)
     a, b, c = a / length, b / length, c / length
     return np.array([(x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)])
@@ -186,12 +188,12 @@ def _chosen(wall: Wall, names: Sequence[str]) -> list[int]:
         return list(range(len(names)))
     unknown = [name for name in wall.points if name not in names]
     if unknown:
-        raise InputError(f"{wall.label}: no point {listed(unknown)}; {alternatives(unknown[0], names)}")
+        raise InputError(f"{wall.label}: unknown points {listed(unknown)}; {alternatives(unknown[0], names)}")
     return [names.index(name) for name in wall.points]
 
 
 def _for(own: PerPoint | None, common: PerPoint, name: str) -> float:
-    """Return the number for a point: the wall's own if it has one, else the run's, 0 for points neither names."""
+    """Return the coefficient of a point: the wall's own, else the run's, else 0."""
     for source in (own, common):
         if isinstance(source, Mapping):
             if name in source:
@@ -202,7 +204,7 @@ def _for(own: PerPoint | None, common: PerPoint, name: str) -> float:
 
 
 def _limits(robot: Robot) -> list[_Limit]:
-    """Return the ends of the ranges of all joints of the tree but those that follow others."""
+    """Return the limits of all joints of the tree except mimic joints."""
     model = robot.model
     found = []
     for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
@@ -213,14 +215,14 @@ def _limits(robot: Robot) -> list[_Limit]:
     return found
 
 
-def _check_names(laws: Sequence[PerPoint | None], names: Sequence[str]) -> None:
-    for law in laws:
-        unknown = [name for name in law if name not in names] if isinstance(law, Mapping) else []
+def _check_names(given: Sequence[PerPoint | None], names: Sequence[str]) -> None:
+    for coefficients in given:
+        unknown = [name for name in coefficients if name not in names] if isinstance(coefficients, Mapping) else []
         if unknown:
-            raise InputError(f"restitution, friction: no point {listed(unknown)}; {alternatives(unknown[0], names)}")
+            raise InputError(f"restitution, friction: unknown points {listed(unknown)}; {alternatives(unknown[0], names)}")
 
 
-def check_laws(restitution: PerPoint, friction: PerPoint) -> None:
+def check_coefficients(restitution: PerPoint, friction: PerPoint) -> None:
     """Raise unless restitution lies in [0, 1] and friction is not negative."""
     check_range("restitution", restitution, 1.0)
     check_range("friction", friction, np.inf)

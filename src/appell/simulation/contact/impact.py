@@ -1,19 +1,17 @@
-"""Impacts: what happens to the velocities when points strike walls, all at once and in no time.
+"""Impacts: the jump of the velocities when points strike walls simultaneously.
 
-An impact adds M⁻¹Jᵀp to the velocities, with p the impulses at all contacts together (shafei2018 (47)). Three laws say
-what p is.
+An impact adds M⁻¹Jᵀp to the velocities, with p the impulses at all contacts together (shafei2018 (47)). Two impact laws
+determine p.
 
-*Newton's*: every struck point leaves with e times the speed at which it came, uₙ⁺ = −e·uₙ⁻, unless that would take a
-wall that pulls; then it leaves faster and its impulse is zero. Friction obeys Coulomb's law on the slip after the
-impact. With friction, or with different e at several points, this law can gain energy (Kane's paradox), and the caller
-must look.
+*Newton's*: every point separates with e times its approach speed, uₙ⁺ = −e·uₙ⁻, unless its impulse would be negative;
+then it separates faster and the impulse is zero. Friction obeys Coulomb's law on the slip after the impact. With
+friction, or with different e at several points, this law can gain energy (Kane's paradox), which the caller must check.
 
-*Poisson's*: a compression brings every contact to rest; the wall then gives back e times the normal impulse that took.
-In both phases friction stays within μ times the normal impulse of the phase. In the first it obeys Coulomb's law, and
-in the second, where the normal impulses are known, it takes as much energy as it can: slip that compression has stopped
-may stick or turn round. With one e for all contacts no impact can gain energy: the second phase ends with no more than
-it would with e times the first phase's impulses, which is Moreau's law and dissipates
-ΔT = p·u/(1+e) − (1−e)/(2(1+e))·pᵀAp ≤ 0.
+*Poisson's*: a compression phase brings every contact to rest; the restitution phase returns e times its normal impulse.
+In both phases friction is bounded by μ times the normal impulse of the phase. In the first it obeys Coulomb's law; in
+the second, where the normal impulses are known, it dissipates as much energy as possible: slip stopped by compression
+may stick or reverse. With one e for all contacts no impact gains energy: the second phase ends with at most the energy
+of e times the first phase's impulses, which is Moreau's law and dissipates ΔT = p·u/(1+e) − (1−e)/(2(1+e))·pᵀAp ≤ 0.
 """
 
 from __future__ import annotations
@@ -26,11 +24,11 @@ import scipy
 from appell.simulation.contact.contact_solver import complementarity, coulomb, dissipate
 from appell.spatial.scalar import Array
 
-LAWS = ("newton", "poisson")
+IMPACT_LAWS = ("newton", "poisson")
 
 
 class Strike(NamedTuple):
-    """The velocities after an impact, the impulses (k, 3) along normals and tangents, and remarks."""
+    """The velocities after an impact, the impulses (k, 3) along normals and tangents, and notes."""
 
     v: Array
     impulses: Array
@@ -52,7 +50,7 @@ class Metric:
 
 
 def strike(mass: Array, v: Array, rows: Array, restitution: Array, friction: Array, law: str) -> Strike:
-    """Return what an impact at k contacts does to v."""
+    """Return the result of an impact at k contacts."""
     metric = Metric(mass, rows)
     u = metric.rows @ v
     solve = _newton if law == "newton" else _poisson
@@ -78,13 +76,13 @@ def _poisson(A: Array, u: Array, restitution: Array, friction: Array) -> tuple[A
 
 
 def _solved(A: Array, b: Array, friction: Array) -> tuple[Array, tuple[str, ...]]:
-    """Return the impulses of a contact problem, by the linear one where there is no friction."""
+    """Return the impulses of a contact problem; without friction, of a linear complementarity problem."""
     if not friction.any():
         impulses = np.zeros((len(friction), 3))
         impulses[:, 0] = complementarity(A[0::3, 0::3], b[0::3])
         return impulses, ()
     solution = coulomb(A, b, friction, [None] * len(friction))
-    coarse = (f"friction of {len(friction)} contacts solved to {solution.residual:.0e} only",)
+    coarse = (f"friction at {len(friction)} contacts: residual of the contact laws {solution.residual:.0e}",)
     return solution.forces, coarse if solution.residual > 1e-7 else ()
 
 
@@ -95,4 +93,4 @@ def _redundancy(A: Array, impulses: Array) -> tuple[str, ...]:
     rank = int(np.linalg.matrix_rank(A[np.ix_(pushing, pushing)], tol=1e-11 * float(np.trace(A)), hermitian=True))
     if rank == len(pushing):
         return ()
-    return (f"{len(pushing)} contacts share {rank} independent directions: of all impulses that fit, the smallest",)
+    return (f"{len(pushing)} contacts have {rank} independent directions: impulses are the minimum-norm solution",)

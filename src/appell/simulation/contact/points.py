@@ -1,4 +1,4 @@
-"""The points of a robot that may strike walls, and native code for their motion."""
+"""Contact points of a robot, and the native kinematics of them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,29 @@ from appell.spatial.scalar import Array
 from appell.spatial.vector import ZERO
 
 STEADY = ("revolute", "continuous", "ball")
-"""Joints whose origin stays where it is on the parent."""
+"""Joints whose origin is fixed to the parent."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a link: the link's (or any frame's) name and the position in its frame [m].
+    """A contact point of a robot.
 
+    Parameters
+    ----------
+    frame : str
+        Name of a link or frame.
+    position : sequence of float
+        Position in the frame [m], (3,).
+    name : str
+        Name of the point. Default: from the frame and the position.
+
+    Raises
+    ------
+    InputError
+        When a value is invalid.
+
+    Examples
+    --------
     >>> import appell
     >>> appell.simulation.Point("link2", (0.5, 0.0, 0.0)).label
     'link2[0.5, 0, 0]'
@@ -44,20 +60,20 @@ class Point:
 
     @property
     def label(self) -> str:
-        """Return the point's name, or the frame's with the position in it."""
+        """Return the point's name, or the frame's name with the position."""
         where = f"[{', '.join(f'{x:g}' for x in self.position)}]" if any(self.position) else ""
         return self.name or self.frame + where
 
 
 class Named(NamedTuple):
-    """A point resolved: its name and its place on a body."""
+    """A resolved point: its name and its position on a body."""
 
     name: str
     place: Place
 
 
 def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
-    """Return the points asked for, or every joint's origin and every end point."""
+    """Return the given points; by default every joint origin and every end of the tree."""
     if points is None:
         return default_points(robot.model)
     try:
@@ -87,10 +103,10 @@ def _resolved(model: Model, point: str | Point) -> Named:
 
 
 def default_points(model: Model) -> list[Named]:
-    """Return every joint's origin and every end of the tree, by link, each place once.
+    """Return every joint origin and every end of the tree, by link, each position once.
 
-    The ends are the links fixed to bodies that carry no other. Bodies without mass stand between the directions of one
-    joint; their origins are no points of the robot. What cannot move cannot strike.
+    The ends are the links fixed to bodies without children. Massless bodies connect the axes of one joint; their
+    origins are excluded, as are points fixed to the world.
     """
     parents = {body.parent for body in model.bodies}
     candidates = [Named(body.name, Place(i, ZERO)) for i, body in enumerate(model.bodies) if body.inertia.mass > 0.0]
@@ -103,14 +119,14 @@ def default_points(model: Model) -> list[Named]:
     kept: dict[Place, Named] = {}
     for name, place in candidates:
         canonical = _canonical(model, place)
-        # of frames at one place the last is the link that the others (its joint, a flange) lead to
+        # of frames at one position the last is the link, after its joint and a flange
         if canonical.body != WORLD and (canonical not in kept or kept[canonical].name not in bodies):
             kept[canonical] = Named(name, place)
     return list(kept.values())
 
 
 def _canonical(model: Model, place: Place) -> Place:
-    """Return a point on the body nearest to the base that it is fixed to, to a nanometre."""
+    """Return a point, rounded to a nanometre, on the body nearest to the base that it is fixed to."""
     body, position = place
     while body != WORLD and not any(abs(x) > 1e-9 for x in position) and model.bodies[body].joint.kind in STEADY:
         joint = model.bodies[body].joint
@@ -120,7 +136,7 @@ def _canonical(model: Model, place: Place) -> Place:
 
 
 class Points:
-    """The motion of some points, one native call each for all of them.
+    """The kinematics of several points, in one native call per quantity.
 
     >>> import appell, numpy as np
     >>> robot = appell.load("shafei-tree")
@@ -134,19 +150,19 @@ class Points:
         self.names = tuple(point.name for point in points)
 
     def positions(self, q: Array) -> Array:
-        """Return where the points are, (..., n, 3)."""
+        """Return the positions, (..., n, 3)."""
         return self._evaluated("point_positions", q)
 
     def velocities(self, q: Array, v: Array) -> Array:
-        """Return how fast they move, (..., n, 3)."""
+        """Return the velocities, (..., n, 3)."""
         return self._evaluated("point_velocities", q, v)
 
     def biases(self, q: Array, v: Array) -> Array:
-        """Return their accelerations while v does not change, (..., n, 3)."""
+        """Return the accelerations at v̇ = 0, (..., n, 3)."""
         return self._evaluated("point_biases", q, v)
 
     def jacobians(self, q: Array) -> Array:
-        """Return the matrices (n, 3, nv) from v to the velocities at one configuration."""
+        """Return the Jacobians (n, 3, nv) of the points at one configuration."""
         unit: Array = self.velocities(q, np.eye(self._robot.nv))
         return np.moveaxis(unit, 0, -1)
 

@@ -1,1 +1,1 @@
-"""Events located on the polynomial of an integration step: read crossing.py (roots), then event_finder.py."""
+"""Events located on the dense output of an integration step: read crossing.py (roots), then event_finder.py."""

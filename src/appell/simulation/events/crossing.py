@@ -1,12 +1,11 @@
-"""When a function of the motion first falls through zero within a step: none is missed, and how that is known.
+"""The first falling zero crossing of event functions within a step, located without missing any.
 
-On a step the motion is a polynomial, and every watched function of it is approximated by its Chebyshev series through
-:data:`NODES` points. The series is trusted when its last coefficients are below :data:`TAIL` (for gaps, in metres);
-where they are not, the step is halved until they are. Its roots are the eigenvalues of its companion matrix: all of
-them, not those between two samples that happen to differ in sign. A point that grazes a wall between two steps is
-therefore found if it goes deeper than :data:`DEPTH`, which is well above the tail; what stays shallower counts as not
-having touched. A function that is below zero already when a step begins, by no more than its `lag` (another event at
-that very moment may have moved it by a hair), crosses when it gets deeper than it was.
+On a step the motion is a polynomial, and every event function is approximated by its Chebyshev series through
+:data:`NODES` points. The series is accepted when its last coefficients are below :data:`TAIL` (for gaps, in metres);
+otherwise the step is halved. All of its roots are found, as eigenvalues of its companion matrix, and not only those
+between samples of different sign. Grazing contact within a step is therefore found if its depth exceeds :data:`DEPTH`,
+which is well above the tail; shallower contact is ignored. A function that is negative at the start of a step, by no
+more than its `lag` (another event at the same time may have moved it slightly), crosses when it decreases further.
 """
 
 from __future__ import annotations
@@ -22,31 +21,31 @@ from appell.results.path import Segment, fit_matrix, points
 from appell.spatial.scalar import Array
 
 Watched = Callable[[Array, Array], Array]
-"""The watched functions (m, n) of times (m,) and states (m, ny)."""
+"""The event functions (m, n) of times (m,) and states (m, ny)."""
 
 NODES = 17
 TAIL = 1e-12
 DEPTH = 1e-11
 HALVINGS = 7
-"""How often a step is halved for the sake of a series; what still has a tail then is taken as it is."""
+"""Maximum number of halvings of a step; the series is accepted afterwards."""
 
 
 class Crossing(NamedTuple):
-    """Which function falls through zero, and when."""
+    """The index of a function and the time of its falling zero crossing."""
 
     which: int
     time: float
 
 
 class Bounds(NamedTuple):
-    """Per watched function, how deep it must go to count, and how deep it may be already when a step begins."""
+    """Per event function, the depth required for an event, and the depth allowed at the start of a step."""
 
     depths: Array
     lags: Array
 
 
 def first(segment: Segment, watched: Watched, bounds: Bounds, allowed: Callable[[int, float], bool]) -> Crossing | None:
-    """Return the first crossing of a step, of those functions that go below −depth and crossings that are allowed."""
+    """Return the first allowed crossing of a step, of the functions that go below −depth."""
     return _first(segment, watched, bounds, allowed, (segment.start, segment.end), 0)
 
 
@@ -63,7 +62,7 @@ def _first(
     times = middle + half * points(NODES)
     series = fit_matrix(NODES) @ watched(times, segment.at(times))
     rest = np.abs(series[1:]).sum(axis=0)
-    near = np.flatnonzero(series[0] - rest < -depths)  # elsewhere the series stays above −depth
+    near = np.flatnonzero(series[0] - rest < -depths)  # the other series stay above −depth
     if not near.size:
         return None
     tails = np.abs(series[-2:, near]).max(axis=0)
@@ -76,18 +75,18 @@ def _first(
     crossings = []
     for k in near:
         lag = float(bounds.lags[k]) if span[0] == segment.start else 0.0
-        x = _falls(series[:, k], float(depths[k]), lag, partial(_asked, allowed, int(k), middle, half))
+        x = _falls(series[:, k], float(depths[k]), lag, partial(_is_allowed, allowed, int(k), middle, half))
         if x is not None:
             crossings.append(Crossing(int(k), middle + half * x))
     return min(crossings, key=lambda crossing: crossing.time, default=None)
 
 
-def _asked(allowed: Callable[[int, float], bool], which: int, middle: float, half: float, x: float) -> bool:
+def _is_allowed(allowed: Callable[[int, float], bool], which: int, middle: float, half: float, x: float) -> bool:
     return allowed(which, middle + half * x)
 
 
 def _falls(series: Array, depth: float, lag: float, allowed: Callable[[float], bool]) -> float | None:
-    """Return where in [−1, 1] a series falls through zero on its way to −depth."""
+    """Return the falling zero in [−1, 1] of a series before it reaches −depth."""
     start = float(chebyshev.chebval(-1.0, series))
     shifted = series.copy()
     shifted[0] += depth - start if -lag < start < 0.0 else depth
@@ -96,7 +95,7 @@ def _falls(series: Array, depth: float, lag: float, allowed: Callable[[float], b
     zeros = [x for x in _roots(series) if chebyshev.chebval(x, slope) < 0.0] if deep else []
     for x in deep:
         before = [zero for zero in zeros if zero <= x + 1e-12]
-        moment = before[-1] if before else x  # a function that began below zero has no other
+        moment = before[-1] if before else x  # a function that starts negative has no zero before
         if allowed(moment):
             return moment
     return None

@@ -1,8 +1,8 @@
-"""What may happen within a step, and what happens first.
+"""The first event within a step.
 
-Watched are, in this order, the gaps between points and walls; of every resting contact its normal force, the friction
-that is left while it sticks, and its slip while it slides; and the user's functions, each once as it is and once
-negated, so that rising is falling too. Whatever falls through zero first (crossing.py) is the next event.
+Event functions are, in this order, the gaps between points and walls; the normal force, the friction margin while
+sticking and the slip while sliding of every resting contact; and the user events, each with both signs, so that rising
+crossings are falling ones too. The first falling zero crossing (crossing.py) is the next event.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from appell.simulation.record import Event
 from appell.spatial.scalar import Array
 
 LAG = 1e-7
-"""Depth [m] to which events at one moment may move each other's points; beyond, a point is behind a wall that ends."""
+"""Penetration [m] that simultaneous events may cause; a deeper point is behind a bounded wall."""
 _OF_CONTACTS = ("release", "slide", "stop")
 
 
 class Found(NamedTuple):
-    """An event to come.
+    """A located event.
 
-    `what` is an "impact" of a pair, "release", "slide" or "stop" of a resting contact, or an "event" of the user's;
-    `which` counts among these.
+    `what` is "impact" of a pair; "release", "slide" or "stop" of a resting contact; or "event" for a user event.
+    `which` is the index among these.
     """
 
     time: float
@@ -40,9 +40,9 @@ class Found(NamedTuple):
 
 
 class EventFinder:
-    """Looks for events on steps.
+    """Locates events on steps.
 
-    `normalised` brings a configuration's quaternions to unit length, and `held(t, q, v)` are the forces of the resting
+    `normalised` normalises the quaternions of a configuration, and `held(t, q, v)` returns the forces at the resting
     contacts.
     """
 
@@ -58,14 +58,14 @@ class EventFinder:
         self._normalised, self._held = normalised, held
         self._fired: dict[int, float] = {}
         self._force = 1e-9
-        """The largest contact force so far [N], which the others are measured by."""
+        """The largest contact force so far [N], the scale of the others."""
 
     def fired(self, index: int, t: float) -> None:
-        """Remember when one of the user's events was, so that it is not found again at once."""
+        """Store the time of a user event, so that it is not located again immediately."""
         self._fired[index] = t
 
     def first(self, segment: Segment, contacts: Sequence[Contact], shot: Callable[[float], Array]) -> Found | None:
-        """Return the first event of a step; `shot(t)` is the state at exactly a time, by a step that ends there."""
+        """Return the first event of a step; `shot(t)` returns the state at t by a step that ends there."""
         pairs = len(self._gaps)
         if not pairs and not self._events:
             return None
@@ -89,7 +89,7 @@ class EventFinder:
         return Found(found.time, "event", (index - sizes[1]) // 2)
 
     def _watched(self, contacts: Sequence[Contact], times: Array, y: Array) -> Array:
-        """Return the gaps, the contacts' normal forces, friction left and slip, and the user's functions."""
+        """Return the gaps, the contacts' normal forces, friction margins and slips, and the user's functions."""
         nq = self._nq
         parts = [self._gaps.gaps(y[:, :nq])] if len(self._gaps) else []
         if contacts:
@@ -114,7 +114,7 @@ class EventFinder:
         return np.concatenate(margins)
 
     def _allowed(self, segment: Segment, of_contacts: int, k: int, t: float) -> bool:
-        """Return whether a crossing counts: the wall reaches there, or the user's event has not just been."""
+        """Return whether a crossing is an event: within the wall's region, or not just after the same user event."""
         pairs = len(self._gaps)
         if k < pairs:
             return bool(self._gaps.reached(segment.at(np.array([t]))[0, : self._nq])[k])
@@ -126,7 +126,7 @@ class EventFinder:
         return not just and wanted in ((0, -1) if falls == 0 else (0, 1))
 
     def _polished(self, segment: Segment, found: crossing.Crossing, shot: Callable[[float], Array]) -> float:
-        """Return the moment of an impact to rounding: Newton's method on steps that end exactly there."""
+        """Return the time of an impact to rounding: Newton's method on steps that end exactly there."""
         nq, time = self._nq, found.time
         for _ in range(8):
             if time - segment.start <= 1e-13 * max(1.0, segment.start):
@@ -137,7 +137,7 @@ class EventFinder:
                 break
             change = -gap / rate
             if change < -0.5 * (time - segment.start):
-                return found.time  # it began a hair beyond the wall, and only now goes deeper
+                return found.time  # it started slightly beyond the wall, and only now goes deeper
             time = float(np.clip(time + change, segment.start, segment.end))
             if abs(change) <= 1e-14 * max(1.0, time) or abs(gap) <= 1e-15:
                 break

@@ -1,4 +1,4 @@
-"""Arguments of control laws: robots, gains, goals, trajectories and limits, checked once."""
+"""Argument checks of control laws: robots, gains, goals, trajectories and torque limits."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
 Trajectory = Callable[[float], Sequence[ArrayLike]]
-"""Anything that gives q, v and a at a time t [s]."""
+"""A function of the time t [s] that returns (q, v, a)."""
 
 
 def a_robot(law: str, robot: Any) -> Robot:
-    """Return the robot of a law."""
+    """Return the robot of a control law."""
     if not isinstance(robot, Robot):
         raise InputError(f"{law}: expected a robot, got {type(robot).__name__}")
     if not robot.nu:
         raise InputError(f"{law}: robot '{robot.name}' has no actuators")
     if robot.nu > len(robot.driven):
         raise InputError(
-            f"{law}: robot '{robot.name}' has {robot.nu} motors for {len(robot.driven)} accelerations; write a law "
-            "(t, q, v) that calls robot.inverse_dynamics, which shares the torques by least squares"
+            f"{law}: robot '{robot.name}' has {robot.nu} motors for {len(robot.driven)} accelerations (redundant "
+            "actuation); "
+            "write a control law (t, q, v) with robot.inverse_dynamics, which distributes the torques by least squares"
         )
     return robot
 
 
 def fully_actuated(law: str, robot: Any) -> Robot:
-    """Return the robot of a law whose every joint must have its own force."""
+    """Return the robot of a control law that requires one torque per velocity."""
     found = a_robot(law, robot)
     if found.actuators != found.joint_names:
-        raise InputError(f"{law}: expected an open robot, got '{found.name}'; give a robot without loops")
+        raise InputError(f"{law}: robot '{found.name}' has closed loops; use a robot without loops")
     return found
 
 
 def per_force(robot: Robot, name: str, value: ArrayLike, high: float = LARGEST) -> Array:
-    """Return numbers from 0 to a bound, (..., nu), from one number or from one per force."""
+    """Return numbers from 0 to a bound, (..., nu), from one number or from one per actuator."""
     given = real_array(name, value, f" for robot '{robot.name}'")
     wanted = np.full(robot.nu, given) if given.ndim == 0 else given
     array = numbers(robot.name, name, (robot.nu,), wanted).astype(float)
@@ -54,7 +55,7 @@ def per_force(robot: Robot, name: str, value: ArrayLike, high: float = LARGEST) 
 
 
 def configuration(robot: Robot, name: str, q: ArrayLike) -> Array:
-    """Return a finite configuration (..., nq), quaternions of unit length."""
+    """Return a finite configuration (..., nq) with unit quaternions."""
     array = robot.configuration(name, q)
     if not np.isfinite(array).all():
         raise InputError(f"{name}: expected finite numbers for robot '{robot.name}', got {array.tolist()}")
@@ -62,8 +63,20 @@ def configuration(robot: Robot, name: str, q: ArrayLike) -> Array:
 
 
 def effort_limits(robot: Robot) -> Array:
-    """Return the largest force of every actuator that the robot's file allows, (nu,); infinite where it has none.
+    """Return the effort limits of the actuators from the robot's file.
 
+    Parameters
+    ----------
+    robot : Robot
+        A robot of any kind.
+
+    Returns
+    -------
+    array, shape (nu,)
+        Limits [N·m] or [N]; infinite where the file has none.
+
+    Examples
+    --------
     >>> import appell
     >>> effort_limits(appell.load("two-link"))
     array([inf, inf])
@@ -72,35 +85,36 @@ def effort_limits(robot: Robot) -> Array:
 
 
 def force_limits(robot: Robot, limit: ArrayLike | str | None) -> Array:
-    """Return the limits of a law: none, those of the robot's file ("file"), or those given."""
+    """Return the torque limits of a control law: none, the effort limits of the robot ("file"), or given ones."""
     if limit is None:
         return np.full(robot.nu, np.inf)
     if isinstance(limit, str):
         if limit != "file":
-            raise InputError(f"limit: expected forces, None or 'file', got {shown(limit)}")
+            raise InputError(f"limit: expected torques [N·m], None or 'file', got {shown(limit)}")
         limits = effort_limits(robot)
         if not np.isfinite(limits).any():
             raise InputError(
-                f"limit: 'file' asks for the effort limits of robot '{robot.name}', which has none; give forces, or "
-                "limits by robot.with_joint(name, effort=…)"
+                f"limit: robot '{robot.name}' has no effort limits for limit='file'; pass torques [N·m], or set "
+                "limits with "
+                "robot.with_joint(name, effort=…)"
             )
         return limits
     return per_force(robot, "limit", limit, np.inf)
 
 
 def within(tau: Array, limit: Array) -> Array:
-    """Return forces kept within ±limit."""
+    """Return torques clipped to ±limit."""
     return np.asarray(np.clip(tau, -limit, limit))
 
 
 def state(robot: Robot, t: float, q: ArrayLike, v: ArrayLike) -> tuple[float, Array, Array]:
-    """Return the arguments of a law: a time, q (..., nq) with unit quaternions, and v (..., nv)."""
+    """Return the checked arguments of a control law: the time, q (..., nq) with unit quaternions, and v (..., nv)."""
     time = number("t: expected a time in seconds", t)
     return time, normalised(robot, q), numbers(robot.name, "v", (robot.nv,), v).astype(float, copy=False)
 
 
 def normalised(robot: Robot, q: ArrayLike) -> Array:
-    """Return q with quaternions of unit length: within a step of an integrator they have it but nearly."""
+    """Return q with normalised quaternions: at the stages of an integrator their norm is only close to 1."""
     array = numbers(robot.name, "q", (robot.nq,), q).astype(float, copy=False)
     if robot.facts.quaternions:
         array = array.copy()
@@ -110,7 +124,7 @@ def normalised(robot: Robot, q: ArrayLike) -> Array:
 
 
 def followed(trajectory: Any) -> Trajectory:
-    """Return a trajectory if it is one."""
+    """Return a trajectory, checked to be callable."""
     if not callable(trajectory):
         raise InputError(f"trajectory: expected a function t -> (q, v, a), got {type(trajectory).__name__}")
     checked: Trajectory = trajectory
@@ -118,7 +132,7 @@ def followed(trajectory: Any) -> Trajectory:
 
 
 def sample(robot: Robot, trajectory: Trajectory, t: float) -> tuple[Array, Array, Array]:
-    """Return q*, v* and a* of a trajectory at a time, their sizes checked."""
+    """Return q*, v* and a* of a trajectory at a time, with their sizes checked."""
     parts = trajectory(t)
     try:
         q, v, a = parts
@@ -132,24 +146,24 @@ def sample(robot: Robot, trajectory: Trajectory, t: float) -> tuple[Array, Array
 
 
 class Clock:
-    """The time of a law with memory: how far it has come since the last sample."""
+    """Sampling times of a control law with memory."""
 
     def __init__(self, law: str) -> None:
         self._law = law
         self._last: float | None = None
 
     def reset(self) -> None:
-        """Forget the last sample."""
+        """Discard the last sample."""
         self._last = None
 
     def advance(self, t: float) -> float | None:
-        """Return the time since the last sample, None at the first; raise where it runs backwards."""
+        """Return the time since the last sample, None at the first; raise if time decreases."""
         last, self._last = self._last, t if self._last is None else max(t, self._last)
         if last is None:
             return None
         if t < last:
             raise InputError(
-                f"{self._law}: has memory and was asked at t = {t:.9g} s after t = {last:.9g} s; sample it "
+                f"{self._law}: has memory and was called at t = {t:.9g} s after t = {last:.9g} s; sample it "
                 "(appell.simulate(..., rate=1000)), and call reset() before a new run"
             )
         return t - last

@@ -1,7 +1,7 @@
-"""The equations of control laws, on scalars of any type: forces from a state, a reference, and gains.
+"""Equations of the joint control laws, generic in the scalar: torques from a state, a reference, and gains.
 
-A law computes a correction kp·e + kd·ė + ki·z of the error e = q* ⊖ q; its equation (:data:`EQUATIONS`) makes forces
-of it. On traced scalars that becomes part of a rollout or of exported code; on columns of arrays it is the law itself.
+A control law computes the feedback kp·e + kd·ė + ki·z of the error e = q* ⊖ q; its equation (:data:`EQUATIONS`)
+converts it to torques. On traced scalars it becomes part of a rollout or of exported code; on arrays it is the call.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from appell.robot.robot import Robot
 from appell.spatial.scalar import Scalar, select, sign
 
 Dynamics = Callable[[Scalars, Scalars], Scalars]
-"""Actuator forces of v and a, at the configuration at hand."""
+"""Actuator torques from v and a, at a fixed configuration."""
 Push = Callable[[Scalars], Scalars]
-"""Actuator forces that amount to forces on the driven velocities."""
+"""Actuator torques equivalent to generalised forces on the driven velocities."""
 
 
 class Model(NamedTuple):
-    """What a law computes with: the inverse dynamics of its robot, and how actuators push its velocities."""
+    """The robot model of a control law: inverse dynamics, and the map from generalised forces to actuator torques."""
 
     dynamics: Dynamics
     push: Push
@@ -33,12 +33,12 @@ def computed_torque(model: Model, v: Scalars, goal_a: Scalars, correction: Scala
 
 
 def proportional(model: Model, v: Scalars, goal_a: Scalars, correction: Scalars) -> Scalars:
-    """Return the correction as a force."""
+    """Return the feedback as a torque."""
     return tuple(model.push(correction))
 
 
 def with_gravity(model: Model, v: Scalars, goal_a: Scalars, correction: Scalars) -> Scalars:
-    """Return the inverse dynamics at rest, which is gravity, and the correction as a force."""
+    """Return the gravity torques plus the feedback as a torque."""
     held = model.dynamics(tuple(0.0 * x for x in v), tuple(0.0 * x for x in goal_a))
     return tuple(x + y for x, y in zip(held, model.push(correction), strict=True))
 
@@ -48,7 +48,7 @@ EQUATIONS = {"computed_torque": computed_torque, "pd": proportional, "pd_gravity
 
 
 class Feedback(NamedTuple):
-    """What a law feeds back: the error q* ⊖ q and its rate v* − v, and their gains; one number per force each."""
+    """Feedback of a control law: the error q* ⊖ q, its rate v* − v, and their gains; one number per torque each."""
 
     error: Scalars
     rate: Scalars
@@ -57,9 +57,9 @@ class Feedback(NamedTuple):
 
 
 class Integral(NamedTuple):
-    """What integral action needs: gains, the limits of forces, memory, and the time since the law was asked last.
+    """Integral action: gains, torque limits, memory, and the time since the last call.
 
-    The memory is z, one number per force, then the last errors; all zero before the first time, whose `elapsed` is 0.
+    The memory is z, one number per torque, then the last errors; all zero before the first call, where `elapsed` is 0.
     """
 
     ki: Scalars
@@ -71,10 +71,10 @@ class Integral(NamedTuple):
 def forces(
     force: Callable[[Scalars], Scalars], feedback: Feedback, integral: Integral | None = None
 ) -> tuple[Scalars, Scalars]:
-    """Return the forces of a law, not yet within their limits, and its memory afterwards, () without integral action.
+    """Return the torques of a control law before clipping, and its updated memory, () without integral action.
 
-    `force` gives them of the correction kp·e + kd·ė + ki·z. With the trapezoidal rule z grows by ½ Δt (e' + e); where
-    the force that comes of it is beyond its limit, and e would drive it further, z stays as it was.
+    `force` maps the feedback kp·e + kd·ė + ki·z to torques. The trapezoidal rule increases z by ½ Δt (e' + e). Where
+    the resulting torque exceeds its limit and e would increase it further, z does not change (anti-windup).
     """
     error, rate, kp, kd = feedback
     correction = tuple(p * e + d * r for p, e, d, r in zip(kp, error, kd, rate, strict=True))
@@ -100,7 +100,7 @@ def _unwound(tau: Scalar, error: Scalar, limit: Scalar, before: Scalar, after: S
 
 
 def clamped(tau: Scalar, limit: Scalar) -> Scalar:
-    """Return a force within ±limit; not-a-number stays what it is.
+    """Return a torque clipped to ±limit; NaN stays NaN.
 
     >>> clamped(3.0, 2.0), clamped(-3.0, 2.0), clamped(1.0, 2.0)
     (2.0, -2.0, 1.0)
@@ -111,12 +111,12 @@ def clamped(tau: Scalar, limit: Scalar) -> Scalar:
 
 
 def _is_endless(limit: Scalar) -> bool:
-    """Return whether a limit is a plain number, and infinite: then there is nothing to choose."""
+    """Return whether a limit is a constant and infinite, so that no clipping is traced."""
     return isinstance(limit, float) and math.isinf(limit)
 
 
 def traced_model(robot: Robot, q: Scalars, checks: list[Any] | None = None) -> Model:
-    """Return what a law computes with on traced scalars; the values of guards go to `checks`."""
+    """Return the robot model of a control law on traced scalars; the values of guards are appended to `checks`."""
     n = robot.nu
 
     def dynamics(v: Scalars, a: Scalars) -> Scalars:

@@ -1,13 +1,13 @@
-"""Laws as exported code: the tape of a law around the robot's inverse dynamics, gains and limits folded in.
+"""Control laws as exported code: the robot's inverse dynamics with feedback; gains and limits are constants.
 
-What a law's function is given and gives:
+Arguments and results of an exported function:
 
-    goal                     where to go, q*: of point to point, and of PD with gravity
-    goal_q, goal_v, goal_a   the reference of tracking, q*, v* and a*
-    dt, memory               of integral action: time since the last call, and what is remembered: z, then e
-    tau                      forces within their limits; and the memory afterwards
+    goal                     target configuration q* (point to point, PD, PD with gravity compensation)
+    goal_q, goal_v, goal_a   reference of tracking, q*, v* and a*
+    dt, memory               integral action: time since the last call, and the memory: z, then e
+    tau                      torques clipped to their limits; the updated memory follows
 
-Codes of bad states are those of the inverse dynamics, which a law hands on.
+Status codes are those of the inverse dynamics.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ SYMBOLS: dict[str, tuple[Size, ...]] = {
     "tau": ("u",),
     "memory": ("m",),
 }
-"""The sizes of arguments and results, by the letters of the table of verbs."""
+"""Sizes of arguments and results, by the letters of the table of verbs."""
 
 
 class Terms(NamedTuple):
-    """The numbers of a law: gains, without integral action ki is None, and limits, infinite where there are none."""
+    """Gains and torque limits of a control law: ki is None without integral action, limits may be infinite."""
 
     kp: Array
     kd: Array
@@ -51,19 +51,23 @@ class Terms(NamedTuple):
 def write_law(
     robot: Robot, equation: str, verb: str, terms: Terms, to: str, path: str | os.PathLike[str], **options: Any
 ) -> Path:
-    """Write a law as a function named for its verb, options as of the exporter; return the path of the source file."""
+    """Write a control law as a function named for its verb; return the path of the source file."""
     if to in PYTHON:
-        raise InputError(f"export: laws are written as C, got '{to}'; export the robot's own verbs for CasADi and JAX")
+        raise InputError(
+            f"export: control laws are exported to C only, got '{to}'; export the robot's verbs for CasADi and JAX"
+        )
     for name, x in terms._asdict().items():
         if x is not None and x.ndim > 1:
-            raise InputError(f"export: {name} has shape {x.shape}; a controller has one set of gains and limits")
+            raise InputError(
+                f"export: {name} has shape {x.shape}; use one set of gains and limits, without leading axes"
+            )
     name = verb if terms.ki is None else WITH_INTEGRAL
     file: Path = export(law_source(robot, equation, terms), [Key(name)], to, path, **options)
     return file
 
 
 def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
-    """Return a law as an exporter sees it."""
+    """Return the exporter's source of a control law."""
     own = source(robot.kind)
     rows = {name: x for name, x in terms._asdict().items() if x is not None}
     numbers = [f"  {name:<10} {', '.join(f'{x:.9g}' for x in row)}" for name, row in rows.items()]
@@ -71,13 +75,13 @@ def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
         own,
         sizes={**own.sizes, "m": 2 * robot.nu},
         symbols=lambda _: SYMBOLS,
-        order=(*own.order, "", "Gains of the law, and limits of its forces, in the order of the forces:", *numbers),
+        order=(*own.order, "", "Gains and torque limits of the control law, in the order of the torques:", *numbers),
         make=lambda key, _: law_tape(robot, equation, key.verb, terms),
     )
 
 
 def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape, tuple[Guard, ...]]:
-    """Return the program of a law, and the codes of states that it cannot be trusted at.
+    """Return the tape of a control law, and its status codes for singular states.
 
     >>> import appell, numpy as np
     >>> terms = Terms(*(np.array([x, x]) for x in (9.0, 6.0)), None, np.array([5.0, np.inf]))
@@ -87,6 +91,9 @@ def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape
     """
     program = robot.program("inverse_dynamics")
     (q, v, _), (tau, *checks), n = program.spec.inputs, program.spec.outputs, robot.nu
+    guards = tuple(guard.code for guard in program.guards)
+    if equation == "pd":  # computes no dynamics, so there are no guards
+        checks, guards = [], ()
     inputs, outputs = [q, v, *_reference(verb, q, v)], [tau, *checks]
     still = (0.0,) * robot.nv
     if verb == WITH_INTEGRAL:
@@ -105,10 +112,7 @@ def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape
         wanted, memory = forces(lambda x: EQUATIONS[equation](model, v, goal_a[:n], x), feedback, integral)
         return tuple(clamped(x, most) for x, most in zip(wanted, limit, strict=True)), values, memory
 
-    if equation == "pd":  # which computes no dynamics, and so no guards
-        outputs = outputs[:1]
-        return verify(trace(verb, law, inputs, outputs)), ()
-    return verify(trace(verb, law, inputs, outputs)), tuple(guard.code for guard in program.guards)
+    return verify(trace(verb, law, inputs, outputs)), guards
 
 
 def _reference(verb: str, q: Port, v: Port) -> list[Port]:

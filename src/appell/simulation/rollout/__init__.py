@@ -1,5 +1,5 @@
-"""Rollouts: fixed steps of many robots at once.
+"""Rollouts: fixed-step simulation of many robots in one native call.
 
-Read rollout.py, scheme.py (integration methods) and law.py (control laws); closed_rollout.py is for closed robots,
-stepwise.py for robots too long to compile.
+Read rollout.py and scheme.py (integration methods and control laws); adjoint.py has gradients, stepwise.py the rollouts
+of robots with too many bodies to compile.
 """

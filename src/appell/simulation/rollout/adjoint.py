@@ -1,9 +1,9 @@
 """Gradients of rollouts: the adjoint of every step, last step first, in native code.
 
-A step y' = f(y, τ, π) turns the gradient λ' of a loss by y' into (∂f/∂y)ᵀλ', its share of the gradient by y, and gives
-(∂f/∂τ)ᵀλ' and (∂f/∂π)ᵀλ'. The adjoint of f (:mod:`appell.trace.adjoint`) is therefore itself the step of a rollout,
-whose state is λ and which is driven by the states of the first. Of these only some need to be kept: between two
-of them the steps are taken again.
+A step y' = f(y, τ, π) maps the gradient λ' of a loss by y' to (∂f/∂y)ᵀλ', its contribution to the gradient by y, to
+(∂f/∂τ)ᵀλ' and to (∂f/∂π)ᵀλ'. The adjoint of f (:mod:`appell.trace.adjoint`) is therefore itself the step of a rollout
+with the state λ, driven by the states of the forward rollout. Only some of these are stored (checkpoints); between two
+of them the forward steps are repeated.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from appell.trace.tape import Port, Tape, trace
 from appell.trace.verify import verify
 
 PIECE = 64
-"""Steps of one native call where every state is kept."""
+"""Steps per native call where every state is stored."""
 
 
 class Gradients(NamedTuple):
-    """Gradients of a loss by the start (rows, n), the forces (rows, steps, nu) and the parameters, where given."""
+    """Gradients of a loss by the initial state (rows, n), the torques (rows, steps, nu) and, if given, π."""
 
     q0: Array
     v0: Array
@@ -37,7 +37,7 @@ class Gradients(NamedTuple):
 
 
 def interval(steps: int, save_every: int) -> int:
-    """Return after how many steps a state is kept: a divisor of `save_every` that needs the least memory.
+    """Return the number of steps between checkpoints: a divisor of `save_every` that minimises memory.
 
     >>> interval(500, 500), interval(500, 1)
     (20, 1)
@@ -55,16 +55,16 @@ def rollout_gradients(
     parameters: Array | None,
     by_states: tuple[Array, Array],
 ) -> Gradients:
-    """Return the gradients of a loss of which those by the kept states are given.
+    """Return the gradients of a loss from its gradients by the stored states.
 
     Parameters
     ----------
     robot, method, dt
-        Those of the rollout.
+        As in the rollout.
     states
-        The states that were kept, q (rows, n + 1, nq) and v, the start first, at equal intervals.
+        The stored states, q (rows, n + 1, nq) and v, the initial state first, at equal intervals.
     tau
-        Forces (rows, steps, nu).
+        Torques (rows, steps, nu).
     parameters
         π (rows, p), or None.
     by_states
@@ -101,11 +101,11 @@ def rollout_gradients(
 
 
 def _dense(x: Array) -> Array:
-    """Return an array whose last axis lies side by side, as native code reads it."""
+    """Return an array with a contiguous last axis, as native code requires."""
     return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
 
 
-@functools.lru_cache(maxsize=8)  # it keeps the robots too
+@functools.lru_cache(maxsize=8)  # it also keeps the robots alive
 def adjoint_kernel(robot: Robot, method: str, *, is_parametric: bool) -> RolloutKernel:
     """Return the compiled adjoint of a rollout."""
     own = rollout_kernel(robot, method, None, is_parametric=is_parametric).spec.fingerprint
@@ -143,7 +143,7 @@ def adjoint_ir(robot: Robot, method: str, *, is_parametric: bool) -> RolloutIR:
 
 
 def step_tape(rollout: RolloutIR) -> Tape:
-    """Return one step of a rollout without a law as one program, of its states, drives, weights and what is fixed."""
+    """Return one step of a rollout without control law as one tape of its states, drives, weights and fixed inputs."""
     rows = next(port for port in rollout.stage.tape.inputs if port.name == WEIGHTS)
     numbers = Port(WEIGHTS, (rollout.stages * rows.size,))
     inputs = (*rollout.states, *rollout.drives, numbers, *rollout.fixed)

@@ -1,4 +1,4 @@
-"""Rollouts: fixed steps of many robots at once, in native code from the first step to the last."""
+"""Rollouts: fixed-step simulation of many robots in one native call."""
 
 from __future__ import annotations
 
@@ -30,16 +30,30 @@ if TYPE_CHECKING:
 
 
 ROBOTS_LOOKED_AT = 8
-"""Of so many robots the mass matrix is looked at."""
+"""Number of robots whose mass matrix is checked."""
 NEAR = 1e-3
-"""Determinant, about 1 at usual configurations, below which a state is at a singularity."""
+"""Determinant, about 1 at regular configurations, below which a state counts as singular."""
 
 
 class Rollout(NamedTuple):
-    """What became of the robots: times t (n + 1,), states q (..., n + 1, nq) and v (..., n + 1, nv), the start first.
+    """The trajectories of a rollout, the initial state first.
 
-    `diverged` (...) is the first step after which a robot's state is not finite, −1 where there is none; its states are
-    then not-a-number, or infinite, to the end.
+    Parameters
+    ----------
+    t : array, shape (n + 1,)
+        Times [s].
+    q, v : array
+        Configurations (..., n + 1, nq) and velocities (..., n + 1, nv).
+    diverged : array, shape (...)
+        The first step after which a robot's state is not finite, −1 where all are finite. Later states are NaN or
+        infinite.
+
+    Examples
+    --------
+    >>> import appell
+    >>> run = appell.rollout(appell.load("two-link"), [0.1, 0.2], [0.0, 0.0], None, 1e-3, steps=10)
+    >>> run.q.shape, int(run.diverged)
+    ((11, 2), -1)
     """
 
     t: Array
@@ -53,10 +67,24 @@ class Rollout(NamedTuple):
         return f"<Rollout: {motions} motions of {span}, {len(self.t)} states each, {failed} diverged>"
 
     def plot(self, robot: Robot, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Return a figure of q and v against time, joint by joint; write it to `path` (.png, .pdf, .svg) if given.
+        """Plot q and v against time, joint by joint.
 
-        Up to 12 robots are a line each; of more there are the median and where half and nine tenths of them are.
+        Up to 12 robots are drawn as one line each; for more, the median and the central 50 % and 90 % are shown.
 
+        Parameters
+        ----------
+        robot : Robot
+            The robot of the rollout.
+        path : str or path, optional
+            The file to write: .png, .pdf or .svg.
+
+        Returns
+        -------
+        Figure
+            The Matplotlib figure.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> run = appell.rollout(robot, [0.1, 0.2], [0.0, 0.0], None, 1e-3, steps=10)
@@ -66,7 +94,7 @@ class Rollout(NamedTuple):
         return written("rollout.plot", path, lambda: motions(robot, self.t, self.q, self.v))
 
 
-def rollout(  # noqa: PLR0913  (what is optional is named in the call)
+def rollout(  # noqa: PLR0913  (keyword options)
     robot: Robot,
     q0: ArrayLike,
     v0: ArrayLike,
@@ -79,41 +107,41 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
     control: JointLaw | None = None,
     parameters: ArrayLike | None = None,
 ) -> Rollout:
-    """Return the motion of many robots under joint forces that are held over each step of dt seconds.
+    """Simulate many robots with a fixed step and torques held over each step.
 
     Parameters
     ----------
     robot : Robot
-        A robot of any kind. One of more than 80 bodies is stepped by NumPy, all robots at once. One with loops is
-        brought back to closed loops after every step.
+        A robot of any kind. With more than 80 bodies, the steps run in NumPy, for all robots at once. The loops of a
+        closed-loop robot are closed again after every step.
     q0, v0 : array_like
-        Where the robots start, (..., nq) and (..., nv).
+        Initial states, (..., nq) and (..., nv).
     tau : array_like or None
-        Forces (..., steps, nu), one row per step; one row for all, (nu,) or (..., 1, nu); or None. Leading axes of all
-        arguments broadcast. All of float32 gives a result, and a computation, in float32.
+        Torques [N·m] (..., steps, nu), one row per step; constant ones, (nu,) or (..., 1, nu); or None for zero.
+        Leading axes of all arguments broadcast. If all arrays are float32, so are the computation and the result.
     dt : float
-        The time of a step [s].
+        Step size [s].
     steps : int, optional
-        How many steps to take, where no argument has an axis of them.
+        Number of steps, if no argument has an axis of steps.
     method : str
-        "rk4", of fourth order; "midpoint", of second; or "euler", of first: v moves first, and q with the new v.
+        "rk4" (order 4), "midpoint" (order 2) or "euler" (order 1, semi-implicit: v first, then q with the new v).
     save_every : int
-        Keep the start and every so many-th state; must divide the number of steps.
-    control : optional
-        A law of the joints, such as :class:`appell.control.PointToPoint`, whose forces are added to tau. It is sampled
-        at the start of every step, step k at the time k·dt, and held; its integral action starts from zero.
+        Store the initial state and every `save_every`-th state; must divide the number of steps.
+    control : JointLaw, optional
+        A joint control law, such as :class:`appell.control.PointToPoint`, whose torques are added to `tau`. It is
+        sampled at the start of every step, step k at the time k·dt, and held; its integral action starts from zero.
     parameters : array_like, optional
-        π (..., n) in the layout of ``robot.parameters``: every robot with its own inertias, in one program.
+        π (..., n) in the layout of ``robot.parameters``: individual inertias per robot, without recompilation.
 
     Returns
     -------
     Rollout
-        Times, states, and which robots diverged; a warning says so too.
+        Times, states, and which robots diverged (also reported by a warning).
 
     Raises
     ------
     InputError
-        When an argument does not fit, or is not finite; the message says which and where.
+        When an argument is invalid or not finite; the message names the argument and the element.
 
     Examples
     --------
@@ -126,15 +154,15 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
 
     Notes
     -----
-    Robots share the threads of :func:`appell.threads`; the numbers of one do not depend on the others, to the last bit.
-    Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits do not
-    act. The program is compiled once per robot, method and kind of law, and kept on disk.
+    Robots are distributed over the threads of :func:`appell.threads`; results do not depend on the batch, to the last
+    bit. Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits
+    do not act. The kernel is compiled once per robot, method and type of control law, and cached on disk.
     """
     if not isinstance(robot, Robot):
         raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
     if not robot.nv:
-        raise InputError(f"robot: '{robot.name}' has no joint that moves")
-    choice("method: no method", method, METHODS)
+        raise InputError(f"robot: '{robot.name}' has no movable joint")
+    choice("method: unknown method", method, METHODS)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
     given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters)
     kept = range(0, given.steps + 1, whole("save_every", save_every))
@@ -151,7 +179,7 @@ def rollout(  # noqa: PLR0913  (what is optional is named in the call)
         kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
         (q, v, *_), lasted = kernel(*arrays, weights(method, dt), kept)
     report_singular(robot, q)
-    if not robot.kind.is_looped:  # whose steps are calls of verbs, which warn
+    if not robot.kind.is_looped:  # its steps are calls of verbs, which warn
         report_singular_mass(robot, q, given.parameters)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
@@ -182,7 +210,7 @@ def advance(robot: Robot, method: str, dt: float, steps: int) -> Callable[..., t
 
 
 def _check_memory(given: _Arguments, kept: int) -> None:
-    """Raise unless the states that are kept can be allocated."""
+    """Raise unless the stored states can be allocated."""
     shape = (math.prod(given.leading), kept, sum(state.shape[-1] for state in given.states))
     try:
         np.empty(shape)
@@ -199,15 +227,15 @@ def _report(robot: Robot, diverged: Array) -> None:
         where = tuple(map(int, np.argwhere(diverged == first)[0]))
         which = f", robot {where}" if where else ""
         warnings.warn(
-            f"rollout: the state of {count} of {diverged.size} robots '{robot.name}' did not stay finite, first after "
-            f"step {first}{which}; take a smaller dt or smaller forces (Rollout.diverged tells which)",
+            f"rollout: {count} of {diverged.size} robots '{robot.name}' diverged, first after step {first}{which}; "
+            f"use a smaller dt or smaller torques (Rollout.diverged lists them)",
             AppellWarning,
             stacklevel=3,
         )
 
 
 def report_singular(robot: Robot, q: Array) -> None:
-    """Warn where robots with loops (n, steps, nq) have come to a singularity of their coordinates, or gone through one.
+    """Warn if closed-loop robots (n, steps, nq) have reached or crossed a singularity of their independent coordinates.
 
     The determinant of the equations for the dependent velocities changes its sign there.
     """
@@ -219,9 +247,9 @@ def report_singular(robot: Robot, q: Array) -> None:
     if beyond.any():
         row, step = map(int, np.argwhere(beyond)[0])
         warnings.warn(
-            f"rollout: {np.count_nonzero(beyond.any(axis=-1))} of {len(q)} robots '{robot.name}' have come to a "
-            f"singularity of their coordinates {listed(robot.independent)}, or gone through it, the first (robot "
-            f"{row}) before the {step}th state kept, and move wrongly from there; choose others with "
+            f"rollout: {np.count_nonzero(beyond.any(axis=-1))} of {len(q)} robots '{robot.name}' have reached a "
+            f"singularity of their independent coordinates {listed(robot.independent)}, the first (robot {row}) "
+            f"before stored state {step}; later states are wrong: choose other coordinates with "
             "robot.with_independent, or use appell.simulate",
             AppellWarning,
             stacklevel=3,
@@ -229,7 +257,7 @@ def report_singular(robot: Robot, q: Array) -> None:
 
 
 def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> None:
-    """Warn where the mass matrix of robots (n, steps, nq) is singular: of some of them, at the start and at the end."""
+    """Warn if the mass matrix of robots (n, steps, nq) is singular; checks some robots at the first and last state."""
     key = Key("motion", is_parametric=parameters is not None, is_single=q.dtype == np.float32)
     if not robot.kind.guards(key)[MASS]:
         return
@@ -243,7 +271,7 @@ def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> No
 
 
 class _Arguments:
-    """The arguments of a rollout, checked, as rows side by side with one leading axis."""
+    """The checked arguments of a rollout, as contiguous rows with one leading axis."""
 
     def __init__(
         self,
@@ -272,7 +300,7 @@ class _Arguments:
         if law is not None and law.ki is not None:
             states["memory"] = np.zeros(2 * robot.nu)
             drives["elapsed"] = np.full((self.steps, 1), dt)
-            drives["elapsed"][0] = 0.0  # the integral begins with the first sample
+            drives["elapsed"][0] = 0.0  # the integral starts at the first sample
         drives = {name: x if x.ndim > 1 else x[None] for name, x in drives.items()}
         self.leading = self._broadcast(states | fixed, drives)
         typed = [x for x in map(np.asarray, (q0, v0, tau)) if x.ndim]
@@ -286,22 +314,24 @@ class _Arguments:
         robot = self._robot
         if not isinstance(law, JointLaw):
             raise InputError(
-                f"control: expected a law of the joints, such as appell.control.PD, got {type(law).__name__}"
+                f"control: expected a joint control law such as appell.control.PD, got {type(law).__name__}"
             )
         kinds = [[body.joint.kind for body in r.model.bodies] for r in (robot, law.robot)]
         if kinds[0] != kinds[1] or (robot.nq, robot.nv, robot.nu) != (law.robot.nq, law.robot.nv, law.robot.nu):
-            raise InputError(f"control: the law's robot has other joints than robot '{robot.name}'")
+            raise InputError(
+                f"control: the joints of the control law's robot differ from those of robot '{robot.name}'"
+            )
         gains = {"kp": law.kp, "kd": law.kd, "limit": law.limit} | ({} if law.ki is None else {"ki": law.ki})
         goals = law.references(np.arange(self.steps) * dt)
         return gains, {f"goal {name}": goal for name, goal in zip("qva", goals, strict=True)}
 
     def _row(self, name: str, x: ArrayLike, size: int) -> Array:
-        """Return an argument as numbers (..., size), finite ones; a single number stands for all, but not for q."""
+        """Return an argument as finite numbers (..., size); a scalar applies to all entries, except for q."""
         array = real_array(name, x, f" for robot '{self._robot.name}'")
         if array.ndim == 0 and not name.endswith(("q", "q0")):
             array = np.full(size, array)
         array = numbers(self._robot.name, name, (size,), array)
-        # a sum is finite only if all are, and is the quickest thing to ask
+        # a sum is finite only if all entries are, and is the fastest check
         with np.errstate(over="ignore", invalid="ignore"):
             suspect = not np.isfinite(array.sum())
         if suspect and not np.isfinite(array).all():
@@ -320,7 +350,7 @@ class _Arguments:
             ) from None
 
     def _flat(self, x: Array, *steps: int) -> Array:
-        """Return (robots, n), or (robots, steps, n), with the last axis side by side; shared rows have stride zero."""
+        """Return (robots, n), or (robots, steps, n), with a contiguous last axis; shared rows have stride zero."""
         plain = np.require(x, self._kind, "A")
         if plain.shape[-1] > 1 and plain.strides[-1] != plain.itemsize:
             plain = np.ascontiguousarray(plain)
@@ -329,14 +359,14 @@ class _Arguments:
 
 
 def _steps(drives: dict[str, Array], steps: int | None) -> int:
-    """Return how many steps there are to take: as the arguments' axes say, or as told."""
+    """Return the number of steps, from the arguments' axes or from `steps`."""
     axes = {name: x.shape[-2] for name, x in drives.items() if x.ndim > 1}
     if steps is not None:
         axes["steps"] = whole("steps", steps)
     lengths = {length for length in axes.values() if length != 1}
     if not axes:
-        raise InputError("steps: no argument has an axis of steps; say how many, as in steps=1000")
+        raise InputError("steps: no argument has an axis of steps; give their number, as in steps=1000")
     if len(lengths) > 1 or 0 in lengths or axes.get("steps", 0) == 1 < max(axes.values()):
-        said = ", ".join(f"{name} {length}" for name, length in axes.items())
-        raise InputError(f"steps: expected one number of steps, at least 1, got {said}")
+        given = ", ".join(f"{name} {length}" for name, length in axes.items())
+        raise InputError(f"steps: expected one number of steps, at least 1, got {given}")
     return int(max(axes.values()))

@@ -1,7 +1,7 @@
-"""Methods of a fixed step, as rollouts: what one stage computes, and the weights of the stages.
+"""Fixed-step methods of rollouts: the tape of one stage, and the weights of the stages.
 
-A Runge–Kutta method whose stages each start from the one before is one traced stage and a table. With k the field at
-the stage's state y, a row of weights (share, ahead, total) times dt makes
+A Runge–Kutta method whose stages depend only on the previous one is one traced stage and a table of weights. With k the
+vector field at the stage's state y, a row of weights (share, ahead, total) times dt gives
 
     Δ ← Δ + share·k,    y ← y₀ + ahead·k + total·Δ,
 
@@ -32,14 +32,14 @@ METHODS = ("euler", *RUNGE_KUTTA)
 
 
 def weights(method: str, dt: float) -> Array:
-    """Return the numbers of each stage for a step dt."""
+    """Return the weights of each stage for a step dt."""
     if method == "euler":
         return np.array([[dt]])
     return np.array([(dt * share, dt * ahead, total) for share, ahead, total in RUNGE_KUTTA[method]])
 
 
 class Ports(NamedTuple):
-    """The slots that every rollout of a robot has; `parameters` where each robot has its own."""
+    """The inputs of every rollout of a robot; `parameters` where each robot has its own."""
 
     q: Port
     v: Port
@@ -48,7 +48,7 @@ class Ports(NamedTuple):
 
 
 class Driver(NamedTuple):
-    """The law of a rollout: the robot that it computes with, its equation, and whether it has integral action."""
+    """The control law of a rollout: its robot model, its equation, and whether it has integral action."""
 
     robot: Robot
     equation: str
@@ -56,15 +56,15 @@ class Driver(NamedTuple):
 
     @classmethod
     def of(cls, law: JointLaw) -> Driver:
-        """Return what of a law shapes the program of a rollout."""
+        """Return the parts of a control law that determine the program of a rollout."""
         return cls(law.robot, law.equation, law.ki is not None)
 
 
-@functools.lru_cache(maxsize=8)  # it keeps the robots too
+@functools.lru_cache(maxsize=8)  # it also keeps the robots alive
 def rollout_kernel(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> RolloutKernel:
-    """Return the compiled rollout of a robot: by a method, under a law.
+    """Return the compiled rollout of a robot for a method and a control law.
 
-    With integral action the state has the law's memory behind q and v, and the drives the time since the last sample.
+    With integral action the memory is appended to the state, and the time since the last sample to the drives.
     """
     own = robot.program("motion", parametric=is_parametric).spec.fingerprint
     theirs = law and (law.robot.program("inverse_dynamics").spec.fingerprint, law.equation, law.is_integral)
@@ -93,7 +93,7 @@ def rollout_ir(robot: Robot, method: str, law: Driver | None, *, is_parametric: 
 
 
 def _runge_kutta(robot: Robot, ports: Ports, stages: int) -> dict[str, Any]:
-    """Return the parts of a rollout along the field of q̇ and a."""
+    """Return the parts of a Runge–Kutta rollout of q̇ and a."""
     field, n = robot.tape("motion", parametric=bool(ports.parameters)), robot.nq + robot.nv
     q, v, tau, parameters = ports
     scratch = Port("q0", q.shape), Port("v0", v.shape), Port("dq", q.shape), Port("dv", v.shape)
@@ -118,7 +118,7 @@ def _runge_kutta(robot: Robot, ports: Ports, stages: int) -> dict[str, Any]:
 
 
 def _euler(robot: Robot, ports: Ports) -> dict[str, Any]:
-    """Return the semi-implicit method: v moves first, and q with the new v."""
+    """Return the parts of the semi-implicit Euler method: v first, then q with the new v."""
     dynamics = robot.tape("forward_dynamics", parametric=bool(ports.parameters))
     rates = robot.tape("coordinate_rates")
     q, v, tau, parameters = ports
@@ -129,20 +129,20 @@ def _euler(robot: Robot, ports: Ports) -> dict[str, Any]:
         moving = rates.run(q, faster)[: robot.nq]
         return tuple(x + dt * rate for x, rate in zip(place, moving, strict=True)), faster
 
-    # q twice: as angles, which may be reduced by whole turns, and as numbers, which may not
+    # q twice: as angles, which may be reduced modulo 2π, and as numbers, which may not
     inputs = (q, Port("place", q.shape), v, tau, Port(WEIGHTS, (1,)), *parameters)
     reads = ("q", "q", "v", "tau", WEIGHTS, *(port.name for port in parameters))
     return {"scratch": (), "stage": Part(_tape("stage", stage, inputs, (q, v)), reads, ("q", "v")), "stages": 1}
 
 
 def _memory(ports: Ports) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Port, ...]]:
-    """Return what integral action adds to the state, to the gains and to the drives."""
+    """Return the additions of integral action to the state, to the gains and to the drives."""
     n = ports.tau.size
     return (Port("memory", (2 * n,)),), (Port("ki", (n,)),), (Port("elapsed", (1,)),)
 
 
 def _law(law: Driver, ports: Ports) -> Part:
-    """Return the part that adds a law's forces, sampled at the start of a step, to those given."""
+    """Return the part that adds the control law's torques, sampled at the start of a step, to the given ones."""
     q, v, tau, _ = ports
     error, equation, n = law.robot.tape("tracking_error"), EQUATIONS[law.equation], tau.size
 
@@ -168,7 +168,7 @@ def _law(law: Driver, ports: Ports) -> Part:
 
 
 def _finish(robot: Robot, q: Port) -> Part | None:
-    """Return the part that ends a step, if there is one: unit quaternions, and a Newton step to closed loops."""
+    """Return the part that ends a step, if any: quaternion normalisation, and a Newton step to closed loops."""
     tape = robot.tape("finished_step")
     return Part(tape, ("q",), ("q",)) if tape.steps else None
 

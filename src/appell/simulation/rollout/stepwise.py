@@ -1,4 +1,4 @@
-"""A rollout in NumPy, one call of a kernel per stage: for robots too long for a compiled rollout."""
+"""Rollouts in NumPy, one kernel call per stage: for robots with too many bodies for a compiled rollout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from appell.simulation.laws.joint_laws import JointLaw
 from appell.spatial.scalar import Array
 
 
-def stepwise(  # noqa: PLR0913, PLR0917  (those of a compiled rollout, and what shapes one)
+def stepwise(  # noqa: PLR0913, PLR0917  (the arguments of a compiled rollout, and those of its factory)
     robot: Robot,
     method: str,
     law: JointLaw | None,
@@ -23,9 +23,9 @@ def stepwise(  # noqa: PLR0913, PLR0917  (those of a compiled rollout, and what 
     kept: range,
     parameters: Array | None = None,
 ) -> tuple[list[Array], Array]:
-    """Return what a :class:`appell.kernels.runtime.rollout_kernel.RolloutKernel` gives for them."""
+    """Return the results of a :class:`appell.kernels.runtime.rollout_kernel.RolloutKernel` for these arguments."""
     q, v = (np.array(state) for state in states[:2])
-    memory = np.array(states[2]) if len(states) > 2 else None  # of a law with integral action
+    memory = np.array(states[2]) if len(states) > 2 else None  # of integral action
     results = [np.empty((len(x), len(kept), x.shape[1]), x.dtype) for x in (q, v)]
     lasted = np.zeros(len(q), np.int64)
     for step in range(kept[-1] + 1):
@@ -49,7 +49,7 @@ def stepwise(  # noqa: PLR0913, PLR0917  (those of a compiled rollout, and what 
 def _moved(
     robot: Robot, method: str, q: Array, v: Array, tau: Array, dt: float, pi: Array | None
 ) -> tuple[Array, Array]:
-    """Return the state after one step, quaternions as they come."""
+    """Return the state after one step, quaternions not normalised."""
 
     def field(_: float, y: Array) -> Array:
         return np.concatenate(robot.evaluate("motion", y[:, : robot.nq], y[:, robot.nq :], tau, parameters=pi), axis=-1)

@@ -1,4 +1,4 @@
-"""Round walls: circles, arcs, spheres and ellipses, all quadrics with one formula for the gap."""
+"""Curved walls: circles, arcs, spheres and ellipses, all quadrics with one formula for the gap."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.robot.arguments import number, truth
-from appell.simulation.walls.shapes import OVERLAP, Wall, positive, unit, vector
+from appell.simulation.walls.wall import OVERLAP, Wall, positive, unit, vector
 from appell.spatial.scalar import Array
 
 
 class _Quadric(Wall):
-    """A wall where dᵀQd = 1 for d = p − centre; free inside or outside. gap = ± s (1 − dᵀQd), with slope 1 or less."""
+    """A wall dᵀQd = 1 with d = p − centre; gap = ± s (1 − dᵀQd), whose gradient on the wall is at most 1."""
 
     inside: bool
     lengths: ClassVar[tuple[str, ...]] = ("radius",)
-    """The fields that are lengths."""
+    """Names of the fields that are lengths."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,8 +56,28 @@ class _Quadric(Wall):
 
 @dataclass(frozen=True)
 class Circle(_Quadric):
-    """A round wall; the robot is inside unless told.
+    """A circular (cylindrical) wall.
 
+    Parameters
+    ----------
+    radius : float
+        Radius [m].
+    centre : sequence of float
+        Centre [m], two or three numbers.
+    inside : bool
+        True: the free side is inside.
+    axis : sequence of float
+        Axis of the cylinder.
+    restitution, friction, points, name
+        As in :class:`Wall`.
+
+    Raises
+    ------
+    InputError
+        When a value is invalid.
+
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> circle = appell.walls.Circle(2.5)
     >>> float(circle.gap(np.array([2.5, 0.0, 0.0])))
@@ -75,14 +95,41 @@ class Circle(_Quadric):
         flat = np.eye(3) - np.outer(axis, axis)
         return vector(self.label, "centre", self.centre), flat / self.radius**2, 0.5 * self.radius
 
-    def outline(self) -> Array | None:
+    def _outline(self) -> Array | None:
         """Return the circle."""
         return drawn(self.centre, self.axis, self.radius, self.radius, 0.0)
 
 
 @dataclass(frozen=True)
 class Arc(Circle):
-    """The part of a circle between two angles [rad], counted from x as `axis` turns; `end` may exceed 2π."""
+    """A circular arc between two angles.
+
+    Parameters
+    ----------
+    radius : float
+        Radius [m].
+    centre : sequence of float
+        Centre [m], two or three numbers.
+    inside : bool
+        True: the free side is inside.
+    axis : sequence of float
+        Axis of the cylinder.
+    start, end : float
+        Angles [rad] from the x axis, positive about `axis`; `end` is greater than `start` and may exceed 2π.
+    restitution, friction, points, name
+        As in :class:`Wall`.
+
+    Raises
+    ------
+    InputError
+        When a value is invalid.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> appell.walls.Arc(1.0, start=0.0, end=np.pi).covers(np.array([[0.0, 0.9, 0.0], [0.0, -0.9, 0.0]]))
+    array([ True, False])
+    """
 
     start: float = 0.0
     end: float = np.pi
@@ -95,26 +142,61 @@ class Arc(Circle):
 
     @property
     def is_endless(self) -> bool:
-        """Return False: points may pass beside it."""
+        """Return False: points may pass beside the arc."""
         return False
 
     def covers(self, p: Array) -> Array:
-        """Return whether each point stands before the arc."""
+        """Return whether points are within the arc's range of angles.
+
+        Parameters
+        ----------
+        p : array, shape (..., 3)
+            Positions [m].
+
+        Returns
+        -------
+        array of bool, shape (...)
+            True where the arc acts.
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> bool(appell.walls.Arc(1.0).covers(np.array([0.0, -0.9, 0.0])))
+        False
+        """
         x, y = plane_axes(self.axis)
         d = p - self._form[0]
         turn = np.mod(np.arctan2(d @ y, d @ x) - self.start + OVERLAP / self.radius, 2.0 * np.pi)
         covered: Array = turn <= self.end - self.start + 2.0 * OVERLAP / self.radius
         return covered
 
-    def outline(self) -> Array | None:
+    def _outline(self) -> Array | None:
         """Return the arc."""
         return drawn(self.centre, self.axis, self.radius, self.radius, 0.0, (self.start, self.end))
 
 
 @dataclass(frozen=True)
 class Sphere(_Quadric):
-    """A sphere; the robot is inside unless told.
+    """A spherical wall.
 
+    Parameters
+    ----------
+    radius : float
+        Radius [m].
+    centre : sequence of float
+        Centre [m].
+    inside : bool
+        True: the free side is inside.
+    restitution, friction, points, name
+        As in :class:`Wall`.
+
+    Raises
+    ------
+    InputError
+        When a value is invalid.
+
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> float(appell.walls.Sphere(1.0, inside=False).gap(np.array([0.0, 0.0, 1.0])))
     -0.0
@@ -128,19 +210,46 @@ class Sphere(_Quadric):
     def _form(self) -> tuple[Array, Array, float]:
         return vector(self.label, "centre", self.centre), np.eye(3) / self.radius**2, 0.5 * self.radius
 
-    def outline(self) -> Array | None:
-        """Return three great circles, one after the other, without lifting the pen."""
+    def _outline(self) -> Array | None:
+        """Return three great circles as one continuous line."""
         turn = np.linspace(0.0, 2.0 * np.pi, 91)
         c, s, zero = np.cos(turn), np.sin(turn), np.zeros(91)
         circles = [np.stack(x, axis=1) for x in ((c, s, zero), (c, zero, s), (zero, c, s))]
-        quarter = circles[0][:23]  # from x to y, where the third begins
+        quarter = circles[0][:23]  # from x to y, the start of the third
         line = np.concatenate([circles[0], circles[1], quarter, circles[2]])
         return np.asarray(vector(self.label, "centre", self.centre) + self.radius * line)
 
 
 @dataclass(frozen=True)
 class Ellipse(_Quadric):
-    """An ellipse with semi-axes a and b, turned by `angle` [rad] from x; the robot is inside unless told."""
+    """An elliptical (cylindrical) wall.
+
+    Parameters
+    ----------
+    a, b : float
+        Semi-axes [m].
+    centre : sequence of float
+        Centre [m], two or three numbers.
+    angle : float
+        Angle of the first semi-axis from the x axis [rad].
+    inside : bool
+        True: the free side is inside.
+    axis : sequence of float
+        Axis of the cylinder.
+    restitution, friction, points, name
+        As in :class:`Wall`.
+
+    Raises
+    ------
+    InputError
+        When a value is invalid.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> float(appell.walls.Ellipse(2.0, 1.0).gap(np.array([2.0, 0.0, 0.0])))
+    0.0
+    """
 
     a: float
     b: float
@@ -161,13 +270,13 @@ class Ellipse(_Quadric):
         form = np.outer(u, u) / self.a**2 + np.outer(w, w) / self.b**2
         return vector(self.label, "centre", self.centre), form, 0.5 * min(self.a, self.b)
 
-    def outline(self) -> Array | None:
+    def _outline(self) -> Array | None:
         """Return the ellipse."""
         return drawn(self.centre, self.axis, self.a, self.b, self.angle)
 
 
 def plane_axes(axis: Sequence[float], angle: float = 0.0) -> tuple[Array, Array]:
-    """Return x and y of the plane across an axis, the world's own for z, turned by an angle [rad]."""
+    """Return x and y axes of the plane normal to an axis (the world's for z), rotated by an angle [rad]."""
     upright = unit("wall", "axis", axis)
     x = np.array([1.0, 0.0, 0.0]) if abs(upright[2]) > 1.0 - 1e-15 else np.cross((0.0, 0.0, 1.0), upright)
     x /= np.linalg.norm(x)
@@ -184,7 +293,7 @@ def drawn(
     angle: float,
     span: tuple[float, float] = (0.0, 2.0 * np.pi),
 ) -> Array:
-    """Return points of an ellipse, or of part of one."""
+    """Return points of an ellipse or of an elliptical arc."""
     u, w = plane_axes(axis, angle)
     turn = np.linspace(*span, 181)[:, None]
     return np.asarray(vector("wall", "centre", centre) + a * np.cos(turn) * u + b * np.sin(turn) * w)

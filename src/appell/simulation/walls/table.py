@@ -1,4 +1,4 @@
-"""The walls of a scenario: their tables, and the values that scenarios are made of."""
+"""Walls from TOML tables, and readers of the values in scenarios."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from appell.model.build import alternatives, listed
 from appell.read.place import Place, check_keys
 from appell.read.values import angle, number, sequence, shown, table, text, vector
 from appell.simulation.walls.quadrics import Arc, Circle, Ellipse, Sphere
-from appell.simulation.walls.shapes import Line, PerPoint, Plane, Polyline, Wall
+from appell.simulation.walls.shapes import Line, Plane, Polyline
+from appell.simulation.walls.wall import PerPoint, Wall
 
 Read = Callable[[object, Place], Any]
 SHARED = ("restitution", "friction", "points", "name")
 MOST = {"restitution": 1.0, "friction": np.inf}
-"""Laws between points and walls, and how large each may be."""
+"""Coefficients between points and walls, and their upper bounds."""
 
 
 def read_wall(value: object, known: list[str], place: Place) -> Wall:
-    """Return the wall of a table; `known` are the names of the points that may meet it."""
+    """Return the wall described by a table; `known` are the names of the robot's contact points."""
     entries = table(value, place)
     if "kind" not in entries:
-        raise place.error(f"there is no 'kind'; known kinds: {listed(WALLS)}")
+        raise place.error(f"'kind' is missing; known kinds: {listed(WALLS)}")
     maker, fields, required = WALLS[choice(entries["kind"], tuple(WALLS), place.at("kind"))]
     check_keys(entries, ("kind", *fields, *SHARED), place)
     missing = [key for key in required if key not in entries]
@@ -42,7 +43,7 @@ def read_wall(value: object, known: list[str], place: Place) -> Wall:
         ]
         for k, name in enumerate(chosen):
             if name not in known:
-                raise place.at("points").at(k).error(f"there is no point '{name}'; {alternatives(name, known, 40)}")
+                raise place.at("points").at(k).error(f"no point '{name}'; {alternatives(name, known, 40)}")
         given["points"] = tuple(chosen)
     try:
         return maker(**given)
@@ -63,7 +64,7 @@ def per_point(value: object, points: list[str], place: Place, most: float) -> Pe
         return fit(value, place)
     for name in value:
         if name not in points:
-            raise place.error(f"there is no point '{name}'; {alternatives(name, points, 40)}")
+            raise place.error(f"no point '{name}'; {alternatives(name, points, 40)}")
     return {name: fit(entry, place.at(name)) for name, entry in value.items()}
 
 
@@ -79,7 +80,7 @@ def positive(value: object, place: Place) -> float:
 
 
 def not_negative(value: object, place: Place) -> float:
-    """Return a number that is not below zero."""
+    """Return a number of at least zero."""
     x = number(value, place)
     if x < 0.0:
         raise place.error(f"expected zero or more, got {x:g}")
@@ -94,7 +95,7 @@ def truth(value: object, place: Place) -> bool:
 
 
 def choice(value: object, known: tuple[str, ...], place: Place) -> str:
-    """Return one of the known words."""
+    """Return one of the known names."""
     if value not in known:
         raise place.error(f"unknown {shown(value)}; {alternatives(value, known)}")
     return str(value)
@@ -126,4 +127,4 @@ WALLS: dict[str, tuple[Callable[..., Wall], dict[str, Read], tuple[str, ...]]] =
     "plane": (Plane, {"point": _spot, "normal": vector}, ()),
     "polyline": (Polyline, {"corners": _spots, "closed": truth, "axis": vector}, ("corners",)),
 }
-"""The kinds of walls: what makes one, its fields with what reads them, and which of them it needs."""
+"""The kinds of walls: the class, the readers of its fields, and its required fields."""
