@@ -111,11 +111,30 @@ class JointParameters(NamedTuple):
 
 @dataclass(frozen=True)
 class Spring:
-    """A linear spring and damper between joints of one coordinate; the potential is ½·stiffness·(Σ cₖqₖ − reference)².
+    """A linear spring and damper between joints with one coordinate each.
 
-    `terms` are the joints' names with their coefficients c. One joint, c = 1, is a joint spring; two with 1 and −1 are
-    an elastic transmission; a fixed tendon of MJCF is any number of them. Stiffness and damping [N·m/rad, N·m·s/rad]
-    are per unit of Σ cₖqₖ.
+    Its potential energy is ½·stiffness·s² with the stretch s = Σ cₖqₖ − reference. One joint with c = 1 is a joint
+    spring; two joints with 1 and −1 are an elastic transmission; a fixed tendon of MJCF has any number of joints.
+
+    Parameters
+    ----------
+    name
+        The name, different from those of the joints.
+    terms
+        Names of the joints with their coefficients c.
+    stiffness
+        Stiffness per unit of s [N·m/rad, N/m].
+    damping
+        Viscous damping per unit of ṡ [N·m·s/rad, N·s/m].
+    reference
+        The value of Σ cₖqₖ at which the spring is relaxed.
+
+    Examples
+    --------
+    >>> import appell
+    >>> belt = appell.Spring("belt", (("joint1", 1.0), ("joint2", -1.0)), stiffness=50.0)
+    >>> appell.load("two-link").with_springs(belt).model.springs[0].stiffness
+    50.0
     """
 
     name: str
@@ -126,7 +145,7 @@ class Spring:
 
 
 class Stretch(NamedTuple):
-    """What a spring is stretched by, Σ cₖqₖ − reference: per term the place in q, that in v, and c."""
+    """The stretch of a spring, Σ cₖqₖ − reference: for each term its index in q, its index in v, and c."""
 
     terms: tuple[tuple[int, int, float], ...]
     reference: float

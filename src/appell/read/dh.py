@@ -66,31 +66,36 @@ def from_dh(
     Parameters
     ----------
     rows
-        One row a joint, from the base outwards. A plain row is (a, α, d, θ) [m, rad, m, rad], a revolute joint that
-        carries no mass. A row with more to say is a dictionary of any of
+        One row per joint, from the base outwards. A plain row is (a, α, d, θ) [m, rad, m, rad], a revolute joint of a
+        link without mass. A complete row is a dictionary of any of
 
-        - ``a``, ``alpha``, ``d``, ``theta``: the geometry, 0 where absent; angles in radians or as text, "90 deg";
-        - ``kind``: "revolute" (as where absent), "continuous" or "prismatic";
+        - ``a``, ``alpha``, ``d``, ``theta``: the geometry, 0 by default; angles in radians or as text, "90 deg";
+        - ``kind``: "revolute" (the default), "continuous" or "prismatic";
         - ``mass`` [kg], ``centre`` [m] and ``inertia`` about the centre [kg·m²], as 3 numbers (the diagonal), 6 (xx,
           xy, yy, xz, yz, zz) or 3 rows of 3; or ``parameters``, the ten numbers m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz
           about the origin. All in the table's own frame i;
         - ``limits``: a dictionary of ``lower``, ``upper``, ``velocity``, ``effort``;
-        - ``damping``, ``friction``, ``armature``: the joint's losses and rotor inertia;
+        - ``damping``, ``friction``, ``armature``: viscous damping, Coulomb friction and rotor inertia of the joint;
         - ``stiffness``, ``spring_reference``: the joint's spring, and the coordinate at which it is relaxed;
-        - ``name`` and ``link``: names, joint1, joint2, … and link1, link2, … where absent.
+        - ``name`` and ``link``: names, by default joint1, joint2, … and link1, link2, ….
     modified
-        Whether the table is a modified one (Craig, Khalil) or a standard one (Paul).
+        True for a modified table (Craig, Khalil), False for a standard one (Paul).
     d_sign
         −1 where the table counts d against z, as valera2003 does with its D; 1 otherwise.
     name
         The robot's name.
     gravity
-        Gravity in the axes of frame 0 [m/s²]; 9.81 along −z unless given.
+        Gravity in the axes of frame 0 [m/s²]; 9.81 along −z by default.
+
+    Returns
+    -------
+    Model
+        The model of the arm.
 
     Raises
     ------
     ReadError
-        When a row is not one; the message names the row, counted from 0, and the key.
+        When a row is invalid; the message names the row, counted from 0, and the key.
 
     Examples
     --------
@@ -100,7 +105,7 @@ def from_dh(
     >>> model.bodies[0].joint.placement.rotation
     ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
-    The same planar arm by both conventions; the standard frame dh1 sits at the link's far end:
+    The same planar arm by both conventions; the standard frame dh1 is at the far end of the link:
 
     >>> planar = from_dh([(0.0, 0.0, 0.0, 0.0), (0.3, 0.0, 0.0, 0.0)])
     >>> paul = from_dh([(0.3, 0.0, 0.0, 0.0), (0.2, 0.0, 0.0, 0.0)], modified=False)

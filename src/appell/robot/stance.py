@@ -15,13 +15,13 @@ from appell.read.values import shown
 from appell.robot import cones, hold
 from appell.robot.arguments import numbers, real_array
 from appell.robot.cones import StanceTorques
-from appell.robot.description import Options
 from appell.robot.dynamics import Wrenches
-from appell.robot.sensitivity import Sensitivity
+from appell.robot.evaluation import Options
+from appell.robot.stepping import Stepping
 from appell.spatial.scalar import Array
 
 
-class Stance(Sensitivity):
+class Stance(Stepping):
     """What a robot does with frames held to the world. The options of every verb are those of :class:`appell.Robot`."""
 
     def held(self, frames: Mapping[str, int], *, at: ArrayLike | None = None) -> Self:
@@ -87,6 +87,8 @@ class Stance(Sensitivity):
         ----------
         q, v, tau, wrenches
             Those of :meth:`forward_dynamics`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
 
         Returns
         -------
