@@ -7,7 +7,7 @@ any other type that leaves the package is a bug of appell.
 from __future__ import annotations
 
 LONGEST = 2000
-"""Largest length of a message about a file; a longer one is cut in the middle, since a damaged file may contain any name."""
+"""Largest length of a message about a file; longer ones are cut in the middle: damaged files may contain long names."""
 
 
 def _cut(message: str) -> str:

@@ -1,4 +1,4 @@
-"""Loading robots from files, the catalogue and Denavit–Hartenberg tables; the factory that selects the kind of robot."""
+"""Loading robots from files, the catalogue and Denavit–Hartenberg tables; the factory of the kinds of robot."""
 
 from __future__ import annotations
 
