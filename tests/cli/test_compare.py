@@ -127,7 +127,7 @@ def test_files_of_every_format_are_compared_with_their_peer(tmp_path):
         ("m.sdf", "free"): "Pinocchio",
         ("part.xml", "file"): "MuJoCo",
     }
-    assert rows["part.xml", "file"][1].startswith("no robot, line 1: a fragment of MJCF")
+    assert rows["part.xml", "file"][1].startswith("no robot, line 1: is an MJCF fragment")
     assert all(verdict.startswith("agrees") for (name, _), (_, verdict) in rows.items() if name != "part.xml")
     assert all(float(row["largest"]) < 1e-12 for row in told["rows"] if row["largest"])
 

@@ -84,7 +84,7 @@ def test_the_files_are_written(scenario, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["no-such.toml"], "no-such.toml: no such file"),
+        (["no-such.toml"], "no-such.toml: file not found"),
         (["pendulum.toml", "--out", "run.txt"], "--out: unknown extension of 'run.txt'; known: '.npz', '.csv'"),
         (["pendulum.toml", "--plot", "run"], "--plot: unknown extension of 'run'; known: '.png', '.pdf', '.svg'"),
         (["pendulum.toml", "--animate", "run.avi"], "--animate: unknown extension of 'run.avi'; known: '.gif', '.mp4'"),

@@ -141,7 +141,7 @@ def test_couplings_are_kept_by_toml(rng):
         ('<ratio value="-6"/>', "", "coupling 'gear': no <ratio>; add one"),
         ('"-6"', '"six"', "expected a number, got 'six'"),
         ('type="revolute"', 'type="screw"', "loop 'pin': unknown type 'screw'; known types: 'revolute'"),
-        ('<axis xyz="0 1 0"/></loop>', '<axis xyz="0 0 0"/></loop>', "loop 'pin', <axis xyz>: the axis has zero length"),
+        ('<axis xyz="0 1 0"/></loop>', '<axis xyz="0 0 0"/></loop>', "'pin', <axis xyz>: the axis has zero length"),
         ('<successor link="rotor"/>', '<successor link="crank"/>', "no joint moves its predecessor and its successor"),
         ('<successor link="rotor"/>', "", "coupling 'gear': no <successor>; add one"),
         ('name="gear"', 'name="pin"', "two constraints of this name"),

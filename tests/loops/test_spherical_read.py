@@ -91,7 +91,9 @@ def test_what_is_wrong_is_told_with_its_place(text, words):
 
 
 def test_an_arc_that_makes_two_axes_one_is_refused():
-    with pytest.raises(ModelError, match=r"leg 2: alpha1 of 3\.14159 rad makes its two axes one; give an arc between"):
+    with pytest.raises(
+        ModelError, match=r"leg 2: alpha1 of 3\.14159 rad makes its two axes coincide; give an arc between"
+    ):
         AgileWrist(alpha1=(1.0, math.pi, 1.0), alpha2=(1.0, 1.0, 1.0)).mechanism()
 
 
@@ -108,7 +110,7 @@ def test_a_star_that_does_not_close_is_refused():
 
 @pytest.mark.parametrize("second", [(2.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (1.0, 1e-7, 0.0)])
 def test_corners_that_fall_together_are_refused(second):
-    with pytest.raises(ModelError, match="corners 1 and 2 of its base are one point or opposite"):
+    with pytest.raises(ModelError, match="corners 1 and 2 of its base coincide or are opposite"):
         StarTriangle(corners=((1.0, 0.0, 0.0), second, (0.0, 0.0, 1.0))).mechanism()
 
 

@@ -65,7 +65,7 @@ def test_substitutions_change_joints_before_the_tree_is_closed(tree, beside):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("closed_loop: [['tipp', 'end']]\ntype: ['3d']\n", r"robot\.yaml:1: .*frame 'tipp' is not .*similar names: 'tip'"),
+        ("closed_loop: [['tipp', 'end']]\ntype: ['3d']\n", r"yaml:1: .*frame 'tipp' is not .*similar names: 'tip'"),
         ("closed_loop: [['tip', 'end']]\ntype: ['3d']\nname_mot: ['j9']\n", r":3: name_mot: joint 'j9' is not in"),
         ("closed_loop: [['tip', 'end']]\ntype: ['4d']\n", r":2: type: unknown type '4d'; known types: '3d', '6d'"),
         ("closed_loop: [['tip', 'end']]\ntype: []\n", r"closed_loop has 1 entries and type 0"),

@@ -200,7 +200,7 @@ def test_a_file_that_was_cut_off_is_refused(parts, load, tmp_path, kept):
     load(parts)
     data = (tmp_path / "run.npz").read_bytes()
     (tmp_path / "run.npz").write_bytes(data[: int(kept * len(data)) if 0 < kept < 1 else kept])
-    with pytest.raises(ReadError, match=r"run\.npz: is no whole \.npz file of arrays"):
+    with pytest.raises(ReadError, match=r"run\.npz: incomplete or damaged \.npz file"):
         appell.Run.load(tmp_path / "run.npz")
 
 

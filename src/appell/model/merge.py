@@ -158,7 +158,7 @@ def subtree(model: Model, name: str) -> Model:
         here = [joint for joint, _ in terms if joint in kept]
         if 0 < len(here) < len(terms):
             raise InputError(
-                f"subtree: {what} '{own}' ties {listed(here)} to joints that '{name}' is not in its subtree; choose a "
+                f"subtree: {what} '{own}' connects {listed(here)} to joints outside the subtree of '{name}'; choose a "
                 "link that "
                 "carries all of them"
             )
@@ -167,7 +167,8 @@ def subtree(model: Model, name: str) -> Model:
         here = [frame.name for frame in ends if frame.body in seats]
         if len(here) == 1:
             raise InputError(
-                f"subtree: loop '{tie.name}' ties '{here[0]}' to what '{name}' is not in its subtree; choose a link "
+                f"subtree: loop '{tie.name}' connects '{here[0]}' to a frame outside the subtree of '{name}'; choose a "
+                "link "
                 "that "
                 "carries the whole loop"
             )

@@ -1,4 +1,4 @@
-"""Gradients, Hessians and other derivatives of what a robot computes, along the motions that it has.
+"""Gradients, Hessians and other derivatives of verbs, along the independent velocities.
 
 wᵀ∂τ/∂x is reverse mode on the program of τ (:mod:`appell.trace.adjoint`), and its own derivatives are tangents of that
 (:mod:`appell.trace.derive`). ∂/∂q is taken along the independent velocities, as in :mod:`appell.robot.derivatives`.
@@ -70,8 +70,7 @@ def forward_dynamics_vjp(dynamics: Program, forces: Program = generalised_forces
 def inverse_dynamics_hessian(dynamics: Program) -> Program:
     """Return the program of ∂²(wᵀτ): the derivatives of wᵀ∂τ/∂(q, v, a) along q, v and a.
 
-    Second derivatives by two different of q, v and a are symmetric, those by q alone are not where motions do not
-    commute.
+    Mixed second derivatives by q, v and a are symmetric; those by q are not where motions do not commute.
     """
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Any:
@@ -150,4 +149,4 @@ GRADIENTS = {
     "kinetic_energy_derivatives": only(kinetic_energy_derivatives),
     "potential_energy_derivatives": only(potential_energy_derivatives),
 }
-"""Per verb its formulations, for any kind of robot."""
+"""The formulations of each verb, for any kind of robot."""

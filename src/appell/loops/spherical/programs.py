@@ -81,7 +81,7 @@ def motions(spin: Spin, rates: Sequence[Rates]) -> list[Motion]:
 
 
 def platform_moment(robot: Mechanism, at: Posture, spin: Spin) -> Vector:
-    """Return N, the moment on the platform that a motion asks for, in the platform's axes."""
+    """Return N, the moment on the platform required by a motion, in the platform's axes."""
     rates = leg_rates(robot, at, spin)
     return sums.moment(chains(robot, at, spin.omega, rates), motions(spin, rates))
 

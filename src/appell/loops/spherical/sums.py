@@ -99,7 +99,7 @@ def transpose_rows(rows: Sequence[Vector]) -> tuple[tuple[Scalar, ...], ...]:
 
 
 def moment(chains: Sequence[Chain], motions: Sequence[Motion]) -> Vector:
-    """Return N, the moment on the platform, in its axes, that the motion and gravity ask for."""
+    """Return N, the moment on the platform required by motion and gravity, in its axes."""
     total = ZERO
     for chain, motion in zip(chains, motions, strict=True):
         total = combined(chain.rows, joint_forces(chain, motion), total)
@@ -107,7 +107,7 @@ def moment(chains: Sequence[Chain], motions: Sequence[Motion]) -> Vector:
 
 
 def joint_forces(chain: Chain, motion: Motion) -> list[Scalar]:
-    """Return Σⱼ Sᵀ(I ω̇ + ω × Iω − h × σ): what the chain's own bodies ask of its joints."""
+    """Return Σⱼ Sᵀ(I ω̇ + ω × Iω − h × σ): the joint moments required by the chain's own bodies."""
     forces: list[Scalar] = [0.0] * len(chain.rows)
     for body in chain.bodies:
         load = body_moment(body, motion)
