@@ -42,7 +42,7 @@ def test_a_folder_becomes_a_table_with_a_verdict_a_row(folder):
     assert result.exit_code == 0, result.output
     text = out.read_text()
     assert "3 agree within 1e-09, 0 do not, 2 are refused, 1 have nothing that moves" in text
-    assert "refused, line 1: there is no &lt;link> in &lt;robot>" in text
+    assert "refused, line 1: no &lt;link> in &lt;robot>" in text
     assert "| deep/still.urdf | Pinocchio | fixed | 0 | 0 |" in text
 
 

@@ -47,7 +47,7 @@ def test_the_address_is_printed_and_ctrl_c_ends_it(kind: str, tmp_path: Path) ->
         (["nobody"], "neither a file nor in the catalogue"),
         (["two-link", "-q", "1"], "expected 2 numbers"),
         (["two-link", "--port", "99999"], "65535"),
-        (["two-link", "--packages", "gone"], "there is no folder"),
+        (["two-link", "--packages", "gone"], "no such folder"),
         (["gone.npz"], "file not found"),
     ],
 )

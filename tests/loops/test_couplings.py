@@ -136,15 +136,15 @@ def test_couplings_are_kept_by_toml(rng):
         (
             '<predecessor link="crank"/>',
             '<predecessor link="crunk"/>',
-            "coupling 'gear': there is no link 'crunk'; known are",
+            "coupling 'gear': no link 'crunk'; known links:",
         ),
         ('<ratio value="-6"/>', "", "coupling 'gear': no <ratio>; add one"),
         ('"-6"', '"six"', "expected a number, got 'six'"),
         ('type="revolute"', 'type="screw"', "loop 'pin': unknown type 'screw'; known types: 'revolute'"),
         ('<axis xyz="0 1 0"/></loop>', '<axis xyz="0 0 0"/></loop>', "'pin', <axis xyz>: the axis has zero length"),
-        ('<successor link="rotor"/>', '<successor link="crank"/>', "no joint moves its predecessor and its successor"),
+        ('<successor link="rotor"/>', '<successor link="crank"/>', "no joint between its predecessor and its successor"),
         ('<successor link="rotor"/>', "", "coupling 'gear': no <successor>; add one"),
-        ('name="gear"', 'name="pin"', "two constraints of this name"),
+        ('name="gear"', 'name="pin"', "two constraints have this name"),
     ],
 )
 def test_faults_of_urdf_plus_name_the_line(good, bad, message):

@@ -240,9 +240,9 @@ def test_a_loop_whose_joints_are_all_locked_holds_nothing(rng):
         (lambda r: r.attached(r.model, "link2"), "expected a robot, got Model"),
         (lambda r: r.attached(r, "flange", prefix="x_"), "no frame 'flange'"),
         (lambda r: r.subtree("arm"), "no link 'arm'"),
-        (lambda r: r.joints["joint9"], "no joint 'joint9'; there are 'joint1', 'joint2'"),
-        (lambda r: r.links["link9"], "no link 'link9'; there are 'base', 'link1', 'link2'"),
-        (lambda r: r.configurations["home"], "no configuration 'home'; there are none"),
+        (lambda r: r.joints["joint9"], "no joint 'joint9'; known: 'joint1', 'joint2'"),
+        (lambda r: r.links["link9"], "no link 'link9'; known: 'base', 'link1', 'link2'"),
+        (lambda r: r.configurations["home"], "no configuration 'home'; known: none"),
     ],
 )
 def test_an_edit_that_cannot_be_says_what_can(call, message):

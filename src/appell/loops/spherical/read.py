@@ -159,7 +159,7 @@ def _wrist(name: str, gravity: Vector, entries: Mapping[str, object], place: Pla
     check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place)
     for key in ("alpha1", "alpha2"):
         if key not in entries:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"missing key '{key}'; add it")
     angles = {key: _angles(entries[key], place.at(key)) for key in WRIST_ANGLES if key in entries}
     renamed = {"lambda_" if key == "lambda" else key: value for key, value in angles.items()}
     wrist = AgileWrist(
@@ -228,7 +228,7 @@ def _leg(value: object, place: Place) -> Leg:
     check_keys(entries, LEG_KEYS, place)
     for key in ("base", "platform", "alpha1", "alpha2"):
         if key not in entries:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"missing key '{key}'; add it")
     first, second = (_body(entries.get(key, {}), place.at(key), None) for key in ("link1", "link2"))
     axes1, axes2 = (_axes(entries.get(key, IDENTITY), place.at(key)) for key in ("axes1", "axes2"))
     return Leg(
@@ -259,7 +259,7 @@ def _chain_leg(value: object, place: Place) -> ChainLeg:
     check_keys(entries, CHAIN_KEYS, place)
     for key in ("base", "platform", "arcs", "links"):
         if key not in entries:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"missing key '{key}'; add it")
     arcs, links, angles = (sequence(entries.get(key, []), place.at(key)) for key in ("arcs", "links", "angles"))
     if len(links) != len(arcs):
         raise place.at("links").error(f"expected {len(arcs)} links, one per arc, got {len(links)}")
