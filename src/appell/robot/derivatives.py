@@ -113,7 +113,7 @@ def tree_forward_derivatives(robot: Tree, q: Scalars, v: Scalars, tau: Scalars) 
 
 def _reduced(at: Posture, rows: Matrix) -> Matrix:
     """Return ΓᵀXΓ."""
-    return at.spread(at.gathered_rows(rows))
+    return at.reduced_columns(at.gathered_rows(rows))
 
 
 _DERIVATIVES = {

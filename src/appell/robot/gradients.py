@@ -14,7 +14,7 @@ from appell.recursion.kinematics import Scalars
 from appell.robot.derivatives import directions
 from appell.robot.posture import Embedding, Posture
 from appell.robot.programs import FORWARD, PROGRAMS, Formulation, Solved, generalised_forces, only
-from appell.robot.quantities import Program, of_q, of_v, spread
+from appell.robot.quantities import Program, of_q, of_v, reduced_columns
 from appell.spatial.scalar import Scalar
 from appell.trace.adjoint import gradient
 from appell.trace.derive import along, jacobian, substituted_rows
@@ -115,7 +115,7 @@ def by_q(quantity: Program) -> Program:
 def momentum_derivatives(robot: Embedding, q: Scalars, v: Scalars) -> Any:
     """Return the derivatives of the momentum along q, and by v: the momentum matrix."""
     total = of_v(momentum.momentum)(robot, q, v)
-    return along(total, directions(robot.at(q), q)), spread(momentum.momentum_matrix)(robot, q)
+    return along(total, directions(robot.at(q), q)), reduced_columns(momentum.momentum_matrix)(robot, q)
 
 
 def kinetic_energy_derivatives(robot: Embedding, q: Scalars, v: Scalars) -> Any:
@@ -144,7 +144,7 @@ GRADIENTS = {
     **{verb: each(make, PROGRAMS["inverse_dynamics"]) for verb, make in OF_INVERSE.items()},
     "forward_dynamics_vjp": each(forward_dynamics_vjp, FORWARD),
     "pose_derivatives": only(by_q(of_q(kinematics.pose))),
-    "jacobian_derivatives": only(by_q(spread(kinematics.jacobian))),
+    "jacobian_derivatives": only(by_q(reduced_columns(kinematics.jacobian))),
     "momentum_derivatives": only(momentum_derivatives),
     "kinetic_energy_derivatives": only(kinetic_energy_derivatives),
     "potential_energy_derivatives": only(potential_energy_derivatives),

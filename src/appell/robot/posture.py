@@ -100,7 +100,7 @@ class Posture(ABC):
         parts = list(zip(*rows, strict=True))
         return [[dot(column, part) for part in parts] for column in self.columns(range(self.n))]
 
-    def spread(self, rows: Matrix) -> Matrix:
+    def reduced_columns(self, rows: Matrix) -> Matrix:
         """Return XΓ."""
         columns = self.columns(range(self.n))
         return [[dot(row, column) for column in columns] for row in rows]
@@ -219,7 +219,7 @@ class TreePosture(Posture):
         """Return ΓᵀX."""
         return reduce_rows(self._coupled, rows)
 
-    def spread(self, rows: Matrix) -> Matrix:
+    def reduced_columns(self, rows: Matrix) -> Matrix:
         """Return XΓ."""
         return reduce_columns(self._coupled, rows)
 

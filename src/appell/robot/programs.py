@@ -40,8 +40,8 @@ from appell.robot.quantities import (
     of_q,
     of_v,
     point_biases,
+    reduced_columns,
     regressor_matrix,
-    spread,
     tree_acceleration,
     tree_wrench_forces,
     wrench_forces,
@@ -272,7 +272,7 @@ def contact_forces(mass: MassMatrix, tree: InverseDynamics) -> Program:
         a, inverse_norm = moved(at, mass, tree, v, tau, tuple(at.gathered(load)) if load else ())
         # τ_tree = bias + M(Γa + γ), of terms that the accelerations were computed from
         still = tree(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n))
-        forces = [f + dot(row, a) for f, row in zip(still, at.spread(mass(at.model, at.q)), strict=True)]
+        forces = [f + dot(row, a) for f, row in zip(still, at.reduced_columns(mass(at.model, at.q)), strict=True)]
         if load:
             forces = [f - x for f, x in zip(forces, load, strict=True)]
         return Solved(at.held(tuple(forces), tau), inverse_norm)
@@ -338,9 +338,9 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "potential_energy": only(of_q(energy.potential_energy)),
     "centre_of_mass": only(of_q(momentum.centre_of_mass)),
     "momentum": only(of_v(momentum.momentum)),
-    "momentum_matrix": only(spread(momentum.momentum_matrix)),
+    "momentum_matrix": only(reduced_columns(momentum.momentum_matrix)),
     "pose": only(of_q(kinematics.pose)),
-    "jacobian": only(spread(kinematics.jacobian)),
+    "jacobian": only(reduced_columns(kinematics.jacobian)),
     "velocity": only(of_v(momentum.velocity)),
     "acceleration": only(of_a(momentum.acceleration)),
     "wrench_forces": only(wrench_forces),

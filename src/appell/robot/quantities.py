@@ -66,12 +66,12 @@ def of_a(tree: Callable[..., Any]) -> Program:
     return program
 
 
-def spread(tree: Callable[..., Any]) -> Program:
+def reduced_columns(tree: Callable[..., Any]) -> Program:
     """Return the program of a matrix whose columns are velocities."""
 
     def program(robot: Embedding, q: Scalars, *frame: str) -> Any:
         at = robot.at(q)
-        return at.spread(tree(at.model, at.q, *frame))
+        return at.reduced_columns(tree(at.model, at.q, *frame))
 
     return program
 
