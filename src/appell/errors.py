@@ -1,13 +1,13 @@
-"""The errors appell raises: each names the thing, the place and the remedy.
+"""The errors that appell raises: each names the subject, the place and the remedy.
 
-Every error a user can cause is an :class:`AppellError`, so one ``except`` catches them all; an exception of any other
-type that leaves the package is a bug of appell's.
+Every error that a user can cause is an :class:`AppellError`, so that one ``except`` catches them all; an exception of
+any other type that leaves the package is a bug of appell.
 """
 
 from __future__ import annotations
 
 LONGEST = 2000
-"""Characters of a message about a file; beyond, its middle is left out, since a damaged file may hold any name."""
+"""Largest length of a message about a file; longer ones are cut in the middle: damaged files may contain long names."""
 
 
 def _cut(message: str) -> str:
@@ -16,11 +16,11 @@ def _cut(message: str) -> str:
 
 
 class AppellError(Exception):
-    """The parent of every error that appell raises on purpose."""
+    """The base class of all errors of appell."""
 
 
 class ModelError(AppellError):
-    """A robot that cannot be: a cycle, a negative mass, an axis of zero length."""
+    """An invalid robot: a kinematic cycle, a negative mass, an axis of zero length."""
 
 
 class ReadError(ModelError):
@@ -33,20 +33,20 @@ class ReadError(ModelError):
 
 
 class FragmentError(ReadError):
-    """A file that other files include and that has no robot of its own: an MJCF fragment, a file of xacro macros."""
+    """A file without a robot of its own, for inclusion in others: an MJCF fragment, a file of xacro macros."""
 
 
 class InputError(AppellError, ValueError):
-    """Arguments of a verb that do not fit the robot: a wrong size, a wrong type, an unknown name."""
+    """Arguments that do not fit the robot: a wrong shape, a wrong type, an unknown name."""
 
 
 class TraceError(AppellError):
-    """A program that cannot be traced or a tape that failed its verification."""
+    """A program that cannot be traced, or a tape that failed its verification."""
 
 
 class CompileError(AppellError):
-    """Native code that could not be made or loaded on this machine."""
+    """Native code that could not be compiled or loaded on this machine."""
 
 
 class AppellWarning(UserWarning):
-    """Something odd that appell could work with; the message says what it assumed."""
+    """Unusual input that appell accepts; the message states what was assumed."""

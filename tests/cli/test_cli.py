@@ -76,7 +76,7 @@ def test_the_installed_command_runs_and_fails_in_one_line():
         (["id", "two-link", "-q", "0,0", "--out", "a.txt"], "a.txt"),
         (["fd", "two-link", "-q", "0,0", "--tau", "1"], "--tau: expected 2"),
         (["fd", "two-link", "-q", "0,0", "--in", "a.csv"], "not both"),
-        (["fd", "two-link", "--in", "missing.csv"], "missing.csv: no such file"),
+        (["fd", "two-link", "--in", "missing.csv"], "missing.csv: file not found"),
         (["ops", "two-link", "flying"], "inverse_dynamics"),
         (["ops", "two-link", "mass_matrix", "--formulation", "flying"], "composite"),
         (["ops", "two-link", "--formulation", "flying"], "articulated"),
@@ -247,7 +247,7 @@ def test_a_wrong_npz_is_told(tmp_path, arrays, expected):
 def test_an_npz_that_is_none_is_told(tmp_path):
     file = tmp_path / "log.npz"
     file.write_bytes(b"not a zip file")
-    assert "is no whole .npz file" in told("fd", "two-link", "--in", file)
+    assert "incomplete or damaged .npz file" in told("fd", "two-link", "--in", file)
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path):

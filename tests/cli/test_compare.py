@@ -42,7 +42,7 @@ def test_a_folder_becomes_a_table_with_a_verdict_a_row(folder):
     assert result.exit_code == 0, result.output
     text = out.read_text()
     assert "3 agree within 1e-09, 0 do not, 2 are refused, 1 have no moving joint" in text
-    assert "refused, line 1: there is no &lt;link> in &lt;robot>" in text
+    assert "refused, line 1: no &lt;link> in &lt;robot>" in text
     assert "| deep/still.urdf | Pinocchio | fixed | 0 | 0 |" in text
 
 
@@ -125,7 +125,7 @@ def test_files_of_every_format_are_compared_with_their_peer(tmp_path):
         ("m.sdf", "floating"): "Pinocchio",
         ("part.xml", "file"): "MuJoCo",
     }
-    assert rows["part.xml", "file"][1].startswith("no robot, line 1: a fragment of MJCF")
+    assert rows["part.xml", "file"][1].startswith("no robot, line 1: is an MJCF fragment")
     assert all(verdict.startswith("agrees") for (name, _), (_, verdict) in rows.items() if name != "part.xml")
     assert all(float(row["largest"]) < 1e-12 for row in told["rows"] if row["largest"])
 

@@ -34,8 +34,8 @@ def test_a_template_is_changed_where_the_robot_differs(tmp_path):
 def test_what_is_left_out_is_a_warning_and_what_cannot_be_held_one_line(tmp_path):
     done = run("puma560", tmp_path / "arm.sdf")
     assert done.exit_code == 0
-    assert "not held by SDF: rotor inertia of joints" in done.stderr
-    for name, why in (("delta", "URDF has no word for its loops"), ("rx90", "unknown extension")):
+    assert "SDF cannot represent: rotor inertia of joints" in done.stderr
+    for name, why in (("delta", "URDF cannot represent its loops"), ("rx90", "unknown extension")):
         done = run(name, tmp_path / ("arm.urdf" if name == "delta" else "arm.step"))
         assert done.exit_code == 2
         assert len(done.stderr.splitlines()) == 1

@@ -93,7 +93,7 @@ def test_the_fitted_robot_and_a_page_are_written(folder, tmp_path):
     assert text.count("data:image/png;base64,") == 4
     assert "<img src" not in text
     robot = appell.load(model, gravity=(0.0, -9.81, 0.0))
-    assert "URDF holds no gravity" in result.stderr
+    assert "URDF has no gravity" in result.stderr
     assert robot.model.bodies[0].joint.friction == pytest.approx(8.0, abs=1.0)
 
 
@@ -127,7 +127,7 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("two-link", "missing.csv", "--map", MAP), "no such file"),
+        (("two-link", "missing.csv", "--map", MAP), "file not found"),
         (("two-link", "{log}", "--map", "t=0,q=1:3,v=3:5,current=5:9"), "log.csv"),
         (("two-link", "{log}", "--map", "t=0,q=1:3,speed"), "speed"),
         (("puma560", "{log}", "--map", MAP), "puma560"),
@@ -137,7 +137,7 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
         (("two-link", "{log}", "--map", MAP, *QUICK, "--method", "magic"), "unknown method 'magic'"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--friction", "sticky"), "unknown model 'sticky'"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--folds", 1), "--folds: expected 2 or more"),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "--validate", "missing.csv"), "no such file"),
+        (("two-link", "{log}", "--map", MAP, *QUICK, "--validate", "missing.csv"), "file not found"),
         (("two-link", "{log}", "--map", MAP, *QUICK, "--payload", "{log}", "--link", "hand"), "unknown link 'hand'"),
         (
             ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.step"),

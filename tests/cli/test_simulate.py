@@ -84,7 +84,7 @@ def test_the_files_are_written(scenario, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["no-such.toml"], "no-such.toml: no such file"),
+        (["no-such.toml"], "no-such.toml: file not found"),
         (["pendulum.toml", "--out", "run.txt"], "--out: unknown extension of 'run.txt'; known: '.npz', '.csv'"),
         (["pendulum.toml", "--plot", "run"], "--plot: unknown extension of 'run'; known: '.png', '.pdf', '.svg'"),
         (["pendulum.toml", "--animate", "run.avi"], "--animate: unknown extension of 'run.avi'; known: '.gif', '.mp4'"),
@@ -119,7 +119,7 @@ def test_limits_of_a_scenario_end_its_run(scenario, tmp_path):
     assert result.stderr.splitlines()[-1].startswith("appell: the run ended early: max_steps: 3 steps taken at t = ")
     assert len(appell.Run.load(tmp_path / "run.npz").t) == 4
     for line, message in (
-        ("max_steps = 0.5", "expected a whole number"),
+        ("max_steps = 0.5", "expected an integer"),
         ("timeout = 0", "expected a number above zero"),
     ):
         file.write_text(f"{line}\n{PENDULUM}")

@@ -46,7 +46,7 @@ def test_a_study_prints_ranges_and_failed_cases(folder):
         ("work.py:area", "work.py:volume", "cannot be imported"),
         ("[fixed]", "[fixt]", "unknown key 'fixt'"),
         ("[space.values]", "[space]\nkind = 'cube'\n[space.values]", "unknown kind of space 'cube'"),
-        ("[space.values]", "[space]\nkind = 'sobol'\n[space.values]", "expected a whole number"),
+        ("[space.values]", "[space]\nkind = 'sobol'\n[space.values]", "expected an integer"),
     ],
 )
 def test_wrong_files_are_one_line(folder, old, new, words):

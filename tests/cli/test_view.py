@@ -47,8 +47,8 @@ def test_the_address_is_printed_and_ctrl_c_ends_it(kind: str, tmp_path: Path) ->
         (["nobody"], "neither a file nor in the catalogue"),
         (["two-link", "-q", "1"], "expected 2 numbers"),
         (["two-link", "--port", "99999"], "65535"),
-        (["two-link", "--packages", "gone"], "there is no folder"),
-        (["gone.npz"], "no such file"),
+        (["two-link", "--packages", "gone"], "no such folder"),
+        (["gone.npz"], "file not found"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(arguments: list[str], words: str) -> None:

@@ -281,7 +281,7 @@ def test_a_robot_with_other_joints_is_refused(text):
 
 @pytest.mark.parametrize("name", ["none.csv", "none.npz", "none.parquet", "none.mcap"])
 def test_a_missing_file_is_told(tmp_path, name):
-    with pytest.raises(ReadError, match=f"{name}: no such file"):
+    with pytest.raises(ReadError, match=f"{name}: file not found"):
         read_log(tmp_path / name)
 
 

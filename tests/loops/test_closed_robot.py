@@ -328,7 +328,7 @@ def test_a_closed_robot_comes_back_from_its_own_format(robot, tmp_path, rng, agr
 
 
 def test_urdf_cannot_hold_loops_and_says_so(closed, tmp_path):
-    with pytest.raises(ModelError, match=r"URDF has no word for its loops 'tips'; save as \.toml"):
+    with pytest.raises(ModelError, match=r"URDF cannot represent its loops 'tips'; save as \.toml"):
         closed("five-bar").save(tmp_path / "copy.urdf")
 
 

@@ -136,15 +136,19 @@ def test_couplings_are_kept_by_toml(rng):
         (
             '<predecessor link="crank"/>',
             '<predecessor link="crunk"/>',
-            "coupling 'gear': there is no link 'crunk'; did you mean 'crank'?",
+            "coupling 'gear': no link 'crunk'; did you mean 'crank'?",
         ),
-        ('<ratio value="-6"/>', "", "coupling 'gear': there is no <ratio>; add one"),
+        ('<ratio value="-6"/>', "", "coupling 'gear': no <ratio>; add one"),
         ('"-6"', '"six"', "expected a number, got 'six'"),
         ('type="revolute"', 'type="screw"', "loop 'pin': unknown type 'screw'; known: 'revolute'"),
-        ('<axis xyz="0 1 0"/></loop>', '<axis xyz="0 0 0"/></loop>', "loop 'pin', <axis xyz>: the axis has no length"),
-        ('<successor link="rotor"/>', '<successor link="crank"/>', "no joint moves its predecessor and its successor"),
-        ('<successor link="rotor"/>', "", "coupling 'gear': there is no <successor>; add one"),
-        ('name="gear"', 'name="pin"', "two constraints of this name"),
+        ('<axis xyz="0 1 0"/></loop>', '<axis xyz="0 0 0"/></loop>', "'pin', <axis xyz>: the axis has zero length"),
+        (
+            '<successor link="rotor"/>',
+            '<successor link="crank"/>',
+            "no joint between its predecessor and its successor",
+        ),
+        ('<successor link="rotor"/>', "", "coupling 'gear': no <successor>; add one"),
+        ('name="gear"', 'name="pin"', "two constraints have this name"),
     ],
 )
 def test_faults_of_urdf_plus_name_the_line(good, bad, message):

@@ -23,7 +23,7 @@ POLE = """<robot name="cart"><link name="base"/><link name="slider"/><link name=
 <joint name="slide" type="prismatic"><parent link="base"/><child link="slider"/><axis xyz="1 0 0"/></joint>
 <joint name="hinge" type="continuous"><parent link="slider"/><child link="pole"/><axis xyz="0 1 0"/></joint></robot>"""
 
-LOCKED = "hold every actuator still, 'left', 'right'"
+LOCKED = "lock every actuator, 'left', 'right'"
 FLAT = "closure 'odd' .* on link 'body' with its axle .* along the normal of its plane"
 
 
@@ -121,7 +121,7 @@ def test_degenerate_loops_are_named_at_load(text, said):
 
 def test_loops_that_hold_all_their_joints_are_said_and_the_rest_moves(rng, agree):
     model = read_toml(tied(file_text("mobile-arm"), '{ link = "base", xyz = [0.4, 0.0, 0.5] }', TIP))
-    with pytest.warns(AppellWarning, match="'odd' hold all their joints still, 'waist', 'shoulder', 'elbow'"):
+    with pytest.warns(AppellWarning, match="'odd' lock all of their joints, 'waist', 'shoulder', 'elbow'"):
         robot = appell.load(model)
     assert robot.driven == ["left", "right"]
     v, tau = rng.normal(size=2), np.array([*rng.normal(size=2), 0.0, 0.0, 0.0])  # motors of joints that stand still

@@ -323,7 +323,7 @@ def test_outside_the_workspace_the_leg_and_the_discriminant_are_named():
     q = edge(robot)
     values = robot.evaluate("discriminants", q)
     leg = int(np.argmax(values <= 0.0))
-    words = rf"q: outside the workspace of robot 'agile-wrist': leg {leg + 1} does not reach, its discriminant -0\.\d+"
+    words = rf"q: outside the workspace of robot 'agile-wrist': leg {leg + 1} cannot reach, its discriminant -0\.\d+"
     for call in (
         lambda: robot.inverse_dynamics(q, np.zeros(3), np.zeros(3)),
         lambda: robot.mass_matrix(q),

@@ -171,7 +171,7 @@ def test_legs_of_any_number_of_links_are_read_from_a_file(tmp_path):
     ("change", "message"),
     [
         ({"arcs": (), "inertias": ()}, "leg 1 has no links"),
-        ({"arcs": (0.0, 1.0)}, "leg 1: arc 1 of 0 rad makes its two axes one"),
+        ({"arcs": (0.0, 1.0)}, "leg 1: arc 1 of 0 rad makes its two axes coincide"),
         ({"motors": (3,)}, "leg 1 has joints 1 to 3; motors at"),
         ({"angles": (0.0,) * 4}, "leg 1 has 3 joints, got 4 angles"),
     ],

@@ -76,12 +76,12 @@ def test_gravity_is_the_files_unless_given():
     ("text", "words"),
     [
         ("[spherical]\nkind = 'delta'\n", r"spherical.kind: unknown kind 'delta'; known: 'agile-wrist', 'sst'"),
-        ("\n[spherical]\nkind = 'agile-wrist'\nalpha1 = 1.0\n", "spherical: there is no 'alpha2'; add it"),
+        ("\n[spherical]\nkind = 'agile-wrist'\nalpha1 = 1.0\n", "spherical: missing key 'alpha2'; add it"),
         (WRIST + "radius = 1.0\n", "spherical: unknown key 'radius'"),
-        (WRIST + "eta = [0.0, 1.0]\n", "spherical.eta: expected one angle or three, a leg each, got 2"),
+        (WRIST + "eta = [0.0, 1.0]\n", "spherical.eta: expected one angle or three, one per leg, got 2"),
         (WRIST + "branches = [1, 2, 1]\n", r"spherical.branches: expected three of 1 or -1, got \[1, 2, 1\]"),
-        (WRIST + "link1 = { radius = 0.1 }\n", "spherical.link1: there is no 'density'; add it"),
-        (WRIST + "link2 = [{}, {}]\n", "spherical.link2: expected one body or three, a leg each, got 2"),
+        (WRIST + "link1 = { radius = 0.1 }\n", "spherical.link1: missing key 'density'; add it"),
+        (WRIST + "link2 = [{}, {}]\n", "spherical.link2: expected one body or three, one per leg, got 2"),
         (STAR + "corners = [[1, 0, 0]]\n", "spherical.corners: expected three corners, got 1"),
     ],
 )
@@ -91,7 +91,9 @@ def test_what_is_wrong_is_told_with_its_place(text, words):
 
 
 def test_an_arc_that_makes_two_axes_one_is_refused():
-    with pytest.raises(ModelError, match=r"leg 2: alpha1 of 3\.14159 rad makes its two axes one; give an arc between"):
+    with pytest.raises(
+        ModelError, match=r"leg 2: alpha1 of 3\.14159 rad makes its two axes coincide; use an arc between"
+    ):
         AgileWrist(alpha1=(1.0, math.pi, 1.0), alpha2=(1.0, 1.0, 1.0)).mechanism()
 
 
@@ -102,13 +104,13 @@ def test_the_stars_angles_count_up_to_whole_turns():
 
 
 def test_a_star_that_does_not_close_is_refused():
-    with pytest.raises(ModelError, match="the star's angles 2, 2, 2 rad do not make a full turn"):
+    with pytest.raises(ModelError, match="the star's angles 2, 2, 2 rad must add up to a full turn"):
         StarTriangle(star=(2.0, 2.0, 2.0)).mechanism()
 
 
 @pytest.mark.parametrize("second", [(2.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (1.0, 1e-7, 0.0)])
 def test_corners_that_fall_together_are_refused(second):
-    with pytest.raises(ModelError, match="corners 1 and 2 of its base are one point or opposite"):
+    with pytest.raises(ModelError, match="corners 1 and 2 of its base coincide or are opposite"):
         StarTriangle(corners=((1.0, 0.0, 0.0), second, (0.0, 0.0, 1.0))).mechanism()
 
 

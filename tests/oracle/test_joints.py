@@ -164,7 +164,11 @@ def test_a_universal_joint_is_two_joints_and_a_cross():
         ("universal", "axis2 = [0, 1, 0]\nmimic = { joint = 'second' }", "a universal joint has two coordinates"),
         ("helical", "", "a helical joint needs 'pitch'; add it"),
         ("revolute", "pitch = 1.0", "unknown key 'pitch'"),
-        ("ball", "offset = 1.0", "joint 'first' is ball and has an offset; only joints of one coordinate have one"),
+        (
+            "ball",
+            "offset = 1.0",
+            "joint 'first' is ball and has an offset; only joints with one coordinate may have one",
+        ),
         ("hinge", "", "unknown kind 'hinge'; known: 'revolute', .*'universal', 'fixed'"),
     ],
     ids=["no second axis", "parallel", "offset", "mimic", "no pitch", "foreign key", "offset of a ball", "unknown"],

@@ -119,7 +119,7 @@ def test_what_is_no_path_is_refused(run, path):
 
 
 def test_a_pair_of_c_files_is_refused_where_there_is_room_for_one(run):
-    with pytest.raises(InputError, match=r"'c' is a pair of files; name a file '\.c' instead of /dev/null"):
+    with pytest.raises(InputError, match=r"'c' needs a file name with extension '\.c', got /dev/null"):
         run.robot.export("gravity", path="/dev/null")
 
 

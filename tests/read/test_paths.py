@@ -30,18 +30,18 @@ def test_a_tilde_is_the_home_of_the_user(package, tmp_path, monkeypatch):
     assert read("~/r_description/urdf/r.urdf") == read(package)
     appell.load("~/r_description/urdf/r.urdf").save("~/r.toml")
     assert (tmp_path / "r.toml").is_file()
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError, match="file not found"):
         read("~nobody_at_all/r.urdf")
 
 
 def test_package_paths_are_found_by_argument_and_by_ros(package, tmp_path, monkeypatch):
     name = "package://r_description/urdf/r.urdf"
-    with pytest.raises(ReadError, match=f"{name}: there is no package 'r_description'; give its folder by packages="):
+    with pytest.raises(ReadError, match=f"{name}: package 'r_description' not found; pass its folder in packages="):
         appell.load(name)
     assert appell.load(name, packages=[tmp_path]).nv == 1
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     assert appell.load(name).nv == 1
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError, match="file not found"):
         appell.load("package://r_description/urdf/s.urdf")
 
 

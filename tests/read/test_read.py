@@ -40,13 +40,13 @@ def test_gravity_is_three_finite_numbers(tmp_path, gravity):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("r.step", "unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
-        ("robot", "a file without an ending such as .urdf; known are '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
-        ("absent.urdf", "no such file"),
-        ("absent.toml", "no such file"),
-        ("folder.urdf", "a folder, not a file"),
-        ("nul\0.urdf", "no file can have this name"),
-        ("absent.xml", "no such file"),
+        ("r.step", "unknown extension '.step'; known: '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
+        ("robot", "no extension; known: '.urdf', '.xml', '.mjcf', '.sdf', '.toml'"),
+        ("absent.urdf", "file not found"),
+        ("absent.toml", "file not found"),
+        ("folder.urdf", "is a folder"),
+        ("nul\0.urdf", "invalid file name"),
+        ("absent.xml", "file not found"),
         ("mujoco.urdf", "the file is MJCF"),
     ],
 )
@@ -69,5 +69,5 @@ def test_a_fragment_of_mjcf_names_the_file_that_includes_it(tmp_path):
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets" / "arm.xml").write_text("<mujocoinclude><body/></mujocoinclude>")
     (tmp_path / "scene.xml").write_text('<mujoco><worldbody><include file="assets/arm.xml"/></worldbody></mujoco>')
-    with pytest.raises(ReadError, match=r"arm.xml:1: a fragment of MJCF .*; load.* includes it: 'scene.xml'"):
+    with pytest.raises(ReadError, match=r"arm.xml:1: is an MJCF fragment .*; load.* includes it: 'scene.xml'"):
         read(tmp_path / "assets" / "arm.xml")

@@ -102,7 +102,7 @@ def test_a_random_tree_of_every_joint_kind_comes_back_from_toml_by_the_names_of_
 @pytest.mark.parametrize("kind", ["ball", "helical", "cylindrical"])
 def test_urdf_says_which_joint_it_cannot_hold_and_toml_holds_it(kind, evaluate, agree):
     model = with_joint(kind=kind, pitch=0.3 if kind == "helical" else 0.0)
-    with pytest.raises(appell.ModelError, match=rf"joint 'joint1' is {kind}, which URDF does not know; save as \.toml"):
+    with pytest.raises(appell.ModelError, match=rf"joint 'joint1' is {kind}, which URDF does not support; save as"):
         urdf_text(model)
     check(model, ".toml", evaluate, agree)
 
@@ -151,7 +151,7 @@ def test_pinocchio_reads_what_is_saved(tmp_path, name):
 
 
 def test_urdf_warns_of_a_gravity_it_cannot_hold():
-    with pytest.warns(appell.AppellWarning, match=r"give gravity=\(0, 0, -1.62\) when loading"):
+    with pytest.warns(appell.AppellWarning, match=r"pass gravity=\(0, 0, -1.62\) when loading"):
         urdf_text(replace(with_joint(), gravity=(0.0, 0.0, -1.62)))
 
 

@@ -185,8 +185,8 @@ DECLARED = '<?xml version="1.0" encoding="iso-8859-1"?>\n<robot name="p">\n<link
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
     [
-        (DECLARED.replace('"1.0"', '"0.0"'), 1, "has a version that XML does not have"),
-        ("\n \n" + DECLARED, 3, "stands behind blank space"),
+        (DECLARED.replace('"1.0"', '"0.0"'), 1, "has an invalid version"),
+        ("\n \n" + DECLARED, 3, "follows white space"),
     ],
 )
 def test_a_declaration_that_is_not_quite_right_is_read_with_a_warning(tmp_path, text, line, fault):
@@ -214,16 +214,16 @@ def test_elements_repeated_word_for_word_are_read_once_with_a_warning():
         model = read_urdf(REPEATED, source="p.urdf")
     assert [body.inertia.mass for body in model.bodies] == [1.0]
     assert sorted(str(warning.message) for warning in caught) == [
-        "p.urdf:3: <mass> repeats that of line 3; read once",
-        "p.urdf:6: <link> 'base' repeats that of line 2; read once",
-        "p.urdf:7: <joint> 'hinge' repeats that of line 5; read once",
+        "p.urdf:3: <mass> duplicates that of line 3; ignored",
+        "p.urdf:6: <link> 'base' duplicates that of line 2; ignored",
+        "p.urdf:7: <joint> 'hinge' duplicates that of line 5; ignored",
     ]
 
 
 @pytest.mark.parametrize(
     ("good", "bad", "message"),
     [
-        ('<mass  value="1">', '<mass value="2">', "p.urdf:3: link 'rod': there are 2 elements <mass>; keep one"),
+        ('<mass  value="1">', '<mass value="2">', "p.urdf:3: link 'rod': 2 elements <mass>; keep one"),
         ("<!-- once more -->", "<inertial/>", "defined twice"),
         ("/> <child", "/><dynamics/><child", "defined twice"),
     ],
@@ -243,7 +243,9 @@ WEIGHT = '<inertial>{mass}<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" i
 
 def test_of_two_inertials_the_first_counts_with_a_warning():
     both = "\n".join(WEIGHT.format(mass=f'<mass value="{m}"/>', i=m) for m in (1, 7))
-    with pytest.warns(AppellWarning, match=r"p.urdf:2: link 'rod': a second <inertial>, in line .?3.?; the first counts"):
+    with pytest.warns(
+        AppellWarning, match=r"p.urdf:2: link 'rod': a second <inertial>, in line .?3.?; the first"
+    ):
         model = read_urdf(HINGED.format(inertial=both), source="p.urdf")
     assert [body.inertia.mass for body in model.bodies] == [1.0]
 
@@ -279,7 +281,7 @@ def test_a_quaternion_is_the_same_as_its_angles(agree):
     ("rotation", "words"),
     [
         ('rpy="0 0 0" quat_xyzw="0 0 0 1"', "both rpy and quat_xyzw"),
-        ('quat_xyzw="0 0 0 0"', "no length"),
+        ('quat_xyzw="0 0 0 0"', "zero length"),
         ('quat_xyzw="0 0 1"', "quat_xyzw"),
     ],
 )

@@ -270,9 +270,9 @@ def test_an_inertia_that_mujoco_refuses_is_refused_by_name():
         mjcf_text(appell.load("puma560").model)
     model = with_joints()
     inertia = model.bodies[0].inertia._replace(mass=0.0, first=(0.1, 0.0, 0.0))
-    with pytest.raises(appell.ModelError, match="first moment and no mass, which MJCF cannot say"):
+    with pytest.raises(appell.ModelError, match="first moment and no mass, which MJCF cannot represent"):
         mjcf_text(replace(model, bodies=(replace(model.bodies[0], inertia=inertia),)))
-    with pytest.raises(appell.ModelError, match="a body is called 'world', which is MuJoCo's own"):
+    with pytest.raises(appell.ModelError, match="a body is named 'world', a reserved name of MuJoCo"):
         mjcf_text(replace(model, bodies=(replace(model.bodies[0], name="world"),)))
 
 

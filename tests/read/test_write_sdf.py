@@ -259,12 +259,12 @@ def _placed(poses: dict[str, Pose], model: Model, frame: Frame) -> Pose:
 @pytest.mark.filterwarnings("error")
 def test_a_warning_names_what_sdf_does_not_hold():
     model = appell.load("puma560").model
-    with pytest.warns(appell.AppellWarning, match="not held by SDF: rotor inertia of joints 'joint1', 'joint2'"):
+    with pytest.warns(appell.AppellWarning, match="SDF cannot represent: rotor inertia of joints 'joint1', 'joint2'"):
         sdf_text(model)
     bare = model.without_friction()
-    with pytest.warns(appell.AppellWarning, match=r"SDF holds no gravity; give gravity=\(0, 0, -1.62\)"):
+    with pytest.warns(appell.AppellWarning, match=r"SDF has no gravity; pass gravity=\(0, 0, -1.62\)"):
         sdf_text(replace(bare, gravity=(0.0, 0.0, -1.62)))
-    with pytest.warns(appell.AppellWarning, match="which joints have motors 'joint1'"):
+    with pytest.warns(appell.AppellWarning, match="the choice of actuated joints 'joint1'"):
         sdf_text(replace(bare, actuators=("joint1",)))
 
 

@@ -65,11 +65,11 @@ def test_arguments_are_text_numbers_and_truth_values(arm):
     heavy = appell.load(arm, xacro={"density": 7.0, "links": "1"})
     assert heavy.link_names == ["rod1"]
     assert heavy.model.bodies[0].inertia.mass == 3.5
-    with pytest.raises(ReadError, match=r"there is no argument 'desnity' in the file; did you mean 'density'"):
+    with pytest.raises(ReadError, match=r"the file has no argument 'desnity'; did you mean 'density'"):
         read(arm, xacro={"desnity": 7.0})
     with pytest.raises(InputError, match="for 'links', got list"):
         read(arm, xacro={"links": [1]})
-    with pytest.raises(InputError, match=r"xacro= is for files that end in .xacro"):
+    with pytest.raises(InputError, match=r"xacro= is for .xacro files"):
         appell.load("puma560.urdf", xacro={"links": 1})
 
 
@@ -79,7 +79,7 @@ def test_packages_are_found_beside_the_file_by_argument_by_ros_and_by_their_mani
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     parts.rename(elsewhere / "arm_parts")
-    with pytest.raises(ReadError, match=r"arm.urdf.xacro: \$\(find arm_parts\): there is no package 'arm_parts'; give"):
+    with pytest.raises(ReadError, match=r"arm.urdf.xacro: \$\(find arm_parts\): package 'arm_parts' not found; pass"):
         read(arm)
     assert read(arm, packages=[elsewhere]) == found
     assert read(arm, packages=[elsewhere / "arm_parts"]) == found
@@ -88,7 +88,7 @@ def test_packages_are_found_beside_the_file_by_argument_by_ros_and_by_their_mani
     (elsewhere / "arm_parts").rename(elsewhere / "renamed")
     (elsewhere / "renamed" / "package.xml").write_text("<package><name>arm_parts</name></package>")
     assert read(arm, packages=[elsewhere / "renamed"]) == found
-    with pytest.raises(InputError, match="packages: there is no folder '/no/where'"):
+    with pytest.raises(InputError, match="packages: no such folder '/no/where'"):
         read(arm, packages="/no/where")
 
 
@@ -97,7 +97,7 @@ def test_a_renamed_folder_above_the_file_is_taken_for_the_package_with_a_warning
     (own / "urdf").mkdir()
     (arm.parents[2] / "arm_parts" / "urdf" / "rod.xacro").rename(own / "urdf" / "rod.xacro")
     arm.write_text(ARM.replace("find arm_parts", "find arm_description_support"))
-    with pytest.warns(AppellWarning, match="there is no package 'arm_description_support'; folder"):
+    with pytest.warns(AppellWarning, match="package 'arm_description_support' not found; using folder"):
         assert len(read(arm).bodies) == 2
 
 
@@ -107,7 +107,7 @@ def test_a_renamed_folder_above_the_file_is_taken_for_the_package_with_a_warning
         ("${n-1}", "${n-}", r"arm.urdf.xacro: xacro: .*invalid syntax"),
         ("$(arg links)", "$(arg lynx)", r"Undefined substitution argument .*lynx.*; give it as xacro="),
         ("${n > 1}", "${n > 1 or n == 0 or True}", r"arm.urdf.xacro: xacro: "),
-        ("/urdf/rod.xacro", "/urdf/rad.xacro", r"rad.xacro: no such file; check the path"),
+        ("/urdf/rod.xacro", "/urdf/rad.xacro", r"rad.xacro: file not found; check the path"),
         ("</robot>", "</robots>", r"arm.urdf.xacro:15: not readable as XML: mismatched tag"),
         ("${radians(30)}", "${().__class__}", r"arm.urdf.xacro: xacro: .*invalid name"),
         ("<robot", "<!DOCTYPE robot><robot", "remove <!DOCTYPE>"),
@@ -133,7 +133,7 @@ def test_a_fault_in_an_included_file_names_both(arm):
 
 
 def test_a_file_of_macros_says_so(arm):
-    with pytest.raises(ReadError, match="it expands to no link: it defines macros"):
+    with pytest.raises(ReadError, match="it expands to no link, only to macros"):
         read(arm.parents[2] / "arm_parts" / "urdf" / "rod.xacro")
 
 

@@ -78,7 +78,7 @@ def test_a_file_that_is_no_run_is_refused(tmp_path):
     np.savez(other, x=np.zeros(3))
     with pytest.raises(ReadError, match=r"other\.npz: not a run"):
         appell.Run.load(other)
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError, match="file not found"):
         appell.Run.load(tmp_path / "none.npz")
 
 

@@ -173,11 +173,11 @@ def test_records_that_no_run_has_are_refused(parts, load, change, message):
         ("t.npy", header((10**15,)), r"part 't': shape \(1000000000000000,\) of float64 takes 8000000000000000 bytes"),
         ("t.npy", header((2**62, 2**62)), "part 't': shape"),
         ("t.npy", header((-1,)), r"part 't': has shape \(-1,\)"),
-        ("t.npy", header((2**60,), "<U0"), "part 't': has entries of no size"),
+        ("t.npy", header((2**60,), "<U0"), "part 't': has entries of zero size"),
         ("t.npy", header((1,), "|O") + b"cos\nsystem\n", "part 't': holds Python objects"),
         ("t.npy", header((1,) * 100) + bytes(8), "part 't': maximum supported dimension"),
         ("t.npy", b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 65535, "part 't': Header info length"),
-        ("t.npy", b"\x93NUMPY\x03\x00", "part 't': an array of version"),
+        ("t.npy", b"\x93NUMPY\x03\x00", "part 't': array format version"),
         ("t.npy", b"", "part 't': EOF"),
         ("/etc/passwd", b"root", "part '/etc/passwd': EOF"),
         ("/etc/passwd.npy", array_bytes(np.zeros(1)), "unknown key '/etc/passwd'"),
@@ -200,7 +200,7 @@ def test_a_file_that_was_cut_off_is_refused(parts, load, tmp_path, kept):
     load(parts)
     data = (tmp_path / "run.npz").read_bytes()
     (tmp_path / "run.npz").write_bytes(data[: int(kept * len(data)) if 0 < kept < 1 else kept])
-    with pytest.raises(ReadError, match=r"run\.npz: is no whole \.npz file of arrays"):
+    with pytest.raises(ReadError, match=r"run\.npz: incomplete or damaged \.npz file"):
         appell.Run.load(tmp_path / "run.npz")
 
 

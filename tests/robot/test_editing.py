@@ -219,7 +219,7 @@ def test_a_loop_whose_joints_are_all_locked_holds_nothing(rng):
         (lambda r: r.with_frame("tool", "link1", np.ones((4, 4))), "expected a rotation"),
         (lambda r: r.with_frame("tool", "link1", np.ones((2, 4))), r"a pose \(4, 4\) or a position \(3,\)"),
         (lambda r: r.with_frame("tool", "link1", POSE.T), "expected the last row of a pose"),
-        (lambda r: r.with_frame("", "link1", np.eye(4)), "expected text, got none"),
+        (lambda r: r.with_frame("", "link1", np.eye(4)), "expected text, got an empty one"),
         (lambda r: r.with_payload("link2", "heavy"), "mass: expected a number"),
         (lambda r: r.with_payload("link2", -1.0), "mass of -1 kg"),
         (lambda r: r.with_payload("link2", 1.0, (1.0, 2.0)), "centre: expected 3 numbers, got 2"),

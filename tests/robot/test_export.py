@@ -197,7 +197,7 @@ def test_a_prefix_begins_every_name(tmp_path):
         ({"verb": "pose"}, "needs a frame for 'pose'; it has "),
         ({"verb": "pose", "frame": "nose"}, "robot 'two-link' has no frame 'nose'; it has "),
         ({"frame": "link1"}, "leave frame out"),
-        ({"verb": []}, "name at least one verb"),
+        ({"verb": []}, "expected at least one verb"),
         ({"prefix": "1 a"}, "prefix: expected letters"),
     ],
 )

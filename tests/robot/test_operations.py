@@ -56,7 +56,7 @@ def test_the_verbs_of_one_computation_share_its_formulation(short):
 
 @pytest.mark.parametrize("verb", ["pose", "jacobian", "wrench_forces"])
 def test_a_verb_about_a_frame_is_not_counted(short, verb):
-    with pytest.raises(InputError, match=rf"operations: '{verb}' is about one frame; known: 'inverse_dynamics'"):
+    with pytest.raises(InputError, match=rf"operations: '{verb}' needs a frame; verbs that can be"):
         short.operations(verb)
 
 

@@ -111,7 +111,7 @@ def test_reorder_names_the_joint_that_is_missing(robot):
 
 
 def test_reorder_refuses_a_name_twice(robot):
-    with pytest.raises(InputError, match="reorder: the list names a joint twice"):
+    with pytest.raises(InputError, match="reorder: the list contains a joint twice"):
         robot.reorder([*robot.joint_names, robot.joint_names[0]])
 
 

@@ -153,7 +153,7 @@ def test_the_rod_comes_to_rest_on_both_ends():
         (SMALL + "[start]\nq = [0.0]", "start.q: expected 2 numbers, got 1"),
         (SMALL + '[start]\nq = "home"', "start.q: expected 'neutral', a list of 2 numbers or joints by name"),
         (SMALL + "[start]\nq = { joint3 = 0.0 }", "start.q: robot 'two-link' has no joint 'joint3'"),
-        (SMALL + "[start]\nv = [0.0, nan]", "start.v[1]: expected a number, got not-a-number"),
+        (SMALL + "[start]\nv = [0.0, nan]", "start.v[1]: expected a number, got NaN"),
         (SMALL + "[start]\nw = 1", "start: unknown key 'w'; known: 'q', 'v'"),
         (SMALL + "[[walls]]\nradius = 1", "walls[0]: 'kind' is missing"),
         (SMALL + '[[walls]]\nkind = "cone"', "walls[0].kind: unknown 'cone'; known: 'circle', 'arc'"),

@@ -99,8 +99,8 @@ MALFORMED: dict[str, dict[str, Any]] = {
     "reads \\(-1, 0\\), not all earlier": {"steps": (Step(Op.ADD, (-1, 0)),), "results": (2,)},
     "constant nan is not finite": {"steps": (Step(Op.CONST, (), float("nan")),), "results": (2,)},
     "expected 1 results, got 2": {"steps": (Step(Op.NEG, (0,)),), "results": (2, 2)},
-    "names a position that does not exist": {"steps": (), "results": (2,)},
-    "1 steps are needed by no result, the first at 3": {
+    "refers to a position that does not exist": {"steps": (), "results": (2,)},
+    "1 steps are unused, the first at 3": {
         "steps": (Step(Op.NEG, (0,)), Step(Op.NEG, (1,))),
         "results": (2,),
     },

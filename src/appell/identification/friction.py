@@ -117,7 +117,9 @@ def friction_terms(friction: bool | str | Sequence[str]) -> tuple[Term, ...]:
         friction = "full" if friction else ()
     if isinstance(friction, str):
         if friction not in FRICTION:
-            raise InputError(f"friction: unknown model '{friction}'; {alternatives(friction, FRICTION)}, or a list of terms")
+            raise InputError(
+                f"friction: unknown model '{friction}'; {alternatives(friction, FRICTION)}, or a list of terms"
+            )
         friction = FRICTION[friction]
     unknown = [name for name in friction if name not in TERMS]
     if unknown:

@@ -21,7 +21,7 @@ from appell.read.values import shown
 from appell.robot.arguments import choice, truth
 from appell.robot.calls import Call
 from appell.robot.robot import Robot
-from appell.robot.sensitivity import STEPS
+from appell.robot.stepping import STEPS
 from appell.trace.tape import Port
 
 KEPT = 256

@@ -1,1 +1,1 @@
-"""Closed chains: any loops by reduction to independent velocities, and two spherical robots in closed form."""
+"""Closed chains: reduction of any loops to independent velocities, and spherical robots in closed form."""

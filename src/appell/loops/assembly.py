@@ -1,9 +1,9 @@
-"""Closing loops: damped, step-capped least squares on the manifold of configurations, many starts side by side.
+"""Closing loops: damped least squares with limited steps on the manifold of configurations, from many starts.
 
-Levenberg and Marquardt's step δ = −(JᵀJ + λ)⁻¹Jᵀe is capped in length, since a linear picture of a linkage is good for
-a fraction of a radian, and taken only where it brings the frames nearer. Where a start stalls in a dip that is no
-closure, another start takes over. A turn that three rows hold counts by its logarithm, which also points the right way
-from half a turn; two rows hold an axis, which must not end up the wrong way round.
+The Levenberg–Marquardt step δ = −(JᵀJ + λ)⁻¹Jᵀe is limited in length, since the linearisation of a linkage is valid for
+a fraction of a radian, and accepted only if it reduces the residual. If a start stalls in a local minimum, another
+start is used. The residual of three rotation rows is the logarithm of the rotation, which is valid up to half a turn;
+two rotation rows align an axis, which must not be reversed.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ REACH = 0.3
 """The longest step: radians, or lengths of the robot."""
 ITERATIONS = 200
 PATIENCE = 15
-"""Steps in a row that bring less than a thousandth, after which a start is given up."""
+"""Consecutive steps that reduce the residual by less than a thousandth, after which a start is abandoned."""
 STARTS = 64
-"""Random starts, half of them near the first guess, when that one does not lead to closed loops."""
+"""Random starts, half of them near the first guess, if that one does not lead to closed loops."""
 CLOSED = 1e-10
 """Residual, in lengths of the robot, at which loops are closed."""
 ROUNDED = 2e-5
-"""Residual that a file of rounded numbers may leave in loops that hold more than they need."""
+"""Residual that rounded numbers of a file may leave in overconstrained loops."""
 
 
 class Fit(NamedTuple):
-    """Configurations and how far each is from closed: the largest residual, in lengths of the robot and radians."""
+    """Configurations and their closure errors: the largest residual, in lengths of the robot and radians."""
 
     q: Array
     error: Array
@@ -54,17 +54,17 @@ class Assembler:
 
     @cached_property
     def ties(self) -> tuple[closure.Tie, ...]:
-        """Return the closures with their ways."""
+        """Return the closures with their paths."""
         return closure.ties(self.model)
 
     @cached_property
     def labels(self) -> list[tuple[str, str]]:
-        """Return, per row, its closure's name and what it stops."""
+        """Return the closure's name and the blocked motion of each row."""
         return [(c.name, row) for c in self.model.closures for row in _rows_of(c)]
 
     @cached_property
     def size(self) -> float:
-        """Return a length of the robot [m]: what an angle is multiplied with to be compared with a distance."""
+        """Return a characteristic length of the robot [m], which makes angles and distances comparable."""
         arms = [np.linalg.norm(body.joint.placement.position) for body in self.model.bodies]
         arms += [np.linalg.norm(f.placement.position) for tie in self.ties for f in (tie.first, tie.second)]
         long = [float(arm) for arm in arms if arm > 0.0]
@@ -72,18 +72,18 @@ class Assembler:
 
     @cached_property
     def row_scale(self) -> Array:
-        """Return what makes every row a pure number: 1/length for sliding rows."""
+        """Return the scale that makes each row dimensionless: 1/length for translation rows."""
         return np.array([1.0 / self.size if row in "xyz" else 1.0 for _, row in self.labels])
 
     @cached_property
     def column_scale(self) -> Array:
-        """Return what makes every velocity a pure number: a length for sliding ones."""
+        """Return the scale that makes each velocity dimensionless: a length for translations."""
         columns = [c for body in self.model.bodies for c in body.joint.columns]
         return np.array([1.0 if any(c.angular) else self.size for c in columns])
 
     @cached_property
     def _entries(self) -> list[tuple[int, int]]:
-        """Return the places of the Jacobian where a joint is on one of the closure's two ways; the rest is zero."""
+        """Return the entries of the Jacobian whose joint is on one of the closure's two paths; the others are zero."""
         places, row = [], 0
         for tie in self.ties:
             columns = sorted(k for i in (*tie.first_way, *tie.second_way) for k in self.model.velocities(i))
@@ -113,7 +113,7 @@ class Assembler:
         )
 
     def gap(self, q: Array) -> tuple[Array, Array]:
-        """Return the residual of every row and the Jacobian's rows, all as pure numbers."""
+        """Return the residual of every row and the Jacobian's rows, dimensionless."""
         poses, entries = self.kernel(np.ascontiguousarray(q, dtype=float))
         whole = [k for k, tie in enumerate(self.ties) if tie.all_turns]
         logarithms = dict(zip(whole, np.moveaxis(_logarithm(poses[..., whole, :, :3]), -2, 0), strict=True))
@@ -124,19 +124,19 @@ class Assembler:
         return np.concatenate(parts, axis=-1) * self.row_scale, self.jacobian_scaled(matrix)
 
     def jacobian_scaled(self, matrix: Array) -> Array:
-        """Return a Jacobian (…, rows, nv) as pure numbers."""
+        """Return a Jacobian (…, rows, nv), dimensionless."""
         scaled: Array = matrix * self.row_scale[:, None] * self.column_scale
         return scaled
 
     def error(self, q: Array) -> Array:
-        """Return the largest residual of every configuration, as a pure number."""
+        """Return the largest residual of every configuration, dimensionless."""
         return np.asarray(np.abs(self.gap(q)[0]).max(axis=-1, initial=0.0))
 
     def is_closed(self, fit: Fit) -> Array:
         """Return which configurations are closed: to rounding, or as far as the rounded numbers of a file allow.
 
-        Loops that hold more than they need may leave a residual below `ROUNDED`. It is across all that the joints can
-        do, to a thousandth; what else is left of a residual would be a start that has not arrived.
+        Overconstrained loops may leave a residual below `ROUNDED`. It is orthogonal to all motions of the joints, to a
+        thousandth; any other residual belongs to a start that has not converged.
         """
         closed = fit.error <= CLOSED
         for i in np.flatnonzero(~closed & (fit.error <= ROUNDED)):
@@ -185,7 +185,7 @@ class Assembler:
         return np.asarray(step * np.minimum(1.0, REACH / np.maximum(longest, 1e-300)))
 
     def assemble(self, guess: Array, rng: np.random.Generator) -> Array:
-        """Return a closed configuration, the one nearest the guess that many starts lead to.
+        """Return a closed configuration, the one nearest the guess of those that many starts lead to.
 
         Raises
         ------
@@ -223,14 +223,14 @@ class Assembler:
             if max(x / (self.size if unit == "m" else 1.0) for unit, x in parts.items()) > ROUNDED
         }
         where = f" of {self.model.source}" if self.model.source else ""
-        told = "; ".join(
+        errors = "; ".join(
             f"'{name}' by " + ", ".join(f"{x:.3g} {unit}" for unit, x in parts.items() if x > 0.0)
             for name, parts in open_ones.items()
         )
         return (
-            f"robot '{self.model.name}'{where}: its loops cannot be closed: of {len(worst)} loops {len(open_ones)} "
-            f"stay open in the best of {STARTS + 1} starts ({told}); check the types of these closures and of the "
-            "joints between their frames, or give a guess nearer to a closed configuration"
+            f"robot '{self.model.name}'{where}: the loops cannot be closed: of {len(worst)} loops {len(open_ones)} "
+            f"stay open in the best of {STARTS + 1} starts ({errors}); check the types of these closures and of the "
+            "joints between their frames, or use a guess nearer to a closed configuration"
         )
 
 
@@ -239,7 +239,7 @@ def _rows_of(tie: Closure) -> list[str]:
 
 
 def _bounded(model: Model) -> Model:
-    """Return the model with every limit of turning joints within a turn, so that random starts are spread evenly."""
+    """Return the model with limits of rotating joints within one turn, so that random starts are distributed evenly."""
     bodies = []
     for body in model.bodies:
         limits = body.joint.limits
@@ -265,7 +265,7 @@ def _residual(tie: closure.Tie, q: Array, poses: Array, turn: Array | None) -> A
     axis = 3 - sum(turns) if len(turns) == 2 else -1
     for sign, j, f in closure.pairs(turns):
         value = sign * rotation[..., j, f]
-        if axis >= 0:  # the wrong way round is as far as can be, not closed
+        if axis >= 0:  # a reversed axis has the largest residual, not zero
             value = np.where(rotation[..., axis, axis] > 0.0, value, np.where(value < 0.0, -2.0 - value, 2.0 - value))
         columns.append(value)
     return np.stack(columns, axis=-1)
@@ -289,7 +289,7 @@ def _logarithm(r: Array) -> Array:
 
 
 def home(model: Model) -> Array:
-    """Return the configuration to begin closing from: the model's home, neutral where it says nothing."""
+    """Return the configuration at which closing starts: the model's home, neutral by default."""
     q = manifold.neutral(model)
     given = dict(model.home)
     for body, at in zip(model.bodies, model.q_slices, strict=True):

@@ -1,4 +1,4 @@
-"""Checks of closures at load: what cannot be a loop, and what loops hold still, by the names of loops and joints."""
+"""Checks of closures when loading: invalid loops, and joints that loops lock."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from appell.spatial.scalar import Array
 from appell.spatial.vector import cross, matvec
 
 ACROSS = 1e-6
-"""The least sine of the angle between a wheel's axle and the normal of its plane."""
+"""The smallest sine of the angle between a wheel's axle and the normal of its plane."""
 
 
 def check_closures(model: Model, q: Array) -> None:
-    """Refuse closures within one link, and wheels that lie flat at q.
+    """Reject closures within one link, and wheels that lie flat at q.
 
     Raises
     ------
@@ -33,8 +33,9 @@ def check_closures(model: Model, q: Array) -> None:
     for tie in closure.ties(model):
         if not tie.terms and tie.first.body == tie.second.body:
             raise ModelError(
-                f"{_subject(model, tie.closure)} ties two frames of link '{_link(model, tie.first.body)}', which no "
-                "joint moves against each other; remove it, or name a frame of another link"
+                f"{_subject(model, tie.closure)} connects two frames of link '{_link(model, tie.first.body)}', which "
+                "no "
+                "joint separates; remove it, or use a frame of another link"
             )
         if tie.closure.is_rolling:
             rotations = [poses[frame.body].then(frame.placement).rotation for frame in (tie.first, tie.second)]
@@ -43,24 +44,25 @@ def check_closures(model: Model, q: Array) -> None:
                 raise ModelError(
                     f"{_subject(model, tie.closure)} is a wheel on link '{_link(model, tie.second.body)}' with its "
                     "axle (z of the second frame) along the normal of its plane (z of the first), so that it cannot "
-                    "roll; turn one of the two frames, or give a home in which the wheel stands"
+                    "roll; rotate one of the two frames, or use a home in which the wheel is upright"
                 )
 
 
 def check_mobility(assembler: Assembler, found: Rank) -> None:
-    """Refuse loops that hold every joint still."""
+    """Reject loops that lock every joint."""
     model = assembler.model
     if found.value == model.nv:
         raise ModelError(
-            f"robot '{model.name}': its loops leave no motion (mobility 0): {listed(c.name for c in model.closures)} "
-            f"stop all {model.nv} velocities of the joints {listed(body.joint.name for body in model.bodies)} (least "
-            f"singular value {found.kept:.1e} of the largest); remove a closure, give one fewer rows ('3d', not '6d'), "
-            "or, if the loop should move, give its frames with more digits"
+            f"robot '{model.name}': the loops leave no motion (mobility 0): {listed(c.name for c in model.closures)} "
+            f"constrain all {model.nv} velocities of the joints {listed(body.joint.name for body in model.bodies)} "
+            "(least "
+            f"singular value {found.kept:.1e} of the largest); remove a closure, use fewer rows ('3d', not '6d'), "
+            "or, if the loop should move, write its frames with more digits"
         )
 
 
 def standstill(assembler: Assembler, configurations: Array, found: Rank) -> tuple[list[str], list[str]]:
-    """Return the loops all of whose joints they hold still, in a robot that moves otherwise, and these joints."""
+    """Return the loops that lock all of their joints, in a robot that moves otherwise, and these joints."""
     model, still = assembler.model, set(held_still(assembler.gap(configurations)[1], found.value))
     loops, bodies = [], set()
     for tie in assembler.ties:

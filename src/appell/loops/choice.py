@@ -1,4 +1,4 @@
-"""Which columns and which pivots: choices among the entries of matrices that are known at a few samples."""
+"""The choice of columns and pivots of matrices given at a few samples."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from appell.recursion.elimination import Order
 from appell.spatial.scalar import Array
 
 GOOD = 0.05
-"""What a pivot must have of its column's largest entry."""
+"""The smallest pivot relative to its column's largest entry."""
 
 
 def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int]:
     """Return `count` columns that determine the others, best conditioned first.
 
-    Those in `last` are taken only where the rest does not do, and of them the last that will do. Where the columns have
-    a lower rank in most samples, they are fewer.
+    Those in `last` are used only if the others do not suffice, the last ones first. If the columns have a lower rank in
+    most samples, fewer are returned.
     """
     rest = scaled.copy()
     chosen: list[int] = []
@@ -47,7 +47,7 @@ def choose_dependent(scaled: Array, count: int, last: Sequence[int]) -> list[int
 def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Order, Array]:
     """Return an order of `count` pivots among all rows and some columns, and the pivots in every sample.
 
-    Of the entries that are good pivots in all samples, the one is taken that makes fewest new entries (Markowitz 1957).
+    Among the entries that are good pivots in all samples, the one with the least fill-in is used (Markowitz 1957).
     """
     work = scaled.copy()
     rows_left, columns_left = list(range(work.shape[1])), list(columns)
@@ -62,10 +62,11 @@ def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Ord
         quality = (block / tallest).min(axis=0) * (block.min(axis=0) > 1e-7 * scale)
         if not quality.any() and not block[0].any():
             raise ModelError(
-                f"the loops hold {count} velocities near the home configuration and {len(rows)} in it: it is singular; "
-                "give another home, and check the closures' frames and radii"
+                f"the loops constrain {count} velocities near the home configuration and {len(rows)} in it: it is "
+                "singular; "
+                "use another home, and check the closures' frames and radii"
             )
-        if not quality.any():  # no entry is alive in all samples; the best of the first will have to do
+        if not quality.any():  # no entry is nonzero in all samples; use the best of the first
             quality = block[0] / block[0].max()
         fill = np.outer(pattern.sum(axis=1) - 1, pattern.sum(axis=0) - 1)
         good = quality >= min(GOOD, float(quality.max()))

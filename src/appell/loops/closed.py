@@ -50,11 +50,11 @@ from appell.robot.verbs import MASS, PIVOTS, UNIT, VERBS, Verb
 from appell.spatial.scalar import Array
 
 FEW = 6
-"""Bodies up to which all frames and axes compete, also where closures hold frames to the world."""
+"""Largest number of bodies for which all frames and axes are compared, also with frames fixed to the world."""
 MANY = 30
-"""Bodies beyond which closures are written in the lean frames and the axes of one frame, unseen."""
+"""Number of bodies beyond which closures are written in lean frames and the axes of one frame, without comparison."""
 WELL_CONDITIONED = 20.0
-"""Condition number from which on other coordinates are better ones."""
+"""Condition number from which other coordinates are preferred."""
 SEED = 2014
 
 _OWN_VERBS = {
@@ -76,9 +76,9 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     model
         A tree with closures.
     guess
-        A configuration of the tree to begin closing from; the model's home where none is given.
+        A configuration of the tree at which closing starts; the model's home by default.
     independent
-        The names of the independent velocities; the actuators and what they leave free, where none are given.
+        The names of the independent velocities; by default the actuators, then passive ones.
 
     Raises
     ------
@@ -104,14 +104,14 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
         at = better_conditioned(assembler, structure, configurations)
     if model.actuators and not structure.n_driven:
         raise ModelError(
-            f"robot '{model.name}': its loops {listed(c.name for c in model.closures)} hold every actuator still, "
-            f"{listed(model.actuators)}; remove the closures that tie them to their own base, or name other actuators"
+            f"robot '{model.name}': its loops {listed(c.name for c in model.closures)} lock every actuator, "
+            f"{listed(model.actuators)}; remove the closures that constrain them, or choose other actuators"
         )
     loops, joints = standstill(assembler, configurations, rank)
     if joints:
         warnings.warn(
-            f"robot '{model.name}': the loops {listed(loops)} hold all their joints still, {listed(joints)}; if these "
-            "should move, give the closures fewer rows",
+            f"robot '{model.name}': the loops {listed(loops)} lock all of their joints, {listed(joints)}; if these "
+            "should move, use closures with fewer rows",
             AppellWarning,
             stacklevel=4,
         )
@@ -120,7 +120,7 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
 
 @dataclass(frozen=True, eq=False)
 class Closed(Kind):
-    """A tree with closures, closed at `home`; what was decided about its loops was decided on `configurations`."""
+    """A tree with closures, closed at `home`; the structure of its loops was chosen at `configurations`."""
 
     model: Model
     home: Array
@@ -140,10 +140,10 @@ class Closed(Kind):
         own, count = list(structure.independent), len(model.closures)
         independent, actuators = ([names[k] for k in part] for part in (own, structure.actuated))
         sizes = {"q": model.nq, "t": model.nv, "v": len(own), "u": len(actuators), "p": n_parameters(model), "c": count}
-        rolls = len(structure.closing.rows) < self.rank.value  # rows that hold velocities and close no position
+        rolls = len(structure.closing.rows) < self.rank.value  # rows that constrain velocities only
         lines = coordinate_lines(model, with_velocities=False)
         lines += [f"  {f'v[{i}]':<10} {name}" for i, name in enumerate(independent)]
-        lines += ["", "Actuators, in the order of their forces:"]
+        lines += ["", "Actuators, in the order of their torques:"]
         return Facts(
             sizes | {"d": structure.n_driven, "r": len(structure.closing.rows)},
             [body.joint.name for body in model.bodies],
@@ -165,13 +165,13 @@ class Closed(Kind):
 
     @cached_property
     def assembler(self) -> Assembler:
-        """Return what closes the loops."""
+        """Return the closing of the loops."""
         return Assembler(self.model)
 
     # Programs
 
     def fingerprint(self, *, is_parametric: bool) -> Any:
-        """Return the model without names, the frames of its closures, and what was decided."""
+        """Return the model without names, the frames of its closures, and the structure of its loops."""
         ends = [self.model.frame_index[name] for c in self.model.closures for name in (c.first, c.second)]
         return (self.nameless(is_parametric=is_parametric), ends, self.structure)
 
@@ -184,10 +184,10 @@ class Closed(Kind):
         return {**{name: f._replace(competes=False) for name, f in own.items()}, **OF_CLOSED[verb]}
 
     def variants(self, verb: str) -> Sequence[str]:
-        """Return frames and axes in which closures can be written; they compete in inverse dynamics, for all verbs."""
+        """Return frames and axes in which closures can be written; inverse dynamics selects them for all verbs."""
         if verb != "inverse_dynamics":
             return (compile.choice(self, Key("inverse_dynamics")).variant,)
-        # where one way is empty, rows are simplest along the axes of the other's tip
+        # where one path is empty, rows are simplest along the axes of the other's tip
         is_held = all(self.model.frame_index[tie.first].body == WORLD for tie in self.model.closures)
         if len(self.model.bodies) > MANY:
             return ("lean second" if is_held else "lean first",)
@@ -197,7 +197,7 @@ class Closed(Kind):
         return (FILE, *(f"{form} {axes}" for form in forms for axes in AXES if (form, axes) != (FILE, "first")))
 
     def competitors(self, verb: str) -> Sequence[Competitor]:
-        """Return what competes; of a robot of many bodies the composite-body algorithm is taken unseen."""
+        """Return the candidates; for a robot of many bodies the composite-body algorithm without comparison."""
         found = super().competitors(verb)
         if len(self.model.bodies) <= MANY:
             return found
@@ -223,7 +223,7 @@ class Closed(Kind):
         return Loops(frames, self.tree_in(form), structure, filed=filed)
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
-        """Return the quaternions' lengths, and how small pivots are."""
+        """Return the quaternions' lengths, and the pivot growth."""
         assert isinstance(embedding, Loops)  # of this kind
         values: dict[str, Sequence[Any]] = {}
         if UNIT in guards:
@@ -266,7 +266,7 @@ class Closed(Kind):
         return self.home.copy()
 
     def random(self, rng: np.random.Generator, count: int) -> Array:
-        """Return random closed configurations: about half a radian from neutral in all free motions."""
+        """Return random closed configurations, about half a radian from neutral in all free motions."""
         return random_closed(self.assembler, self.structure, self.home, rng, count)
 
     def integrate(self, q: Array, dv: Array) -> Array:
@@ -286,7 +286,8 @@ class Closed(Kind):
         leading = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
         start = np.broadcast_to(q, (*leading, self.model.nq))
         failure = (
-            "integrate: the motion dv of robot '{name}' leads to where its loops stay open by {worst:.2g}; give a "
+            "integrate: the motion dv of robot '{name}' leads to configurations whose loops stay open by {worst:.2g}; "
+            "use a "
             "shorter motion, or choose other coordinates with robot.with_independent"
         )
         return advanced(self.model, self._tree_velocity, partial(self._project, failure=failure), start, dv)
@@ -300,7 +301,7 @@ class Closed(Kind):
         return prepared(self, Key("closing_step"))
 
     def difference(self, q0: Array, q1: Array) -> Array:
-        """Return the independent motion that leads from q0 to q1, wheels' paths aside."""
+        """Return the independent motion that leads from q0 to q1, without the paths of wheels."""
         return self.reduced(q0, manifold.difference(self.model, q0, q1))
 
     def assemble(self, guess: Array) -> Array:
@@ -320,7 +321,7 @@ class Closed(Kind):
         return self._project(q, failure)
 
     def _project(self, q: Array, failure: str) -> Array:
-        """Return the closed configurations with the same independent coordinates; an error in these words if none."""
+        """Return the closed configurations with the same independent coordinates, or raise the given error."""
         if not self.structure.closing.rows:
             return q
         closed, worst = brought_back(self._closing_step, q, self.assembler.size)
@@ -342,7 +343,7 @@ class Closed(Kind):
         return x[..., list(self.structure.independent)]
 
     def from_actuators(self, positions: Array, guess: Array) -> Array:
-        """Return the configurations that a motion of the actuators from the guess leads to, passive modes held."""
+        """Return the configurations that a motion of the actuators from the guess leads to, passive velocities zero."""
         if not self.structure.is_plain:
             raise InputError(
                 f"from_actuators: the first independent velocities of robot '{self.model.name}' must be those of its "
@@ -354,8 +355,9 @@ class Closed(Kind):
             return self.integrate(guess, np.concatenate([left, still], axis=-1))
         except InputError as error:
             raise InputError(
-                f"from_actuators: the actuators of robot '{self.model.name}' cannot go from the guess to the positions "
-                f"given with its loops closed ({error}); give a guess nearer to them, or check their order and signs"
+                f"from_actuators: the actuators of robot '{self.model.name}' cannot move from the guess to the given "
+                "positions "
+                f"with closed loops ({error}); use a guess nearer to them, or check their order and signs"
             ) from None
 
     def with_independent(self, names: Sequence[str] | None, near: Array | None) -> Kind:
@@ -367,7 +369,7 @@ class Closed(Kind):
         return close(self.model, guess=at, independent=names)
 
     def _best(self, q: Array) -> list[int]:
-        """Return the independent velocities whose dependent ones are best conditioned at q."""
+        """Return the best conditioned independent velocities at q."""
         dependent = choose_dependent(self.assembler.gap(q)[1][None], self.rank.value, ())
         return [k for k in range(self.model.nv) if k not in dependent]
 
@@ -389,7 +391,7 @@ class Closed(Kind):
         return replace(self, model=model)
 
     def as_tree(self) -> Model:
-        """Return the model, closed where the robot is, in the independent velocities it has."""
+        """Return the model, closed at the robot's home, with its independent velocities."""
         joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)
         at = tuple((name, tuple(map(float, self.home[where]))) for name, where in joints)
         return replace(self.model, home=at, independent_velocities=tuple(self.facts.independent))

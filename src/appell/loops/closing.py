@@ -1,4 +1,4 @@
-"""Closed configurations from others: drifted ones brought back, motions followed, random ones found."""
+"""Closed configurations from others: projection, integration of motions, random ones."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from appell.model import manifold
 from appell.model.model import Model
 
 PIECE = 0.1
-"""The longest motion that is integrated in one piece."""
+"""The longest motion of one integration step."""
 LONGEST = 100.0
-"""The longest motion that is followed at all, in a thousand pieces."""
+"""The longest supported motion, in a thousand steps."""
 NEWTON = 12
-"""Steps of Newton's after which a configuration that is not closed is not near one that is."""
+"""Newton steps after which a configuration that is still open is not near a closed one."""
 
 
 def brought_back(step: Callable[..., Any], q: NDArray[Any], size: float) -> tuple[NDArray[Any], float | None]:
-    """Return configurations after as many steps as they need, and how far one stays open, None if none does.
+    """Return configurations after as many steps as needed, and the largest remaining closure error, None if all close.
 
-    Done is when residuals are rounding, or no longer shrink though they are small.
+    The iteration ends when residuals are at rounding, or small and no longer decreasing.
     """
     last = worst = np.inf
     for _ in range(NEWTON):
@@ -44,11 +44,11 @@ def advanced(
     q: NDArray[Any],
     step: NDArray[Any],
 ) -> NDArray[Any]:
-    """Return the closed configurations that independent motions lead to, each motion in pieces that are short."""
+    """Return the closed configurations that independent motions lead to, each motion in short steps."""
     pieces = max(1, int(np.ceil(np.abs(step).max(initial=0.0) / PIECE)))
     step = step / pieces
     for _ in range(pieces):
-        # Runge and Kutta's mean of four of Γ(q)·dv; what is left of its error in the dependent ones is projected
+        # Runge–Kutta mean of four Γ(q)·dv; its remaining error in the dependent coordinates is projected
         mean, at = np.zeros((*q.shape[:-1], model.nv)), q
         for weight, ahead in ((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0)):
             rate = tree_velocity(at, step)
@@ -73,4 +73,4 @@ def random_closed(
         found += list(fit.q[assembler.is_closed(fit) & (condition(assembler, structure, fit.q) < 1e4)])
         if len(found) >= wanted:
             return np.array(found[:wanted])
-    raise ModelError(f"robot '{model.name}': random configurations do not close; give the robot a wider home")
+    raise ModelError(f"robot '{model.name}': random configurations do not close; use a home farther from singularities")

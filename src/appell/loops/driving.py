@@ -1,4 +1,4 @@
-"""Actuator forces of closed robots: the equations that are solved for them, and the passive modes they leave free."""
+"""Actuator forces of closed robots: their equations, and the passive velocities."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.spatial.scalar import Array
 
 REGULAR = 1e10
-"""Condition number up to which a sample has a say in the order of pivots."""
+"""Condition number up to which a sample is used for the order of pivots."""
 
 
 class Actuation(NamedTuple):
-    """How actuators act at some samples: Γ_aᵀ (samples, nv, nu), and M = ΓᵀM_treeΓ."""
+    """The action of actuators at some samples: Γ_aᵀ (samples, nv, nu), and M = ΓᵀM_treeΓ."""
 
     motors: Array
     mass: Array
@@ -31,7 +31,7 @@ class Actuation(NamedTuple):
 def actuation(
     model: Model, q: Array, raw: Array, order: Order, independent: Sequence[int], actuated: Sequence[int]
 ) -> Actuation:
-    """Return how actuators act at configurations q where the closures have the rows `raw`."""
+    """Return the action of actuators at configurations q where the closures have the rows `raw`."""
     n = len(independent)
     gamma = np.zeros((len(q), model.nv, n))
     gamma[:, list(independent), range(n)] = 1.0
@@ -47,7 +47,7 @@ def actuation(
 def driving_systems(found: Actuation, n_driven: int) -> Array:
     """Return the matrices of Γ_aᵀτ − M_p·a_p = …, solved for actuator forces τ and passive accelerations a_p.
 
-    Of redundant actuators τ = Γ_a λ is the least of all, and λ and a_p are solved for, with M_pᵀλ = 0.
+    For redundant actuators τ = Γ_a λ is the least-squares solution, and λ and a_p are solved for, with M_pᵀλ = 0.
     """
     motors, passive = found.motors, found.mass[:, :, n_driven:]
     if motors.shape[-1] == n_driven:
@@ -58,7 +58,7 @@ def driving_systems(found: Actuation, n_driven: int) -> Array:
 
 
 def driving_order(systems: Array) -> tuple[Order, tuple[float, ...]]:
-    """Return the order in which the systems are solved, and the usual sizes of its pivots."""
+    """Return the order of elimination of the systems, and the usual sizes of its pivots."""
     n = systems.shape[-1]
     if not n:
         return Order(), ()

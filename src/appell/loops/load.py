@@ -1,4 +1,4 @@
-"""Loading robots: the factory that tells the kinds of robot apart, from files, the catalogue, tables, and at random."""
+"""Loading robots from files, the catalogue and Denavit–Hartenberg tables; the factory of the kinds of robot."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from appell.robot.long.kind import open_kind
 from appell.robot.robot import Robot
 
 MJCF = (".xml", ".mjcf")
-"""Files whose equalities of joints MuJoCo enforces, so that leaving them loose is worth a warning."""
+"""Files whose joint equalities MuJoCo enforces: a warning reports that they are not coupled here."""
 
 
-def load(  # noqa: PLR0913 (options of the one way to load)
+def load(  # noqa: PLR0913  (optional arguments are given by name)
     source: str | os.PathLike[str] | Model,
     *,
     floating: bool = False,
@@ -52,49 +52,55 @@ def load(  # noqa: PLR0913 (options of the one way to load)
     packages: Folders = (),
     srdf: str | os.PathLike[str] | None = None,
 ) -> Robot:
-    """Return the robot of a file or of the catalogue.
+    """Return the robot of a file, of the catalogue or of a model.
 
     Parameters
     ----------
     source
         A ``.urdf``, ``.xacro``, ``.sdf``, MJCF (``.xml``, ``.mjcf``) or ``.toml`` file, also as ``~/…`` or
-        ``package://…``; a
-        name from :func:`appell.catalogue`, such as "puma600" or "agile-wrist"; where the package robot_descriptions
-        is installed, one of its names, such as "panda_description"; or a model, as
-        :func:`appell.model.build.build` makes it.
+        ``package://…``; a name from :func:`appell.catalogue`, such as "puma600" or "agile-wrist"; a name of the package
+        robot_descriptions, such as "panda_description", if it is installed; or a model made by
+        :func:`appell.model.build.build`.
     floating
-        True gives the robot a floating base: a first joint "root" of six velocities.
+        True adds a floating base: a first joint "root" with six velocities.
     friction
-        False leaves out joint damping and Coulomb friction.
+        False removes joint damping and Coulomb friction.
     armature
-        False leaves out rotor inertia.
+        False removes rotor inertia.
     mimic
-        What becomes of joints that the file, of whatever format, lets follow another by q = multiplier·q' + offset.
-        False, the default, moves each by itself, as Pinocchio's default does: nq and nv count them. True binds them:
-        nq, nv, ``joint_names`` and all verbs are of the independent joints, whose forces move the followers too. In a
-        robot with loops each follower is one more closure, and ``q`` is that of the whole tree.
+        How to treat joints that follow another by q = multiplier·q' + offset. False moves each independently, as
+        Pinocchio does by default: nq and nv count them. True couples them: nq, nv, ``joint_names`` and all verbs refer
+        to the independent joints, whose torques move the followers too. In a robot with loops each follower is one more
+        closure, and ``q`` contains all joints of the tree.
     gravity
-        Acceleration of gravity in world axes [m/s²]; the file's own, or (0, 0, −9.81), when not given.
+        Acceleration of gravity in world axes [m/s²]; by default that of the file, or (0, 0, −9.81).
     loops
-        A file that closes the loops of a tree: the ``robot.yaml`` of example-parallel-robots, or appell's toml. True,
-        the default, closes those that the robot's own file describes, False leaves them open.
+        A file that closes the loops of a tree: the ``robot.yaml`` of example-parallel-robots, or appell's toml. True
+        closes the loops described in the robot's own file, False leaves them open.
     xacro
         Values for the arguments of a ``.xacro`` file, by name: text, numbers or truth values. A xacro file may run
-        Python; load only those that you trust.
+        Python; load only files that you trust.
     packages
         Folders of ROS packages, or the packages themselves, for ``$(find …)`` in xacro and for ``package://``; those
         of ``ROS_PACKAGE_PATH``, and for xacro the folders above the file, are searched too.
     srdf
         An SRDF file whose group states become named configurations, :attr:`appell.Robot.configurations`.
 
+    Returns
+    -------
+    Robot
+        The robot.
+
     Raises
     ------
     ReadError
-        When the file does not describe a robot, or a joint cannot follow as the file says (``mimic=True``); the
+        When the file does not describe a robot, or a joint cannot follow another as described (``mimic=True``); the
         message names the file and the line.
     InputError
-        When there is no such robot, or an option that it cannot have.
+        When the robot is unknown, or an option does not apply to it.
 
+    Examples
+    --------
     >>> import appell
     >>> appell.load("puma600")
     <Robot 'puma600': 6 bodies, nq 6, nv 6>
@@ -109,9 +115,9 @@ def load(  # noqa: PLR0913 (options of the one way to load)
     if is_spherical(_toml(place)):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
             if is_set:
-                raise InputError(f"load: '{place}' is a spherical parallel robot, which has no {option}=True")
+                raise InputError(f"load: '{place}' is a spherical parallel robot, which does not support {option}=True")
         if srdf is not None:
-            raise InputError(f"load: '{place}' is a spherical parallel robot, whose joints have no states of an srdf")
+            raise InputError(f"load: '{place}' is a spherical parallel robot, which does not support srdf=")
         text, origin = _text(place)
         return _spherical(read_legs(text, gravity=gravity, source=origin))
     model = source if isinstance(source, Model) else _read(place, gravity, xacro, packages)
@@ -132,9 +138,9 @@ def load(  # noqa: PLR0913 (options of the one way to load)
 
 
 def _place(source: object) -> str:
-    """Return the file or the name that a caller gave, as text."""
+    """Return the given file or name as text."""
     if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
-        expected = "expected the path of a robot's file, a name of the catalogue or a model"
+        expected = "expected the path of a robot file, a name of the catalogue or a model"
         raise InputError(f"load: {expected}, got {type(source).__name__}")
     place = str(os.fspath(source))
     return str(as_path(place, "load")) if place.startswith("~") else place
@@ -166,38 +172,60 @@ def _hint(name: str) -> str:
 
 
 def _toml(place: str) -> Mapping[str, Any]:
-    """Return the tables of a robot in appell's own format; none of other files, or of a file that is not there."""
+    """Return the tables of a robot in appell's toml format; empty for other files and for missing ones."""
     is_toml = Path(place).suffix.lower() == ".toml" and is_file(Path(place))
     return tables(*_text(place))[0] if place in _catalogue.names() or is_toml else {}
 
 
 def _text(place: str) -> tuple[str | Path, str | None]:
-    """Return the toml text of a robot of the catalogue and its name in messages, or the path of a file."""
+    """Return the toml text of a catalogue robot and its name in messages, or the path of a file."""
     return (_catalogue.file_text(place), f"{place}.toml") if place in _catalogue.names() else (Path(place), None)
 
 
 def read_text(text: str, source: str) -> Robot:
-    """Return the robot of the text of a toml file, as ``robot.kind.text()`` gives it."""
+    """Return the robot of the text of a toml file, as returned by ``robot.kind.text()``."""
     if is_spherical(tables(text, source)[0]):
         return _spherical(read_legs(text, source=source))
     return load(_read_toml(text, source=source))
 
 
 def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None:
-    """Warn of joints that MuJoCo would bind and this robot moves by themselves."""
+    """Warn of joints that MuJoCo couples and this robot moves independently."""
     loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
     if loose and not mimic:
         warnings.warn(
-            f"{place}: equalities of joints are not enforced ({listed(loose)}); {remedy} to bind them",
+            f"{place}: joint equalities are not enforced ({listed(loose)}); {remedy} to couple them",
             AppellWarning,
             stacklevel=3,
         )
 
 
 def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Robot:
-    """Return the robot of a Denavit–Hartenberg table; see :func:`appell.read.from_dh` for its rows and options.
+    """Return the robot of a Denavit–Hartenberg table.
 
-    >>> import appell, math
+    Parameters
+    ----------
+    rows
+        One row per joint, from the base outwards: (a, α, d, θ) [m, rad, m, rad], or a dictionary with geometry, mass
+        and joint attributes; see :func:`appell.read.from_dh`.
+    modified
+        True for a modified table (Craig, Khalil), False for a standard one (Paul).
+    **options
+        `d_sign`, `name` and `gravity` of :func:`appell.read.from_dh`.
+
+    Returns
+    -------
+    Robot
+        A serial arm.
+
+    Raises
+    ------
+    ReadError
+        When a row is invalid; the message names the row and the key.
+
+    Examples
+    --------
+    >>> import appell
     >>> appell.from_dh([{"a": 0.0, "mass": 1.0, "centre": [0.5, 0.0, 0.0]}, {"a": 1.0}])
     <Robot 'robot': 2 bodies, nq 2, nv 2>
     """
@@ -205,8 +233,29 @@ def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Ro
 
 
 def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) -> Robot:
-    """Return a random general arm of n revolute joints; its first axis is vertical if asked.
+    """Return a random serial arm of n revolute joints with general geometry and inertias.
 
+    Parameters
+    ----------
+    n
+        The number of joints.
+    rng
+        The generator of random numbers; the same state gives the same arm.
+    vertical
+        Whether the first axis is vertical, as on most arms that stand on a floor.
+
+    Returns
+    -------
+    Robot
+        A serial arm.
+
+    Raises
+    ------
+    InputError
+        When n is not a positive integer.
+
+    Examples
+    --------
     >>> import appell, numpy as np
     >>> appell.random_chain(4, np.random.default_rng(0)).nv
     4
@@ -215,8 +264,15 @@ def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) ->
 
 
 def catalogue() -> list[str]:
-    """Return the names that :func:`load` knows without a file.
+    """Return the names of the robots that :func:`load` finds without a file.
 
+    Returns
+    -------
+    list
+        Names such as "puma560", "stewart" and "sst".
+
+    Examples
+    --------
     >>> import appell
     >>> "puma560" in appell.catalogue(), "sst" in appell.catalogue()
     (True, True)

@@ -1,8 +1,8 @@
-"""Small pivots: other orders of elimination where the usual one is rough, and a warning where all are.
+"""Small pivots: other orders of elimination where the usual one is inaccurate, and a warning where all are.
 
-The order of pivots is chosen for the robot as a whole. In a batch some samples may still meet a pivot that is small
-there, and would lose digits. Those samples are computed anew by a program whose pivots suit one of them. If pivots stay
-small, the equations themselves are nearly singular, and that is said with their condition number.
+The order of pivots is chosen once per robot. Samples of a batch at which a pivot is small would lose precision; they
+are recomputed by a program whose pivots suit one of them. If pivots stay small, the equations themselves are nearly
+singular, and a warning gives their condition number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 ALTERNATES = 4
-"""How many other orders of pivots are tried on one batch."""
+"""The number of other orders of pivots tried on one batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +39,11 @@ class PivotFallback:
     robot: Closed
     key: Key
     is_strict: bool
-    """Whether open loops are worth a warning."""
+    """Whether to warn of open loops."""
     kernels: list[Kernel] = field(default_factory=list)
 
     def recovered(self, call: Failure) -> list[Array]:
-        """Return the results with those samples computed anew, by other pivots, that have a small one."""
+        """Return the results with samples of small pivots recomputed by other pivots."""
         growth, results = call.values[..., 0], call.results
         shape = growth.shape
         given = [np.asarray(x) for x in call.arguments]
@@ -72,7 +72,7 @@ class PivotFallback:
         return [x.reshape(shape + x.shape[1:]) for x in outputs]
 
     def _open(self, q: Array, which: Array, shape: tuple[int, ...]) -> Array:
-        """Return which samples are open, of those in question, and warn of them."""
+        """Return which of the samples have open loops, and warn of them."""
         at = np.flatnonzero(which)
         errors = self.robot.assembler.error(q[at].astype(float))
         result = np.zeros(len(q), dtype=bool)
@@ -81,7 +81,7 @@ class PivotFallback:
             where = subject(at[int(np.argmax(errors))], int(result.sum()), shape)
             warnings.warn(
                 f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
-                "the robot's size, and what a verb gives there means little; close q with robot.assemble or "
+                "the robot's size, and the results are inaccurate; close q with robot.assemble or "
                 "robot.project",
                 AppellWarning,
                 stacklevel=7,

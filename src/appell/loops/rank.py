@@ -1,8 +1,8 @@
-"""The rank of closures: which singular values of their Jacobian count, and which loops a direction belongs to.
+"""The rank of closures: the nonzero singular values of their Jacobian, and the loops of a direction.
 
-The numbers of a file have six to ten digits. Axes that are parallel on paper are parallel to 1e-6 or 1e-8 in the file,
-and singular values that are zero in the mechanism come out as large as that. So those below `FLOOR` never count, those
-above `FALLEN` always do, and between them the widest gap decides.
+The numbers of a file have six to ten digits. Axes that are parallel by design are parallel to 1e-6 or 1e-8 in the file,
+and singular values that are zero in the mechanism are of that size. Those below `FLOOR` count as zero, those above
+`FALLEN` as nonzero, and between them the widest gap decides.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from appell.robot.kind import Rank
 from appell.spatial.scalar import Array
 
 FALLEN = 1e-5
-"""Singular values below this, beside the largest, may be zeros that rounding of the file has lifted."""
+"""Relative size below which singular values may be zero up to the rounding of the file."""
 FLOOR = 1e-7
-"""Singular values below this, beside the largest, are zeros: no file's geometry is known better."""
+"""Relative size below which singular values are zero: files are not more accurate."""
 NOTHING = 1e-12
 """An entry below this in all samples is zero on closed loops."""
 STILL = 1e-6
-"""A velocity with less than this part in all motions of closed loops is one that the loops hold still."""
+"""A velocity with less than this component in all motions of closed loops is locked by the loops."""
 
 
 def rank_of(values: Array, columns: int) -> int:
-    """Return how many singular values are not zero: those before the widest gap, if what follows has fallen.
+    """Return the number of nonzero singular values: those before the widest gap, if the next is small.
 
     >>> rank_of(np.array([2.0, 0.5, 2e-4, 3e-16]), 6)
     3
@@ -51,7 +51,7 @@ def rank(scaled: Array) -> Rank:
 
 
 def loops_along(rows: Array, labels: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the closures that have a part in a combination of rows.
+    """Return the closures that contribute to a combination of rows.
 
     >>> loops_along(np.array([0.8, 0.6, 0.01]), [("knee", "x"), ("ankle", "x"), ("hip", "x")])
     ['knee', 'ankle']

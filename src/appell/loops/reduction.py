@@ -1,12 +1,12 @@
 """Closed loops without multipliers: independent quasi-velocities v, v_tree = Γ(q)·v, and the tree's Gibbs function.
 
-The closures' rows say J_d v_d = −J_i v, so that v_tree = Γv and a_tree = Γa + γ with
+The closures require J_d v_d = −J_i v, so that v_tree = Γv and a_tree = Γa + γ with
 
     J_d γ_d = −J̇v_tree,   γ_i = 0.                                                                         (1)
 
-S is differentiated by a instead of a_tree. By the chain rule ∂S/∂a = Γᵀ ∂S/∂a_tree, and all that the tree's recursions
-give needs neither multipliers nor forces in the joints that were cut (:mod:`appell.robot.posture`). Γ itself is seldom
-written out: Γv is a solution with the factors of J_d, and Γᵀf = f_i − J_iᵀ J_d⁻ᵀ f_d is one with their transposes.
+S is differentiated by a instead of a_tree. By the chain rule ∂S/∂a = Γᵀ ∂S/∂a_tree, and the results of the tree's
+recursions need neither multipliers nor forces in the cut joints (:mod:`appell.robot.posture`). Γ itself is seldom
+formed: Γv is a solution with the factors of J_d, and Γᵀf = f_i − J_iᵀ J_d⁻ᵀ f_d is one with their transposes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from appell.trace.derive import along
 
 @dataclass(frozen=True)
 class Loops:
-    """A closed robot's three sides: frames for its closures, a model of its dynamics, and what was decided on them."""
+    """A closed robot: frames of its closures, a model of its dynamics, and the structure of its loops."""
 
     frames: Model
     dynamics: Model
     structure: Structure
     known: dict[Scalars, ClosedPosture] = field(default_factory=dict, repr=False, compare=False)
-    """The posture asked for last: a program asks for the same one several times."""
+    """The last posture: a program uses the same one several times."""
     filed: Loops | None = None
     """The loops in the frames of the file and the first frames' axes, in which they are closed; these where none."""
 
@@ -54,7 +54,7 @@ class Loops:
         return tuple(error[k] for k in self.structure.driven)
 
     def finished(self, q: Scalars) -> Forces:
-        """Return q after one step of Newton's towards closed loops."""
+        """Return q after one Newton step towards closed loops."""
         return closing_step(self.filed or self, q)[0]
 
     def weightless(self) -> Loops:
@@ -98,7 +98,7 @@ class ClosedPosture(Posture):
         return _growth(self.driving, self.loops.structure.driving_pivots) if self.driving else 0.0
 
     def regularity(self) -> Scalar:
-        """Return det J_d in units of its usual pivots: about ±1, zero and changing sign at a singularity."""
+        """Return det J_d in units of its usual pivots: about ±1, with a sign change at a singularity."""
         product: Scalar = 1.0
         for inverse, usual in zip(self.factors.inverse, self.loops.structure.pivots, strict=True):
             product = product * (usual * inverse)
@@ -176,7 +176,7 @@ class ClosedPosture(Posture):
         return [dot(row, tau) for row in self._motor_rows()]
 
     def _motor_rows(self) -> list[list[Scalar]]:
-        """Return Γ_aᵀ: per independent velocity, how fast it moves each actuator."""
+        """Return Γ_aᵀ: the actuator velocities of each independent unit velocity."""
         return [[column[k] for k in self.loops.structure.actuated] for column in self.columns(range(self.n))]
 
     def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
@@ -222,7 +222,7 @@ class ClosedPosture(Posture):
         return tuple(solved[k] for k in range(n)), tuple(solved[n + k] for k in range(len(shares))), eased
 
     def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
-        """Return the force and moment that each closure puts on its second frame's body, in the first frame's axes."""
+        """Return the force and moment of each closure on its second frame's body, in the first frame's axes."""
         structure, loads = self.loops.structure, list(forces)
         for k, push in zip(structure.actuated, actuators, strict=True):
             loads[k] = loads[k] - push
@@ -247,7 +247,7 @@ def _growth(factors: elimination.Factors, pivots: Sequence[float]) -> Scalar:
 def closing_step(loops: Loops, q: Scalars) -> tuple[Forces, Forces]:
     """Return q after one step of Newton's towards closed loops, and the residuals that it starts from.
 
-    The independent coordinates stay. So a state that is brought back this way is the one that they determine.
+    The independent coordinates are kept, and determine the closed configuration.
     """
     frames, order = loops.frames, loops.structure.closing
     chain = links(frames, q)

@@ -1,11 +1,10 @@
-"""Which rows, which coordinates, which order: what is decided about closed loops once, on numbers.
+"""The structure of closed loops, chosen once numerically: rows, coordinates, order of elimination.
 
-At a few closed configurations the Jacobian of the closures is looked at, in pure numbers. Its rank is where its
-singular values fall off. Among its columns the dependent velocities are chosen, the best conditioned first and motors
-last, so that what is left to move independently are the motors and, after them, the passive modes that the motors leave
-free. In the block of the dependent columns the pivots of an elimination are then chosen among all rows and columns,
-each good at all configurations and, among the good ones, the one that spoils fewest zeros. Rows that never come to be a
-pivot say nothing new, and are dropped.
+The dimensionless Jacobian of the closures is evaluated at a few closed configurations. Its rank is given by its
+singular values. The dependent velocities are chosen among its columns, the best conditioned first and actuators last,
+so that the independent velocities are those of the actuators and then the passive ones. In the block of the dependent
+columns the pivots of an elimination are then chosen among all rows and columns, each good at all configurations and,
+among these, with the least fill-in. Rows that are never a pivot are redundant, and are dropped.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ from appell.robot.kind import Rank
 from appell.spatial.scalar import Array
 
 SAMPLES = 10
-"""Closed configurations that decisions are made on."""
+"""Number of closed configurations at which the structure is chosen."""
 SPREAD = 0.25
-"""How far they are from the first, in radians of the independent motions."""
+"""Their distance from the first, in radians of the independent motions."""
 WELL_CONDITIONED = 1e3
 """Condition number up to which the velocities of a base are good coordinates of a robot on its feet."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """What was decided: places in the tree's velocities, and the order of elimination.
+    """The structure of loops: indices among the tree's velocities, and the order of elimination.
 
     `independent` begins with the `n_driven` velocities whose accelerations inverse dynamics takes: as many as there are
     `actuated` ones, fewer where actuators are redundant. `order` eliminates all rows that count, `closing` those that
@@ -64,7 +63,7 @@ class Structure:
 
     @property
     def dependent(self) -> tuple[int, ...]:
-        """Return the velocities that follow."""
+        """Return the dependent velocities."""
         return self.order.columns
 
     @property
@@ -74,17 +73,17 @@ class Structure:
 
     @property
     def passive(self) -> tuple[int, ...]:
-        """Return the independent velocities that no motor holds."""
+        """Return the passive independent velocities."""
         return self.independent[self.n_driven :]
 
     @property
     def is_plain(self) -> bool:
-        """Return whether the accelerations given are the actuators' own."""
+        """Return whether the given accelerations are those of the actuators."""
         return self.driven == self.actuated
 
     @property
     def is_redundant(self) -> bool:
-        """Return whether there are more actuators than accelerations to give."""
+        """Return whether actuators are redundant."""
         return len(self.actuated) > self.n_driven
 
 
@@ -93,7 +92,7 @@ SINGULAR = 1e-3
 ILL_CONDITIONED = 1e4
 """The largest condition number of the equations for the dependent velocities at a configuration to start from."""
 ASIDE = 0.6
-"""How far from a singular configuration others are looked for: radians, or lengths of the robot."""
+"""Distance from a singular configuration at which others are searched: radians, or lengths of the robot."""
 
 
 def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
@@ -116,7 +115,7 @@ def samples(assembler: Assembler, q: Array, rng: np.random.Generator) -> Array:
 def away_from_singular(assembler: Assembler, configurations: Array, rng: np.random.Generator) -> Array | None:
     """Return a regular closed configuration about the first one where that one is singular, else None.
 
-    Files draw linkages stretched out, where their loops can close in two ways.
+    Files often describe linkages stretched out, where their loops can close in two ways.
     """
     model, first = assembler.model, configurations[0]
     if _regularity(assembler, configurations)[0] >= SINGULAR:
@@ -129,13 +128,13 @@ def away_from_singular(assembler: Assembler, configurations: Array, rng: np.rand
 
 
 def better_conditioned(assembler: Assembler, structure: Structure, configurations: Array) -> Array:
-    """Return the first closed configuration, or the best one where the independent velocities are ill chosen there."""
+    """Return the first closed configuration, or the best one if independent velocities are ill conditioned there."""
     found = condition(assembler, structure, configurations)
     return np.asarray(configurations[0 if found[0] <= ILL_CONDITIONED else int(np.argmin(found))])
 
 
 def _regularity(assembler: Assembler, q: Array) -> Array:
-    """Return the least singular value that counts, relative to the largest of all."""
+    """Return the smallest nonzero singular value, relative to the largest."""
     values = np.linalg.svd(assembler.gap(q)[1], compute_uv=False)
     rank = max((rank_of(each, assembler.model.nv) for each in values), default=0)
     return values[:, rank - 1] / values.max() if rank else np.ones(len(q))
@@ -219,9 +218,9 @@ def _choose(
 ) -> tuple[Sequence[int], Sequence[int], int]:
     """Return independent velocities, those of the actuators, and how many accelerations these determine.
 
-    Motors that move by themselves come first, then what they leave free. On one foot the velocities of a floating base
-    follow from those of the joints. On several, motors are redundant: those of the base are independent, and the joints
-    of the legs follow, where these are not stretched.
+    Independent actuators come first, then passive velocities. On one foot the velocities of a floating base follow from
+    those of the joints. On several feet actuators are redundant: the velocities of the base are independent, and the
+    joints of the legs follow unless stretched.
     """
     model, count = assembler.model, found.value
     motors, every = _places(model, model.actuators), range(model.nv)
@@ -256,14 +255,14 @@ def _undecided(assembler: Assembler, scaled: Array, found: Rank) -> str:
     best = int(np.argmax(values))
     loops = loops_along(np.linalg.svd(scaled[best])[0][:, found.value - 1], assembler.labels)
     return (
-        f"robot '{assembler.model.name}': the rank of the loops {listed(loops)} cannot be decided: it is "
-        f"{found.value} in one closed configuration and lower in most others; give the frames of these closures and "
+        f"robot '{assembler.model.name}': the rank of the loops {listed(loops)} is ambiguous: it is "
+        f"{found.value} in one closed configuration and lower in most others; write the frames of these closures and "
         "the joints between them with more digits, or a home away from singular configurations"
     )
 
 
 def has_position(model: Model, name: str, row: str) -> bool:
-    """Return whether a row holds a position and not a velocity alone."""
+    """Return whether a row constrains a position, not only a velocity."""
     tie = next(c for c in model.closures if c.name == name)
     return not tie.is_rolling or row == "z"
 
@@ -358,7 +357,7 @@ def driving_condition(assembler: Assembler, structure: Structure, q: Array) -> A
 
 
 def singular_loops(assembler: Assembler, structure: Structure, q: Array) -> list[str]:
-    """Return the loops whose dependent velocities are determined worst at one q; all of them where q is too large."""
+    """Return the loops whose dependent velocities are worst conditioned at one q; all of them if q is too large."""
     _, matrix = assembler.gap(q)
     if not np.isfinite(matrix).all():
         return list(dict.fromkeys(name for name, _ in assembler.labels))

@@ -1,1 +1,1 @@
-"""What a robot is: bodies, joints, frames and inertial parameters; frozen, parent first."""
+"""The model of a robot: bodies, joints, frames and inertial parameters; immutable, parents first."""

@@ -23,7 +23,7 @@ from appell.spatial.scalar import Vector
 from appell.spatial.vector import cross
 
 WITHOUT_AXIS = ("ball", "free")
-"""Kinds that move alike in all directions; what a file says of their axis means nothing."""
+"""Isotropic joint types, whose axis in a file has no effect."""
 DOZEN = 12
 """Names that are always listed in an error message; of more, those that resemble the unknown one."""
 ALIKE, SHORTEST_PART = 0.7, 3
@@ -35,9 +35,9 @@ _LEFT_OUT = str.maketrans("", "", "-_ ./")
 
 @dataclass(frozen=True)
 class Link:
-    """A link as a file gives it: a body, its inertia in the link's own frame, and the line it stands on.
+    """A link of a file: name, inertia in the link's own frame, and line number.
 
-    `included` is the inertia of a fixed link that the link carrying it has in its own already.
+    `included` is the inertia of a fixed link that is already part of the link that carries it.
     """
 
     name: str
@@ -48,10 +48,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Connection:
-    """A joint as a file gives it, between two links by name.
+    """A joint of a file, between two links given by name.
 
-    Two kinds are allowed here that no model has: "fixed" is merged away, and "universal", which turns about `axis` and
-    then about `axis2`, becomes two revolute joints ``name/1`` and ``name/2`` around a link ``name/cross`` without mass.
+    Two types exist here but not in a model: "fixed" joints are merged, and a "universal" joint, which rotates about
+    `axis` and then about `axis2`, becomes two revolute joints ``name/1`` and ``name/2`` around a massless link
+    ``name/cross``.
     """
 
     joint: Joint
@@ -74,8 +75,8 @@ def build(
     Raises
     ------
     ReadError
-        When names repeat or are missing, when the links form a cycle, two trees or none, or when a number cannot be
-        that of a rigid body; the message names the file and the line.
+        When names are duplicate or missing, when the links do not form a single tree, or when a number is invalid for a
+        rigid body; the message names the file and the line.
     """
     links, connections = _with_crosses(links, connections, source)
     _check_names(links, connections, source)
@@ -105,7 +106,7 @@ def build(
                 joint = replace(carrier.joint, axis=_unit_axis(carrier.joint), placement=pose)
                 bodies.append(Body(name_here, body, joint, Inertia()))
                 body, pose = len(bodies) - 1, Pose()
-            if carrier.joint.name not in by_name:  # a name that a link has too is the link's frame
+            if carrier.joint.name not in by_name:  # a name shared with a link denotes the link's frame
                 frames.append(Frame(carrier.joint.name, body, pose))
         is_fixed, link = carrier is not None and carrier.joint.kind == "fixed", by_name[name_here]
         frames.append(Frame(name_here, body, pose, (link.included or link.inertia) if is_fixed else None))
@@ -119,7 +120,7 @@ def build(
 
 
 def _with_crosses(links: list[Link], connections: list[Connection], source: str) -> tuple[list[Link], list[Connection]]:
-    """Return links and connections with every universal joint in two, and the cross between."""
+    """Return links and connections with every universal joint split into two, and the cross link between."""
     crosses, halves = [], []
     for connection in connections:
         joint, line = connection.joint, connection.line
@@ -139,11 +140,13 @@ def _with_crosses(links: list[Link], connections: list[Connection], source: str)
 def _check_universal(connection: Connection, source: str) -> None:
     joint, axis, axis2 = connection.joint, connection.joint.axis, connection.axis2
     if axis2 is None:
-        raise ReadError(f"joint '{joint.name}' is universal; give its second axis", source, connection.line)
+        raise ReadError(
+            f"joint '{joint.name}' is universal and has one axis; add the second axis", source, connection.line
+        )
     size = math.hypot(*axis) * math.hypot(*axis2)
     if math.hypot(*cross(axis, axis2)) <= 1e-9 * size:
         raise ReadError(
-            f"joint '{joint.name}' has two axes that are parallel or of zero length; give two directions, "
+            f"joint '{joint.name}' has two axes that are parallel or of zero length; set two different directions, "
             "or make it revolute",
             source,
             connection.line,
@@ -158,14 +161,14 @@ def _check_names(links: list[Link], connections: list[Connection], source: str) 
     known: dict[str, None] = {}
     for link in links:
         if link.name in known:
-            raise ReadError(f"link '{link.name}' is defined twice; give each link a name of its own", source, link.line)
+            raise ReadError(f"link '{link.name}' is defined twice; link names must be unique", source, link.line)
         known[link.name] = None
     joints: set[str] = set()
     for connection in connections:
         joint = connection.joint
         if joint.name in joints:
             raise ReadError(
-                f"joint '{joint.name}' is defined twice; give each joint a name of its own", source, connection.line
+                f"joint '{joint.name}' is defined twice; joint names must be unique", source, connection.line
             )
         joints.add(joint.name)
         for role, link_name in (("parent", connection.parent), ("child", connection.child)):
@@ -180,13 +183,13 @@ def _check_names(links: list[Link], connections: list[Connection], source: str) 
 
 def _root(links: list[Link], connections: list[Connection], source: str) -> str:
     if not links:
-        raise ReadError("there is no link; a robot needs at least one", source)
+        raise ReadError("no link found; a robot needs at least one", source)
     carried: dict[str, Connection] = {}
     for connection in connections:
         if connection.child in carried:
             raise ReadError(
                 f"link '{connection.child}' is the child of joints '{carried[connection.child].joint.name}' and "
-                f"'{connection.joint.name}'; a tree gives each link one parent (close loops with loops=…)",
+                f"'{connection.joint.name}'; in a tree each link has one parent (close loops with loops=…)",
                 source,
                 connection.line,
             )
@@ -209,7 +212,8 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
     astray = [c for c in connections if c.child not in reached]
     if astray:
         raise ReadError(
-            f"joints {listed(c.joint.name for c in astray)} form a cycle of links; cut it and close it with loops=…",
+            f"joints {listed(c.joint.name for c in astray)} form a kinematic loop; cut it at one joint and close it "
+            "with loops=…",
             source,
             astray[0].line,
         )
@@ -217,23 +221,23 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
 
 
 def joint_faults(joint: Joint) -> Iterator[str]:
-    """Yield what is wrong with a joint."""
+    """Yield the faults of a joint."""
     moves = joint.kind != "fixed"
     if moves and joint.kind not in KINDS:
         yield f"has type '{joint.kind}'; {alternatives(joint.kind, [*KINDS, 'fixed'])}"
     if moves and joint.kind not in WITHOUT_AXIS and not math.hypot(*joint.axis) > 1e-9:
-        yield "has an axis of zero length; give it a direction"
+        yield "has an axis of zero length; set a direction"
     if moves and joint.offset and joint.type.nq > 1:
-        yield f"is {joint.kind} and has an offset; only joints of one coordinate have one"
+        yield f"is {joint.kind} and has an offset; only joints with one coordinate may have one"
     if moves and joint.stiffness and joint.type.nq > 1:
-        yield f"is {joint.kind} and has a stiffness; only joints of one coordinate have springs"
+        yield f"is {joint.kind} and has a stiffness; only joints with one coordinate may have springs"
     for what in JointParameters._fields:
         if getattr(joint, what) < 0:
             yield f"has a negative {what}; it must be zero or more"
 
 
 def check_inertia(link: Link, source: str) -> None:
-    """Refuse a negative mass; warn of an inertia tensor that no rigid body has, since real files do it."""
+    """Reject a negative mass; warn of an inertia tensor that no rigid body has, since real files contain such."""
     if link.inertia.mass < 0:
         raise ReadError(
             f"link '{link.name}' has a mass of {link.inertia.mass:g} kg; it must be zero or more", source, link.line
@@ -241,7 +245,7 @@ def check_inertia(link: Link, source: str) -> None:
     m, h, _ = link.inertia
     if m and not all(abs(x) <= LARGEST * m for x in h):
         raise ReadError(
-            f"link '{link.name}' has a mass of {m:g} kg, too small for its first moments; give mass and mass centre",
+            f"link '{link.name}' has a mass of {m:g} kg, too small for its first moments; set mass and mass centre",
             source,
             link.line,
         )
@@ -251,21 +255,21 @@ def check_inertia(link: Link, source: str) -> None:
         where = f"{source}:{link.line}: " if source and link.line else ""
         warnings.warn(
             f"{where}link '{link.name}' has an inertia that breaks the triangle inequality (principal second moments "
-            f"{', '.join(f'{x:.3g}' for x in principal)} kg·m²); no rigid body has it; used as it is",
+            f"{', '.join(f'{x:.3g}' for x in principal)} kg·m²); no rigid body has such an inertia; used unchanged",
             AppellWarning,
             stacklevel=4,
         )
 
 
 def principal_second_moments(inertia: Inertia) -> list[float]:
-    """Return the principal second moments about the mass centre [kg·m²]; no rigid body has a negative one."""
+    """Return the principal second moments about the mass centre [kg·m²]; those of a rigid body are not negative."""
     m, h, s = inertia
     centred = [[s[i][j] - (h[i] * h[j] / m if m else 0.0) for j in range(3)] for i in range(3)]
     return [float(x) for x in np.linalg.eigvalsh(centred)]
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """Return names in quotes for an error message, cut after a dozen; the word none where there are none.
+    """Return quoted names for an error message, at most a dozen; "none" for an empty list.
 
     >>> listed(["b", "a"]), listed([])
     ("'b', 'a'", 'none')

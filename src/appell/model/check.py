@@ -1,4 +1,4 @@
-"""Numbers that no robot can have, found in one place for files of every format and for models of other packages."""
+"""Checks of numbers, shared by the readers of all formats and by models of other packages."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY, matmul, transpose
 
 LARGEST = 1e50
-"""The largest number read: a few of them multiplied stay finite, and no robot comes near."""
+"""The largest accepted number: products of a few of them stay finite."""
 SKEWED = 1e-6
-"""How far RᵀR may be from identity: files print rotations with six digits or more."""
+"""Tolerance of RᵀR = 1: files print rotations with six digits or more."""
 
 
 def unusable(part: Any, path: str = "") -> Iterator[str]:
-    """Yield what is wrong with the numbers of a part of a model: not-a-number, infinity, rotations that are none.
+    """Yield the invalid numbers of a part of a model: NaN, infinity, matrices that are not rotations.
 
     Limits may be infinite.
 
@@ -34,10 +34,10 @@ def unusable(part: Any, path: str = "") -> Iterator[str]:
         for k, entry in enumerate(part):
             yield from unusable(entry, f"{path}[{k}]" if names is None else _joined(path, names[k]))
         if isinstance(part, Pose) and _skew(part) > SKEWED:
-            yield f"{_joined(path, 'rotation')} is no rotation; expected orthogonal rows of unit length"
+            yield f"{_joined(path, 'rotation')} is not a rotation; expected orthogonal rows of unit length"
     elif isinstance(part, Limits):
         named = {field.name: getattr(part, field.name) for field in fields(part)}
-        yield from (f"{_joined(path, name)} is not a number (nan)" for name, x in named.items() if math.isnan(x))
+        yield from (f"{_joined(path, name)} is NaN; expected a number" for name, x in named.items() if math.isnan(x))
         if part.lower > part.upper:
             yield f"{path}: the lower limit {part.lower:g} is above the upper limit {part.upper:g}; swap them"
     elif is_dataclass(part):
@@ -48,7 +48,7 @@ def unusable(part: Any, path: str = "") -> Iterator[str]:
 
 
 def _is_sound(part: Any) -> bool:
-    """Return whether nothing is wrong with a part: the common case, without a word about where."""
+    """Return whether a part is valid: the fast path, without the position of a fault."""
     if isinstance(part, float):
         return -LARGEST <= part <= LARGEST
     if isinstance(part, tuple):
@@ -59,13 +59,13 @@ def _is_sound(part: Any) -> bool:
 
 
 def check_numbers(model: Model) -> None:
-    """Refuse a model with a number that no robot has.
+    """Reject a model with an invalid number.
 
     Raises
     ------
     ReadError
-        When a mass, an inertia, a placement, gravity or another number is infinite or not-a-number; the message names
-        the body, the joint or the frame.
+        When a mass, an inertia, a placement, gravity or another number is infinite or NaN; the message names the body,
+        the joint or the frame.
     """
     named: list[tuple[str, Any]] = [
         ("gravity", model.gravity),

@@ -1,15 +1,15 @@
-"""Closures: what ties two frames of a tree of bodies together, row by row.
+"""Closures: constraints between two frames of a tree of bodies, row by row.
 
-A closure names two frames and the relative motions that it stops, each one row of the closure's Jacobian:
+A closure names two frames and the relative motions that it blocks, each one row of the constraint Jacobian:
 
     x, y, z       the second frame's origin seen from the first, along the first frame's axes
     rx, ry, rz    turning about an axis
 
-Three rows of turning make the axes equal. Two leave the third axis free to turn about: it stays along that of the first
-frame. One leaves two: ``rz`` keeps the first frame's x at right angles to the second's y, as the cross of a universal
-joint does, and so on in a circle. A wheel that rolls on a plane stops the motion of its lowest point, which is no
-motion of a frame and has no position: its rows are of velocities alone. A coupling has one row, ``q``: a sum of
-coordinates of joints, each times its coefficient, stays at its offset, as gears and belts hold it.
+Three rotation rows make the axes equal. Two leave rotation about the third axis free, which stays along that of the
+first frame. One leaves two: ``rz`` keeps the first frame's x perpendicular to the second's y, as the cross of a
+universal joint does, and so on cyclically. A wheel rolling on a plane blocks the velocity of its contact point, which
+has no position constraint: its rows are nonholonomic. A coupling has one row, ``q``: a weighted sum of joint
+coordinates stays at its offset, as with gears and belts.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
-"""The rows there are, in their order."""
+"""All rows, in their order."""
 ROLLING = "rolling"
-"""The kind of closure whose rows are of velocities alone."""
+"""The kind of closure with rows of velocities only."""
 COUPLING = "coupling"
-"""The kind of closure that holds a sum of coordinates."""
+"""The kind of closure that constrains a sum of coordinates."""
 COUPLED = ("q",)
 """The one row of a coupling."""
 
@@ -36,17 +36,17 @@ KINDS: dict[str, tuple[str, ...]] = {
     "planar": ("z", "rx", "ry"),
     ROLLING: ("x", "y"),
 }
-"""The rows of the joints that loops are commonly cut at; turning and sliding are about and along z."""
+"""The rows of the joints at which loops are commonly cut; rotation and translation are about and along z."""
 
 
 @dataclass(frozen=True)
 class Closure:
-    """A tie between two frames by name.
+    """A constraint between two frames given by name.
 
     `rows` are some of :data:`ROWS`. A rolling closure's first frame is the plane, z its normal, and its second frame
-    the wheel, z its axle, of `radius` [m]; its rows are ``x`` and ``y``, in the plane, and ``z`` where the wheel's
-    height is to be held by it too. `coupling` are joints of one coordinate with their coefficients, the sum of which
-    stays at `offset`; such a closure names two of them in place of frames. `line` is where a file says so.
+    the wheel, z its axle, of `radius` [m]; its rows are ``x`` and ``y``, in the plane, and ``z`` where it also
+    constrains the height of the wheel. `coupling` are joints with one coordinate and their coefficients, whose weighted
+    sum stays at `offset`; such a closure names two of them in place of frames. `line` is the line of the file.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Closure:
 
     @property
     def is_coupling(self) -> bool:
-        """Return whether this holds a sum of coordinates."""
+        """Return whether this constrains a sum of coordinates."""
         return bool(self.coupling)
 
     @property
@@ -70,17 +70,17 @@ class Closure:
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        """Return the directions along which the rows stop sliding: 0, 1 and 2 for x, y and z."""
+        """Return the directions whose translation is blocked: 0, 1 and 2 for x, y and z."""
         return tuple(k for k in range(3) if ROWS[k] in self.rows)
 
     @property
     def turns(self) -> tuple[int, ...]:
-        """Return the axes about which the rows stop turning."""
+        """Return the axes about which rotation is blocked."""
         return tuple(k for k in range(3) if ROWS[3 + k] in self.rows)
 
     @property
     def kind(self) -> str:
-        """Return the name of these rows, or the rows themselves where they have none.
+        """Return the name of these rows, or the rows themselves if they have none.
 
         >>> Closure("knee", "shank", "rod").kind
         'point'
@@ -92,7 +92,7 @@ class Closure:
 
 
 def coupling(name: str, terms: Mapping[str, float], offset: float = 0.0, line: int | None = None) -> Closure:
-    """Return the closure by which a sum of coordinates, each times its coefficient, stays at an offset.
+    """Return the closure that keeps a weighted sum of coordinates at an offset.
 
     >>> coupling("gear", {"motor": 1.0, "wheel": -6.0}).kind
     'coupling'

@@ -1,7 +1,7 @@
-"""Edits that leave the joints of a model where they are: frames, inertias, joint attributes, parameters.
+"""Edits that keep the joints of a model: frames, inertias, joint attributes, parameters.
 
-Each returns another model. Names that are not there are refused with a list of those that are; joints are locked and
-models put together in :mod:`appell.model.merge`.
+Each returns another model. An unknown name raises an error that lists the known ones. :mod:`appell.model.merge` locks
+joints and combines models.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import msub, outer
 
 ROUNDING = 1e-13
-"""A part of a whole that rounding makes of zero."""
+"""Relative size below which a number is a rounded zero."""
 LIMITS = tuple(field.name for field in fields(Limits))
 
 
@@ -37,7 +37,7 @@ def frame_of(model: Model, name: object, what: str) -> Frame:
 
 
 def joint_of(model: Model, name: object, what: str) -> int:
-    """Return the body that a joint carries."""
+    """Return the index of the body that a joint carries."""
     names = [body.joint.name for body in model.bodies]
     if not isinstance(name, str) or name not in names:
         raise InputError(_unknown(model, what, "joint", name, names))
@@ -45,7 +45,7 @@ def joint_of(model: Model, name: object, what: str) -> int:
 
 
 def link_of(model: Model, name: object, what: str) -> int | Frame:
-    """Return a link by name: the body that moves with it, `WORLD` for the base, or the frame of one that is fixed."""
+    """Return a link by name: the index of its body, `WORLD` for the base, or the frame of a fixed link."""
     names = [model.base.name, *(body.name for body in model.bodies)]
     if isinstance(name, str) and name in names[1:]:
         return names[1:].index(name)
@@ -71,7 +71,7 @@ def _unknown(model: Model, what: str, kind: str, name: object, names: Any) -> st
 
 
 def with_frame(model: Model, name: str, parent: str, pose: Pose) -> Model:
-    """Return the model with another frame, at a pose in one that it has."""
+    """Return the model with one more frame, at a pose in a known one."""
     frame = frame_of(model, parent, "with_frame")
     if name in model.frame_index:
         raise InputError(f"with_frame: robot '{model.name}' has a frame '{name}' already; give another name")
@@ -94,7 +94,7 @@ def with_link(
     centre: Vector | None = None,
     tensor: Matrix | None = None,
 ) -> Model:
-    """Return the model with another mass, mass centre or inertia about that centre of a link; the others stay."""
+    """Return the model with another mass, mass centre or central inertia of a link; values of None are kept."""
     link = link_of(model, name, "with_link")
     own = own_inertia(model, link)
     changed = Inertia.from_centre(
@@ -124,7 +124,9 @@ def own_inertia(model: Model, link: int | Frame) -> Inertia:
     own = reduce(Inertia.minus, _fixed_inertias(model, link), whole)
     if own is whole or abs(own.mass) > ROUNDING * abs(whole.mass):
         return own
-    size = ROUNDING * max(abs(x) for row in whole.second for x in row)  # of a link without mass rounding would be left
+    size = ROUNDING * max(
+        abs(x) for row in whole.second for x in row
+    )  # rounding would leave a residue of a massless link
     has_second = any(abs(x) > size for row in own.second for x in row)
     return Inertia(0.0, (0.0, 0.0, 0.0), own.second if has_second else NULL)
 
@@ -166,7 +168,7 @@ def with_joint(model: Model, name: str, changes: Mapping[str, float]) -> Model:
 
 
 def with_parameters(model: Model, pi: Sequence[float]) -> Model:
-    """Return the model with parameters π, those of the velocities in its joints."""
+    """Return the model with parameters π, the joint parameters written to the joints."""
     changed = with_traced_parameters(model, pi)
     own, joints = changed.own_joint_parameters, {}
     for i, body in enumerate(model.bodies if own else ()):
@@ -174,7 +176,7 @@ def with_parameters(model: Model, pi: Sequence[float]) -> Model:
         if len(values) > 1:
             raise InputError(
                 f"with_parameters: joint '{body.joint.name}' of robot '{model.name}' has one {_attributes()} for all "
-                f"of its {body.joint.type.nv} velocities, got different ones; give equal ones, or pass parameters= to "
+                f"of its {body.joint.type.nv} velocities, got different ones; use equal values, or pass parameters= to "
                 "the verbs"
             )
         changes: Any = {key: float(x) for key, x in values.pop()._asdict().items()}

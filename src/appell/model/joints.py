@@ -1,11 +1,10 @@
 """Kinds of joint, one small class each, and the table of them.
 
-A joint kind answers three questions and nothing else. *Where is the child?* — its pose in the joint frame as a function
-of q. *How does the child move?* — the columns of its motion subspace, each an angular and a linear part in the child's
-frame, constant there for every kind, so that the joint adds Σ wₖvₖ to the angular velocity and Σ lₖvₖ to the velocity
-of the origin. *How do its coordinates change?* — q̇ as a function of q and v: v itself but for free, ball and planar
-joints. Everything else (recursions, Jacobians, regressors) follows from these; :mod:`appell.model.manifold` says how a
-finite v moves q.
+A joint type defines three functions. *Pose*: the pose of the child in the joint frame as a function of q. *Motion
+subspace*: its columns, each an angular and a linear part in the child's frame, constant there for every type, so that
+the joint adds Σ wₖvₖ to the angular velocity and Σ lₖvₖ to the velocity of the origin. *Rates*: q̇ as a function of q
+and v, equal to v except for free, ball and planar joints. Recursions, Jacobians and regressors follow from these;
+:mod:`appell.model.manifold` integrates a finite motion.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ Scalars = tuple[Scalar, ...]
 
 
 class Column(NamedTuple):
-    """One column of a motion subspace: unit velocity's angular and linear part, in the child's frame."""
+    """One column of a motion subspace: angular and linear part of a unit velocity, in the child's frame."""
 
     angular: Vector
     linear: Vector
 
 
 class Shape(Protocol):
-    """What a kind needs to know of a joint: its axis, and the advance per radian of a screw [m/rad]."""
+    """The geometry of a joint: its axis, and the advance per radian of a screw [m/rad]."""
 
     @property
     def axis(self) -> Vector:
@@ -40,7 +39,7 @@ class Shape(Protocol):
 
 
 class Kind(Protocol):
-    """What a joint kind must answer."""
+    """The protocol of a joint type."""
 
     nq: int
     nv: int
@@ -57,11 +56,11 @@ class Kind(Protocol):
         """Return q̇."""
 
     def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
-        """Return the v of which q̇ is the rate; of a quaternion's rate, what changes its length is left out."""
+        """Return the v that corresponds to q̇; the part of a quaternion's rate that changes its length is ignored."""
 
 
 class _Plain:
-    """What joints have whose velocities are the rates of their coordinates."""
+    """Joints whose velocities are the rates of their coordinates."""
 
     def rates(self, q: Scalars, v: Scalars) -> Scalars:
         """Return v."""
@@ -73,7 +72,7 @@ class _Plain:
 
 
 class Revolute(_Plain):
-    """Turning about an axis; q in radians."""
+    """Rotation about an axis; q in radians."""
 
     nq, nv, turns = 1, 1, True
 
@@ -87,7 +86,7 @@ class Revolute(_Plain):
 
 
 class Prismatic(_Plain):
-    """Sliding along an axis; q in metres."""
+    """Translation along an axis; q in metres."""
 
     nq, nv, turns = 1, 1, False
 
@@ -101,7 +100,7 @@ class Prismatic(_Plain):
 
 
 class Helical(_Plain):
-    """Turning about an axis and advancing along it by the pitch; q in radians."""
+    """Screw motion: rotation about an axis with an advance of the pitch per radian; q in radians."""
 
     nq, nv, turns = 1, 1, True
 
@@ -115,7 +114,7 @@ class Helical(_Plain):
 
 
 class Cylindrical(_Plain):
-    """Turning about an axis (q₁, radians) and sliding along it (q₂, metres)."""
+    """Rotation about an axis (q₁, radians) and translation along it (q₂, metres)."""
 
     nq, nv, turns = 2, 2, False
 
@@ -129,7 +128,7 @@ class Cylindrical(_Plain):
 
 
 class Planar:
-    """Moving in the plane at right angles to the axis.
+    """Planar motion perpendicular to the axis.
 
     q: two positions in the joint frame [m] and the angle [rad]; v: the velocity in the child's own axes and the rate of
     the angle. About z the plane's axes are x and y.
@@ -160,7 +159,7 @@ class Planar:
 
 
 class Ball:
-    """Turning about a point; q: quaternion x y z w, v: angular velocity in the child's frame."""
+    """Rotation about a point; q: quaternion x y z w, v: angular velocity in the child's frame."""
 
     nq, nv, turns = 4, 3, False
 
@@ -173,7 +172,7 @@ class Ball:
         return tuple(Column(axis, ZERO) for axis in IDENTITY)
 
     def rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return ½ q ⊗ (ω, 0), at right angles to q whatever its length."""
+        """Return ½ q ⊗ (ω, 0), orthogonal to q whatever its length."""
         x, y, z, w = q
         a, b, c = (0.5 * rate for rate in v)
         return (w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a, -(x * a + y * b + z * c))
@@ -188,7 +187,7 @@ class Ball:
 
 
 class Free:
-    """Moving freely; q: position, quaternion x y z w; v: linear, then angular velocity, in the child's frame."""
+    """Free motion; q: position, quaternion x y z w; v: linear, then angular velocity, in the child's frame."""
 
     nq, nv, turns = 7, 6, False
 
@@ -201,7 +200,7 @@ class Free:
         return (*(Column(ZERO, axis) for axis in IDENTITY), *(Column(axis, ZERO) for axis in IDENTITY))
 
     def rates(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return the linear velocity in the joint frame, turned by the quaternion's direction, and ½ q ⊗ (ω, 0)."""
+        """Return the linear velocity rotated into the joint frame, and ½ q ⊗ (ω, 0)."""
         return (*matvec(from_quaternion(*q[3:]), (v[0], v[1], v[2])), *Ball().rates(q[3:], v[3:]))
 
     def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
@@ -211,7 +210,7 @@ class Free:
 
 
 def plane(axis: Vector) -> tuple[Vector, Vector]:
-    """Return two unit vectors that with the axis make a right-handed frame: x and y for the axis z.
+    """Return two unit vectors that complete the axis to a right-handed frame: x and y for the axis z.
 
     >>> plane((0.0, 0.0, 1.0))
     ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
@@ -231,4 +230,4 @@ KINDS: dict[str, Kind] = {
     "free": Free(),
 }
 QUATERNION = {"free": slice(3, 7), "ball": slice(0, 4)}
-"""Where the quaternion stands in the coordinates of the kinds that have one."""
+"""The index of the quaternion among the coordinates of the types that have one."""

@@ -1,19 +1,19 @@
 """The lean model: the same dynamics, in frames and with moments that leave the fewest operations.
 
-A robot file puts frames where a draughtsman wanted them. Dynamics does not care, so before a recursion is traced each
-body gets a working frame, and each joint takes over what it cannot tell apart:
+The frames of a robot file are arbitrary for its dynamics. Before a recursion is traced, each body gets a working frame,
+and moments that a joint cannot distinguish move to the parent:
 
 - *Frames.* z along the joint axis, the origin at the foot of the common normal with the parent's axis, x along the
   common normal with the next axis. A constant rotation is then one about x, a position (a, 0, b): Denavit and
   Hartenberg's parameters, with the offset b kept in the parent, where it costs least. Angles of file frames about their
-  own axes vanish into the joint's offset.
-- *Bundles.* Where neighbouring axes are parallel, the bodies share one set of axes that turns with none of them; each
-  body's constants are turned by the sum of its bundle's angles instead of every vector that crosses a joint.
-- *Moments.* Mass on a joint's axis moves no differently with the body than with its parent. So m, h_z and Σ_zz of a
+  own axes become part of the joint's offset.
+- *Bundles.* Where neighbouring axes are parallel, the bodies share one set of axes that rotates with none of them; each
+body's constants are rotated by the sum of its bundle's angles, instead of every vector that crosses a joint.
+- *Moments.* Mass on a joint's axis moves in the same way with the body as with its parent. So m, h_z and Σ_zz of a
   turning body go to its parent, and Σ of a sliding one; what remains are the base parameters of Gautier and Khalil
   (1990), found here by moving moments instead of by formulas.
 
-Torques, the inertia matrix and accelerations are unchanged to rounding. Energies and poses are not for it to give.
+Joint torques, the mass matrix and accelerations are unchanged to rounding. Energies and poses are not preserved.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Z: Vector = (0.0, 0.0, 1.0)
 TURNING = ("revolute", "continuous")
 SLIDING = ("prismatic",)
 ROUNDING = 2e-15
-"""A number this small beside its neighbours is a zero that arithmetic has blurred."""
+"""Relative size below which a number is a rounded zero."""
 NEAR = 4.0
-"""How far a working frame may slide along its axis, in lengths of the robot's longest link."""
+"""Largest shift of a working frame along its axis, in lengths of the robot's longest link."""
 
 
 class Line(NamedTuple):
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 def lean(model: Model, *, is_numeric: bool = True) -> Model:
     """Return a model of the same joints, in the same order, with the same dynamics and the fewest nonzero constants.
 
-    Where inertias are not numbers but scalars of a traced program, frames follow from the joints alone.
+    Where inertias are traced scalars, frames follow from the joints only.
     """
     return _bundle(_regroup(_reframe(model, is_numeric=is_numeric), is_numeric=is_numeric))
 
@@ -63,7 +63,7 @@ def _reframe(model: Model, *, is_numeric: bool) -> Model:
         joint = body.joint
         seat = working[body.parent].inverse().then(joint.placement)  # the joint frame in the parent's working frame
         if joint.kind in TURNING + SLIDING:
-            # of length one, or its rounding would grow with every body
+            # normalised, or its rounding error would grow with every body
             line = Line(seat.position, normalized(matvec(seat.rotation, joint.axis)))
             placed = _seat(line, size, slides=joint.kind in SLIDING)
             # N: the working frame at q = 0, before its own turn about z, seen from the body's frame
@@ -91,9 +91,9 @@ def _with_axis_z(joint: Joint, placed: Pose, turned: Pose, turn: float) -> Joint
 
 
 def _bundle(model: Model) -> Model:
-    """Return the model with the turns of neighbouring parallel axes left to the constants.
+    """Return the model with the rotations of neighbouring parallel axes applied to the constants.
 
-    Vectors then cross the whole bundle unturned, and what turns instead are the few constants of its bodies.
+    Vectors then cross the whole bundle without rotation; the few constants of its bodies are rotated instead.
     """
     deferred: set[int] = set()
     for i, body in enumerate(model.bodies):
@@ -105,7 +105,7 @@ def _bundle(model: Model) -> Model:
 
 
 def _heirs(model: Model) -> dict[int, int]:
-    """Return, per body with children, the child that carries most: its axis shapes the body's working frame."""
+    """Return for each body with children the child with the largest subtree: its axis defines the working frame."""
     size = [1] * len(model.bodies)
     heir: dict[int, int] = {}
     for i in reversed(range(len(model.bodies))):
@@ -133,7 +133,7 @@ def _basis(x: Vector, z: Vector) -> Matrix:
 
 
 def _seat(line: Line, size: float, *, slides: bool) -> Pose:
-    """Return where an axis puts its working frame, seen from its parent's: x along their common normal."""
+    """Return the working frame of an axis in that of its parent: x along their common normal."""
     z = line.direction
     sine = math.hypot(z[0], z[1])
     if sine > ROUNDING:
@@ -158,7 +158,7 @@ def _foot(line: Line, sine: float, size: float) -> Vector:
 
 
 def _turn(model: Model, i: int, heir: int | None, before: Pose, *, is_numeric: bool) -> float:
-    """Return the angle about z that lays the body's x along the common normal with its heir's axis.
+    """Return the angle about z that aligns the body's x with the common normal to its heir's axis.
 
     `before` is the working frame before the turn, in the body's frame.
     """
@@ -183,7 +183,7 @@ def _turn(model: Model, i: int, heir: int | None, before: Pose, *, is_numeric: b
 
 
 def _regroup(model: Model, *, is_numeric: bool) -> Model:
-    """Return the model with every moment that a joint cannot tell from its parent's moved there, tips first."""
+    """Return the model with every moment that a joint cannot distinguish moved to the parent, tips first."""
     moments = [body.inertia for body in model.bodies]
     for i in reversed(range(len(model.bodies))):
         joint, (m, h, s) = model.bodies[i].joint, _clean_inertia(moments[i]) if is_numeric else moments[i]
@@ -216,7 +216,7 @@ def _clean_vector(v: Vector) -> Vector:
 
 
 def _clean_matrix(m: Matrix) -> Matrix:
-    """Return a rotation with blurred zeros and ones made exact."""
+    """Return a rotation with rounded zeros and ones made exact."""
     return (_unit_row(m[0]), _unit_row(m[1]), _unit_row(m[2]))
 
 

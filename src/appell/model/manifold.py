@@ -1,8 +1,8 @@
-"""Configurations as points of a manifold: neutral and random ones, moving by a velocity, the motion between two.
+"""Configurations on a manifold: neutral and random ones, integration of a motion, difference of two.
 
-For most joints q is a number per velocity and moving is adding. A free joint moves by q ⊕ δ = X(q)·exp(δ) with δ =
-(linear, angular) in its own frame, a ball joint by its angular part, a planar joint likewise in its plane; quaternions
-come out normalised. All functions take NumPy arrays with any leading axes and work joint by joint.
+For most joints q has one number per velocity, and q ⊕ δ is a sum. A free joint has q ⊕ δ = X(q)·exp(δ) with δ =
+(linear, angular) in the body frame, a ball joint the angular part of it, a planar joint the same in its plane;
+quaternions are normalised. All functions take NumPy arrays with any leading axes and work joint by joint.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from appell.spatial.scalar import Array
 
 
 class Chart(NamedTuple):
-    """How one kind of joint moves: the four functions of this module for its own coordinates."""
+    """The manifold of one joint type: the four functions of this module for its own coordinates."""
 
     neutral: tuple[float, ...]
     random: Callable[[np.random.Generator, Joint, tuple[int, ...]], Array]
@@ -27,12 +27,12 @@ class Chart(NamedTuple):
 
 
 def neutral(model: Model) -> Array:
-    """Return the configuration with every joint at zero and every quaternion at rest."""
+    """Return the configuration with every joint at zero and identity quaternions."""
     return np.array([x for body in model.bodies for x in chart(body.joint).neutral], dtype=float)
 
 
 def random(model: Model, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """Return random configurations within the joints' limits: ±π or ±1 m where there is none, rotations uniform."""
+    """Return random configurations within the joint limits, ±π or ±1 m by default, with uniform rotations."""
     parts = [chart(body.joint).random(rng, body.joint, shape) for body in model.bodies]
     return np.concatenate(parts, axis=-1) if parts else np.zeros((*shape, 0))
 
@@ -68,7 +68,7 @@ def _jointwise(
 
 
 def chart(joint: Joint) -> Chart:
-    """Return how a joint moves."""
+    """Return the manifold of a joint."""
     return _CHARTS.get(joint.kind) or _FLAT._replace(neutral=(0.0,) * joint.type.nq)
 
 

@@ -1,6 +1,6 @@
-"""Models with other joints: some locked, a part of a model, two models as one.
+"""Models with other joints: joints locked, a subtree, two models combined.
 
-The joints that stay keep their order. Frames stay with the body that carries what they were on.
+The remaining joints keep their order. Frames move to the body that now carries them.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from appell.spatial.pose import Pose
 from appell.spatial.vector import matvec
 
 OPEN = 1e-6
-"""How far apart the ends of a loop may be whose joints are all locked [m, rad]."""
+"""Largest closure error of a loop whose joints are all locked [m, rad]."""
 Seat = tuple[int, Pose]
-"""Where a body of the old model is in the new one: the body that carries it, and its frame's pose in that."""
+"""A body of the old model in the new one: the body that carries it, and the pose of its frame in that."""
 
 
 def locked(model: Model, values: Mapping[int, tuple[float, ...]]) -> Model:
-    """Return the model with the joints of some bodies held at coordinates: their bodies merge, their frames stay.
+    """Return the model with the joints of some bodies locked at coordinates: bodies merge, frames are kept.
 
-    Joints that follow a locked one in a coupled model are locked too. A loop none of whose joints moves any more holds
-    nothing and is left out.
+    Joints that follow a locked one in a coupled model are locked too. A loop without moving joints is removed.
 
     >>> from appell.read.catalogue import read
     >>> locked(read("two-link"), {0: (0.5,)}).nv
@@ -60,8 +59,8 @@ def locked(model: Model, values: Mapping[int, tuple[float, ...]]) -> Model:
         )
     if model.actuators and bodies and not {*model.actuators} - names:
         raise InputError(
-            f"locked: these are all motors of robot '{model.name}' ({listed(model.actuators)}), and passive joints "
-            "remain; leave one motor unlocked"
+            f"locked: these are all actuators of robot '{model.name}' ({listed(model.actuators)}), and passive joints "
+            "remain; leave one actuator unlocked"
         )
     merged = {model.bodies[i].name: own_inertia(model, i) for i in values}
     result = _with_fixed_links(_reseated(model, bodies, replace(model.base, inertia=base), seats), merged)
@@ -71,13 +70,13 @@ def locked(model: Model, values: Mapping[int, tuple[float, ...]]) -> Model:
 
 
 def _held(spring: Spring, at: Mapping[str, float]) -> Spring:
-    """Return a spring with the joints at some coordinates held there."""
+    """Return a spring with some joints locked at their coordinates."""
     rest = spring.reference - sum(c * at[name] for name, c in spring.terms if name in at)
     return replace(spring, terms=tuple(term for term in spring.terms if term[0] not in at), reference=rest)
 
 
 def _with_fixed_links(model: Model, merged: Mapping[str, Inertia]) -> Model:
-    """Return the model with the inertias of links that are part of others now."""
+    """Return the model with the inertias of links that are now part of others."""
     return replace(model, frames=tuple(replace(f, inertia=merged.get(f.name, f.inertia)) for f in model.frames))
 
 
@@ -91,13 +90,13 @@ def _followers(model: Model, values: Mapping[int, tuple[float, ...]]) -> dict[in
 
 
 def _loosened(joint: Joint, placement: Pose, gone: set[str]) -> Joint:
-    """Return a joint at another place; it follows none that is gone."""
+    """Return a joint at another placement; a mimic of a removed joint is dropped."""
     follows = joint.mimic is not None and joint.mimic.joint not in gone
     return replace(joint, placement=placement, mimic=joint.mimic if follows else None)
 
 
 def _is_rigid(model: Model, tie: Closure) -> bool:
-    """Return whether both ends of a loop are on one body; raise where it is open there."""
+    """Return whether both ends of a loop are on one body; raise if the loop is open there."""
     if tie.is_coupling:
         return False
     first, second = (model.frame_index[name] for name in (tie.first, tie.second))
@@ -109,13 +108,13 @@ def _is_rigid(model: Model, tie: Closure) -> bool:
     if worst > OPEN:
         raise InputError(
             f"locked: the values given leave loop '{tie.name}' of robot '{model.name}' open by {worst:.2g}; leave one "
-            "of its joints unlocked, or give values of a closed configuration (robot.assemble)"
+            "of its joints unlocked, or use a closed configuration (robot.assemble)"
         )
     return True
 
 
 def subtree(model: Model, name: str) -> Model:
-    """Return what a link carries, with the link as base; or, by the name of a joint, the joint and what it carries.
+    """Return the subtree of a link, with the link as base; or that of a joint, including the joint.
 
     >>> from appell.read.catalogue import read
     >>> model = subtree(read("puma560"), "joint4")
@@ -127,8 +126,9 @@ def subtree(model: Model, name: str) -> Model:
     root = joint_of(model, name, "subtree") if is_joint else link_of(model, name, "subtree")
     if isinstance(root, Frame):
         raise InputError(
-            f"subtree: link '{name}' is fixed to '{link_name(model, root.body)}', and what it carries is part of that; "
-            "name that link, or a joint that it carries"
+            f"subtree: link '{name}' is fixed to '{link_name(model, root.body)}', and its subtree is part of that "
+            "link; "
+            "use that link, or a joint of its subtree"
         )
     if root == WORLD:
         return model
@@ -143,13 +143,14 @@ def subtree(model: Model, name: str) -> Model:
         body = model.bodies[i]
         if model.is_coupled and body.joint.mimic is not None and body.joint.mimic.joint in gone:
             raise InputError(
-                f"subtree: joint '{body.joint.name}' follows joint '{body.joint.mimic.joint}', which '{name}' does not "
+                f"subtree: joint '{body.joint.name}' follows joint '{body.joint.mimic.joint}', which is not in the "
+                "subtree of "
                 "carry; name a link that carries both"
             )
         joint = _loosened(body.joint, body.joint.placement, gone)
         bodies.append(replace(body, parent=seats[body.parent][0], joint=joint))
     base = Base(link_name(model, origin), Inertia() if is_joint else model.bodies[root].inertia)
-    if is_joint:  # of the parent's frames only its own: the others are of what is left out
+    if is_joint:  # of the parent's frames only its own; the others belong to removed links
         frames = (f for f in model.frames if f.body != above or f.name == base.name)
         model = replace(model, frames=tuple(frames))
     held = [("coupling", tie.name, tie.coupling) for tie in model.closures if tie.is_coupling]
@@ -157,7 +158,8 @@ def subtree(model: Model, name: str) -> Model:
         here = [joint for joint, _ in terms if joint in kept]
         if 0 < len(here) < len(terms):
             raise InputError(
-                f"subtree: {what} '{own}' ties {listed(here)} to joints that '{name}' does not carry; name a link that "
+                f"subtree: {what} '{own}' connects {listed(here)} to joints outside the subtree of '{name}'; choose a "
+                "link that "
                 "carries all of them"
             )
     for tie in (tie for tie in model.closures if not tie.is_coupling):
@@ -165,14 +167,16 @@ def subtree(model: Model, name: str) -> Model:
         here = [frame.name for frame in ends if frame.body in seats]
         if len(here) == 1:
             raise InputError(
-                f"subtree: loop '{tie.name}' ties '{here[0]}' to what '{name}' does not carry; name a link that "
+                f"subtree: loop '{tie.name}' connects '{here[0]}' to a frame outside the subtree of '{name}'; choose a "
+                "link "
+                "that "
                 "carries the whole loop"
             )
     return _reseated(model, bodies, base, seats)
 
 
 def _reseated(model: Model, bodies: Sequence[Body], base: Base, seats: Mapping[int, Seat]) -> Model:
-    """Return the model of some bodies, with the frames, loops and names that are still there."""
+    """Return the model of some bodies, with their frames, loops and names."""
     joints = {body.joint.name for body in bodies}
     frames = tuple(
         replace(f, body=seats[f.body][0], placement=seats[f.body][1].then(f.placement))
@@ -210,11 +214,11 @@ def _reseated(model: Model, bodies: Sequence[Body], base: Base, seats: Mapping[i
 def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "") -> Model:
     """Return two models as one: the base of the other fixed at a pose in a frame of the first, its names prefixed.
 
-    Its joints come behind all that the body of that frame carries. Gravity is that of the first.
+    Its joints come after the subtree of that frame's body. Gravity is that of the first model.
     """
     at, added = frame_of(model, frame, "attached"), prefixed(other, prefix)
     _check_clashes(model, added, prefix)
-    if model.is_coupled != added.is_coupled:  # joints that move by themselves go on doing so
+    if model.is_coupled != added.is_coupled:  # independent joints stay independent
         model, added = (m if m.is_coupled else _unbound(m) for m in (model, added))
     seat, n = at.placement.then(pose), len(added.bodies)
     carried = [i for i in range(len(model.bodies)) if at.body == WORLD or at.body in model.ancestors(i)]
@@ -243,7 +247,7 @@ def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "
 
 
 def _moved(model: Model, seats: Mapping[int, Seat]) -> Model:
-    """Return a model with its bodies in other places."""
+    """Return a model with its bodies in another order."""
     bodies = []
     for body in model.bodies:
         carrier, pose = seats[body.parent]
@@ -253,7 +257,7 @@ def _moved(model: Model, seats: Mapping[int, Seat]) -> Model:
 
 
 def _motors(model: Model) -> tuple[str, ...]:
-    """Return the joints with motors: all but a free base where the model does not name them."""
+    """Return the actuated joints: by default all but a floating base."""
     return model.actuators or tuple(b.joint.name for b in model.independent.bodies if b.joint.kind != "free")
 
 
@@ -268,7 +272,7 @@ def _check_clashes(model: Model, added: Model, prefix: str) -> None:
         if clash:
             raise InputError(
                 f"attached: both robots have {kind} {listed(clash)}; give {'another' if prefix else 'a'} prefix, such "
-                "as prefix='tool_', which begins every name of the one attached"
+                "as prefix='tool_', which is put before all names of the attached robot"
             )
 
 
@@ -284,7 +288,7 @@ def _names(model: Model) -> dict[str, list[str]]:
 
 
 def prefixed(model: Model, prefix: str) -> Model:
-    """Return the model with all its names but its own begun by a prefix.
+    """Return the model with a prefix before all names except its own.
 
     >>> from appell.read.catalogue import read
     >>> prefixed(read("two-link"), "left_").bodies[0].joint.name

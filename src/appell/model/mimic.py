@@ -1,7 +1,7 @@
-"""Joints that follow others: checking what a file says of them, and binding them.
+"""Joints that follow others (mimic joints): checks and coupling.
 
-A follower moves by q = multiplier·q_source + offset. A file's followers move by themselves until :func:`coupled` binds
-them; then v_tree = G·v with a constant G, and the robot has the coordinates of its independent joints alone.
+A follower moves by q = multiplier·q_source + offset. The followers of a file move independently until :func:`coupled`
+couples them; then v_tree = G·v with a constant G, and the robot has only the coordinates of its independent joints.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from appell.model.model import Body, Joint, Mimic, Model
 
 
 def coupled(model: Model) -> Model:
-    """Return the model with its followers bound, each to an independent joint: a chain of followers is resolved.
+    """Return the model with its followers coupled, each to an independent joint; chains of followers are resolved.
 
     Raises
     ------
     ReadError
-        When a joint follows one that is not there or does not move, when joints follow each other in a circle, or when
-        a follower or its source has several coordinates; the message names the file and the line.
+        When a joint follows an unknown or fixed one, when joints follow each other cyclically, or when a follower or
+        its source has several coordinates; the message names the file and the line.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def coupled(model: Model) -> Model:
 
 
 def with_couplings(model: Model) -> Model:
-    """Return a model with loops whose followers are bound by couplings, closures among the others."""
+    """Return a model with loops in which followers are coupled by closures."""
     bound = coupled(model)
     ties = []
     for body in bound.bodies:
@@ -62,7 +62,7 @@ def _bound(body: Body, joints: dict[str, Joint], source: str) -> Body:
         if joint.name in passed:
             circle = " → ".join(f"'{name}'" for name in [*passed[passed.index(joint.name) :], joint.name])
             raise ReadError(
-                f"joints follow each other in a circle ({circle}); remove one mimic", source, follower.mimic.line
+                f"joints follow each other cyclically ({circle}); remove one mimic", source, follower.mimic.line
             )
         passed.append(joint.name)
     return replace(body, joint=replace(follower, mimic=Mimic(joint.name, multiplier, offset, follower.mimic.line)))
@@ -76,17 +76,17 @@ def _source(follower: Joint, mimic: Mimic, joints: dict[str, Joint], source: str
 
 
 def mistake(follower: Joint, mimic: Mimic, joints: dict[str, Joint]) -> str:
-    """Return why a follower cannot be bound, in words; "" where it can."""
+    """Return why a follower cannot be coupled; "" if it can."""
     name = mimic.joint
     if name not in joints:
         return (
-            f"joint '{follower.name}' follows joint '{name}', which is not there or does not move; "
+            f"joint '{follower.name}' follows joint '{name}', which is unknown or does not move; "
             "name a moving joint or remove the mimic"
         )
     for joint in (follower, joints[name]):
         if joint.type.nq > 1:
             return (
                 f"joint '{follower.name}' follows joint '{name}', but '{joint.name}' is {joint.kind} and has "
-                f"{joint.type.nq} coordinates; only joints of one coordinate follow and are followed"
+                f"{joint.type.nq} coordinates; only joints with one coordinate can follow or be followed"
             )
     return ""

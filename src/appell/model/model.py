@@ -1,7 +1,7 @@
-"""What a robot is: moving bodies in parent-first order, the joints that carry them, and named frames.
+"""The model of a robot: moving bodies, parents first, the joints that carry them, and named frames.
 
 A :class:`Model` is frozen. Readers build it through :func:`appell.model.build.build`, which merges fixed joints and
-checks it once; everything after trusts it.
+checks it once; later code relies on it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from appell.spatial.scalar import Scalar, Vector
 from appell.spatial.vector import ZERO, matvec_t
 
 WORLD = -1
-"""The parent of bodies that hang from the fixed world."""
+"""The parent of bodies that are attached to the fixed world."""
 
 ROOT = "root"
-"""The name of a free base's joint."""
+"""The name of a floating base's joint."""
 GRAVITY: Vector = (0.0, 0.0, -9.81)
 Z: Vector = (0.0, 0.0, 1.0)
 Coordinates = tuple[tuple[str, tuple[float, ...]], ...]
@@ -33,7 +33,7 @@ Coordinates = tuple[tuple[str, tuple[float, ...]], ...]
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of a joint: position, speed and effort, in the joint's own units; infinite where a file gives none."""
+    """Limits of a joint: position, velocity and effort, in the joint's units; infinite where a file has none."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mimic:
-    """What a joint follows: q = multiplier·q of another joint + offset; `line` is where the file says so."""
+    """A mimic: q = multiplier·q of another joint + offset; `line` is the line of the file."""
 
     joint: str
     multiplier: float = 1.0
@@ -59,7 +59,7 @@ class Joint:
     q + offset = 0 (only joints of one coordinate have an offset). `pitch` [m/rad] is the advance of a helical joint.
     `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the joint) act on
     the joint's own velocity and acceleration; `stiffness` [N·m/rad] (a spring) on its coordinate's distance from
-    `spring_reference` [rad], for joints of one coordinate. `mimic` is remembered; it binds in a coupled model alone
+    `spring_reference` [rad], for joints of one coordinate. `mimic` takes effect only in a coupled model
     (:mod:`appell.model.mimic`).
     """
 
@@ -79,7 +79,7 @@ class Joint:
 
     @property
     def type(self) -> Kind:
-        """Return what the joint's kind knows."""
+        """Return the joint's type."""
         return KINDS[self.kind]
 
     def pose(self, q: tuple[Scalar, ...]) -> Pose:
@@ -88,7 +88,7 @@ class Joint:
 
     @cached_property
     def seat(self) -> Vector:
-        """Return the joint frame's origin in the joint frame's own axes, with zeros free of rounding."""
+        """Return the joint frame's origin in the joint frame's own axes, with exact zeros."""
         rotation, position = self.placement
         blur = 1e-15 * max(abs(x) for x in position)
         x, y, z = (0.0 if abs(c) <= blur else c for c in matvec_t(rotation, position))
@@ -101,7 +101,7 @@ class Joint:
 
 
 class JointParameters(NamedTuple):
-    """What one velocity of a joint resists with: rotor inertia, viscous damping, Coulomb friction and a spring."""
+    """The joint parameters of one velocity: rotor inertia, viscous damping, Coulomb friction and stiffness."""
 
     armature: Scalar = 0.0
     damping: Scalar = 0.0
@@ -111,11 +111,30 @@ class JointParameters(NamedTuple):
 
 @dataclass(frozen=True)
 class Spring:
-    """A linear spring and damper between joints of one coordinate; the potential is ½·stiffness·(Σ cₖqₖ − reference)².
+    """A linear spring and damper between joints with one coordinate each.
 
-    `terms` are the joints' names with their coefficients c. One joint, c = 1, is a joint spring; two with 1 and −1 are
-    an elastic transmission; a fixed tendon of MJCF is any number of them. Stiffness and damping [N·m/rad, N·m·s/rad]
-    are per unit of Σ cₖqₖ.
+    Its potential energy is ½·stiffness·s² with the stretch s = Σ cₖqₖ − reference. One joint with c = 1 is a joint
+    spring; two joints with 1 and −1 are an elastic transmission; a fixed tendon of MJCF has any number of joints.
+
+    Parameters
+    ----------
+    name
+        The name, different from those of the joints.
+    terms
+        Names of the joints with their coefficients c.
+    stiffness
+        Stiffness per unit of s [N·m/rad, N/m].
+    damping
+        Viscous damping per unit of ṡ [N·m·s/rad, N·s/m].
+    reference
+        The value of Σ cₖqₖ at which the spring is relaxed.
+
+    Examples
+    --------
+    >>> import appell
+    >>> belt = appell.Spring("belt", (("joint1", 1.0), ("joint2", -1.0)), stiffness=50.0)
+    >>> appell.load("two-link").with_springs(belt).model.springs[0].stiffness
+    50.0
     """
 
     name: str
@@ -126,7 +145,7 @@ class Spring:
 
 
 class Stretch(NamedTuple):
-    """What a spring is stretched by, Σ cₖqₖ − reference: per term the place in q, that in v, and c."""
+    """The stretch of a spring, Σ cₖqₖ − reference: for each term its index in q, its index in v, and c."""
 
     terms: tuple[tuple[int, int, float], ...]
     reference: float
@@ -144,9 +163,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body (or to the world): every link and every joint of the file, fixed ones too.
+    """A named frame fixed to a body (or to the world): every link and joint of the file, fixed ones included.
 
-    `inertia` is that of a link which a fixed joint makes part of the body, in the frame; the body's includes it.
+    `inertia` is that of a link fixed to the body, in the frame; the body's inertia includes it.
     """
 
     name: str
@@ -157,7 +176,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line fixed to a body (or to the world), to be drawn; `axis` is that of a joint at its first point, if any."""
+    """A line fixed to a body (or to the world), for drawings; `axis` is that of a joint at its first point, if any."""
 
     body: int
     points: tuple[Vector, ...]
@@ -166,7 +185,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Base:
-    """What is fixed to the world: the root link's name and the inertia of all that is merged into it."""
+    """The fixed base: name of the root link, and the inertia of all links merged into it."""
 
     name: str = "world"
     inertia: Inertia = field(default_factory=Inertia)
@@ -183,23 +202,23 @@ class Model:
     source: str = ""
     base: Base = field(default_factory=Base)
     deferred: frozenset[int] = frozenset()
-    """Bodies whose turn about z the working frames leave out: bundles of parallel axes in a lean model."""
+    """Bodies whose rotation about z the working frames omit: bundles of parallel axes in a lean model."""
     closures: tuple[Closure, ...] = ()
-    """What ties frames of the tree together: the loops of a closed robot."""
+    """The closures of the loops of a closed robot."""
     actuators: tuple[str, ...] = ()
-    """The joints that have motors, where not all have one."""
+    """The actuated joints, if not all are."""
     home: Coordinates = ()
-    """Where to begin closing the loops: coordinates of some joints by name, the others being neutral."""
+    """The start of closing the loops: coordinates of some joints by name; the others are neutral."""
     configurations: tuple[tuple[str, Coordinates], ...] = ()
     """Named configurations: MJCF keyframes and SRDF group states; joints they do not name are neutral."""
     independent_velocities: tuple[str, ...] = ()
     """The independent velocities of a robot with loops, where the file names them."""
     curves: tuple[Curve, ...] = ()
-    """What pictures show of a robot whose joints all meet in one point, so that rods between them have no length."""
+    """Lines for drawings of a robot whose joint axes all meet in one point."""
     springs: tuple[Spring, ...] = ()
-    """Springs and dampers between joints, beside those of the joints themselves."""
+    """Springs and dampers between joints, in addition to those of the joints themselves."""
     own_joint_parameters: tuple[JointParameters, ...] = ()
-    """Joint parameters per velocity in place of those of the joints: traced ones of a parametric program."""
+    """Joint parameters of each velocity in place of those of the joints: traced ones of a parametric program."""
     has_joint_columns: bool = False
     """Whether π has joint parameters even where no joint has any."""
     is_coupled: bool = False
@@ -217,12 +236,12 @@ class Model:
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
-        """Return, per body, where its joint's coordinates stand in q."""
+        """Return for each body the slice of its joint's coordinates in q."""
         return tuple(_slices(body.joint.type.nq for body in self.bodies))
 
     @cached_property
     def v_slices(self) -> tuple[slice, ...]:
-        """Return, per body, where its joint's velocities stand in v."""
+        """Return for each body the slice of its joint's velocities in v."""
         return tuple(_slices(body.joint.type.nv for body in self.bodies))
 
     @cached_property
@@ -234,7 +253,7 @@ class Model:
 
     @cached_property
     def tree(self) -> Model:
-        """Return the model with every joint moving by itself."""
+        """Return the model with every joint moving independently."""
         return replace(self, is_coupled=False) if self.is_coupled else self
 
     @cached_property
@@ -247,7 +266,7 @@ class Model:
 
     @cached_property
     def joint_stretches(self) -> tuple[Stretch | None, ...]:
-        """Return, per velocity, what its joint's own spring is stretched by; None of joints of several coordinates."""
+        """Return for each velocity the stretch of its joint's own spring; None for joints with several coordinates."""
         stretches: list[Stretch | None] = []
         for body, q, v in zip(self.bodies, self.q_slices, self.v_slices, strict=True):
             own = Stretch(((q.start, v.start, 1.0),), body.joint.spring_reference)
@@ -256,7 +275,7 @@ class Model:
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """Return what each spring between joints is stretched by."""
+        """Return the stretch of each spring between joints."""
         places = {
             body.joint.name: (q.start, v.start)
             for body, q, v in zip(self.bodies, self.q_slices, self.v_slices, strict=True)
@@ -273,15 +292,18 @@ class Model:
         return {frame.name: frame for frame in self.frames}
 
     def ancestors(self, body: int) -> Iterator[int]:
-        """Yield a body, its parent, and so on to the one that hangs from the world."""
+        """Yield a body, its parent, and so on to the root."""
         while body != WORLD:
             yield body
             body = self.bodies[body].parent
 
     def floating(self) -> Model:
-        """Return the model with its base set free: a first joint "root" with all other bodies behind it."""
+        """Return the model with a floating base: a first joint "root" that carries all other bodies."""
         if any(body.joint.name == ROOT for body in self.bodies):
-            raise ModelError(f"robot '{self.name}': a floating base is a joint '{ROOT}', and it has one already")
+            raise ModelError(
+                f"robot '{self.name}' already has a joint '{ROOT}', the name of a floating base; load without "
+                "floating=True"
+            )
         root = Body(self.base.name, WORLD, Joint(ROOT, "free"), self.base.inertia)
         bodies = (root, *(replace(body, parent=body.parent + 1) for body in self.bodies))
         frames = (Frame(ROOT, 0, Pose()), *(replace(frame, body=frame.body + 1) for frame in self.frames))
@@ -301,7 +323,7 @@ class Model:
         return replace(self, bodies=bodies, springs=springs, own_joint_parameters=own)
 
     def without_friction(self) -> Model:
-        """Return the model without joint damping and Coulomb friction; rotor inertia and springs stay."""
+        """Return the model without joint damping and Coulomb friction; rotor inertia and springs are kept."""
         return self.without("damping", "friction")
 
     def without_joint_parameters(self) -> Model:
@@ -309,7 +331,7 @@ class Model:
         return replace(self.without(*JointParameters._fields), own_joint_parameters=(), has_joint_columns=False)
 
     def weightless(self) -> Model:
-        """Return the model without gravity and springs: at rest, only forces from outside accelerate it."""
+        """Return the model without gravity and springs: at rest, only external forces accelerate it."""
         return replace(self.without("stiffness"), gravity=ZERO)
 
     @property
@@ -319,7 +341,7 @@ class Model:
 
     @property
     def has_joint_parameters(self) -> bool:
-        """Return whether any joint has damping, Coulomb friction, rotor inertia or a spring, or π is to have them."""
+        """Return whether π includes damping, Coulomb friction, rotor inertia and stiffness."""
         return (
             self.has_joint_columns
             or bool(self.own_joint_parameters)

@@ -1,7 +1,7 @@
-"""The parameters π of a model, in which its dynamics is linear: their order, their values, and a model with others.
+"""The parameters π of a model, in which its dynamics is linear: order, names, values, and models with other values.
 
 Per body ten inertial parameters m, m·c (3), Ixx Ixy Iyy Ixz Iyz Izz about the joint frame's origin; then, where any
-joint has them or the model asks for them, rotor inertia, damping, Coulomb friction and stiffness of every velocity;
+joint has them or `has_joint_columns` is set, rotor inertia, damping, Coulomb friction and stiffness of every velocity;
 then stiffness and damping of every spring between joints. References of springs are geometry.
 """
 
@@ -52,7 +52,7 @@ def parameter_names(model: Model) -> tuple[str, ...]:
 
 
 def velocity_names(model: Model) -> list[str]:
-    """Return a name per velocity: the joint's, with a number where it has several."""
+    """Return one name per velocity: the joint's, with an index if it has several."""
     names = []
     for body in model.bodies:
         n = body.joint.type.nv
@@ -61,7 +61,7 @@ def velocity_names(model: Model) -> list[str]:
 
 
 def with_parameters(model: Model, pi: Sequence[Scalar]) -> Model:
-    """Return the model with parameters π, scalars of any type, in the place of its own.
+    """Return the model with other parameters π, scalars of any type.
 
     >>> from appell.read import from_dh
     >>> model = from_dh([{"a": 0.5, "mass": 2.0}])
@@ -80,6 +80,6 @@ def with_parameters(model: Model, pi: Sequence[Scalar]) -> Model:
 
 
 def without_parameters(model: Model) -> Model:
-    """Return what is left of a model when its parameters are inputs of a program: geometry alone."""
+    """Return the geometry of a model whose parameters are inputs of a program."""
     bare = model.without_joint_parameters()
     return replace(bare, bodies=tuple(replace(body, inertia=Inertia()) for body in bare.bodies))

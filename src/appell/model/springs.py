@@ -1,4 +1,4 @@
-"""Springs and dampers between joints: checking them, and elastic transmissions made of them."""
+"""Springs and dampers between joints: checks, and elastic transmissions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def with_springs(model: Model, springs: Sequence[Spring]) -> Model:
     Raises
     ------
     ModelError
-        When a name is taken, when a joint is not there or has several coordinates, or when stiffness or damping is
+        When a name is taken, when a joint is unknown or has several coordinates, or when stiffness or damping is
         negative; the message names the spring.
 
     Examples
@@ -34,16 +34,17 @@ def with_springs(model: Model, springs: Sequence[Spring]) -> Model:
     for spring in springs:
         subject = f"spring '{spring.name}'"
         if spring.name in taken:
-            raise ModelError(f"{subject}: a joint or another spring has this name; give each a name of its own")
+            raise ModelError(f"{subject}: a joint or another spring has this name; names must be unique")
         taken.add(spring.name)
         if not spring.terms:
-            raise ModelError(f"{subject} acts on no joint; name one or more, each with its coefficient")
+            raise ModelError(f"{subject} has no joint; add one or more, each with its coefficient")
         for name, _ in spring.terms:
             if name not in joints:
-                raise ModelError(f"{subject}: there is no moving joint '{name}'; {alternatives(name, joints)}")
+                raise ModelError(f"{subject}: no moving joint '{name}'; {alternatives(name, joints)}")
             if joints[name].type.nq > 1:
                 raise ModelError(
-                    f"{subject}: joint '{name}' is {joints[name].kind}; only joints of one coordinate have springs"
+                    f"{subject}: joint '{name}' is {joints[name].kind}; only joints with one coordinate may have "
+                    "springs"
                 )
         for fault in unusable(spring):
             raise ModelError(f"{subject}: {fault}")
@@ -61,8 +62,8 @@ class Elasticity:
     """An elastic transmission between a motor and its joint, after Spong (1987).
 
     The motor has a coordinate θ of its own, the angle of its shaft, and the transmission is a spring and a damper of
-    the stretch q − θ/ratio. The rotor's kinetic energy is that of its own spin, ½·rotor_inertia·θ̇²; its mass is part of
-    the link that carries the motor.
+    the stretch q − θ/ratio. The rotor's kinetic energy is that of its own spin, ½·rotor_inertia·θ̇²; its mass is part
+    of the link that carries the motor.
 
     Parameters
     ----------
@@ -89,24 +90,24 @@ class Elasticity:
 
 
 def with_elastic_joints(model: Model, elasticities: Mapping[str, Elasticity]) -> Model:
-    """Return the model with motors of their own behind some joints, and springs between.
+    """Return the model with elastic joints: each gets a motor coordinate and a spring between motor and joint.
 
-    The motor of joint x is the joint "x/motor" behind all others, in the order given; it turns a link "x/rotor" without
-    mass, its rotor inertia being its armature. The spring is called "x/spring". The joint's own armature is gone, its
-    damping and Coulomb friction stay at the joint. Of named actuators the motor takes its joint's place.
+    The motor of joint x is the joint "x/motor", after all others, in the order given; it carries a massless link
+    "x/rotor", and its armature is the rotor inertia. The spring is named "x/spring". The joint's own armature is
+    removed, its damping and Coulomb friction stay at the joint. Among named actuators the motor replaces its joint.
 
     Raises
     ------
     ModelError
-        When there is no such joint, it follows another or has several coordinates, when it is elastic already, when a
-        number cannot be one of a transmission, or when there is no rotor inertia.
+        When a joint is unknown, follows another, has several coordinates or is elastic already, when a number is
+        invalid for a transmission, or when the rotor inertia is missing.
     """
     joints = {body.joint.name: body for body in model.bodies}
     motors: list[Body] = []
     springs: list[Spring] = []
     for name, own in elasticities.items():
         if name not in joints:
-            raise ModelError(f"there is no moving joint '{name}' to be elastic; {alternatives(name, joints)}")
+            raise ModelError(f"with_elastic_joints: no moving joint '{name}'; {alternatives(name, joints)}")
         motors.append(_motor(joints[name], own, taken=joints))
         terms = ((name, 1.0), (motors[-1].joint.name, -1.0 / own.ratio))
         springs.append(Spring(f"{name}/spring", terms, own.stiffness, own.damping))
@@ -130,12 +131,12 @@ def with_elastic_joints(model: Model, elasticities: Mapping[str, Elasticity]) ->
 
 
 def _motor(body: Body, own: Elasticity, taken: Mapping[str, object]) -> Body:
-    """Return the rotor behind a joint, on the link that carries the joint."""
+    """Return the rotor of a joint, on the link that carries the joint."""
     joint, subject = body.joint, f"joint '{body.joint.name}'"
     name = f"{joint.name}/motor"
     if joint.type.nq > 1 or joint.mimic is not None:
         what = f"is {joint.kind}" if joint.type.nq > 1 else f"follows joint '{joint.mimic.joint}'"  # type: ignore[union-attr]  # not None here
-        raise ModelError(f"{subject} {what}; only joints of one coordinate that follow no other have a motor")
+        raise ModelError(f"{subject} {what}; only independent joints with one coordinate can be elastic")
     if name in taken:
         raise ModelError(f"{subject} is elastic already; change the stiffness of its spring '{joint.name}/spring'")
     if not own.stiffness > 0.0 or not own.damping >= 0.0 or not own.ratio:

@@ -1,4 +1,4 @@
-"""Files and tables to models: URDF, xacro, MJCF, SDF, appell's TOML, Denavit–Hartenberg tables; errors name lines."""
+"""Readers of robot files and tables: URDF, xacro, MJCF, SDF, appell's TOML, Denavit–Hartenberg tables."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ __all__ = ["READERS", "from_dh", "read", "read_mjcf", "read_sdf", "read_toml", "
 
 
 ROOTS: dict[str, Callable[..., Model]] = {"robot": read_urdf, "mujoco": read_mjcf, "sdf": read_sdf}
-"""What reads a document, by its outermost element."""
+"""The reader of each root element."""
 
 
 def _read_xml(path: Path, *, gravity: Sequence[float] | None = None) -> Model:
     root = outermost(path)
     if root == "mujocoinclude":
-        what = "a fragment of MJCF (<mujocoinclude>), not a robot"
+        what = "is an MJCF fragment (<mujocoinclude>), not a robot"
         raise FragmentError(f"{what}; load the file that includes it{_named(path)}", shortened(path), 1)
     try:
         return ROOTS.get(root, read_urdf)(path, gravity=gravity)
     except ReadError as error:
         includers = _named(path) if root == "mujoco" else ""
         if includers:
-            said = str(error).removeprefix(f"{shortened(path)}:").strip()
+            reason = str(error).removeprefix(f"{shortened(path)}:").strip()
             raise FragmentError(
-                f"a part of other files; load one of them{includers} ({said})", shortened(path)
+                f"is a part of other files; load one of them{includers} ({reason})", shortened(path)
             ) from None
         raise
 
 
 def _named(path: Path) -> str:
-    """Return the files beside a fragment that include it, for a message; "" where there are none."""
+    """Return the files in the folder of a fragment that include it, for a message; "" if there are none."""
     others = (file for folder in (path.parent, path.parent.parent) for file in sorted(folder.glob("*.xml")))
     names = [file.name for file in islice(others, FRAGMENTS) if file != path and _includes(file, path)]
     return f": {listed(names, 4)}" if names else ""
@@ -58,7 +58,7 @@ def _includes(file: Path, path: Path) -> bool:
 
 
 FRAGMENTS = 200
-"""The most files that are looked through for the one that includes a fragment."""
+"""The largest number of files searched for the one that includes a fragment."""
 
 READERS: dict[str, Callable[..., Model]] = {
     ".urdf": read_urdf,
@@ -67,10 +67,10 @@ READERS: dict[str, Callable[..., Model]] = {
     ".sdf": read_sdf,
     ".toml": read_toml,
 }
-"""What reads a file, by the end of its name; an .xml is read by its outermost element."""
+"""The reader of each extension; an .xml file is read by its root element."""
 XACRO = ".xacro"
 BODIES = ("link", "body", "worldbody", "include")
-"""Elements of which a robot's file has at least one."""
+"""Elements of which a robot file has at least one."""
 
 
 def read(
@@ -80,14 +80,14 @@ def read(
     xacro: Mapping[str, object] | None = None,
     packages: Folders = (),
 ) -> Model:
-    """Return the model of a robot's file, by the end of its name: .urdf, .sdf, .mjcf, .xml, .xacro or .toml.
+    """Return the model of a robot file, by its extension: .urdf, .sdf, .mjcf, .xml, .xacro or .toml.
 
     Parameters
     ----------
     path
         The file.
     gravity
-        Gravity in world axes [m/s²]; the file's own, or 9.81 along −z, unless given.
+        Gravity in world axes [m/s²]; by default that of the file, or 9.81 along −z.
     xacro
         Values for the arguments of a xacro file, by name.
     packages
@@ -96,8 +96,8 @@ def read(
     Raises
     ------
     ReadError
-        When the file is of another kind, cannot be read or does not describe a robot; the message names the file and,
-        where the format tells it, the line.
+        When the extension is unknown, or the file cannot be read or does not describe a robot; the message names the
+        file and, if known, the line.
     InputError
         When gravity is not three finite numbers.
 
@@ -106,8 +106,8 @@ def read(
     >>> read("robot.step")
     Traceback (most recent call last):
     ...
-    appell.errors.ReadError: robot.step: unknown kind of file '.step'; known are '.urdf', '.xml', '.mjcf', '.sdf',
-    '.toml', '.xacro'
+    appell.errors.ReadError: robot.step: unknown extension '.step'; known: '.urdf', '.xml', '.mjcf', '.sdf', '.toml',
+    '.xacro'
     """
     folders = package_folders(packages)
     file = located(path, folders)
@@ -115,23 +115,23 @@ def read(
     if suffix == XACRO:
         return _read_xacro(file, gravity, xacro, folders)
     if xacro is not None:
-        raise InputError(f"load: xacro= is for files that end in .xacro; '{shortened(file)}' does not")
+        raise InputError(f"load: xacro= is for .xacro files; '{shortened(file)}' has another extension")
     if suffix not in READERS:
-        unknown = f"unknown kind of file '{shortened(Path(suffix))}'"
-        kind = unknown if suffix else "a file without an ending such as .urdf"
-        raise ReadError(f"{kind}; known are {listed([*READERS, XACRO])}", shortened(file))
+        unknown = f"unknown extension '{shortened(Path(suffix))}'"
+        kind = unknown if suffix else "no extension"
+        raise ReadError(f"{kind}; known: {listed([*READERS, XACRO])}", shortened(file))
     return READERS[suffix](file, gravity=gravity)
 
 
 def _read_xacro(
     file: Path, gravity: Sequence[float] | None, arguments: Mapping[str, object] | None, packages: Sequence[Path]
 ) -> Model:
-    """Return the model of what a xacro file expands to; lines in messages are those of the expanded text."""
+    """Return the model of an expanded xacro file; line numbers in messages are those of the expanded text."""
     text = expanded(file, arguments, packages)
     if not any(tag(element) in BODIES for element in elements(text.encode())):
         remedy = "load a file that calls its macros"
         raise FragmentError(
-            f"it expands to no link: it defines macros or properties for other files; {remedy}", shortened(file)
+            f"it expands to no link, only to macros or properties for other files; {remedy}", shortened(file)
         )
     reader = ROOTS.get(outermost(text.encode()), read_urdf)
     return replace(reader(text, gravity=gravity, source=f"{shortened(file)} (expanded)"), source=str(file))

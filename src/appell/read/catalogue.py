@@ -1,4 +1,4 @@
-"""Robots that come with appell: the papers' robots and the classics, each a TOML file that names its source."""
+"""The catalogue: robots of the papers and classic ones, each a TOML file that names its source."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["file_text", "names", "random_chain", "read"]
 
 DATA = files("appell") / "data"
 MOST = 10_000
-"""The most joints of a random chain."""
+"""The largest number of joints of a random chain."""
 
 
 def names() -> list[str]:
-    """Return the names of the robots that come with appell.
+    """Return the names of the robots of the catalogue.
 
     >>> "puma560" in names()
     True
@@ -35,32 +35,32 @@ def names() -> list[str]:
 
 
 def file_text(name: str) -> str:
-    """Return the TOML text of a robot that comes with appell.
+    """Return the TOML text of a robot of the catalogue.
 
     >>> "[spherical]" in file_text("sst")
     True
     """
     if name not in names():
-        raise InputError(f"there is no robot '{name}' in the catalogue; {alternatives(name, names(), most=50)}")
+        raise InputError(f"no robot '{name}' in the catalogue; {alternatives(name, names(), most=50)}")
     return DATA.joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
 def read(name: str, *, gravity: Sequence[float] | None = None) -> Model:
-    """Return an open robot that comes with appell.
+    """Return an open robot of the catalogue.
 
-    An inertia that no rigid body has raises no warning here: the PUMA 560's is a measured one, and its file says so.
+    An inertia that no rigid body has raises no warning here: that of the PUMA 560 is measured, as its file notes.
 
     Parameters
     ----------
     name
         One of :func:`names`.
     gravity
-        Gravity in world axes [m/s²]; the file's own unless given.
+        Gravity in world axes [m/s²]; by default that of the file.
 
     Raises
     ------
     InputError
-        When there is no such robot, or it is a closed one.
+        When the robot is unknown, or has loops.
 
     Examples
     --------
@@ -69,26 +69,26 @@ def read(name: str, *, gravity: Sequence[float] | None = None) -> Model:
     """
     text = file_text(name)
     if "\n[spherical]" in text:
-        raise InputError(f"'{name}' is a closed robot, which this reader does not know; appell.load('{name}') gives it")
+        raise InputError(f"'{name}' is a closed robot, which this reader does not support; use appell.load('{name}')")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AppellWarning)
         return read_toml(text, gravity=gravity, source=f"{name}.toml")
 
 
 def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) -> Model:
-    """Return a random general arm of n revolute joints, for measuring and testing.
+    """Return a random general arm of n revolute joints, for benchmarks and tests.
 
-    Nothing in it is zero that could be otherwise: every a, α, d of its modified Denavit–Hartenberg table, every mass
-    centre and every product of inertia. The inertias are those of rigid bodies. Gravity is 9.81 along −z.
+    No constant is zero: every a, α, d of its modified Denavit–Hartenberg table, every mass centre and every product of
+    inertia. The inertias are those of rigid bodies. Gravity is 9.81 along −z.
 
     Parameters
     ----------
     n
         The number of joints.
     rng
-        Where the random numbers come from; the same generator state gives the same arm.
+        The generator of random numbers; the same state gives the same arm.
     vertical
-        Whether the first axis stands along gravity (α₁ = 0), as on most arms that stand on a floor.
+        Whether the first axis is vertical (α₁ = 0), as on most arms that stand on a floor.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def random_chain(n: int, rng: np.random.Generator, *, vertical: bool = False) ->
     (10, True)
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= MOST:
-        raise InputError(f"random_chain: n: expected a whole number from 1 to {MOST}, got {shown(n)}")
+        raise InputError(f"random_chain: n: expected an integer from 1 to {MOST}, got {shown(n)}")
     rows = [_random_row(rng) for _ in range(n)]
     if vertical:
         rows[0]["alpha"] = 0.0

@@ -1,14 +1,14 @@
-"""Loops beside a tree's file: the ``robot.yaml`` of example-parallel-robots, or appell's own toml.
+"""Loops in a separate file: the ``robot.yaml`` of example-parallel-robots, or appell's toml.
 
-A ``robot.yaml`` pairs frames of the tree and says what makes it closed::
+A ``robot.yaml`` pairs frames of the tree and specifies the closures::
 
     closed_loop: [['closedloop1_A', 'closedloop1_B']]   # frames that coincide
     type: ['6d']                                        # '3d': their origins do; '6d': their axes too
-    name_mot: ['mot1', 'mot2']                          # the joints that have motors
-    joint_name: ['rod_ball']                            # optional: joints that are more, or less, than URDF can say
+    name_mot: ['mot1', 'mot2']                          # the actuated joints
+    joint_name: ['rod_ball']                            # optional: joints whose type URDF cannot express
     joint_type: ['SPHERICAL']                           # a ball joint; 'FIXED'; 'UJOINT_XY': about x, then y
 
-A toml file of loops holds ``closures``, ``actuators`` and ``home`` as a robot's own may (:mod:`appell.read.toml`).
+A toml file of loops contains ``closures``, ``actuators`` and ``home`` in the format of :mod:`appell.read.toml`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ AXES = dict(zip("XYZ", IDENTITY, strict=True))
 
 @dataclass(frozen=True)
 class Substitution:
-    """A joint that is of another type than the tree's file says, and the line that says so."""
+    """A joint whose type replaces that of the tree's file, and the line of the replacement."""
 
     joint: str
     type: str
@@ -48,7 +48,7 @@ class Substitution:
 
 @dataclass(frozen=True)
 class Loops:
-    """What closes a tree: pairs of frames, motors, and the joints to substitute before."""
+    """The closures of a tree: pairs of frames, actuators, and joints to substitute first."""
 
     closures: tuple[Closure, ...]
     actuators: tuple[tuple[str, int], ...] = ()
@@ -56,20 +56,20 @@ class Loops:
 
 
 def with_loops(model: Model, path: str | os.PathLike[str]) -> Model:
-    """Return a tree with the loops that a file beside it describes.
+    """Return a tree with the loops of a separate file.
 
     Raises
     ------
     ReadError
         When the file cannot be read, or names a frame or a joint that the tree does not have; the message names the
-        file, the line and the names that are near.
+        file, the line and similar names.
     """
     file = as_path(path, "loops")
     suffix = file.suffix.lower()
     if suffix == ".toml":
         return read_loops(model, file)
     if suffix not in (".yaml", ".yml"):
-        raise ReadError(f"unknown kind of file '{suffix}' for loops; known are '.yaml', '.toml'", shortened(file))
+        raise ReadError(f"unknown extension '{suffix}' of a file of loops; known: '.yaml', '.toml'", shortened(file))
     given = contents(file, most=LARGEST_FILE)
     loops = _loops(given)
     model = _substituted(model, loops.substitutions, given.source)
@@ -84,7 +84,7 @@ def with_loops(model: Model, path: str | os.PathLike[str]) -> Model:
 
 def _check(name: str, known: Sequence[str], what: str, place: Place) -> None:
     if name not in known:
-        raise place.error(f"{what} '{name}' is not in the robot's file; {alternatives(name, known)}")
+        raise place.error(f"{what} '{name}' is not in the robot file; {alternatives(name, known)}")
 
 
 # The yaml
@@ -122,7 +122,7 @@ def _list(top: Mapping[str, Node], key: str, given: Contents, *, optional: bool 
     if key not in top:
         if optional:
             return []
-        raise ReadError(f"there is no '{key}'; add it", given.source)
+        raise ReadError(f"missing key '{key}'; add it", given.source)
     if not top[key].is_list:
         raise ReadError(f"{key}: expected a list", given.source, top[key].line)
     return top[key].items
@@ -132,7 +132,9 @@ def _same_length(first: list[Node], second: list[Node], keys: tuple[str, str], g
     if len(first) != len(second):
         line = (second or first)[-1].line
         raise ReadError(
-            f"{keys[0]} has {len(first)} entries and {keys[1]} {len(second)}; give one for each", given.source, line
+            f"{keys[0]} has {len(first)} entries and {keys[1]} {len(second)}; expected equal numbers",
+            given.source,
+            line,
         )
 
 
@@ -157,7 +159,7 @@ def _closure(pair: Node, kind: Node, given: Contents) -> Closure:
 
 
 def _substituted(model: Model, substitutions: Sequence[Substitution], source: str) -> Model:
-    """Return the tree with some joints of another type, built anew: a fixed joint makes one body of two."""
+    """Return the tree rebuilt with some joints of another type: a fixed joint merges two bodies."""
     if not substitutions:
         return model
     joints = [body.joint.name for body in model.bodies]

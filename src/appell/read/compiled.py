@@ -1,6 +1,6 @@
-"""MuJoCo's compiler and what it makes of a file: the compiled model, the names in it, the flags that switch parts off.
+"""MuJoCo's compiler and its result: the compiled model, its names, and the flags that disable features.
 
-The mujoco package is an extra, so it is imported when the first MJCF file is read, and passed on as `mujoco`.
+The mujoco package is optional; it is imported when the first MJCF file is read, and passed on as `mujoco`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FREE, BALL, SLIDE, HINGE = range(4)
 
 
 def import_mujoco(source: str) -> Any:
-    """Return the mujoco package; `source` is what the error calls the file where there is none."""
+    """Return the mujoco package; `source` is the name of the file in error messages."""
     try:
         return extra("mujoco", "MJCF files need")
     except InputError as error:
@@ -35,7 +35,7 @@ def import_mujoco(source: str) -> Any:
 
 
 def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[str]) -> tuple[Any, list[str]]:
-    """Return the compiled model and what mujoco remarked on the way, which it would else write to a file."""
+    """Return the compiled model and the warnings of mujoco, which it would otherwise write to a file."""
     check_costs(given.data, given.source, Path() if given.is_text else Path(path_or_text).parent)
     remarks: list[str] = []
     listener = mujoco.get_mju_user_warning()
@@ -43,33 +43,33 @@ def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[s
     try:
         if given.is_text:
             return mujoco.MjModel.from_xml_string(given.data.decode("utf-8", "replace").lstrip("\ufeff")), remarks
-        # of a relative path, mujoco looks for some meshes in its folder twice
-        return mujoco.MjModel.from_xml_path(os.path.abspath(path_or_text)), remarks
-    except Exception as error:  # mujoco's own, and what its C++ throws where memory does not suffice
-        said = " ".join(str(error).split()) or type(error).__name__
-        line = re.search(r"\bline (?:number=)?(\d+)", said, re.IGNORECASE)
-        # In a file with includes mujoco does not say which of them the line is in.
+        # MuJoCo looks twice for some meshes of a relative path in its folder
+        return mujoco.MjModel.from_xml_path(str(Path(path_or_text).absolute())), remarks
+    except Exception as error:  # mujoco's own errors, and those of C++ when memory is exhausted
+        reason = " ".join(str(error).split()) or type(error).__name__
+        line = re.search(r"\bline (?:number=)?(\d+)", reason, re.IGNORECASE)
+        # In a file with includes mujoco does not report which of them contains the line.
         is_here = line is not None and b"<include" not in given.data
-        raise ReadError(f"mujoco: {said}", given.source, int(line[1]) if line and is_here else None) from None
+        raise ReadError(f"mujoco: {reason}", given.source, int(line[1]) if line and is_here else None) from None
     finally:
         mujoco.set_mju_user_warning(listener)
 
 
 def is_off(mujoco: Any, compiled: Any, *flags: str) -> bool:
-    """Return whether ``<option><flag>`` disables any of these; flags that this mujoco does not have are not set."""
+    """Return whether ``<option><flag>`` disables any of these; flags unknown to this mujoco are not set."""
     bits = (getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", 0) for flag in flags)
     return any(compiled.opt.disableflags & int(bit) for bit in bits)
 
 
 def gravity_of(mujoco: Any, compiled: Any) -> Vector:
-    """Return gravity in world axes [m/s²], none where its flag disables it."""
+    """Return gravity in world axes [m/s²], zero if its flag disables it."""
     if is_off(mujoco, compiled, "GRAVITY"):
         return ZERO
     return vector(compiled.opt.gravity)
 
 
 def actuator_sums(mujoco: Any, compiled: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return per velocity the damping and the armature of the actuators on hinges and slides, through their gears."""
+    """Return for each velocity the damping and the armature of actuators on hinges and slides, by gear ratio."""
     damping, armature = np.zeros(compiled.nv), np.zeros(compiled.nv)
     for i in range(len(compiled.actuator_trntype)):
         if is_on_axis(mujoco, compiled, i):
@@ -80,7 +80,7 @@ def actuator_sums(mujoco: Any, compiled: Any) -> tuple[NDArray[np.float64], NDAr
 
 
 def own(compiled: Any, name: str, i: int) -> Any:
-    """Return an entry of an array that older releases of mujoco do not have, 0 there."""
+    """Return an entry of an array, 0 for releases of mujoco without that array."""
     array = getattr(compiled, name, None)
     return 0.0 if array is None else array[i]
 
@@ -98,7 +98,7 @@ def joints_of(compiled: Any, i: int) -> range:
 
 
 def anchor_of(compiled: Any, j: int) -> Vector:
-    """Return the point of the body's frame that a joint turns about; the origin for joints that turn about none."""
+    """Return the anchor of a joint in the body's frame; the origin for joints without one."""
     return vector(compiled.jnt_pos[j]) if compiled.jnt_type[j] in (BALL, HINGE) else ZERO
 
 
@@ -109,13 +109,13 @@ def is_on_axis(mujoco: Any, compiled: Any, i: int) -> bool:
 
 
 def word(enumeration: Any, value: Any) -> str:
-    """Return the MJCF word of a value: "muscle" of mjDYN_MUSCLE."""
+    """Return the MJCF keyword of a value: "muscle" for mjDYN_MUSCLE."""
     return str(enumeration(int(value)).name).split("_", 1)[1].lower()
 
 
 @dataclass(frozen=True)
 class Names:
-    """A name for each body, joint and site of the compiled model, and for each joint the link it carries."""
+    """Names of each body, joint and site of the compiled model, and for each joint the link it carries."""
 
     bodies: list[str]
     joints: list[str]
@@ -124,7 +124,7 @@ class Names:
 
 
 def names_of(mujoco: Any, compiled: Any, source: str) -> Names:
-    """Return the names of the file, and made-up ones where it has none: ``body3``, ``body3_joint``, ``site0``."""
+    """Return the names of the file, and generated ones for unnamed elements: ``body3``, ``body3_joint``, ``site0``."""
 
     def given(kind: Any, count: int) -> list[str]:
         try:
@@ -144,7 +144,7 @@ def names_of(mujoco: Any, compiled: Any, source: str) -> Names:
 
 
 def _filled(names: list[str], proposal: Callable[[int], str], others: Sequence[str] = ()) -> list[str]:
-    """Return the names with the empty ones filled in, each unlike any other."""
+    """Return the names with generated ones in place of empty ones, all unique."""
     taken = {*names, *others}
     result = []
     for i, name in enumerate(names):
@@ -154,7 +154,7 @@ def _filled(names: list[str], proposal: Callable[[int], str], others: Sequence[s
 
 
 def fresh(name: str, taken: set[str]) -> str:
-    """Return the name, or the name with the first number that makes it new.
+    """Return the name, or the name with the first number that makes it unique.
 
     >>> fresh("leg", {"leg", "leg2"})
     'leg3'

@@ -1,8 +1,8 @@
 """Joints of an MJCF file that depend on each other: equalities that make one follow another, and fixed tendons.
 
 A fixed tendon has the length L = Σ cₖqₖ of hinges and slides. Its stiffness and damping are a spring between joints
-(:class:`appell.model.model.Spring`). ``<equality><joint>`` and ``<equality><tendon>`` with a line for their polynomial
-say that a sum of coordinates is constant; where two joints remain in it, one follows the other as a mimic joint does.
+(:class:`appell.model.model.Spring`). ``<equality><joint>`` and ``<equality><tendon>`` with a linear polynomial keep a
+weighted sum of coordinates constant; with two joints in it, one follows the other as a mimic joint does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Tie(NamedTuple):
 def ties(mujoco: Any, compiled: Any) -> dict[int, Tie]:
     """Return the equality constraints by which one hinge or slide follows another.
 
-    Not a second one of a joint, nor one that would close a circle.
+    A second one of a joint, or one that would form a cycle, is skipped.
     """
     found: dict[int, Tie] = {}
     leaders: dict[int, int] = {}
@@ -49,12 +49,12 @@ def ties(mujoco: Any, compiled: Any) -> dict[int, Tie]:
 
 
 def mimic(names: Names, tie: Tie) -> Mimic:
-    """Return what the follower of a tie has."""
+    """Return the mimic of the follower of a tie."""
     return Mimic(names.joints[tie.leader], tie.slope, tie.offset)
 
 
 def _candidates(mujoco: Any, compiled: Any, i: int) -> Iterator[Tie]:
-    """Yield how an equality can be read as a tie: a joint's own way, a tendon's by either of its joints."""
+    """Yield the possible ties of an equality: one for a joint, two for a tendon, by either of its joints."""
     kinds = {int(mujoco.mjtEq.mjEQ_JOINT): _joint_term, int(mujoco.mjtEq.mjEQ_TENDON): _tendon_term}
     term = kinds.get(int(compiled.eq_type[i]))
     if term is None or not compiled.eq_active0[i] or compiled.eq_data[i, 2:5].any():
@@ -79,12 +79,12 @@ def _candidates(mujoco: Any, compiled: Any, i: int) -> Iterator[Tie]:
 
 
 def _joint_term(mujoco: Any, compiled: Any, j: int) -> tuple[Terms, float]:
-    """Return a joint's coordinate, and what it is in the file's pose."""
+    """Return the index of a joint's coordinate, and its value in the file's pose."""
     return {j: 1.0}, float(compiled.qpos0[compiled.jnt_qposadr[j]])
 
 
 def _tendon_term(mujoco: Any, compiled: Any, i: int) -> tuple[Terms, float]:
-    """Return the terms of a fixed tendon's length, and that length in the file's pose; no terms of a spatial one."""
+    """Return the terms of a fixed tendon's length, and that length in the file's pose; none if spatial."""
     return fixed_terms(mujoco, compiled, i), float(compiled.tendon_length0[i])
 
 
@@ -92,7 +92,7 @@ def _tendon_term(mujoco: Any, compiled: Any, i: int) -> tuple[Terms, float]:
 
 
 def fixed_terms(mujoco: Any, compiled: Any, i: int) -> Terms:
-    """Return the coefficients of a fixed tendon by joint; none of a spatial one."""
+    """Return the coefficients of a fixed tendon by joint; none for a spatial tendon."""
     terms: Terms = {}
     first = int(compiled.tendon_adr[i])
     for k in range(first, first + int(compiled.tendon_num[i])):
@@ -104,7 +104,7 @@ def fixed_terms(mujoco: Any, compiled: Any, i: int) -> Terms:
 
 
 def tendon_springs(mujoco: Any, compiled: Any, names: Names) -> tuple[Spring, ...]:
-    """Return the springs and dampers that fixed tendons are."""
+    """Return the springs and dampers of fixed tendons."""
     taken, springs = {*names.joints}, []
     for i in range(compiled.ntendon):
         terms = fixed_terms(mujoco, compiled, i)
@@ -121,7 +121,7 @@ def tendon_springs(mujoco: Any, compiled: Any, names: Names) -> tuple[Spring, ..
 
 
 def unread_tendons(mujoco: Any, compiled: Any) -> Iterator[str]:
-    """Yield spatial tendons, and what of fixed ones is no linear spring or damper."""
+    """Yield spatial tendons, and the nonlinear features of fixed ones."""
     is_sprung = not is_off(mujoco, compiled, "PASSIVE", "SPRING")
     is_damped = not is_off(mujoco, compiled, "PASSIVE", "DAMPER")
     is_rubbing = not is_off(mujoco, compiled, "CONSTRAINT", "FRICTIONLOSS")

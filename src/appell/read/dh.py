@@ -1,16 +1,16 @@
-"""Robots out of Denavit–Hartenberg tables, modified (Craig, Khalil) and standard (Paul).
+"""Robots from Denavit–Hartenberg tables, modified (Craig, Khalil) and standard (Paul).
 
 Row i of a table places frame i relative to frame i − 1. Its four numbers are used in this order:
 
-    modified:  X_{i−1,i} = Rx(α) · Tx(a) · Rz(θ) · Tz(d)          frame i turns about its own z
-    standard:  X_{i−1,i} = Rz(θ) · Tz(d) · Tx(a) · Rx(α)          frame i turns about z of frame i − 1
+    modified:  X_{i−1,i} = Rx(α) · Tx(a) · Rz(θ) · Tz(d)          frame i rotates about its own z
+    standard:  X_{i−1,i} = Rz(θ) · Tz(d) · Tx(a) · Rx(α)          frame i rotates about z of frame i − 1
 
 A revolute joint adds q to θ, a prismatic one adds q to d: the number in the row is the offset at q = 0.
 
-A body's frame must turn about an axis through its own origin, which the standard frame i, at the far end of link i,
-does not. But the standard product, cut before Tx(a)·Rx(α) instead of after, is the modified one with a and α taken
-from the row before. So both tables become the same bodies; the inertia that a standard table gives in frame i is moved
-to the joint by Tx(a)·Rx(α), and the frame itself is kept under the name ``dh1``, ``dh2``, …
+A body's frame must rotate about an axis through its own origin, which the standard frame i, at the far end of link i,
+does not. But the standard product, cut before Tx(a)·Rx(α) instead of after, is the modified one with a and α taken from
+the row before. So both tables become the same bodies; the inertia that a standard table gives in frame i is moved to
+the joint by Tx(a)·Rx(α), and the frame itself is kept under the name ``dh1``, ``dh2``, …
 """
 
 from __future__ import annotations
@@ -66,31 +66,36 @@ def from_dh(
     Parameters
     ----------
     rows
-        One row a joint, from the base outwards. A plain row is (a, α, d, θ) [m, rad, m, rad], a revolute joint that
-        carries no mass. A row with more to say is a dictionary of any of
+        One row per joint, from the base outwards. A plain row is (a, α, d, θ) [m, rad, m, rad], a revolute joint of a
+        link without mass. A complete row is a dictionary of any of
 
-        - ``a``, ``alpha``, ``d``, ``theta``: the geometry, 0 where absent; angles in radians or as text, "90 deg";
-        - ``kind``: "revolute" (as where absent), "continuous" or "prismatic";
+        - ``a``, ``alpha``, ``d``, ``theta``: the geometry, 0 by default; angles in radians or as text, "90 deg";
+        - ``kind``: "revolute" (the default), "continuous" or "prismatic";
         - ``mass`` [kg], ``centre`` [m] and ``inertia`` about the centre [kg·m²], as 3 numbers (the diagonal), 6 (xx,
           xy, yy, xz, yz, zz) or 3 rows of 3; or ``parameters``, the ten numbers m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz
           about the origin. All in the table's own frame i;
         - ``limits``: a dictionary of ``lower``, ``upper``, ``velocity``, ``effort``;
-        - ``damping``, ``friction``, ``armature``: the joint's losses and rotor inertia;
+        - ``damping``, ``friction``, ``armature``: viscous damping, Coulomb friction and rotor inertia of the joint;
         - ``stiffness``, ``spring_reference``: the joint's spring, and the coordinate at which it is relaxed;
-        - ``name`` and ``link``: names, joint1, joint2, … and link1, link2, … where absent.
+        - ``name`` and ``link``: names, by default joint1, joint2, … and link1, link2, ….
     modified
-        Whether the table is a modified one (Craig, Khalil) or a standard one (Paul).
+        True for a modified table (Craig, Khalil), False for a standard one (Paul).
     d_sign
         −1 where the table counts d against z, as valera2003 does with its D; 1 otherwise.
     name
         The robot's name.
     gravity
-        Gravity in the axes of frame 0 [m/s²]; 9.81 along −z unless given.
+        Gravity in the axes of frame 0 [m/s²]; 9.81 along −z by default.
+
+    Returns
+    -------
+    Model
+        The model of the arm.
 
     Raises
     ------
     ReadError
-        When a row is not one; the message names the row, counted from 0, and the key.
+        When a row is invalid; the message names the row, counted from 0, and the key.
 
     Examples
     --------
@@ -100,7 +105,7 @@ def from_dh(
     >>> model.bodies[0].joint.placement.rotation
     ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
-    The same planar arm by both conventions; the standard frame dh1 sits at the link's far end:
+    The same planar arm by both conventions; the standard frame dh1 is at the far end of the link:
 
     >>> planar = from_dh([(0.0, 0.0, 0.0, 0.0), (0.3, 0.0, 0.0, 0.0)])
     >>> paul = from_dh([(0.3, 0.0, 0.0, 0.0), (0.2, 0.0, 0.0, 0.0)], modified=False)
@@ -131,15 +136,15 @@ def arm(
     name: str = "robot",
     gravity: Vector = GRAVITY,
 ) -> Model:
-    """Return the arm of rows that stand at a place, as :func:`from_dh` and the toml reader both need it.
+    """Return the arm of the rows at a place; shared by :func:`from_dh` and the toml reader.
 
     >>> arm([(0.0, 0.0, 0.0, 0.0)], Place()).nq
     1
     """
     if not rows:
-        raise place.error("there is no row; a robot needs at least one joint")
+        raise place.error("no row; a robot needs at least one joint")
     if d_sign not in (1, -1):
-        raise place.error(f"d_sign is 1, or -1 where d counts against z; got {shown(d_sign)}")
+        raise place.error(f"d_sign: expected 1, or -1 where d counts against z; got {shown(d_sign)}")
     table = [_row(row, d_sign, i, place.at(i)) for i, row in enumerate(rows)]
     tips = [Pose() if modified else row.twist for row in table]
     roots = [row.twist for row in table] if modified else [Pose(), *tips[:-1]]
@@ -155,7 +160,7 @@ def arm(
 
 @dataclass(frozen=True)
 class _Row:
-    """A row taken apart: Tx(a)·Rx(α), what is fixed of Rz(θ)·Tz(d), and the joint that moves the rest."""
+    """A parsed row: Tx(a)·Rx(α), the constant part of Rz(θ)·Tz(d), and the joint."""
 
     link: str
     joint: Joint
@@ -169,7 +174,7 @@ def _row(given: object, d_sign: int, index: int, place: Place) -> _Row:
     check_keys(entries, ROW_KEYS, place)
     kind = text(entries.get("kind", "revolute"), place.at("kind"))
     if kind not in DH_KINDS:
-        raise place.at("kind").error(f"unknown kind '{kind}'; a table of this form has {listed(DH_KINDS)}")
+        raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(DH_KINDS)}")
     a, d = (number(entries.get(key, 0.0), place.at(key)) for key in ("a", "d"))
     alpha, theta = (angle(entries.get(key, 0.0), place.at(key)) for key in ("alpha", "theta"))
     d = d_sign * d + 0.0
@@ -192,7 +197,7 @@ def _row(given: object, d_sign: int, index: int, place: Place) -> _Row:
 
 
 def joint_parameters(entries: Mapping[str, object], turns: bool, place: Place) -> dict[str, Any]:
-    """Return damping, friction, armature and the spring of a joint's table, 0 where absent."""
+    """Return damping, friction, armature and the spring of a joint's table, 0 by default."""
     found: dict[str, Any] = {key: number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS[:-1]}
     reference = entries.get("spring_reference", 0.0)
     return found | {"spring_reference": (angle if turns else number)(reference, place.at("spring_reference"))}

@@ -1,8 +1,8 @@
 """Loops of an MJCF file: ``<equality>`` constraints that tie bodies or sites together, as closures.
 
-``<connect>`` makes two points one, ``<weld>`` two frames. MuJoCo keeps of a connect the point in either body's frame,
-of a weld the point in the second body's frame and the first body's view of it, position and quaternion. A tie to a
-mocap body is left out: such a body goes where a user puts it. So is one within a link, which holds nothing.
+``<connect>`` makes two points coincide, ``<weld>`` two frames. MuJoCo stores for a connect the point in both bodies'
+frames, for a weld the point in the second body's frame and its pose in the first body's, position and quaternion.
+Constraints on a mocap body are skipped, since a user moves such a body, and so are those within one link.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Mount = tuple[str, Pose]
 
 
 class Equalities(NamedTuple):
-    """What the constraints amount to: closures, the frames they name, and which constraints they come from."""
+    """The result: closures, the frames they name, and the indices of their constraints."""
 
     closures: tuple[Closure, ...] = ()
     frames: tuple[Frame, ...] = ()
@@ -34,7 +34,7 @@ def equalities(
     bodies: Sequence[Body],
     pose: Callable[[Any, Any], Pose],
 ) -> Equalities:
-    """Return the closures of a compiled model; `pose` makes one of a position and a quaternion."""
+    """Return the closures of a compiled model; `pose` converts a position and a quaternion to a pose."""
     if is_off(mujoco, compiled, "CONSTRAINT", "EQUALITY"):
         return Equalities()
     index = {body.name: i for i, body in enumerate(bodies)}
@@ -47,7 +47,7 @@ def equalities(
         ends = _ends(mujoco, compiled, i, kind, pose) if kind in ("connect", "weld") else []
         if not compiled.eq_active0[i] or not ends or any(compiled.body_mocapid[body] >= 0 for body, _ in ends):
             continue
-        if len({mounts[body][0] for body, _ in ends}) == 1:  # on one link, where it holds nothing
+        if len({mounts[body][0] for body, _ in ends}) == 1:  # within one link, without effect
             continue
         name = mujoco.mj_id2name(compiled, mujoco.mjtObj.mjOBJ_EQUALITY, i) or fresh(f"{kind}{i}", taken)
         taken.add(name)
@@ -61,7 +61,7 @@ def equalities(
 
 
 def _ends(mujoco: Any, compiled: Any, i: int, kind: str, pose: Callable[[Any, Any], Pose]) -> list[tuple[int, Pose]]:
-    """Return the two frames that a constraint makes one: each a body and a pose in it."""
+    """Return the two frames that a constraint makes coincide, each as a body and a pose in it."""
     objects = [int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])]
     if compiled.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE:
         return [(int(compiled.site_bodyid[k]), pose(compiled.site_pos[k], compiled.site_quat[k])) for k in objects]
@@ -90,7 +90,7 @@ def keyframes(mujoco: Any, compiled: Any, names: Names) -> tuple[tuple[str, Coor
 
 
 def coordinates(compiled: Any, names: Names, qpos: Any) -> Coordinates:
-    """Return the coordinates of every joint: those of the pose that the file draws are ``compiled.qpos0``."""
+    """Return the coordinates of every joint; those of the file's pose are ``compiled.qpos0``."""
     found = []
     for j, name in enumerate(names.joints):
         first = int(compiled.jnt_qposadr[j])

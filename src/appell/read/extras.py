@@ -1,4 +1,4 @@
-"""Packages that not every installation has: loaded here and nowhere else, when something needs them."""
+"""Optional packages: imported only here, when they are needed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ PACKAGES = {
     "yaml": "pyyaml",
     "zstandard": "appell[logs]",
 }
-"""What pip installs, by the package that is imported."""
+"""The pip requirement of each imported package."""
 
 
 def extra(package: str, what: str, otherwise: str = "") -> Any:
-    """Return a package, or a module of it, that `what` needs; `otherwise` is another remedy than to install it.
+    """Return an optional package, or a module of it, that `what` needs; `otherwise` is an alternative to installing it.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Output files: a reader sees the old content or the new, never a part of it, whatever ends the writer.
+"""Output files, written atomically: a reader sees the old content or the new, never a part of it.
 
-Content is written to a draft beside its place, which then takes the place in one step. Symbolic links are followed, so
-that a link stays a link. Devices and pipes are written to directly. A killed process leaves at most a hidden draft,
-which a later write into the same folder removes.
+Content is written to a temporary file in the same folder, which then replaces the target in one step. Symbolic links
+are followed and stay links. Devices and pipes are written to directly. A killed process leaves at most a hidden
+temporary file, which a later write into the same folder removes.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from appell.model.build import listed
 from appell.read.regular import as_path
 
 DRAFT = ".appell-draft"
-"""The end of a draft's name."""
+"""The suffix of temporary files."""
 STALE = 3600.0
-"""The age at which a draft is taken for that of a killed process [s]; writing one takes seconds at most."""
+"""The age from which a temporary file is assumed to be that of a killed process [s]; writing takes seconds at most."""
 
 
 def extension(what: str, path: Any, known: Sequence[str]) -> str:
-    """Return the extension of an output file, one of those known; devices and pipes without one have the first.
+    """Return the extension of an output file, one of the known ones; for devices and pipes without one, the first.
 
     Raises
     ------
     InputError
-        When `path` is no path or its extension is unknown; the message begins with `what`.
+        When `path` is not a path or its extension is unknown; the message begins with `what`.
 
     >>> extension("run.save", "run.CSV", (".npz", ".csv")), extension("run.save", "/dev/null", (".npz", ".csv"))
     ('.csv', '.npz')
@@ -51,7 +51,7 @@ def extension(what: str, path: Any, known: Sequence[str]) -> str:
 
 
 def write(path: str | os.PathLike[str], content: str | bytes) -> Path:
-    """Write a file in one step and return its path; missing folders are made.
+    """Write a file atomically and return its path; missing folders are created.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> Path:
 
 
 def write_together(contents: Mapping[Path, str | bytes]) -> None:
-    """Write several files, all of them or, when one cannot be written, none.
+    """Write several files, or none if one of them cannot be written.
 
-    Only a process killed between two of the final steps, which take microseconds, can leave new files beside old ones.
+    Only a process killed between the final renames, which take microseconds, can leave a mix of new and old files.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _write_stream(place: Path, data: bytes) -> None:
         with os.fdopen(os.open(place, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb") as file:
             file.write(data)
         return
-    for stream in (sys.stdout, sys.stderr):  # what was printed before comes first
+    for stream in (sys.stdout, sys.stderr):  # earlier output comes first
         if stream is not None:
             stream.flush()
     with open(descriptor, "wb", closefd=False) as file:
@@ -149,7 +149,7 @@ def _write_stream(place: Path, data: bytes) -> None:
 
 
 def _draft_path(place: Path) -> Path:
-    """Return an unused name beside the file that a path leads to, whose folder is made."""
+    """Return an unused name in the folder of the file, which is created if missing."""
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISDIR(place.stat().st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -174,7 +174,7 @@ def _restore(place: Path, old: bytes | None) -> None:
 
 
 def _remove_stale(folder: Path) -> None:
-    """Remove the drafts of killed processes."""
+    """Remove the temporary files of killed processes."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(DRAFT) and entry.stat().st_mtime < time.time() - STALE:

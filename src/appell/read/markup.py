@@ -1,4 +1,4 @@
-"""XML as bytes: where elements and attributes begin and end, and edits that leave all else as it is."""
+"""XML as bytes: positions of elements and attributes, and edits that leave everything else unchanged."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from xml.parsers import expat
 from appell.errors import ReadError
 
 SAME = 1e-14
-"""Relative difference up to which a number of the file is left as it stands."""
+"""Relative difference up to which a number of the file is left unchanged."""
 DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml\b[^>]*\?>")
 ENCODING = re.compile(rb"encoding\s*=\s*[\"']([^\"']+)")
 START = re.compile(rb"<[^\s/>]+(?:\s+[^\s=]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*(/?)>")
 ATTRIBUTE = re.compile(rb"([^\s=<]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 ENCODINGS = ("utf-8", "us-ascii", "iso-8859-1")
-"""Encodings whose bytes below 128 are those of ASCII, so that numbers can be exchanged in them."""
+"""Encodings that contain ASCII, in which numbers can be replaced."""
 
 
 class Span(NamedTuple):
@@ -29,15 +29,15 @@ class Span(NamedTuple):
 
 @dataclass
 class Node:
-    """An element: its name without prefix, its attributes, the spans of their values, and where its tags are."""
+    """An element: its name without prefix, its attributes, the spans of their values and of its tags."""
 
     tag: str
     attributes: dict[str, str]
     start: int
     inside: int
-    """Behind the start tag."""
+    """The end of the start tag."""
     is_empty: bool
-    """Whether the start tag is all of it: ``<link/>``."""
+    """Whether the element is empty: ``<link/>``."""
     spans: dict[str, Span] = field(default_factory=dict)
     children: list[Node] = field(default_factory=list)
     end: int = 0
@@ -57,12 +57,12 @@ class Node:
 
 
 def parse(data: bytes, source: str) -> Node:
-    """Return the outermost element of a document that has been read already.
+    """Return the root element of a document that was read before.
 
     Raises
     ------
     ReadError
-        When its encoding is none of :data:`ENCODINGS`, or it is no XML to a strict parser.
+        When its encoding is not one of :data:`ENCODINGS`, or a strict parser rejects it.
 
     >>> robot = parse(b'<robot><link name="base"/></robot>', "arm.urdf")
     >>> robot.children[0].attributes["name"], robot.children[0].is_empty
@@ -74,7 +74,7 @@ def parse(data: bytes, source: str) -> Node:
     encoding = {"utf8": "utf-8", "ascii": "us-ascii", "latin-1": "iso-8859-1"}.get(encoding, encoding)
     if encoding not in ENCODINGS or b"\0" in data:
         raise ReadError("a template must be in UTF-8; convert it", source, 1)
-    # readers differ in what they allow of the declaration, which says nothing else that is needed here
+    # readers differ in how they check the declaration, which is not needed otherwise
     blank = b" " * len(declared[0]) + data[len(declared[0]) :] if declared else data
     top = Node("", {}, 0, 0, False)
     stack = [top]
@@ -82,7 +82,7 @@ def parse(data: bytes, source: str) -> Node:
 
     def opened(name: str, attributes: dict[str, str]) -> None:
         tag = START.match(blank, parser.CurrentByteIndex)
-        assert tag is not None  # or expat would have refused it
+        assert tag is not None  # or expat would have rejected it
         node = Node(name.rpartition(":")[2], attributes, tag.start(), tag.end(), bool(tag[1]))
         for found in ATTRIBUTE.finditer(blank, tag.start(), tag.end()):
             which = 2 if found[2] is not None else 3
@@ -103,7 +103,7 @@ def parse(data: bytes, source: str) -> Node:
 
 
 class Edits:
-    """Changes of a document, to be made together."""
+    """Edits of a document, applied together."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -111,7 +111,7 @@ class Edits:
         self._newline = b"\r\n" if b"\r\n" in data else b"\n"
 
     def made(self) -> bytes:
-        """Return the document with all changes."""
+        """Return the document with all edits."""
         pieces, at = [], 0
         for (start, end), text in sorted(self._changes, key=lambda change: change[0]):
             pieces += [self._data[at:start], text]
@@ -119,9 +119,9 @@ class Edits:
         return b"".join((*pieces, self._data[at:]))
 
     def set(self, node: Node, name: str, values: Sequence[float], size: float = 0.0) -> None:
-        """Give an attribute other numbers; those that are equal up to rounding stay, as does the space between.
+        """Set the numbers of an attribute; those equal up to rounding, and the white space between, are kept.
 
-        `size` is how large numbers of this kind are here, where it is more than these numbers are.
+        `size` is the scale of the comparison, if larger than these numbers.
         """
         span = node.spans.get(name)
         texts = [number(x) for x in values]
@@ -142,7 +142,7 @@ class Edits:
                 self._changes.append((where, text.encode()))
 
     def add(self, parent: Node, lines: Sequence[tuple[int, str]]) -> None:
-        """Add lines of text behind the last child of an element; each has its depth below the element."""
+        """Add lines of text after the last child of an element, each with its depth below the element."""
         indent = self._indent(parent)
         unit = indent or b"  "
         text = b"".join(self._newline + indent + unit * depth + line.encode() for depth, line in lines)

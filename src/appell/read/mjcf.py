@@ -3,14 +3,14 @@
 What is read is the compiled model, an `mjModel`: bodies with their inertia, joints, sites and gravity. A body of MuJoCo
 may move by several joints in a row, each about an anchor of its own:
 
-    X_PB(q) = X_PB(0) · Πₖ T(pₖ)·Jₖ(qₖ)·T(−pₖ),      T(p): a shift by p; pₖ: the anchor of joint k, in the body's frame
+    X_PB(q) = X_PB(0) · Πₖ T(pₖ)·Jₖ(qₖ)·T(−pₖ),      T(p): a translation by p; pₖ: the anchor of joint k, in the body's
+    frame
 
-So every joint gets a link of its own with its frame at the anchor, all but the last without mass. The last one is the
-body where its anchor is the body's origin; elsewhere the body is a frame on it, at T(−p). A body without joints is a
-frame on the one that carries it. A joint that ``<equality>`` ties to another by a line follows it, as a mimic joint
-does, and fixed tendons are springs between joints (:mod:`appell.read.couplings`); bodies that equalities tie together
-close loops (:mod:`appell.read.equalities`). What a tree of rigid bodies cannot hold is named in one warning, see
-:mod:`appell.read.unread`.
+Every joint therefore gets a link of its own with its frame at the anchor, all but the last without mass. The last one
+is the body if its anchor is the body's origin; otherwise the body is a frame on it, at T(−p). A body without joints is
+a frame on its parent. A joint that ``<equality>`` couples linearly to another follows it as a mimic joint, and fixed
+tendons are springs between joints (:mod:`appell.read.couplings`); equalities between bodies close loops
+(:mod:`appell.read.equalities`). Unsupported features are listed in one warning, see :mod:`appell.read.unread`.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import ZERO, sub
 
 NOWHERE: Matrix = ((math.nan,) * 3,) * 3
-"""The rotation of a quaternion that has none; the model's check names the link or the joint that has it."""
+"""The rotation of an invalid quaternion; the check of the model names its link or joint."""
 UNBOUNDED = 1e10
-"""A bound from here on is none: MuJoCo's own largest number."""
+"""Limits from here on are infinite: MuJoCo's largest number."""
 UNNAMED = "MuJoCo Model"
-"""What MuJoCo calls a model without a name."""
+"""MuJoCo's name of an unnamed model."""
 
 
 def read_mjcf(
@@ -67,27 +67,27 @@ def read_mjcf(
 ) -> Model:
     """Return the model of an MJCF file, or of MJCF text.
 
-    Joints keep their names and MuJoCo's order; those without a name get one: ``body3_joint``. Every body and every site
-    is a frame; a link that is not one of the file's bodies is called after body and joint.
+    Joints keep their names and MuJoCo's order; unnamed ones get names such as ``body3_joint``. Every body and every
+    site is a frame; a link that is not a body of the file is named after body and joint.
 
     Parameters
     ----------
     path_or_text
         A path, or the text itself: a string that begins with ``<``.
     gravity
-        Gravity in world axes [m/s²]; that of ``<option gravity>`` unless given.
+        Gravity in world axes [m/s²]; by default that of ``<option gravity>``.
     source
-        What errors call the file; its path unless given.
+        The name of the file in error messages; by default its path.
 
     Raises
     ------
     ReadError
-        When mujoco is not installed, or does not compile the file; the message has mujoco's own words.
+        When mujoco is not installed, or cannot compile the file; the message quotes mujoco.
 
     Warns
     -----
     AppellWarning
-        Once, naming everything in the file that acts on the motion and is left out: servos, contacts, fluids, …
+        Once, listing the features of the file that act on the motion and are not supported: servos, contacts, fluids, …
 
     Examples
     --------
@@ -117,7 +117,7 @@ def model_of_compiled(
     gravity: Sequence[float] | None = None,
     remarks: Sequence[str] = (),
 ) -> Model:
-    """Return the model of an `mjModel`, and warn of what is left out; `untitled` is its name where it has none."""
+    """Return the model of an `mjModel`, and warn of unsupported features; `untitled` is the default name."""
     names, followers = names_of(mujoco, compiled, source), ties(mujoco, compiled)
     tree = _tree(mujoco, compiled, names, followers)
     model = build(
@@ -145,10 +145,10 @@ def _title(compiled: Any) -> str:
 
 
 def _warn(source: str, left_out: list[str], remarks: Sequence[str]) -> None:
-    said = [f"not represented and left out: {', '.join(left_out)}"] if left_out else []
-    said += [f"mujoco: {' '.join(remark.split())}" for remark in dict.fromkeys(remarks)]
-    if said:
-        warnings.warn(f"{source}: {'; '.join(said)}", AppellWarning, stacklevel=4)
+    parts = [f"not supported and ignored: {', '.join(left_out)}"] if left_out else []
+    parts += [f"mujoco: {' '.join(remark.split())}" for remark in dict.fromkeys(remarks)]
+    if parts:
+        warnings.warn(f"{source}: {'; '.join(parts)}", AppellWarning, stacklevel=4)
 
 
 # Bodies and joints
@@ -156,7 +156,7 @@ def _warn(source: str, left_out: list[str], remarks: Sequence[str]) -> None:
 
 @dataclass
 class _Tree:
-    """Links with their inertia, the joints between them, and per MuJoCo body where it is: a link and a pose in it."""
+    """Links with their inertia, the joints between them, and the link and pose of each MuJoCo body."""
 
     moments: dict[str, Inertia] = field(default_factory=dict)
     connections: list[Connection] = field(default_factory=list)
@@ -185,7 +185,7 @@ def _tree(mujoco: Any, compiled: Any, names: Names, followers: dict[int, Tie]) -
 
 
 def _losses(mujoco: Any, compiled: Any) -> list[dict[str, float]]:
-    """Return damping, friction and armature per velocity, those of the actuators on its joint included."""
+    """Return damping, friction and armature of each velocity, including those of the actuators on its joint."""
     damping, armature = actuator_sums(mujoco, compiled)
     damping = damping * 0.0 if is_off(mujoco, compiled, "PASSIVE", "DAMPER") else damping + compiled.dof_damping
     friction = compiled.dof_frictionloss
@@ -226,7 +226,7 @@ def _inertia(compiled: Any, i: int) -> Inertia:
 
 
 def _frames(compiled: Any, names: Names, tree: _Tree, model: Model) -> tuple[Frame, ...]:
-    """Return joints, links, bodies and sites as frames, body by body; a name that two of them have is the body's."""
+    """Return joints, links, bodies and sites as frames, body by body; a shared name denotes the body."""
     index = {body.name: i for i, body in enumerate(model.bodies)}
     of_bodies = {*names.bodies, *names.links}
     of_both = {*of_bodies, *names.joints}
@@ -262,7 +262,7 @@ def _pose(position: Any, quaternion: Any) -> Pose:
 
 
 def _rotation(quaternion: Any) -> Matrix:
-    """Return the rotation of a quaternion w x y z, exact where it is one of quarter turns but for rounding."""
+    """Return the rotation of a quaternion w x y z, exact for quarter turns up to rounding."""
     values = quaternion.tolist()
     size = math.hypot(*values)
     if not 0.0 < size < math.inf:

@@ -1,4 +1,4 @@
-"""What an MJCF file asks of MuJoCo's compiler, looked at before: files that would block it, counts that take hours."""
+"""Limits on MJCF files, checked before MuJoCo compiles them: no pipes or devices, no excessive counts."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from appell.read.regular import file_bytes, shortened
 from appell.read.xml import Element, elements, line_of, tag
 
 COPIES = 10_000
-"""The most copies that <replicate> may make, those inside each other multiplied: its time grows with their square."""
+"""The largest number of copies by <replicate>, nested ones multiplied: its time grows with their square."""
 ENTRIES = 10**8
-"""The most numbers that an attribute may ask memory for: a texture of 10,000 × 10,000."""
+"""The largest number of entries that attributes may allocate: a texture of 10,000 × 10,000."""
 ALLOCATED = {"texture": ("width", "height"), "hfield": ("nrow", "ncol"), "flexcomp": ("count",)}
-"""Attributes whose product is allocated; of <size> each is, but for its text `memory`."""
+"""Attributes whose product is allocated; for <size> each one is, except the text `memory`."""
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 INCLUDING = ("include", "model")
 
 
 def check_costs(data: bytes, source: str, folder: Path, seen: frozenset[Path] = frozenset()) -> None:
-    """Refuse an MJCF text, or one that it includes, that would keep MuJoCo's compiler from ending.
+    """Reject an MJCF text that would block MuJoCo's compiler, itself or by a file that it includes.
 
     Raises
     ------
     ReadError
-        When a file that it names is a pipe or a device, or a count is beyond what a robot needs; faults of any other
-        kind are the compiler's to name.
+        When it names a pipe or a device, or a count exceeds its limit; other faults are left to the compiler.
     """
     every = list(elements(data))
     folders = [folder, *(folder / x for element in every for key in FOLDERS if (x := element.get(key)))]
@@ -49,7 +48,7 @@ def check_costs(data: bytes, source: str, folder: Path, seen: frozenset[Path] = 
 
 def _joined(folder: Path, name: str) -> Path | None:
     """Return the place of a file that exists."""
-    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+    with contextlib.suppress(OSError, ValueError):  # an invalid file name
         return folder / name if name and (folder / name).exists() else None
     return None
 
@@ -66,14 +65,14 @@ def _check_counts(element: Element, source: str) -> None:
         entries = math.prod(_count(element, key) for key in keys)
         if entries > ENTRIES:
             raise ReadError(
-                f"<{tag(element)} {' '.join(keys)}> asks for {entries:g} numbers, more than {ENTRIES:g}",
+                f"<{tag(element)} {' '.join(keys)}> allocates {entries:g} numbers, more than {ENTRIES:g}",
                 source,
                 line_of(element),
             )
 
 
 def _count(element: Element, name: str) -> float:
-    """Return the product of an attribute's numbers, 1 where they are none; negative ones are the compiler's to name."""
+    """Return the product of an attribute's numbers, 1 for invalid ones; the compiler reports negative ones."""
     product = 1.0
     for token in (element.get(name) or "").split():
         with contextlib.suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Arrays out of .npz files: headers are checked before memory is taken for the numbers; nothing is unpickled."""
+"""Arrays from .npz files: headers are checked before memory is allocated, and nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from appell.spatial.scalar import Array
 
 SUFFIX = ".npy"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How numpy's savez and savez_compressed pack; both state the size before."""
+"""The compression methods of numpy's savez and savez_compressed; both declare the size."""
 HEADERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -25,14 +25,14 @@ REMEDY = "save it by numpy.savez, which does not compress, or in parts"
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
-    """Return the arrays of an .npz file by name, of numbers and text alone.
+    """Return the arrays of an .npz file by name, only of numbers and text.
 
     Raises
     ------
     ReadError
-        When there is no such file, it is no whole archive of arrays, an array has Python objects or not the size that
-        its header states, or all of them expand to more than :func:`appell.read.regular.check_expansion` allows; the
-        message names the file and the array.
+        When the file is missing or is not a complete archive of arrays, an array contains Python objects or has another
+        size than its header declares, or the arrays expand to more than :func:`appell.read.regular.check_expansion`
+        allows; the message names the file and the array.
     """
     source, part = shortened(path), ""
     try:
@@ -44,14 +44,14 @@ def read_arrays(path: Path) -> dict[str, Array]:
             for entry in entries:
                 part = entry.filename.removesuffix(SUFFIX)
                 if part in arrays:
-                    raise ReadError(f"part '{part}' is there twice", source)
+                    raise ReadError(f"part '{part}' is defined twice", source)
                 with archive.open(entry) if entry.compress_type in METHODS else _refused(entry) as member:
                     arrays[part] = _array(member, entry.file_size)
             return arrays
     except ReadError:
         raise
-    except Exception as error:  # zipfile, zlib and NumPy raise whatever a damaged file makes them stumble over
-        where = f"part '{part}': " if part else "is no whole .npz file of arrays: "
+    except Exception as error:  # zipfile, zlib and NumPy raise errors of many types on damaged files
+        where = f"part '{part}': " if part else "incomplete or damaged .npz file: "
         raise ReadError(f"{where}{_described(error)}", source) from None
 
 
@@ -69,14 +69,14 @@ def _array(member: IO[bytes], size: int) -> Array:
     """Return the array of an entry of so many bytes, header included."""
     version = np.lib.format.read_magic(member)
     if version not in HEADERS:
-        raise ValueError(f"an array of version {version}; known are {', '.join(map(str, HEADERS))}")
+        raise ValueError(f"array format version {version} is not supported; known: {', '.join(map(str, HEADERS))}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of headers that Python 2 wrote, or that are damaged
+        warnings.simplefilter("ignore")  # headers written by Python 2, or damaged ones
         shape, is_fortran, dtype = HEADERS[version](member)
     if dtype.itemsize == 0:
-        raise ValueError(f"has entries of no size ({dtype})")
+        raise ValueError(f"has entries of zero size ({dtype})")
     if dtype.hasobject:
-        raise ValueError("holds Python objects, which are not read; save numbers")
+        raise ValueError("contains Python objects, which are not loaded; save numbers")
     if any(isinstance(n, bool) or n < 0 for n in shape):
         raise ValueError(f"has shape {shape}")
     declared, stored = math.prod(shape) * dtype.itemsize, size - member.tell()

@@ -1,7 +1,7 @@
-"""A model as links and joints again, the way a file lists them: what the writers of URDF and toml share.
+"""A model as a list of links and joints, as files have it; shared by the writers of URDF and toml.
 
-Merged links come back as frames: a link without mass, fixed to the body that carries it. Its mass stays in the body;
-`included` is the part that it has in that.
+Merged links become frames: massless links fixed to the body that carries them. Their mass stays in the body; `included`
+is their share of it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
 
 UNFIT = re.compile(r"[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\$\{|\$\(")
-"""What a name in XML cannot hold: control characters, and what reads as an expression of xacro."""
+"""Characters not allowed in names in XML: control characters and xacro expressions."""
 
 
 class Outline(NamedTuple):
-    """Links, the root first, and the joints between them; every joint stands behind its parent's."""
+    """Links, the root first, and the joints between them, parents first."""
 
     links: list[Link]
     connections: list[Connection]
 
 
 def outline(model: Model) -> Outline:
-    """Return the links and joints that :func:`appell.model.build.build` makes the same model of.
+    """Return the links and joints from which :func:`appell.model.build.build` makes the same model.
 
     >>> from appell.read.catalogue import read
     >>> [connection.joint.name for connection in outline(read("two-link")).connections][:2]
@@ -39,7 +39,7 @@ def outline(model: Model) -> Outline:
     """
     taken = {frame.name for frame in model.frames} | {body.name for body in model.bodies}
     root = model.base.name
-    if root in {body.name for body in model.bodies}:  # a free base keeps its name, and what it moves against needs one
+    if root in {body.name for body in model.bodies}:  # a floating base keeps its name, and its parent needs one
         root = _unused(root, taken)
     names = {WORLD: root, **{i: body.name for i, body in enumerate(model.bodies)}}
     links = [Link(root, model.base.inertia), *(Link(body.name, body.inertia) for body in model.bodies)]
@@ -56,7 +56,7 @@ def outline(model: Model) -> Outline:
 
 
 def _places(model: Model) -> list[int]:
-    """Return where among the frames each body comes first; a body without a frame stands behind the one before it."""
+    """Return the index of each body's first frame; a body without a frame follows the one before it."""
     first: dict[int, int] = {}
     for k, frame in enumerate(model.frames):
         first.setdefault(frame.body, k)
@@ -67,10 +67,10 @@ def _places(model: Model) -> list[int]:
 
 
 def _fixed(model: Model) -> Iterator[tuple[str, str, int]]:
-    """Yield joint, link and place among the frames of what is fixed.
+    """Yield joint, link and frame index of fixed links.
 
-    Joint and link of one weld stand in a row. A frame that stands alone becomes a link with a joint of its own name,
-    which :func:`appell.model.build.build` makes one frame of again.
+    Joint and link of one weld are adjacent. A single frame becomes a link with a joint of the same name, which
+    :func:`appell.model.build.build` merges to one frame again.
     """
     own = own_frames(model)
     frames = [(k, frame) for k, frame in enumerate(model.frames) if frame not in own]
@@ -88,32 +88,32 @@ def _fixed(model: Model) -> Iterator[tuple[str, str, int]]:
 
 
 def own_frames(model: Model) -> set[Frame]:
-    """Return the frames that bodies and their joints have by being there."""
+    """Return the implicit frames of bodies and their joints."""
     owners = [(model.base.name, WORLD)]
     owners += [(name, i) for i, body in enumerate(model.bodies) for name in (body.name, body.joint.name)]
     return {Frame(name, i, Pose()) for name, i in owners}
 
 
 def unlisted_frames(model: Model) -> list[Frame]:
-    """Return the frames besides those of bodies and their joints."""
+    """Return all frames except those of bodies and their joints."""
     own = own_frames(model)
     return [frame for frame in model.frames if frame not in own]
 
 
 def check_names(model: Model, what: str) -> None:
-    """Raise where a name has characters that a format cannot hold.
+    """Raise an error if a name has characters that a format does not allow.
 
     Raises
     ------
     ModelError
-        When XML cannot hold a name; `what` is the format.
+        When a name is not allowed in XML; `what` is the format.
     """
     bodies = (name for body in model.bodies for name in (body.name, body.joint.name))
     frames = (frame.name for frame in model.frames)
     ties = (closure.name for closure in model.closures)
     for name in (model.name, model.base.name, *bodies, *frames, *ties):
         if name != name.strip() or UNFIT.search(name):
-            raise ModelError(f"robot '{model.name}': {what} cannot hold the name {name!r}; save as .toml")
+            raise ModelError(f"robot '{model.name}': {what} does not allow the name {name!r}; save as .toml")
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -121,7 +121,7 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def without_offset(joint: Joint) -> Joint:
-    """Return the same joint with its offset moved into its placement, for formats that have none."""
+    """Return the same joint with its offset moved into its placement, for formats without offsets."""
     if not joint.offset:
         return joint
     return replace(joint, placement=joint.placement.then(joint.pose((0.0,))), offset=0.0)
@@ -136,7 +136,7 @@ def roll_pitch_yaw(r: Matrix) -> Vector:
     """
     pitch = math.atan2(-r[2][0], math.hypot(r[0][0], r[1][0]))
     yaw = math.atan2(r[1][0], r[0][0])
-    # of Rz(−yaw)·R, so that roll makes up for what rounding left undecided in yaw
+    # of Rz(−yaw)·R, so that roll compensates the rounding of yaw
     c, s = math.cos(yaw), math.sin(yaw)
     roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
     return (roll + 0.0, pitch + 0.0, yaw + 0.0)

@@ -1,4 +1,4 @@
-"""Where robots' files are: ``~``, ``package://`` and ROS packages by name, and names of robot_descriptions."""
+"""Locations of robot files: ``~``, ``package://``, ROS packages by name, and names of robot_descriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from appell.read.values import shown
 from appell.read.xml import elements, tag
 
 VARIABLES = {"ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": "share"}
-"""Variables with folders of packages, and where the packages are in each."""
+"""Environment variables with folders of packages, and the subfolder of packages in each."""
 SCHEME = "package://"
 MANIFEST = "package.xml"
 
@@ -24,35 +24,35 @@ Folders = Iterable[str | os.PathLike[str]]
 
 
 def ros_folders() -> Iterator[Path]:
-    """Yield the folders in which ROS looks for packages."""
+    """Yield the folders in which ROS searches for packages."""
     for variable, inside in VARIABLES.items():
         for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
             yield Path(folder, inside)
 
 
 def package_folders(packages: Folders) -> list[Path]:
-    """Return the folders that a caller gave as `packages`.
+    """Return the folders of the argument `packages`.
 
     >>> package_folders(["no/such/folder"])
     Traceback (most recent call last):
     ...
-    appell.errors.InputError: packages: there is no folder 'no/such/folder'; name one that holds ROS packages
+    appell.errors.InputError: packages: no such folder 'no/such/folder'; expected a folder of ROS packages
     """
     if isinstance(packages, str | os.PathLike):
         packages = [packages]
     folders = [as_path(folder, "packages") for folder in packages]
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(f"packages: there is no folder '{folder}'; name one that holds ROS packages")
+            raise InputError(f"packages: no such folder '{folder}'; expected a folder of ROS packages")
     return folders
 
 
 def find_package(name: str, packages: Iterable[Path], file: Path) -> Path | None:
-    """Return the folder of a ROS package: among `packages`, where ROS looks, and in the folders above a file.
+    """Return the folder of a ROS package: among `packages`, in the search path of ROS, and in the folders above a file.
 
-    A folder is the package if it has its name, or a ``package.xml`` with that name. Packages stand in the given folders
-    or are these folders, in those of ROS, and beside or above the file. Where there is none, a folder above the file is
-    taken for it whose name begins with the package's or the other way round, as in ``ur5_description`` for ``ur5``.
+    A folder is the package if it has its name, or a ``package.xml`` with that name. Packages are the given folders or
+    inside them, in those of ROS, and next to or above the file. Otherwise a folder above the file is used whose name
+    begins with the package's or vice versa, as in ``ur5_description`` for ``ur5``.
     """
     above = list(file.resolve().parents)[:-1]
     for root in (*packages, *ros_folders(), *above):
@@ -62,7 +62,7 @@ def find_package(name: str, packages: Iterable[Path], file: Path) -> Path | None
     alike = [place for place in above if place.name.startswith(name) or name.startswith(f"{place.name}_")]
     if alike:
         warnings.warn(
-            f"{shortened(file)}: there is no package '{name}'; folder '{alike[0]}' above the file is taken for it",
+            f"{shortened(file)}: package '{name}' not found; using folder '{alike[0]}' above the file",
             AppellWarning,
             stacklevel=4,
         )
@@ -78,18 +78,18 @@ def _manifest_name(folder: Path) -> str:
 
 
 def located(given: object, packages: Iterable[Path]) -> Path:
-    """Return the path that a caller means, ``~`` and ``package://`` resolved.
+    """Return a path with ``~`` and ``package://`` resolved.
 
     Raises
     ------
     ReadError
-        When there is no such package.
+        When the package is not found.
 
     >>> located("package://no_such_package/arm.urdf", [])
     Traceback (most recent call last):
     ...
-    appell.errors.ReadError: package://no_such_package/arm.urdf: there is no package 'no_such_package'; give its folder
-    by packages=[…], or set ROS_PACKAGE_PATH
+    appell.errors.ReadError: package://no_such_package/arm.urdf: package 'no_such_package' not found; pass its folder in
+    packages=[…], or set ROS_PACKAGE_PATH
     """
     text = os.fspath(given) if isinstance(given, str | os.PathLike) else given
     if not isinstance(text, str) or not text.startswith(SCHEME):
@@ -97,11 +97,11 @@ def located(given: object, packages: Iterable[Path]) -> Path:
     name, _, inside = text.removeprefix(SCHEME).partition("/")
     folder = find_package(name, packages, Path("here"))
     if folder is None:
-        raise ReadError(f"there is no package '{name}'; {PACKAGES_REMEDY}", text)
+        raise ReadError(f"package '{name}' not found; {PACKAGES_REMEDY}", text)
     return folder / inside
 
 
-PACKAGES_REMEDY = "give its folder by packages=[…], or set ROS_PACKAGE_PATH"
+PACKAGES_REMEDY = "pass its folder in packages=[…], or set ROS_PACKAGE_PATH"
 
 
 class Description(NamedTuple):
@@ -115,12 +115,12 @@ class Description(NamedTuple):
 def description(name: str) -> Description | None:
     """Return the file of a name of robot_descriptions such as "panda_description", or None where it is not installed.
 
-    The package clones the robot's repository with git, where its cache does not have it.
+    The package clones the robot's repository with git, unless its cache has it.
 
     Raises
     ------
     InputError
-        When it knows no such robot, or cannot fetch it; the message has the names that are near.
+        When the robot is unknown or cannot be fetched; the message lists similar names.
     """
     if not name.endswith("_description") or not is_installed("robot_descriptions"):
         return None
@@ -129,10 +129,10 @@ def description(name: str) -> Description | None:
         raise InputError(f"load: robot_descriptions has no {shown(name)}; {alternatives(name, known)}")
     try:
         module = extra(f"robot_descriptions.{name}", "names of robots need")
-    except Exception as error:  # git's, the network's, the disk's
-        said = " ".join(str(error).split()) or type(error).__name__
+    except Exception as error:  # errors of git, the network or the disk
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(
-            f"load: robot_descriptions could not fetch '{name}': {said}; check git and the network"
+            f"load: robot_descriptions could not fetch '{name}': {reason}; check git and the network"
         ) from None
     for attribute in ("URDF_PATH", "XACRO_PATH", "MJCF_PATH"):
         if path := getattr(module, attribute, None):

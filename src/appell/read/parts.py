@@ -1,4 +1,4 @@
-"""Joints in parts, for formats that have hinges, slides and balls alone; and inertias for those that need some."""
+"""Joints split into hinges, slides and balls, for formats that have only these; and minimal inertias."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, negate
 
 SMALLEST = 1e-15
-"""The least mass [kg] and second moment [kg·m²] that simulators take for those of a moving body."""
+"""The smallest mass [kg] and second moment [kg·m²] that simulators accept for a moving body."""
 CLIPPED = 1e-12
-"""Relative size up to which a negative second moment is rounding."""
+"""Relative size up to which a negative second moment is a rounding error."""
 UNEQUAL = ("planar", "free")
-"""Kinds whose velocities are along the child's own axes, and those of their parts along the joint frame's."""
+"""Types whose velocities are in the child's axes, while those of their parts are in the joint frame's axes."""
 
 
 def parts(joint: Joint) -> list[Joint]:
     """Return the hinges, slides and balls that make up a joint, in the order of its coordinates.
 
-    The first stands where the joint does, the others where the first is; a body behind the last moves as behind the
+    The first has the placement of the joint, the others are at the first; a body after the last moves as after the
     joint. A screw is a hinge and a slide that follows it.
 
     >>> [part.kind for part in parts(Joint("spindle", "cylindrical"))]
@@ -53,7 +53,7 @@ def parts(joint: Joint) -> list[Joint]:
 
 
 def home_of(model: Model) -> dict[str, tuple[float, ...]]:
-    """Return the coordinates of every joint at home; neutral ones where the model has none."""
+    """Return the home coordinates of every joint; neutral by default."""
     given = dict(model.home)
     neutral = {"free": (0.0,) * 6 + (1.0,), "ball": (0.0, 0.0, 0.0, 1.0)}
     home = {
@@ -82,7 +82,7 @@ def part_coordinates(joint: Joint, q: tuple[float, ...], pieces: list[Joint]) ->
 def principal(inertia: Inertia) -> tuple[Matrix, Vector] | None:
     """Return the principal axes at the mass centre and the moments about them, of at least the smallest size.
 
-    None where no rigid body has such an inertia.
+    None if no rigid body has such an inertia.
     """
     second = inertia.moved(Pose(IDENTITY, negate(inertia.centre))).second
     largest = max(map(abs, principal_second_moments(inertia)))

@@ -1,4 +1,4 @@
-"""Where a value stands in what is being read, and the errors that say so."""
+"""Positions of values in files, and the errors that name them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from appell.read.regular import DESCRIPTION, as_path, file_bytes, shortened
 
 @dataclass(frozen=True)
 class Place:
-    """A file, a line of it where one is known, and the way to the value, such as ``joints[2].axis``.
+    """A file, a line if known, and the path to the value, such as ``joints[2].axis``.
 
     >>> print(Place("arm.toml").at("joints").at(2).at("axis").error("expected 3 numbers"))
     arm.toml: joints[2].axis: expected 3 numbers
@@ -25,18 +25,18 @@ class Place:
     path: str = ""
 
     def at(self, key: str | int) -> Place:
-        """Return the place of an entry of the table or list that stands here."""
+        """Return the place of an entry of this table or list."""
         if isinstance(key, int):
             return replace(self, path=f"{self.path}[{key}]")
         return replace(self, path=f"{self.path}.{key}" if self.path else key)
 
     def error(self, message: str) -> ReadError:
-        """Return the error that something is wrong here."""
+        """Return an error at this place."""
         return ReadError(f"{self.path}: {message}" if self.path else message, self.source, self.line)
 
 
 class Contents(NamedTuple):
-    """The bytes of a robot's description, what errors call them, and whether they came as text."""
+    """The bytes of a robot file, their name in error messages, and whether they were given as text."""
 
     data: bytes
     source: str
@@ -49,14 +49,14 @@ def contents(
     source: str | None = None,
     most: int = DESCRIPTION,
 ) -> Contents:
-    """Return what to read: the text itself where `is_text` says so, else the bytes of the file it names.
+    """Return the content: the text itself if `is_text`, else the bytes of the file it names.
 
-    `source` is what errors about its contents call it; its path unless given. `most` is the largest file read [bytes].
+    `source` is its name in error messages, by default its path. `most` is the largest accepted size [bytes].
 
     Raises
     ------
     ReadError
-        When there is no such regular file, or it is larger than `most`.
+        When the regular file does not exist, or is larger than `most`.
     """
     if isinstance(path_or_text, str) and is_text(path_or_text):
         # A lone surrogate cannot be UTF-8; it passes here so that the parser reports it with its line.
@@ -66,7 +66,7 @@ def contents(
 
 
 def check_keys(table: Mapping[str, object], known: Iterable[str], place: Place) -> None:
-    """Refuse keys that mean nothing here, so that a typing error is not silently a default.
+    """Reject unknown keys, so that a typing error is not silently ignored.
 
     >>> check_keys({"mas": 1.0}, ["mass", "centre"], Place("arm.toml", path="links[0]"))
     Traceback (most recent call last):

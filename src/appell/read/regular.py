@@ -1,4 +1,4 @@
-"""Files to be read: regular files of bounded size, so that no pipe blocks and no device or archive fills memory."""
+"""Input files: regular files of bounded size, so that no pipe blocks and no device or archive fills memory."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from appell.errors import InputError, ReadError
 
 MEGABYTE = 2**20
 DESCRIPTION = 16 * MEGABYTE
-"""The largest file that describes a robot [bytes]; ten thousand links fit."""
+"""The largest robot file [bytes], enough for ten thousand links."""
 EXPANSION = 256 * MEGABYTE
-"""How many bytes a compressed file may expand to …"""
+"""Bytes that a compressed file may expand to …"""
 RATIO = 16
 """… beyond this many times its own size."""
 
 
 def as_path(given: object, what: str) -> Path:
-    """Return a path of what a caller gave for one, with ``~`` as the home of the user.
+    """Return an argument as a path, with ``~`` expanded.
 
     Raises
     ------
     InputError
-        When it is no path; `what` is the function that needs one.
+        When it is not a path; `what` is the function that needs one.
 
     >>> as_path(None, "load")
     Traceback (most recent call last):
@@ -36,13 +36,13 @@ def as_path(given: object, what: str) -> Path:
     if not isinstance(path, str) or not path:
         got = "an empty text" if isinstance(path, str) else type(given).__name__
         raise InputError(f"{what}: expected the path of a file, got {got}")
-    with contextlib.suppress(RuntimeError, OSError):  # a home that nobody has, a name that no file can have
+    with contextlib.suppress(RuntimeError, OSError):  # a home that nobody has, an invalid file name
         return Path(path).expanduser()
     return Path(path)
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is such a file; no where no file can have that name.
+    """Return whether a file exists; False for invalid names.
 
     >>> is_file(Path("a" * 5000)), is_file(Path("a" + chr(0)))
     (False, False)
@@ -54,7 +54,7 @@ def is_file(path: Path) -> bool:
 
 
 def shortened(path: Path) -> str:
-    """Return a path for an error message: on one line, cut where it is long, without characters that cannot be shown.
+    """Return a path for an error message: on one line, shortened, without unprintable characters.
 
     >>> shortened(Path("robots/" + "a" * 5000 + ".urdf"))[-12:]
     'aaaaaaa.urdf'
@@ -65,34 +65,34 @@ def shortened(path: Path) -> str:
 
 
 def opened(path: Path, most: int | None = None, remedy: str = "") -> BinaryIO:
-    """Return a regular file, opened; of at most so many bytes where `most` is given, else `remedy` says what to do.
+    """Return an open regular file of at most `most` bytes; `remedy` is the advice for larger ones.
 
     Raises
     ------
     ReadError
-        When there is no such file, or it is a folder, a pipe, a device, too large or not readable.
+        When the file does not exist, or is a folder, a pipe, a device, too large or not readable.
     """
     name = shortened(path)
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise ReadError("a folder, not a file; name the file in it", name)
+            raise ReadError("is a folder; expected a file", name)
         if not stat.S_ISREG(status.st_mode):
-            raise ReadError("a pipe or a device, not a regular file; save it to a file first", name)
+            raise ReadError("is a pipe or a device; save its content to a regular file first", name)
         if most is not None and status.st_size > most:
             size, limit = status.st_size / MEGABYTE, most / MEGABYTE
-            raise ReadError(f"{size:.4g} MB are more than the {limit:g} MB that are read; {remedy}", name)
+            raise ReadError(f"{size:.4g} MB exceed the limit of {limit:g} MB; {remedy}", name)
         return path.open("rb")
     except (FileNotFoundError, NotADirectoryError):
-        raise ReadError("no such file; check the path", name) from None
+        raise ReadError("file not found; check the path", name) from None
     except OSError as error:
         raise ReadError(f"cannot be read: {error.strerror or error}", name) from None
     except ValueError as error:  # a NUL or a lone surrogate in its name
-        raise ReadError(f"no file can have this name: {error}", name) from None
+        raise ReadError(f"invalid file name: {error}", name) from None
 
 
-def file_bytes(path: Path, most: int = DESCRIPTION, remedy: str = "check that it is the file you mean") -> bytes:
-    """Return the bytes of a regular file of at most so many; for errors see :func:`opened`."""
+def file_bytes(path: Path, most: int = DESCRIPTION, remedy: str = "check the path") -> bytes:
+    """Return the bytes of a regular file of at most `most` bytes; for errors see :func:`opened`."""
     try:
         with opened(path, most, remedy) as file:
             return file.read()
@@ -101,7 +101,7 @@ def file_bytes(path: Path, most: int = DESCRIPTION, remedy: str = "check that it
 
 
 def check_expansion(expanded: int, packed: int, source: str, remedy: str) -> None:
-    """Refuse a compressed file by the size that it declares, before memory is taken for it.
+    """Reject a compressed file by its declared size, before memory is allocated.
 
     >>> check_expansion(12 * 2**30, 3 * 2**20, "log.npz", "split it")
     Traceback (most recent call last):

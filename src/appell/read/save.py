@@ -1,4 +1,4 @@
-"""Models to files, by the end of the file's name."""
+"""Models to files, by extension."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITERS: dict[str, Callable[[Model], str]] = {
     ".mjcf": mjcf_text,
     ".sdf": sdf_text,
 }
-"""What writes a file, by the end of its name; an .xml is MJCF."""
+"""The writer of each extension; .xml is MJCF."""
 
 
 def save(
@@ -31,17 +31,17 @@ def save(
     toml: Callable[[], str] | None = None,
     template: str | os.PathLike[str] | None = None,
 ) -> Path:
-    """Write a model to a file, in one step, and return its path.
+    """Write a model to a file, atomically, and return its path.
 
-    `toml` gives the text of a toml file where the model alone does not say all of the robot. `template` is a URDF file
-    of which only the numbers of inertias, losses and limits change.
+    `toml` returns the text of a toml file for robots that a model does not describe completely. `template` is a URDF
+    file of which only the numbers of inertias, damping, friction and limits change.
 
     Raises
     ------
     InputError
-        When the file's name ends otherwise or its place cannot be written to.
+        When the extension is unknown or the file cannot be written.
     ModelError
-        When the format cannot hold the robot, or the template is not of this robot.
+        When the format cannot represent the robot, or the template describes another one.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def save(
     kind = extension("save", path, tuple(WRITERS))
     if template is not None:
         if kind != ".urdf":
-            raise InputError(f"save: a template is a URDF file, and gives one; '{Path(path).name}' ends otherwise")
+            raise InputError(f"save: a template is for .urdf files; '{Path(path).name}' has another extension")
         return write(path, from_template(model, template))
     if kind == ".toml" and toml is not None:
         return write(path, toml())

@@ -1,19 +1,18 @@
 """SDF files: one model per file, of versions 1.4 to 1.12, with file and line in every error.
 
-What a model says of dynamics is read: links with their ``<inertial>``, joints with ``<axis>``, ``<axis2>``, limits,
-losses, springs and mimics, frames and nested models. Shapes, sensors, plugins and the settings of simulators are
-passed over.
+The dynamics of a model is read: links with ``<inertial>``, joints with ``<axis>``, ``<axis2>``, limits, damping,
+friction, springs and mimics, frames and nested models. Shapes, sensors, plugins and simulator settings are ignored.
 
-- All joints are at zero where the file draws the links. A joint's pose is in its child unless it names a frame.
-- A turning joint whose frame is not at its child's origin carries a link ``child_joint`` at its own, and the child is a
-  frame on that link, as for MJCF.
+- All joints are zero in the poses of the file. A joint's pose is in its child's frame unless it names another.
+- A rotating joint whose frame is not at its child's origin carries a link ``child_joint`` at its own origin, and the
+child is a frame on that link, as for MJCF.
 - A link with two parents closes a loop: its first joint in the file is part of the tree, the others are closures. A
-  link without a parent beside the first one is a free body.
-- Joints to ``world`` fix the model where its poses place it. A model without one has its first link without a parent as
-  base, in whose frame it stands; ``floating=True`` sets it free, as SDF does.
+  link without a parent, except the first one, is a free body.
+- Joints to ``world`` fix the model at its poses. Without such a joint the first link without a parent is the fixed
+base, at the origin; ``floating=True`` gives it a floating base, as in SDF.
 - ``revolute2`` and ``universal`` are two revolute joints, ``name/1`` and ``name/2``.
-- A link without ``<inertial>`` has 1 kg and unit inertia, as the format says, with a warning.
-- ``<include>`` is refused: ``gz sdf -p model.sdf`` writes one file that has everything.
+- A link without ``<inertial>`` has 1 kg and unit inertia, as the format specifies, with a warning.
+- ``<include>`` is rejected: ``gz sdf -p model.sdf`` writes one complete file.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ KINDS_BY_NAME = {
     "universal": "universal",
     "revolute2": "universal",
 }
-"""What SDF calls the joints that are read, and what appell does."""
+"""The supported joint types: names in SDF and in appell."""
 WITHOUT_AXIS = ("fixed", "ball")
 UNLIMITED = 1e16
-"""A bound of position from here on is none, by the format."""
+"""Position limits from here on are infinite, by the format."""
 MODEL_AXES = 1.5
-"""Axes of versions before this one are in the model's frame."""
+"""Axes of earlier versions are in the model's frame."""
 EXPAND = "write it into one file first: gz sdf -p model.sdf > whole.sdf"
 DYNAMICS = {
     "damping": "damping",
@@ -60,7 +59,7 @@ DYNAMICS = {
     "stiffness": "spring_stiffness",
     "spring_reference": "spring_reference",
 }
-"""Attributes of a joint, and what SDF calls them in ``<dynamics>``."""
+"""Attributes of a joint, and their names in ``<dynamics>`` of SDF."""
 
 
 def read_sdf(
@@ -73,15 +72,15 @@ def read_sdf(
     path_or_text
         A path, or the text itself: a string that begins with ``<``.
     gravity
-        Gravity in world axes [m/s²]; that of ``<world>``, or 9.81 along −z, unless given.
+        Gravity in world axes [m/s²]; by default that of ``<world>``, or 9.81 along −z.
     source
-        What errors call the file; its path unless given.
+        The name of the file in error messages; by default its path.
 
     Raises
     ------
     ReadError
-        When the file cannot be read, has no model or several, or describes joints or frames that cannot be; the message
-        begins with file:line.
+        When the file cannot be read, has no model or several, or contains invalid joints or frames; the message begins
+        with file:line.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def read_sdf(
     given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     root = document(given)
     if tag(root) != "sdf":
-        raise ReadError(f"expected <sdf> as the outermost element, got <{tag(root)}>", given.source, line_of(root))
+        raise ReadError(f"expected <sdf> as the root element, got <{tag(root)}>", given.source, line_of(root))
     version = root.get("version", "1.6").strip()
     element, down = _only_model(root, given.source)
     reading = _Reading(given.source, _version(version, root, given.source))
@@ -110,7 +109,7 @@ def read_sdf(
 def _version(text: str, root: Element, source: str) -> float:
     major, _, minor = text.partition(".")
     if major != "1" or not minor.isdigit() or int(minor) < 4:
-        raise ReadError(f"version '{text}' of SDF is not known; known are 1.4 to 1.12", source, line_of(root))
+        raise ReadError(f"version '{text}' of SDF is not supported; known: 1.4 to 1.12", source, line_of(root))
     return 1.0 + int(minor) / 10.0 if int(minor) < 10 else 2.0
 
 
@@ -120,10 +119,10 @@ def _only_model(root: Element, source: str) -> tuple[Element, Vector | None]:
     found = [model for place in (root, *worlds) for model in children(place, "model")]
     for place in (root, *worlds):
         for include in children(place, "include"):
-            raise ReadError(f"<include> is not followed; {EXPAND}", source, line_of(include))
+            raise ReadError(f"<include> is not supported; {EXPAND}", source, line_of(include))
     if len(found) != 1:
         names = listed(model.get("name", "") for model in found)
-        problem = f"there are {len(found)} models ({names}); keep one" if found else "there is no <model>; add one"
+        problem = f"{len(found)} models ({names}); keep one" if found else "no <model>; add one"
         raise ReadError(problem, source, line_of(found[1] if found else root))
     owner = Place(source, line_of(root), "world")
     gravity = child(worlds[0], "gravity", owner) if worlds else None
@@ -137,7 +136,7 @@ def _text(parent: Element, name: str, owner: Place, default: str | None = None) 
     found = child(parent, name, owner)
     value = " ".join(words(found)) if found is not None else ""
     if not value and default is None:
-        raise owner.error(f"there is no <{name}>, or it is empty; add it")
+        raise owner.error(f"<{name}> is missing or empty; add it")
     return value or default or ""
 
 
@@ -150,7 +149,7 @@ def _number(parent: Element | None, name: str, owner: Place, default: float) -> 
 
 @dataclass
 class _Reading:
-    """What has been read so far of a file."""
+    """The state of reading a file."""
 
     source: str
     version: float
@@ -167,11 +166,11 @@ class _Reading:
         return Place(self.source, line_of(element), f"{what} '{name}'" if name else what)
 
     def model(self, element: Element, prefix: str, inside: str = "") -> None:
-        """Enter the links, joints, frames and nested models of a model whose names begin with `prefix`."""
+        """Add the links, joints, frames and nested models of a model, their names with a `prefix`."""
         name = attribute(element, "name", self._place(element, "model"))
         place = self._place(element, "model", name)
         if child(element, "include", place) is not None:
-            raise place.error(f"<include> is not followed; {EXPAND}")
+            raise place.error(f"<include> is not supported; {EXPAND}")
         own = f"{prefix}{MODEL}"
         links = children(element, "link")
         for each in [x for x in links if x.get("name") == WORLD_NAME and not len(x)]:
@@ -183,7 +182,7 @@ class _Reading:
             links[0].get("name", "") if links else f"{nested[0].get('name', '')}{SEPARATOR}{MODEL}" if nested else ""
         )
         if not canonical and not first:
-            raise place.error("there is no <link>; a model needs at least one")
+            raise place.error("no <link>; a model needs at least one")
         given, relative_to = pose_in(element, place)
         outer = f"{inside}{relative_to or MODEL}" if prefix else ""
         self.frames.add(own, Entry(given, outer, f"{prefix}{canonical or first}", place))
@@ -253,7 +252,7 @@ class _Reading:
             return Inertia.from_centre(1.0, ZERO, IDENTITY)
         owner = replace(owner, line=line_of(inertial))
         if inertial.get("auto", "").strip() in ("true", "1"):
-            raise owner.error("its inertia is to be computed of its shapes; write the numbers into the file")
+            raise owner.error("inertias computed from shapes are not supported; write the numbers into the file")
         tensor = child(inertial, "inertia", owner)
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         xx, xy, xz, yy, yz, zz = (_number(tensor, key, owner, float(key in ("ixx", "iyy", "izz"))) for key in keys)
@@ -284,11 +283,11 @@ class _Reading:
         return Hinge(name, kind, parent, carried, tuple(axes or plain), place)
 
     def _axis(self, name: str, prefix: str, joint: Element, which: str, kind: str) -> Joint:
-        """Return an axis of a joint as a joint of its own, in the axes of the joint's frame."""
+        """Return an axis of a joint as a separate joint, in the axes of the joint's frame."""
         owner = self._place(joint, "joint", name)
         element = child(joint, which, owner)
         if element is None:
-            raise owner.error(f"there is no <{which}>; add one")
+            raise owner.error(f"no <{which}>; add one")
         owner = replace(owner, line=line_of(element))
         xyz = child(element, "xyz", owner)
         axis = (0.0, 0.0, 1.0) if xyz is None else _triple(numbers_in(xyz, owner, [3]))
@@ -307,7 +306,7 @@ class _Reading:
         )
 
     def _rest(self, element: Element, owner: Place, kind: str, prefix: str) -> dict[str, Any]:
-        """Return limits, losses and whom an axis follows."""
+        """Return limits, damping, friction and the mimic of an axis."""
         dynamics, limit, mimic = (child(element, key, owner) for key in ("dynamics", "limit", "mimic"))
         lower, upper = (_number(limit, key, owner, sign * math.inf) for key, sign in (("lower", -1.0), ("upper", 1.0)))
         effort, velocity = (_number(limit, key, owner, math.inf) for key in ("effort", "velocity"))

@@ -1,7 +1,7 @@
-"""Frames of an SDF file: which frame each pose is given in, and on which link each frame is.
+"""Frames of an SDF file: the frame that each pose refers to, and the link that each frame is fixed to.
 
-Links, joints, frames and nested models share one set of names per model; names inside a nested model are written
-``model::name``. A pose is given in the frame of ``relative_to``, and where that is missing
+Links, joints, frames and nested models share one name space per model; names inside a nested model are written
+``model::name``. A pose is given in the frame of ``relative_to``; by default,
 
     of a link, a nested model   in the model's frame ``__model__``
     of a frame                  in the frame of ``attached_to``, or in ``__model__``
@@ -28,7 +28,7 @@ QUATERNION = "quat_xyzw"
 
 @dataclass(frozen=True)
 class Entry:
-    """A frame: its pose in another one, the frame that it moves with (a link moves with itself), and its place."""
+    """A frame: its pose in another one, the frame that it is attached to (a link to itself), and its place."""
 
     pose: Pose
     relative_to: str
@@ -39,16 +39,16 @@ class Entry:
 
 @dataclass
 class Frames:
-    """All frames of a file by their names, poses in each other resolved on demand."""
+    """All frames of a file by name; relative poses are resolved on demand."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
     _found: dict[str, Pose] = field(default_factory=dict)
 
     def add(self, name: str, entry: Entry) -> None:
-        """Enter a frame; two of one name are refused."""
+        """Add a frame; a duplicate name is an error."""
         if name in self.entries:
             first = self.entries[name].place.line
-            raise entry.place.error(f"the name '{name}' is taken by line {first}; give each element its own name")
+            raise entry.place.error(f"the name '{name}' is used in line {first} already; names must be unique")
         self.entries[name] = entry
 
     def pose(self, name: str, place: Place) -> Pose:
@@ -69,14 +69,16 @@ class Frames:
         return self.pose(first, place).inverse().then(self.pose(second, place))
 
     def _way(self, name: str, place: Place, above: Callable[[Entry], str]) -> list[str]:
-        """Return a frame and those that it is given in, one by one, up to one that is given in none."""
+        """Return a frame and its chain of reference frames, up to one without a reference."""
         way: list[str] = []
         while name:
             if name in way:
                 circle = " → ".join(f"'{each}'" for each in [*way[way.index(name) :], name])
-                raise self.entries[way[-1]].place.error(f"frames are given in each other in a circle ({circle})")
+                raise self.entries[way[-1]].place.error(
+                    f"frames refer to each other cyclically ({circle}); remove one reference"
+                )
             if name not in self.entries:
-                raise place.error(f"there is no frame '{name}'; {alternatives(name, self._known())}")
+                raise place.error(f"no frame '{name}'; {alternatives(name, self._known())}")
             way.append(name)
             place = self.entries[name].place
             name = above(self.entries[name])
@@ -92,7 +94,7 @@ def words(element: Element) -> list[str]:
 
 
 def numbers_in(element: Element, owner: Place, counts: Sequence[int]) -> list[float]:
-    """Return the finite numbers of an element's text, as many as one of `counts` says."""
+    """Return the finite numbers of an element's text, as many as one of `counts`."""
     place = replace(owner, line=line_of(element), path=f"{owner.path}, <{tag(element)}>")
     tokens = words(element)
     if len(tokens) not in counts:
@@ -109,7 +111,7 @@ def numbers_in(element: Element, owner: Place, counts: Sequence[int]) -> list[fl
 
 
 def pose_in(parent: Element, owner: Place) -> tuple[Pose, str]:
-    """Return the pose of an element's <pose> and the frame that it names; identity and "" where there is none."""
+    """Return the pose of an element's <pose> and the frame that it names; identity and "" by default."""
     given = child(parent, "pose", owner)
     if given is None:
         return Pose(), ""

@@ -1,4 +1,4 @@
-"""From the links and joints of an SDF file to a tree with closures: which joints carry links, and which close loops."""
+"""From the links and joints of an SDF file to a tree with closures: selection of tree joints and closing joints."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ CLOSING = {
     "fixed": "frame",
     "universal": "universal",
 }
-"""The rows that close a loop in place of a joint."""
+"""The rows of the closure that replaces a joint."""
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """A joint between two links: its axes as joints of their own, in the axes of its frame, which has its name."""
+    """A joint between two links: its axes as separate joints, in the axes of its frame, which has its name."""
 
     name: str
     kind: str
@@ -44,7 +44,7 @@ class Hinge:
 def assembled(
     name: str, links: Sequence[Link], hinges: Sequence[Hinge], frames: Frames, *, gravity: Vector, source: str
 ) -> Model:
-    """Return the model of links and joints, every link but one carried by the first of its joints."""
+    """Return the model of links and joints; every link except the base is carried by the first of its joints."""
     carrying, closing = _divided([link.name for link in links], hinges)
     every = list(links)
     if any(hinge.parent == WORLD_NAME for hinge in hinges):
@@ -53,7 +53,7 @@ def assembled(
     carried = {hinge.child for hinge in carrying}
     base, *others = [link.name for link in every if link.name not in carried]
     if base != WORLD_NAME and _is_turned(frames.pose(base, Place(source)).rotation):
-        warn(f"link '{base}' is the base, which stands upright here; its <pose> turns it", source, line[base] or 1)
+        warn(f"link '{base}' is the base; the rotation of its <pose> is ignored", source, line[base] or 1)
     connections: list[Connection] = []
     for hinge in carrying:
         added, joints = _connections(hinge, frames)
@@ -67,7 +67,7 @@ def assembled(
 
 
 def _divided(links: Sequence[str], hinges: Sequence[Hinge]) -> tuple[list[Hinge], list[Hinge]]:
-    """Return the joints that carry links and those that close loops: the later ones of a link, one of every circle."""
+    """Return the joints that carry links and those that close loops: later joints of a link, one of every cycle."""
     by_child: dict[str, Hinge] = {}
     for hinge in hinges:
         by_child.setdefault(hinge.child, hinge)
@@ -86,7 +86,7 @@ def _divided(links: Sequence[str], hinges: Sequence[Hinge]) -> tuple[list[Hinge]
         cut = next((link for link in waiting if link not in reached), None)
         if cut is None:
             break
-        by_child.pop(cut)  # in a circle of joints the first link becomes the base
+        by_child.pop(cut)  # in a cycle of joints the first link becomes the base
         reached.add(cut)
         pending.append(cut)
     carrying = [hinge for hinge in hinges if by_child.get(hinge.child) is hinge]
@@ -103,7 +103,7 @@ def _in_link(frames: Frames, link: str, name: str, place: Place) -> Pose:
 
 
 def _connections(hinge: Hinge, frames: Frames) -> tuple[list[Link], list[Connection]]:
-    """Return the joints of a tree that a joint of the file amounts to, and the links without mass between them.
+    """Return the tree joints of a joint of the file, and the massless links between them.
 
     A joint's frame here has the axes of its child, and the child's origin where the joint's own does not matter.
     """
@@ -123,7 +123,9 @@ def _connections(hinge: Hinge, frames: Frames) -> tuple[list[Link], list[Connect
         return links, [Connection(replace(joints[0], placement=seat), hinge.parent, below, line), *connections]
     first, second = joints
     if math.hypot(*cross(first.axis, second.axis)) <= 1e-9 * math.hypot(*first.axis) * math.hypot(*second.axis):
-        raise hinge.place.error("its two axes are parallel or of zero length; give two directions, or make it revolute")
+        raise hinge.place.error(
+            "its two axes are parallel or of zero length; set two different directions, or make it revolute"
+        )
     middle = f"{hinge.name}/cross"
     upper = replace(first, name=f"{hinge.name}/1", placement=seat)
     lower = replace(second, name=f"{hinge.name}/2", placement=Pose())
@@ -139,18 +141,18 @@ def _turned(joint: Joint, rotation: Matrix) -> Joint:
 
 
 def _closed(model: Model, closing: Iterable[Hinge], frames: Frames) -> Model:
-    """Return the model with closures in place of the joints that no tree has."""
+    """Return the model with closures in place of the joints that close loops."""
     added: list[Frame] = []
     closures: list[Closure] = []
     for hinge in closing:
         if hinge.kind not in CLOSING:
             raise hinge.place.error(
-                f"it closes a loop, which no {hinge.kind} joint does here; order the joints so that another one of the "
+                f"a {hinge.kind} joint cannot close a loop; order the joints so that another one of the "
                 "loop is the later joint of its child"
             )
         if any(axis.damping or axis.friction or axis.stiffness for axis in hinge.axes):
             warn(
-                f"{hinge.place.path} closes a loop; its damping, friction and spring are left out",
+                f"{hinge.place.path} closes a loop; its damping, friction and spring are ignored",
                 model.source,
                 hinge.place.line or 1,
             )
@@ -165,7 +167,7 @@ def _closed(model: Model, closing: Iterable[Hinge], frames: Frames) -> Model:
 
 
 def _basis(hinge: Hinge) -> Matrix:
-    """Return the axes of a closure: z along the axis; of a universal joint x along its first, y along its second."""
+    """Return the axes of a closure: z along the axis; of a universal joint x and y along its two."""
     if hinge.kind in ("ball", "fixed"):
         return IDENTITY
     first = normalized(hinge.axes[0].axis)
@@ -174,5 +176,5 @@ def _basis(hinge: Hinge) -> Matrix:
         return transpose((x, cross(first, x), first))
     second = normalized(hinge.axes[1].axis)
     if abs(dot(first, second)) > 1e-9:
-        raise hinge.place.error("it closes a loop, for which its two axes must be at right angles")
+        raise hinge.place.error("it closes a loop, for which its two axes must be perpendicular; change one axis")
     return transpose((first, second, cross(first, second)))

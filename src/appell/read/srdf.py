@@ -7,8 +7,8 @@
       </group_state>
     </robot>
 
-A state has the name of its element; where several groups have a state of one name, ``group/name``. A virtual joint
-stands for a floating base and is passed over on a fixed one. Everything else in the file is for planners.
+A state has the name of its element, or ``group/name`` if several groups have a state of that name. A virtual joint
+represents a floating base and is ignored for a fixed one. The rest of the file is ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from appell.read.values import number
 from appell.read.xml import Element, attribute, children, document, floats, line_of, place_of, tag
 
 VIRTUAL = ("root_joint",)
-"""What files call a floating base without a virtual joint: Pinocchio's name."""
+"""The name of a floating base in files without a virtual joint, as in Pinocchio."""
 
 
 def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
@@ -36,13 +36,13 @@ def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ReadError
-        When the file cannot be read, or a state gives a joint another number of coordinates than it has; the message
-        begins with file:line.
+        When the file cannot be read, or a state has a wrong number of coordinates for a joint; the message begins with
+        file:line.
 
     Warns
     -----
     AppellWarning
-        Once, of joints that the robot does not have: one file often serves several variants of a robot.
+        Once, for joints that the robot does not have: a file is often shared by several variants of a robot.
 
     >>> from appell.read.catalogue import read
     >>> text = '<robot><group_state name="up" group="arm"><joint name="joint1" value="1.5"/></group_state></robot>'
@@ -52,7 +52,7 @@ def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
     given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"))
     root, place = document(given), Place(given.source)
     if tag(root) != "robot":
-        raise replace(place, line=line_of(root)).error(f"expected <robot> as the outermost element, got <{tag(root)}>")
+        raise replace(place, line=line_of(root)).error(f"expected <robot> as the root element, got <{tag(root)}>")
     virtual = {*VIRTUAL, *(attribute(element, "name", place) for element in children(root, "virtual_joint"))}
     sizes = {body.joint.name: body.joint.type.nq for body in model.bodies}
     states = children(root, "group_state")
@@ -64,14 +64,14 @@ def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
         full = name if count[name] == 1 else f"{attribute(state, 'group', place)}/{name}"
         here = Place(given.source, line_of(state), f"group_state '{full}'")
         if full in found:
-            raise here.error("is defined twice; give each state of a group a name of its own")
+            raise here.error("is defined twice; state names of a group must be unique")
         joints = (_coordinates(element, model, sizes, virtual, here, strange) for element in children(state, "joint"))
         found[full] = tuple(entry for entry in joints if entry is not None)
     if strange:
         names = dict.fromkeys(attribute(element, "name", place) for element in strange)
         warnings.warn(
-            f"{given.source}:{line_of(strange[0])}: states of joints that robot '{model.name}' does not have are left "
-            f"out: {listed(names)}",
+            f"{given.source}:{line_of(strange[0])}: states of joints that robot '{model.name}' does not have are "
+            f"ignored: {listed(names)}",
             AppellWarning,
             stacklevel=3,
         )
@@ -82,7 +82,7 @@ def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
 def _coordinates(
     element: Element, model: Model, sizes: Mapping[str, int], virtual: set[str], owner: Place, strange: list[Element]
 ) -> tuple[str, tuple[float, ...]] | None:
-    """Return a joint's name and coordinates; None where it has none, and of a joint that is not there, noted."""
+    """Return a joint's name and coordinates; None without coordinates, and for an unknown joint, which is recorded."""
     name = attribute(element, "name", owner)
     if name not in sizes and name in virtual:
         name = ROOT

@@ -1,9 +1,9 @@
-"""A URDF file with other inertial and joint parameters: the file's own text, changed at the numbers and nowhere else.
+"""A URDF file with other inertial and joint parameters: only numbers change in the text of the file.
 
-A body of the robot is one link of the file and all that fixed joints weld to it. What has changed of the body goes to
-the link that the moving joint carries, so that the body of the file is the body of the robot; the welded links keep
-their numbers. Where that link would be left with a negative mass, or an inertia that no rigid body has, it takes the
-inertia of the whole body and the welded links get none; a warning names them.
+A body of the robot is one link of the file with all links fixed to it. The change of the body's inertia is written to
+the link that the moving joint carries; the fixed links keep their numbers. If that link would have a negative mass, or
+an inertia that no rigid body has, it gets the inertia of the whole body and the fixed links get none; a warning names
+them.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from appell.spatial.pose import Pose
 from appell.spatial.vector import ZERO, transpose
 
 NEAR = 1e-9
-"""How far [m, 1] a joint of the file may be from the robot's."""
+"""Largest difference [m, 1] between a joint of the file and the robot's."""
 
 
 def from_template(model: Model, template: str | os.PathLike[str]) -> bytes:
-    """Return a URDF file with the inertias, losses and limits of a model in the place of its own.
+    """Return a URDF file with the inertias, damping, friction and limits of a model in place of its own.
 
     Raises
     ------
     ReadError
-        When the template is no URDF.
+        When the template is not a URDF file.
     ModelError
-        When its links and joints are not the model's, or URDF cannot hold an inertia; the message says which.
+        When its links and joints differ from the model's, or URDF cannot represent an inertia; the message names it.
     """
     given = contents(template)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AppellWarning)  # of what is odd in the file, said when it was loaded
+        warnings.simplefilter("ignore", AppellWarning)  # of irregularities of the file, reported when it was loaded
         file = read_urdf(template, gravity=model.gravity)
     if not any(body.joint.name == ROOT for body in file.bodies) and _is_floating(model):
         file = file.floating()
@@ -53,7 +53,7 @@ def from_template(model: Model, template: str | os.PathLike[str]) -> bytes:
         more = f" (and {len(differences) - 3} more)" if len(differences) > 3 else ""
         raise ModelError(
             f"{given.source}: a template must have the links and joints of robot '{model.name}'; "
-            f"{'; '.join(differences[:3])}{more}; give the file that the robot was loaded from, or no template"
+            f"{'; '.join(differences[:3])}{more}; use the file that the robot was loaded from, or omit the template"
         )
     robot = parse(given.data, given.source)
     edits = Edits(given.data)
@@ -75,7 +75,7 @@ def _is_floating(model: Model) -> bool:
 
 
 def _differences(model: Model, file: Model) -> Iterator[str]:
-    """Yield what a robot and a template do not have in common of links, joints and where they stand."""
+    """Yield the differences of links, joints and placements between a robot and a template."""
     ours, theirs = ({body.joint.name: body for body in x.bodies} for x in (model, file))
     for what, some, others in (("the robot", ours, theirs), ("the file", theirs, ours)):
         only = [name for name in some if name not in others]
@@ -87,7 +87,7 @@ def _differences(model: Model, file: Model) -> Iterator[str]:
     if ours.keys() != theirs.keys():
         return
     if [*ours] != [*theirs]:
-        yield "the joints are in another order"
+        yield "the joints have another order"
         return
     for own, other in zip(model.bodies, file.bodies, strict=True):
         a, b = without_offset(own.joint), without_offset(other.joint)
@@ -99,7 +99,7 @@ def _differences(model: Model, file: Model) -> Iterator[str]:
             yield f"joint '{a.name}' has another origin or axis"
     for name, frame in file.frame_index.items():
         if name in model.frame_index and not _is_same(model.frame_index[name], frame):
-            yield f"link or joint '{name}' is elsewhere"
+            yield f"link or joint '{name}' has another pose"
 
 
 def _described(joint: Joint) -> str:
@@ -119,7 +119,7 @@ def _warn_of_frames(model: Model, file: Model) -> None:
     new = [name for name in model.frame_index if name not in file.frame_index]
     if new:
         warnings.warn(
-            f"robot '{model.name}': frames {listed(new)} are not in the template and are left out; save without "
+            f"robot '{model.name}': frames {listed(new)} are not in the template and not saved; save without "
             "template to keep them",
             AppellWarning,
             stacklevel=5,
@@ -146,15 +146,15 @@ def _inertias(edits: Edits, robot: Node, model: Model, file: Model) -> None:
         _set_inertia(edits, elements[name], own, name, model.name)
     if emptied:
         warnings.warn(
-            f"robot '{model.name}': the mass of links {listed(emptied)} is now in the links that they are fixed to, "
-            "which could not hold what has changed otherwise",
+            f"robot '{model.name}': the mass of links {listed(emptied)} was moved to the links that they are fixed to, "
+            "since their own inertia would be invalid otherwise",
             AppellWarning,
             stacklevel=6,
         )
 
 
 def _bodies(model: Model, file: Model) -> Iterator[tuple[str, Inertia, Inertia]]:
-    """Yield name, new and old inertia of what stands still and of every body."""
+    """Yield name, new and old inertia of the fixed base and of every body."""
     yield file.base.name, model.base.inertia, file.base.inertia
     for ours, theirs in zip(model.bodies, file.bodies, strict=True):
         yield ours.name, ours.inertia, theirs.inertia
@@ -188,7 +188,7 @@ def _is_physical(inertia: Inertia) -> bool:
 
 
 def _inertia(link: Node) -> Inertia:
-    """Return the inertia that a link of the file has, in its own frame."""
+    """Return the inertia of a link of the file, in its own frame."""
     inertial = link.child("inertial")
     if inertial is None:
         return Inertia()
@@ -209,7 +209,7 @@ def _origin(inertial: Node) -> Pose:
 
 
 def _set_inertia(edits: Edits, link: Node, inertia: Inertia, name: str, robot: str) -> None:
-    """Write an inertia into a link, about the axes that the file has there."""
+    """Write an inertia into a link, in the axes of its <inertial>."""
     centre, about_centre = centre_and_tensor(inertia, name, robot)
     inertial = link.child("inertial")
     if inertial is None:
@@ -246,7 +246,7 @@ def _joint(edits: Edits, element: Node, new: Joint, old: Joint) -> None:
     if changed:
         found = element.child("dynamics")
         if found is None:
-            given = {"damping": new.damping, **changed}  # other readers want a damping in it, zero or not
+            given = {"damping": new.damping, **changed}  # other readers require a damping attribute
             edits.add(element, [(1, _element("dynamics", given))])
         else:
             for key, value in changed.items():
@@ -263,5 +263,5 @@ def _joint(edits: Edits, element: Node, new: Joint, old: Joint) -> None:
 
 
 def _element(tag: str, entries: dict[str, float]) -> str:
-    told = " ".join(f'{key}="{number(x)}"' for key, x in entries.items())
-    return f"<{tag} {told}/>"
+    attributes = " ".join(f'{key}="{number(x)}"' for key, x in entries.items())
+    return f"<{tag} {attributes}/>"

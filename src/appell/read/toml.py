@@ -1,14 +1,14 @@
 """Appell's own format: a robot as a TOML file.
 
-A file says what the robot is called and holds either links and joints, or a Denavit–Hartenberg table. SI units; an
-angle is a number of radians or text such as ``"90 deg"``::
+A file contains the robot's name and either links and joints, or a Denavit–Hartenberg table. SI units; an angle is a
+number of radians or text such as ``"90 deg"``::
 
     name = "pendulum"
     gravity = [0.0, 0.0, -9.81]             # optional, as are all keys below unless marked
     source = "where the numbers come from"
     notes = "what a reader should know"
-    mimic = false                           # true binds joints that follow others, as loading with mimic=True does
-    floating = false                        # true gives the root link a free joint "root", as loading so does
+    mimic = false                           # true couples joints that follow others, as mimic=True does
+    floating = false                        # true adds a floating base "root", as floating=True does
 
     [[links]]
     name = "base"                           # required
@@ -22,7 +22,7 @@ angle is a number of radians or text such as ``"90 deg"``::
 
     [[joints]]
     name = "hinge"                          # required
-    kind = "revolute"                       # required; see KINDS, and "universal"; "fixed" makes two links one body
+    kind = "revolute"                       # required; see KINDS, and "universal"; "fixed" merges two links
     parent = "base"                         # required
     child = "rod"                           # required
     axis = [0.0, 1.0, 0.0]                  # [0, 0, 1] where absent
@@ -54,9 +54,9 @@ and, where springs or dampers act between joints of one coordinate::
 
 and, where loops close it (:mod:`appell.model.closure`)::
 
-    actuators = ["crank"]                   # the joints that have motors; where absent, all independent ones
-    home = { crank = "60 deg" }             # where to begin closing the loops, 0 where absent
-    independent = ["crank"]                 # the independent velocities; where absent, the actuators and passive modes
+    actuators = ["crank"]                   # the actuated joints; where absent, all independent ones
+    home = { crank = "60 deg" }             # start of closing the loops, 0 by default
+    independent = ["crank"]                 # the independent velocities; by default actuators and passive ones
 
     [[closures]]
     kind = "revolute"                       # required: a kind of closure, or rows = ["x", "y", "rz"]
@@ -77,7 +77,7 @@ or, instead of `links` and `joints`::
     d = 0.15
     mass = 2.0
 
-A key that is not listed is an error, so that a typing error never passes for a default.
+An unknown key is an error, so that a typing error is not silently ignored.
 """
 
 from __future__ import annotations
@@ -136,27 +136,27 @@ JOINT_KEYS = (
     "elasticity",
 )
 LARGEST_FILE = 2 * MEGABYTE
-"""The largest file read [bytes]; five thousand links fit."""
+"""The largest accepted file [bytes], enough for five thousand links."""
 DEEPEST = 8
 DOTTED = re.compile(rb"(?:^|[\[{,])[ \t]*(?:[\w\"'-]+[ \t]*\.[ \t]*){%d}" % DEEPEST, re.MULTILINE)
-"""A key of more parts than any has, such as a.a.a.…: tomllib's time grows with the square of their number."""
+"""A key with too many parts, such as a.a.a.…: the time of tomllib grows with the square of their number."""
 OWN_KEYS = {"helical": "pitch", "universal": "axis2"}
-"""The key that one kind of joint has and needs."""
+"""The required key of one kind of joint."""
 
 
 def read_toml(
     path_or_text: str | os.PathLike[str], *, gravity: Sequence[float] | None = None, source: str | None = None
 ) -> Model:
-    """Return the model of a file in appell's own format, or of its text.
+    """Return the model of a file in appell's toml format, or of its text.
 
     Parameters
     ----------
     path_or_text
         A path, or the text itself: a string of more than one line.
     gravity
-        Gravity in world axes [m/s²]; the file's own unless given.
+        Gravity in world axes [m/s²]; by default that of the file.
     source
-        What errors call the file; its path unless given.
+        The name of the file in error messages; by default its path.
 
     Raises
     ------
@@ -190,17 +190,17 @@ def read_toml(
 
 
 def read_loops(model: Model, path: str | os.PathLike[str]) -> Model:
-    """Return a model with the loops of a toml file that holds nothing else: closures, actuators and home."""
+    """Return a model with the loops of a toml file that contains only closures, actuators and home."""
     given = contents(path, most=LARGEST_FILE)
     top, place = _tables(given), Place(given.source)
     check_keys(top, ("source", "notes", *LOOP_KEYS), place)
     if "closures" not in top:
-        raise place.error("there are no [[closures]]; a file of loops needs at least one")
+        raise place.error("no [[closures]]; a file of loops needs at least one")
     return closed(model, top, place)
 
 
 def tables(path_or_text: str | os.PathLike[str], source: str | None = None) -> tuple[Mapping[str, object], Place]:
-    """Return the tables of a TOML file, or of its text, and the place of the whole."""
+    """Return the tables of a TOML file, or of its text, and their place."""
     given = contents(path_or_text, lambda given_text: "\n" in given_text, source, LARGEST_FILE)
     return _tables(given), Place(given.source)
 
@@ -209,12 +209,12 @@ def _tables(given: Contents) -> Mapping[str, object]:
     dotted = DOTTED.search(given.data)
     if dotted:
         line = given.data[: dotted.end()].count(b"\n") + 1
-        raise ReadError(f"a key has more than {DEEPEST} parts; tables are not that deep", given.source, line)
+        raise ReadError(f"a key has more than {DEEPEST} parts; expected fewer", given.source, line)
     try:
         return tomllib.loads(given.data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = given.data[: error.start].count(b"\n") + 1
-        raise ReadError("not UTF-8 text, which TOML must be", given.source, line) from None
+        raise ReadError("not UTF-8 text, as TOML requires; convert the file", given.source, line) from None
     except ValueError as error:
         at_line = re.search(r"\(at line (\d+),", str(error))
         raise ReadError(f"not readable as TOML: {error}", given.source, int(at_line[1]) if at_line else None) from None
@@ -223,12 +223,12 @@ def _tables(given: Contents) -> Mapping[str, object]:
 
 
 def _has_table(top: Mapping[str, object], place: Place) -> bool:
-    """Return whether the robot is a Denavit–Hartenberg table rather than links and joints; it must be one of them."""
+    """Return whether the robot is given by a Denavit–Hartenberg table or by links and joints, one of them."""
     tree = [key for key in TREE_KEYS if key in top]
     if "dh" in top and tree:
         raise place.error(f"give [dh] or [[{tree[0]}]], not both")
     if "dh" not in top and "links" not in top:
-        raise place.error("there is no robot; give [[links]] and [[joints]], or [dh]")
+        raise place.error("no robot; add [[links]] and [[joints]], or [dh]")
     return "dh" in top
 
 

@@ -1,4 +1,4 @@
-"""Parts of appell's own format: loops, couplings, actuators, home and named configurations."""
+"""Parts of appell's toml format: loops, couplings, actuators, home and named configurations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUPLING_KEYS = ("name", "coupling", "offset")
 
 
 def closed(model: Model, top: Mapping[str, object], place: Place) -> Model:
-    """Return a model with the closures, actuators and home that a file gives it."""
+    """Return a model with the closures, actuators and home of a file."""
     for i, entry in entries_of(top, "closures", place):
         model = _with_closure(model, table(entry, place.at("closures").at(i)), place.at("closures").at(i))
     joints = {body.joint.name: body.joint for body in model.bodies}
@@ -54,7 +54,7 @@ def _named_coordinates(value: object, joints: Mapping[str, Joint], place: Place)
 
 
 def _no_joint(name: str, joints: Mapping[str, Joint]) -> str:
-    return f"there is no moving joint '{name}'; {alternatives(name, joints)}"
+    return f"no moving joint '{name}'; {alternatives(name, joints)}"
 
 
 def _coordinates(value: object, joint: Joint, place: Place) -> tuple[float, ...]:
@@ -68,7 +68,7 @@ def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> 
         return _with_coupling(model, entries, place)
     check_keys(entries, CLOSURE_KEYS, place)
     if ("kind" in entries) == ("rows" in entries):
-        raise place.error("give kind or rows, one of them")
+        raise place.error("give either kind or rows")
     rows = _rows(entries, place)
     radius = number(entries.get("radius", 0.0), place.at("radius"))
     if entries.get("kind") == ROLLING and "radius" not in entries:
@@ -79,7 +79,7 @@ def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> 
     usual = "|".join(f.name for f in ends) if all(f.name for f in ends) else f"closure{len(model.closures) + 1}"
     name = text(entries.get("name", usual), place.at("name"))
     if any(name == other.name for other in model.closures):
-        raise place.at("name").error(f"there are two closures '{name}'; give each a name of its own")
+        raise place.at("name").error(f"two closures are named '{name}'; names must be unique")
     ends = [f if f.name else replace(f, name=f"{name}/{key}") for f, key in zip(ends, ("first", "second"), strict=True)]
     new = tuple(f for f in ends if f.name not in model.frame_index)
     tie = Closure(name, ends[0].name, ends[1].name, rows, radius)
@@ -87,7 +87,7 @@ def _with_closure(model: Model, entries: Mapping[str, object], place: Place) -> 
 
 
 def _with_coupling(model: Model, entries: Mapping[str, object], place: Place) -> Model:
-    """Return the model with a sum of coordinates held: a list of joints with their coefficients, and an offset."""
+    """Return the model with a coupling: a list of joints with their coefficients, and an offset."""
     check_keys(entries, COUPLING_KEYS, place)
     joints = {body.joint.name: body.joint for body in model.bodies}
     terms: dict[str, float] = {}
@@ -98,13 +98,15 @@ def _with_coupling(model: Model, entries: Mapping[str, object], place: Place) ->
         name = text(given.get("joint", ""), here.at("joint"))
         if name not in joints or joints[name].type.nq != 1 or name in terms:
             alone = [each for each, joint in joints.items() if joint.type.nq == 1]
-            raise here.error(f"expected a joint of one coordinate, each once, got '{name}'; there are {listed(alone)}")
+            raise here.error(
+                f"expected a joint of one coordinate, each once, got '{name}'; known joints: {listed(alone)}"
+            )
         terms[name] = number(given.get("coefficient", 1.0), here.at("coefficient"))
     if not any(terms.values()):
         raise place.at("coupling").error("expected joints with coefficients that are not all zero")
     name = text(entries.get("name", f"closure{len(model.closures) + 1}"), place.at("name"))
     if any(name == other.name for other in model.closures):
-        raise place.at("name").error(f"there are two closures '{name}'; give each a name of its own")
+        raise place.at("name").error(f"two closures are named '{name}'; names must be unique")
     tie = closure.coupling(name, terms, number(entries.get("offset", 0.0), place.at("offset")))
     return replace(model, closures=(*model.closures, tie))
 
@@ -118,33 +120,33 @@ def _rows(entries: Mapping[str, object], place: Place) -> tuple[str, ...]:
     given = [text(x, place.at("rows").at(i)) for i, x in enumerate(sequence(entries["rows"], place.at("rows")))]
     for i, row in enumerate(given):
         if row not in ROWS or row in given[:i]:
-            raise place.at("rows").error(f"'{row}' is unknown or named twice; known rows: {listed(ROWS)}")
+            raise place.at("rows").error(f"'{row}' is unknown or repeated; known rows: {listed(ROWS)}")
     if not given:
         raise place.at("rows").error(f"a closure needs a row; known rows: {listed(ROWS)}")
     return tuple(row for row in ROWS if row in given)
 
 
 def _end(model: Model, entries: Mapping[str, object], key: str, place: Place) -> Frame:
-    """Return the frame at one end of a closure: one of the model's, or without a name as yet, one on a link."""
+    """Return the frame at one end of a closure: one of the model, or a new unnamed one on a link."""
     if key not in entries:
-        raise place.error(f"there is no '{key}'; add it")
+        raise place.error(f"missing key '{key}'; add it")
     here, value = place.at(key), entries[key]
-    told = {"link": value} if isinstance(value, str) else table(value, here)
-    check_keys(told, ("link", "xyz", "rpy"), here)
-    name = name_of(told, "link", here)
+    given = {"link": value} if isinstance(value, str) else table(value, here)
+    check_keys(given, ("link", "xyz", "rpy"), here)
+    name = name_of(given, "link", here)
     if name not in model.frame_index:
-        raise here.error(f"there is no frame '{name}'; {alternatives(name, model.frame_index, most=40)}")
+        raise here.error(f"no frame '{name}'; {alternatives(name, model.frame_index, most=40)}")
     frame = model.frame_index[name]
     if isinstance(value, str):
         return frame
-    own = {at: x for at, x in told.items() if at != "link"}
+    own = {at: x for at, x in given.items() if at != "link"}
     return replace(frame, name="", placement=frame.placement.then(origin(own, here)))
 
 
 def name_of(entries: Mapping[str, object], key: str, place: Place) -> str:
-    """Return the text of a key that must be there."""
+    """Return the text of a required key."""
     if key not in entries:
-        raise place.error(f"there is no '{key}'; add it")
+        raise place.error(f"missing key '{key}'; add it")
     return text(entries[key], place.at(key))
 
 
@@ -158,5 +160,5 @@ def origin(value: object, place: Place) -> Pose:
 
 
 def entries_of(top: Mapping[str, object], key: str, place: Place) -> list[tuple[int, object]]:
-    """Return the entries of a list, each with its place in it; none where there is no such key."""
+    """Return the entries of a list, each with its place in it; none if the key is missing."""
     return list(enumerate(sequence(top.get(key, []), place.at(key))))

@@ -1,4 +1,4 @@
-"""Springs and elastic transmissions of a robot in appell's own format."""
+"""Springs and elastic transmissions of a robot in appell's toml format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ELASTICITY_KEYS = tuple(field.name for field in fields(Elasticity))
 
 
 def sprung(model: Model, top: Mapping[str, object], place: Place) -> Model:
-    """Return a model with the springs and elastic transmissions that a file gives it."""
+    """Return a model with the springs and elastic transmissions of a file."""
     joints = [(place.at("joints").at(i), entry) for i, entry in _listed(top, "joints", place)]
     elastic = {text(x["name"], at): _elasticity(x["elasticity"], at) for at, x in joints if "elasticity" in x}
     springs = [_spring(entry, place.at("springs").at(i)) for i, entry in _listed(top, "springs", place)]
@@ -51,4 +51,4 @@ def _spring(entries: Mapping[str, object], place: Place) -> Spring:
 
 def _need(entries: Mapping[str, object], key: str, place: Place) -> None:
     if key not in entries:
-        raise place.error(f"there is no '{key}'; add it")
+        raise place.error(f"missing key '{key}'; add it")

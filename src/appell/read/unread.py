@@ -1,4 +1,4 @@
-"""What an MJCF file says that a tree of rigid bodies cannot hold, by its MJCF name and with its count."""
+"""Features of an MJCF file that are not supported, by MJCF name and with their number."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MJCF_NAMES = {
     "gaintype affine": SERVO,
     "trntype body": "<adhesion>",
 }
-"""What a file calls the commonest actuators that are more than a force at a joint."""
+"""The MJCF names of common actuators that are more than a torque at a joint."""
 
 
 def unread(mujoco: Any, compiled: Any, tied: Container[int] = ()) -> list[str]:
-    """Return everything that acts on the motion and is left out, such as ``2 × <tendon><fixed>``.
+    """Return the features that act on the motion and are not supported, such as ``2 × <tendon><fixed>``.
 
-    `tied` are the equality constraints that the model does hold.
+    `tied` are the equality constraints that are supported.
     """
     found = Counter(
         [
@@ -65,14 +65,14 @@ def _joints(mujoco: Any, compiled: Any) -> Iterator[str]:
 def _bodies(mujoco: Any, compiled: Any) -> Iterator[str]:
     if not is_off(mujoco, compiled, "GRAVITY", "PASSIVE"):
         yield from ["<body gravcomp>"] * int(np.count_nonzero(compiled.body_gravcomp))
-    yield from ["<body mocap> (fixed where the file puts it)"] * int(compiled.nmocap)
+    yield from ["<body mocap> (fixed at its pose in the file)"] * int(compiled.nmocap)
     if not is_off(mujoco, compiled, "PASSIVE"):
         for name in ("density", "viscosity"):
             yield from [f"<option {name}> (fluid forces)"] * int(getattr(compiled.opt, name) > 0.0)
 
 
 def _actuators(mujoco: Any, compiled: Any) -> Iterator[str]:
-    """Yield the actuators that are more than a force at a joint, which is what τ is."""
+    """Yield the actuators that are more than a torque at a joint."""
     for i in range(len(compiled.actuator_trntype)):
         traits = [
             ("dyntype", word(mujoco.mjtDyn, compiled.actuator_dyntype[i]), ("none",)),
@@ -100,7 +100,7 @@ def _equalities(mujoco: Any, compiled: Any, tied: Container[int]) -> Iterator[st
 
 
 def _touching(mujoco: Any, compiled: Any) -> int:
-    """Return how many shapes may meet one of another body, or the explicit pairs where there is none."""
+    """Return the number of shapes that may collide with another body, or of explicit pairs if there is none."""
     if is_off(mujoco, compiled, "CONSTRAINT", "CONTACT"):
         return 0
     body = compiled.body_weldid[compiled.geom_bodyid]

@@ -1,17 +1,17 @@
-"""URDF files: links, joints and inertias out of XML, with file and line in every error.
+"""URDF files: links, joints and inertias from XML, with file and line in every error.
 
-What a URDF says of dynamics is read: links with their `<inertial>`, joints with `<origin>`, `<axis>`, `<limit>` and
-`<dynamics>` and `<mimic>`. Shapes, materials, sensors, transmissions and the settings of simulators are passed over.
-Places where the format leaves room:
+The dynamics of a URDF file is read: links with `<inertial>`, joints with `<origin>`, `<axis>`, `<limit>`, `<dynamics>`
+and `<mimic>`. Shapes, materials, sensors, transmissions and simulator settings are ignored. Where the format is
+ambiguous:
 
-- A joint's rotor inertia and spring have no tags of their own in URDF. The attributes `armature` [kg·m², or kg where
+- URDF has no elements for rotor inertia and springs. The attributes `armature` [kg·m², or kg where
   the joint slides], `stiffness` [N·m/rad] and `spring_reference` [rad] of `<dynamics>` are read, as in
   ``<dynamics damping="0.1" armature="0.02"/>``.
 - A `<limit>` with neither `lower` nor `upper` leaves the position free; with one of them, the other is 0 as the format
-  says. A continuous, planar or floating joint has no position limits, whatever its `<limit>` holds. A bound of 1e300 or
-  more is none: readers that want a finite number have no other word for it.
+specifies. A continuous, planar or floating joint has no position limits, whatever its `<limit>` contains. A limit of
+1e300 or more is infinite: some readers require finite numbers.
 - URDF+ adds `<loop>` and `<coupling>` to `<robot>`, which become closures (:mod:`appell.read.urdf_plus`).
-- A planar joint moves in the plane at right angles to its `<axis>`. A fixed joint with a `<mimic>` is fixed.
+- A planar joint moves in the plane perpendicular to its `<axis>`. A fixed joint with a `<mimic>` is fixed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, alternatives, build
+from appell.model.build import Connection, Link, alternatives, build, listed
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
@@ -56,15 +56,15 @@ KINDS_BY_NAME = {
     "floating": "free",
     "planar": "planar",
 }
-"""What URDF calls the joints it knows, and what appell does."""
+"""The joint types: names in URDF and in appell."""
 
 QUATERNION = "quat_xyzw"
 """The rotation of an <origin> in URDF 1.1 and later, in place of rpy."""
 ENDLESS = ("continuous", "planar", "free")
-"""Kinds without limits of position in URDF."""
+"""Types without position limits in URDF."""
 
 UNBOUNDED = 1e300
-"""A bound from here on is none."""
+"""Limits from here on are infinite."""
 
 
 def read_urdf(
@@ -77,9 +77,9 @@ def read_urdf(
     path_or_text
         A path, or the text itself: a string that begins with ``<``.
     gravity
-        Gravity in world axes [m/s²]; 9.81 along −z unless given.
+        Gravity in world axes [m/s²]; 9.81 along −z by default.
     source
-        What errors call the file; its path unless given.
+        The name of the file in error messages; by default its path.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def read_urdf(
     joints = without_repeats(children(root, "joint"), given.source)
     connections = [_connection(element, given.source) for element in joints]
     if not links:
-        raise ReadError("there is no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
+        raise ReadError("no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
     name = (root.get("name") or "").strip() or "robot"
     model = build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
     ties = [(element, child_origins(element, given.source)) for element in constraints(root)]
@@ -124,9 +124,9 @@ def _robot(given: Contents) -> Element:
     root = document(given)
     for other, name, endings in (("mujoco", "MJCF", ".xml or .mjcf"), ("sdf", "SDF", ".sdf")):
         if tag(root) == other:
-            raise ReadError(f"the file is {name} (<{other}>), not URDF; give it the ending {endings}", given.source, 1)
+            raise ReadError(f"the file is {name} (<{other}>), not URDF; use the extension {endings}", given.source, 1)
     if tag(root) != "robot":
-        raise ReadError(f"expected <robot> as the outermost element, got <{tag(root)}>", given.source, line_of(root))
+        raise ReadError(f"expected <robot> as the root element, got <{tag(root)}>", given.source, line_of(root))
     return root
 
 
@@ -141,7 +141,7 @@ def _number(element: Element, name: str, owner: Place) -> float:
 
 
 def _bound(element: Element, name: str, owner: Place, default: float = 0.0) -> float:
-    """Return a number that may be absent or infinite, as limits may."""
+    """Return an optional number that may be infinite, such as a limit."""
     if element.get(name) is None:
         return default
     bound = floats(element, name, 1, owner)[0]
@@ -149,7 +149,7 @@ def _bound(element: Element, name: str, owner: Place, default: float = 0.0) -> f
 
 
 def origin(parent: Element, owner: Place) -> Pose:
-    """Return the pose that an element's <origin> gives it."""
+    """Return the pose of an element's <origin>."""
     given = child(parent, "origin", owner)
     if given is None:
         return Pose()
@@ -226,7 +226,7 @@ def _mimic(element: Element, owner: Place) -> Mimic | None:
 
 
 def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
-    """Return the joint with what only a moving one has: axis, limits, losses and whom it follows."""
+    """Return the joint with the attributes of a moving one: axis, limits, damping, friction and mimic."""
     axis, dynamics = child(element, "axis", owner), child(element, "dynamics", owner)
     given = [] if dynamics is None else [key for key in LOSS_KEYS if dynamics.get(key) is not None]
     parameters: dict[str, Any] = {key: _number(dynamics, key, owner) for key in given}

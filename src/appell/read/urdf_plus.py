@@ -1,11 +1,11 @@
-"""What URDF+ adds to URDF: ``<loop>``, which ties two links as a joint would, and ``<coupling>``, as gears do.
+"""Extensions of URDF+: ``<loop>``, which connects two links like a joint, and ``<coupling>``, like gears.
 
 A loop has a predecessor and a successor link, each with an ``<origin>``, and a type with an ``<axis>`` in the axes of
-the predecessor's origin. A coupling has a ratio: with n the link where the ways to its two links meet,
+the predecessor's origin. A coupling has a ratio: with n the nearest common ancestor of its two links,
 
-    ratio · Σ q on the way from n to the predecessor = Σ q on the way from n to the successor.                     (1)
+    ratio · Σ q on the path from n to the predecessor = Σ q on the path from n to the successor.                     (1)
 
-Joints with ``independent="true"`` are those that have motors.
+Joints with ``independent="true"`` are actuated.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ Ends = Mapping[str, tuple[str, Pose]]
 
 
 def constraints(root: Element) -> list[Element]:
-    """Return the elements that URDF+ adds, as the file orders them."""
+    """Return the elements of URDF+, in file order."""
     return sorted((element for key in ("loop", "coupling") for element in children(root, key)), key=line_of)
 
 
 def driven(root: Element) -> list[str]:
-    """Return the joints that the file calls independent."""
+    """Return the joints marked as independent."""
     return [joint.get("name", "") for joint in children(root, "joint") if joint.get("independent") == "true"]
 
 
@@ -53,7 +53,7 @@ def with_constraints(model: Model, ties: Sequence[tuple[Element, Ends]], motors:
     Raises
     ------
     ReadError
-        When a constraint names a link that is not there, or has a type or a ratio that cannot be.
+        When a constraint names an unknown link, or has an unknown type or an invalid ratio.
     """
     frames, closures = list(model.frames), []
     taken: set[str] = set()
@@ -61,11 +61,11 @@ def with_constraints(model: Model, ties: Sequence[tuple[Element, Ends]], motors:
         name = element.get("name", "").strip() or f"{tag(element)}{len(taken) + 1}"
         place = Place(model.source, line_of(element), f"{tag(element)} '{name}'")
         if name in taken:
-            raise place.error("there are two constraints of this name; give each its own")
+            raise place.error("two constraints have this name; names must be unique")
         taken.add(name)
         for link, _ in ends.values():
             if link not in model.frame_index:
-                raise place.error(f"there is no link '{link}'; {alternatives(link, model.frame_index)}")
+                raise place.error(f"no link '{link}'; {alternatives(link, model.frame_index)}")
         if tag(element) == "loop":
             new, tie = _loop(model, name, element, ends, place)
             frames += new
@@ -88,7 +88,7 @@ def _loop(model: Model, name: str, element: Element, ends: Ends, place: Place) -
         x, y, z = (number(value, where) for value in floats(given, "xyz", 3, place))
         axis = direction((x, y, z))
         if not any(axis):
-            raise where.error("the axis has no length; give it a direction")
+            raise where.error("the axis has zero length; set a direction")
         z_axis = normalized(axis)
         x_axis = perpendicular(z_axis, min(IDENTITY, key=lambda unit: abs(dot(unit, z_axis))))
         turned = Pose(transpose((x_axis, cross(z_axis, x_axis), z_axis)))
@@ -110,9 +110,9 @@ def _coupling(model: Model, name: str, element: Element, ends: Ends, place: Plac
             joint = model.bodies[body].joint
             if joint.type.nq != 1:
                 raise place.error(
-                    f"joint '{joint.name}' has {joint.type.nq} coordinates; couplings are of joints with one"
+                    f"joint '{joint.name}' has {joint.type.nq} coordinates; couplings need joints with one coordinate"
                 )
             terms[joint.name] = coefficient
     if not any(terms.values()):
-        raise place.error("no joint moves its predecessor and its successor against each other; name other links")
+        raise place.error("no joint between its predecessor and its successor; choose other links")
     return coupling(name, terms, line=place.line)

@@ -1,7 +1,7 @@
-"""Numbers, angles, poses, limits and inertias out of what a file or a caller gives, checked once.
+"""Numbers, angles, poses, limits and inertias from files and arguments, checked once.
 
-Every function takes the value and its :class:`Place`, and returns plain Python floats, without negative zeros: a zero
-or a one that is exact here is an operation less in the compiled robot.
+Every function takes a value and its :class:`Place`, and returns plain Python floats without negative zeros: every exact
+zero or one here saves an operation in the compiled robot.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import IDENTITY, ZERO, matmul
 
 ROUNDING = 1e-15
-"""How far the sine or cosine of a multiple of π/2 is from zero by rounding alone, for a few turns."""
+"""Rounding error of the sine or cosine of a multiple of π/2, for a few turns."""
 
 INERTIA_KEYS = ("mass", "centre", "inertia", "parameters")
 LIMIT_KEYS = ("lower", "upper", "velocity", "effort")
@@ -45,7 +45,7 @@ def number(value: object, place: Place) -> float:
 
 
 def bound(value: object, place: Place) -> float:
-    """Return a number that may be infinite, as a limit may, but is one.
+    """Return a number that may be infinite but not NaN, such as a limit.
 
     >>> bound(float("inf"), Place())
     inf
@@ -55,9 +55,9 @@ def bound(value: object, place: Place) -> float:
     try:
         x = float(value)
     except OverflowError:
-        raise place.error("expected a number that a float can hold, got a larger one") from None
+        raise place.error("expected a number within the range of float64, got a larger one") from None
     if math.isnan(x):
-        raise place.error("expected a number, got not-a-number (nan)")
+        raise place.error("expected a number, got NaN")
     return x + 0.0
 
 
@@ -89,7 +89,7 @@ def sequence(value: object, place: Place) -> list[object]:
 
 
 def numbers(value: object, count: int, place: Place) -> tuple[float, ...]:
-    """Return a list of so many finite numbers.
+    """Return a list of `count` finite numbers.
 
     >>> numbers([1, 2.5], 2, Place())
     (1.0, 2.5)
@@ -118,11 +118,11 @@ def table(value: object, place: Place) -> Mapping[str, object]:
 
 
 def text(value: object, place: Place) -> str:
-    """Return a piece of text that is not empty."""
+    """Return text that is not empty."""
     if not isinstance(value, str):
         raise place.error(f"expected text, got {shown(value)}")
     if not value.strip():
-        raise place.error("expected text, got none")
+        raise place.error("expected text, got an empty one")
     return value
 
 
@@ -137,7 +137,7 @@ def symmetric(value: object, place: Place) -> Matrix:
         rows = (vector(entries[0], place.at(0)), vector(entries[1], place.at(1)), vector(entries[2], place.at(2)))
         size = max(abs(x) for row in rows for x in row)
         if any(abs(rows[i][j] - rows[j][i]) > 1e-9 * size for i in range(3) for j in range(i)):
-            raise place.error("expected a symmetric matrix; entries across the diagonal differ")
+            raise place.error("expected a symmetric matrix; off-diagonal entries differ")
         return rows
     if len(entries) == 3:
         xx, yy, zz = numbers(entries, 3, place)
@@ -182,7 +182,7 @@ def limits(value: object, turns: bool, place: Place) -> Limits:
 
 
 def ordered(given: Limits, place: Place) -> Limits:
-    """Return limits, refusing a range that holds no number."""
+    """Return limits; an empty range is an error."""
     if given.lower > given.upper:
         raise place.error(f"the lower limit {given.lower:g} is above the upper limit {given.upper:g}; swap them")
     return given
@@ -223,14 +223,14 @@ def tidy(matrix: Matrix) -> Matrix:
 
 
 def quaternion_rotation(parts: Sequence[float], place: Place) -> Matrix:
-    """Return the rotation of a quaternion x y z w, which is normalised; one of no length is an error.
+    """Return the rotation of a quaternion x y z w, which is normalised; zero length is an error.
 
     >>> quaternion_rotation([0.0, 0.0, 0.0, 2.0], Place("arm.urdf"))
     ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     """
     size = math.hypot(*parts)
     if not size > 1e-9:
-        raise place.error("the quaternion has no length; expected x y z w of unit length")
+        raise place.error("the quaternion has zero length; expected x y z w of unit length")
     x, y, z, w = (part / size for part in parts)
     return tidy(from_quaternion(x, y, z, w))
 
@@ -245,7 +245,7 @@ def pose(xyz: Vector, rpy: Vector) -> Pose:
 
 
 def direction(axis: Vector) -> Vector:
-    """Return the axis without what rounding left beside a coordinate; `build` gives it unit length.
+    """Return the axis without rounding errors beside a coordinate axis; `build` normalises it.
 
     >>> direction((0.0, -0.7, 4e-17))
     (0.0, -1.0, 0.0)
@@ -258,7 +258,7 @@ def direction(axis: Vector) -> Vector:
 
 
 def gravity_vector(override: Sequence[float] | None, default: Vector = GRAVITY) -> Vector:
-    """Return the caller's gravity [m/s²], or the default where the caller has none.
+    """Return the given gravity [m/s²], or the default if None.
 
     >>> gravity_vector((0, 0, -1.62))
     (0.0, 0.0, -1.62)
@@ -273,13 +273,13 @@ def gravity_vector(override: Sequence[float] | None, default: Vector = GRAVITY) 
 
 
 def shown(value: object) -> str:
-    """Return a value for an error message, on one line, cut where it is long.
+    """Return a value for an error message, on one line, shortened.
 
     >>> shown("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
     """
     try:
         literal = " ".join(repr(value).split())
-    except ValueError:  # an integer of more digits than Python prints
+    except ValueError:  # an integer with more digits than Python prints
         return f"a very large {type(value).__name__}"
     return literal if len(literal) <= 40 else literal[:38] + "…"

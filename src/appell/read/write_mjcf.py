@@ -1,9 +1,9 @@
-"""Models to MJCF files, which MuJoCo compiles to the same robot.
+"""MJCF files of models, which MuJoCo compiles to the same robot.
 
-Every body of the model is one of MuJoCo's, with the joints that make up its joint (:mod:`appell.read.parts`); frames
-are sites. A joint's offset is MuJoCo's ``ref``. Followers are tied by ``<equality><joint>``, loops by ``<connect>`` and
-``<weld>`` between sites, a revolute closure by two connects along its axis. MuJoCo wants every moving body to have mass
-and inertia: 1e-15 stands for none.
+Every body of the model is a body of MuJoCo, with the parts of its joint (:mod:`appell.read.parts`); frames are sites. A
+joint's offset is MuJoCo's ``ref``. Followers are coupled by ``<equality><joint>``, loops closed by ``<connect>`` and
+``<weld>`` between sites, a revolute closure by two connects along its axis. MuJoCo requires mass and inertia of every
+moving body: 1e-15 represents zero.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from appell.spatial.rotation import to_quaternion
 from appell.spatial.vector import IDENTITY, ZERO
 
 TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "ball": "ball", "free": "free"}
-"""What MuJoCo calls the joints that it has."""
+"""MuJoCo's names of its joint types."""
 ARM = 0.1
-"""How far along its axis the second point of a revolute closure is [m]."""
+"""Distance of the second point of a revolute closure along its axis [m]."""
 
 
 def mjcf_text(model: Model) -> str:
-    """Return a model as the text of an MJCF file, numbers to their last digit.
+    """Return a model as the text of an MJCF file, numbers with all digits.
 
     Raises
     ------
     ModelError
-        When MJCF has no word for a closure, or MuJoCo would refuse the inertia of a body.
+        When MJCF has no constraint for a closure, or MuJoCo would reject the inertia of a body.
 
     Warns
     -----
     AppellWarning
-        Once, naming what the file does not hold: limits of velocities, rotor inertia along a moving body's axes, …
+        Once, listing the features that the file cannot represent: velocity limits, rotor inertia along body axes, …
 
     Examples
     --------
@@ -59,7 +59,7 @@ def mjcf_text(model: Model) -> str:
 
 
 class _Writer:
-    """A file on its way: its elements, and what it cannot hold."""
+    """A file being written: its elements, and the features that it cannot represent."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -68,7 +68,7 @@ class _Writer:
         self.root: Element = etree.Element("mujoco", model=model.name)
 
     def _is_world_free(self, i: int) -> bool:
-        """Return whether a body is free as MuJoCo's free bodies are: its coordinates are its pose in the world."""
+        """Return whether a body is free as in MuJoCo: its coordinates are its pose in the world."""
         body = self.model.bodies[i]
         return body.joint.kind == "free" and body.parent == WORLD and body.joint.placement == Pose()
 
@@ -90,7 +90,9 @@ class _Writer:
                 added(keyframe, "key", name=name, qpos=_texts(self._qpos(at)))
         lost = self._lost()
         if lost:
-            warnings.warn(f"robot '{model.name}': not held by MJCF: {'; '.join(lost)}", AppellWarning, stacklevel=6)
+            warnings.warn(
+                f"robot '{model.name}': MJCF cannot represent: {'; '.join(lost)}", AppellWarning, stacklevel=6
+            )
         text: bytes = etree.tostring(root, pretty_print=True, encoding="UTF-8")
         return text.decode()
 
@@ -115,16 +117,16 @@ class _Writer:
             _inertial(element, body.inertia)
             _sites(element, sites.get(i, ()))
 
-    # What ties joints and bodies together
+    # Constraints between joints and bodies
 
     def _tendons(self) -> None:
         springs = self.model.springs
         tendon = added(self.root, "tendon") if springs else None
         for spring in springs:
-            side = -1.0 if spring.reference < 0.0 else 1.0  # lengths of springs are positive in MJCF
+            side = -1.0 if spring.reference < 0.0 else 1.0  # spring lengths are positive in MJCF
             own = {"stiffness": spring.stiffness, "damping": spring.damping, "springlength": side * spring.reference}
-            told = {key: number(float(x)) for key, x in own.items() if x or key == "springlength"}
-            fixed = added(tendon, "fixed", {"name": spring.name, **told})
+            attributes = {key: number(float(x)) for key, x in own.items() if x or key == "springlength"}
+            fixed = added(tendon, "fixed", {"name": spring.name, **attributes})
             for name, c in spring.terms:
                 added(fixed, "joint", joint=name, coef=number(side * c))
 
@@ -156,7 +158,7 @@ class _Writer:
         for closure in self.model.closures:
             if closure.is_rolling or closure.rows not in (KINDS[kind] for kind in known):
                 raise ModelError(
-                    f"robot '{self.model.name}': MJCF has no word for closure '{closure.name}', which is "
+                    f"robot '{self.model.name}': MJCF has no constraint for closure '{closure.name}', which is "
                     f"{closure.kind}; it has {listed(known)}; save as .toml"
                 )
 
@@ -165,17 +167,17 @@ class _Writer:
             centre_and_tensor(body.inertia, body.name, self.model.name, "MJCF")
             if body.name == "world":
                 raise ModelError(
-                    f"robot '{self.model.name}': a body is called 'world', which is MuJoCo's own; rename it"
+                    f"robot '{self.model.name}': a body is named 'world', a reserved name of MuJoCo; rename it"
                 )
         refused = [body.name for body in self.model.bodies if principal(body.inertia) is None]
         if refused:
             raise ModelError(
-                f"robot '{self.model.name}': MuJoCo refuses inertias that break the triangle inequality, which no "
+                f"robot '{self.model.name}': MuJoCo rejects inertias that violate the triangle inequality, which no "
                 f"rigid body has: bodies {listed(refused)}; correct them, or save as .toml"
             )
 
     def _ends(self, closure: Closure) -> list[str]:
-        """Return the sites of a closure, made where its frames are not sites already."""
+        """Return the sites of a closure, created unless its frames are sites already."""
         names = []
         elements = {element.get("name"): element for element in self.root.iter("body")}
         known = {element.get("name") for element in self.root.iter("site")}
@@ -208,7 +210,7 @@ class _Writer:
                     _motors(actuator, piece)
 
     def _qpos(self, at: Coordinates) -> list[float]:
-        """Return a configuration, depth first as MuJoCo has it, quaternions w x y z; joints not named are neutral."""
+        """Return a configuration in MuJoCo's depth-first order, quaternions w x y z; joints not named are neutral."""
         home, found = home_of(replace(self.model, home=at)), {}
         for body, pieces in zip(self.model.bodies, self.parts, strict=True):
             for piece, q in zip(pieces, part_coordinates(body.joint, home[body.joint.name], pieces), strict=True):
@@ -217,7 +219,7 @@ class _Writer:
         return [x for joint in self.root.find("worldbody").iter("joint") for x in found[joint.get("name")]]
 
     def _lost(self) -> list[str]:
-        """Return what of the model the file does not hold."""
+        """Return the features of the model that the file cannot represent."""
         joints = [body.joint for body in self.model.bodies]
         known = {joint.name for joint in joints}
         found = {
@@ -249,19 +251,19 @@ def _inertial(element: Element, inertia: Inertia) -> None:
 
 
 def _joint(joint: Joint) -> dict[str, str]:
-    told = {"name": joint.name, "type": TYPES[joint.kind]}
+    attributes = {"name": joint.name, "type": TYPES[joint.kind]}
     if joint.kind not in ("ball", "free"):
-        told["axis"] = _texts(joint.axis)
+        attributes["axis"] = _texts(joint.axis)
         if joint.offset:
-            told["ref"] = number(-joint.offset)
+            attributes["ref"] = number(-joint.offset)
         if _range(joint):
-            told["range"] = _range(joint)
+            attributes["range"] = _range(joint)
     losses = {"damping": joint.damping, "frictionloss": joint.friction, "armature": joint.armature}
     losses |= {"stiffness": joint.stiffness, "springref": joint.spring_reference if joint.stiffness else 0.0}
-    told |= {key: number(x) for key, x in losses.items() if x}
+    attributes |= {key: number(x) for key, x in losses.items() if x}
     if 0.0 < joint.limits.effort < math.inf and joint.kind not in ("ball", "free"):
-        told["actuatorfrcrange"] = _texts((-joint.limits.effort, joint.limits.effort))
-    return told
+        attributes["actuatorfrcrange"] = _texts((-joint.limits.effort, joint.limits.effort))
+    return attributes
 
 
 def _range(joint: Joint) -> str:
@@ -287,11 +289,11 @@ def _sites(element: Element, frames: Iterable[Frame]) -> None:
 
 
 def _placed(pose: Pose) -> dict[str, str]:
-    told = {} if pose.position == ZERO else {"pos": _texts(pose.position)}
+    attributes = {} if pose.position == ZERO else {"pos": _texts(pose.position)}
     if pose.rotation != IDENTITY:
         x, y, z, w = to_quaternion(pose.rotation)
-        told["quat"] = _texts((w, x, y, z))
-    return told
+        attributes["quat"] = _texts((w, x, y, z))
+    return attributes
 
 
 def _texts(values: Iterable[float]) -> str:

@@ -1,9 +1,9 @@
-"""Models to SDF files (Gazebo, Drake): one model, its links placed where it is drawn.
+"""SDF files (Gazebo, Drake) of models: one model, its links at their poses.
 
-Every body is a link, posed against its parent's; frames are ``<frame>``. A joint of SDF is at zero where the model is
-drawn: a tree is drawn at zero, so that its coordinates stay, a closed robot at home, where its loops are closed. A loop
-is closed by one more joint, whose child has a parent already. Joints that SDF does not have come in parts
-(:mod:`appell.read.parts`) with links of 1e-15 kg between them, the least mass that readers take.
+Every body is a link, with its pose relative to the parent link; frames are ``<frame>``. A joint of SDF is zero at the
+poses of the file: a tree is written at zero, so that its coordinates stay, a closed robot at home, where its loops are
+closed. A loop is closed by one more joint, whose child has a parent already. Joint types missing in SDF are split into
+parts (:mod:`appell.read.parts`) with links of 1e-15 kg between them, the smallest mass that readers accept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TYPES = {
     "helical": "screw",
     "ball": "ball",
 }
-"""What SDF calls the joints that it has."""
+"""SDF's names of its joint types."""
 CLOSING = {
     "point": "ball",
     "frame": "fixed",
@@ -49,7 +49,7 @@ CLOSING = {
 
 
 def sdf_text(model: Model) -> str:
-    """Return a model as the text of an SDF file, numbers to their last digit.
+    """Return a model as the text of an SDF file, numbers with all digits.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def sdf_text(model: Model) -> str:
     Warns
     -----
     AppellWarning
-        Once, naming what the file does not hold: rotor inertia, motors, …
+        Once, listing the features that the file cannot represent: rotor inertia, actuators, …
 
     Examples
     --------
@@ -71,7 +71,7 @@ def sdf_text(model: Model) -> str:
 
 
 class _Writer:
-    """A file on its way: its names, where its links are drawn, and what it cannot hold."""
+    """A file being written: its names, the poses of its links, and the features that it cannot represent."""
 
     def __init__(self, model: Model) -> None:
         check_names(model, "SDF")
@@ -91,7 +91,7 @@ class _Writer:
         self.root = etree.Element("sdf", version=version)
         self.element = added(self.root, "model", name=model.name)
         self.joints: dict[str, str] = {}
-        """What the file calls the joints: links, joints and frames share one space of names in SDF."""
+        """The names of the joints in the file: links, joints and frames share one name space in SDF."""
         others = {*self.names.values(), *(frame.name for frame in unlisted_frames(model))}
         taken = others | {body.joint.name for body in model.bodies}
         for name in (body.joint.name for body in model.bodies):
@@ -113,7 +113,7 @@ class _Writer:
         warn_of_gravity(model, "SDF")
         lost = self._lost()
         if lost:
-            warnings.warn(f"robot '{model.name}': not held by SDF: {'; '.join(lost)}", AppellWarning, stacklevel=6)
+            warnings.warn(f"robot '{model.name}': SDF cannot represent: {'; '.join(lost)}", AppellWarning, stacklevel=6)
         text: bytes = etree.tostring(self.root, pretty_print=True, xml_declaration=True, encoding="UTF-8")
         return text.decode().replace("'", '"', 4)
 
@@ -206,7 +206,7 @@ class _Writer:
             _axis_element(element, "axis2", IDENTITY[1])
 
     def _lost(self) -> list[str]:
-        """Return what of the model the file does not hold."""
+        """Return the features of the model that the file cannot represent."""
         joints = [body.joint for body in self.model.bodies]
         found = {
             "rotor inertia of joints": [j.name for j in joints if j.armature],
@@ -214,7 +214,7 @@ class _Writer:
                 j.name for j in joints if j.kind in ("ball", "free") and (j.damping or j.friction)
             ],
             "springs between joints": [spring.name for spring in self.model.springs],
-            "which joints have motors": list(self.model.actuators),
+            "the choice of actuated joints": list(self.model.actuators),
         }
         return [f"{what} {listed(names)}" for what, names in found.items() if names]
 
@@ -228,8 +228,8 @@ def _axis_element(element: Element, tag: str, axis: Vector) -> Element:
 def _pose(element: Element, pose: Pose, relative_to: str = "") -> None:
     if pose == Pose() and not relative_to:
         return
-    told = added(element, "pose", {"relative_to": relative_to} if relative_to else {})
-    told.text = _texts((*pose.position, *roll_pitch_yaw(pose.rotation)))
+    child = added(element, "pose", {"relative_to": relative_to} if relative_to else {})
+    child.text = _texts((*pose.position, *roll_pitch_yaw(pose.rotation)))
 
 
 def _value(element: Element, tag: str, x: float) -> None:

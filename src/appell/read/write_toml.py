@@ -1,4 +1,4 @@
-"""Models to files of appell's own format."""
+"""toml files of models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from appell.spatial.pose import Pose
 
 
 def toml_text(model: Model) -> str:
-    """Return a model as the text of a toml file, numbers to their last digit.
+    """Return a model as the text of a toml file, numbers with all digits.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def _coordinates(of: Coordinates) -> dict[str, Any]:
 
 
 def _on_ground(model: Model) -> Model:
-    """Return the model that :meth:`Model.floating` makes this one of, or the model itself where there is none."""
+    """Return the model without its floating base, or the model itself if its base is fixed."""
     root = Body(model.bodies[0].name, WORLD, Joint(ROOT, "free"), model.bodies[0].inertia) if model.bodies else None
     stands = [body.parent for body in model.bodies[1:]] + [frame.body for frame in model.frames]
     own = Frame(ROOT, 0, Pose())
@@ -85,29 +85,29 @@ def _closure(closure: Closure) -> dict[str, Any]:
     if closure.is_coupling:
         terms = tuple({"joint": joint, "coefficient": x} for joint, x in closure.coupling)
         return {"name": closure.name, "coupling": terms, "offset": closure.offset}
-    told: dict[str, Any] = {"name": closure.name, "first": closure.first, "second": closure.second}
-    return told | {"rows": closure.rows} | ({"radius": closure.radius} if closure.is_rolling else {})
+    entries: dict[str, Any] = {"name": closure.name, "first": closure.first, "second": closure.second}
+    return entries | {"rows": closure.rows} | ({"radius": closure.radius} if closure.is_rolling else {})
 
 
 def _joint(connection: Connection) -> dict[str, Any]:
     joint = connection.joint
-    told: dict[str, Any] = {"name": joint.name, "kind": joint.kind}
-    told |= {"parent": connection.parent, "child": connection.child}
+    entries: dict[str, Any] = {"name": joint.name, "kind": joint.kind}
+    entries |= {"parent": connection.parent, "child": connection.child}
     if joint.placement != Pose():
-        told["origin"] = {"xyz": joint.placement.position, "rpy": roll_pitch_yaw(joint.placement.rotation)}
+        entries["origin"] = {"xyz": joint.placement.position, "rpy": roll_pitch_yaw(joint.placement.rotation)}
     if joint.kind == "fixed":
-        return told
-    told["axis"] = joint.axis
+        return entries
+    entries["axis"] = joint.axis
     if joint.limits != Limits():
         given = {key: getattr(joint.limits, key) for key in ("lower", "upper", "velocity", "effort")}
-        told["limits"] = {key: x for key, x in given.items() if math.isfinite(x)}
+        entries["limits"] = {key: x for key, x in given.items() if math.isfinite(x)}
     if joint.kind == "helical":
-        told["pitch"] = joint.pitch
+        entries["pitch"] = joint.pitch
     if joint.mimic is not None:
         relation = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
-        told["mimic"] = {"joint": joint.mimic.joint, **relation}
+        entries["mimic"] = {"joint": joint.mimic.joint, **relation}
     own = {key: getattr(joint, key) for key in ("offset", *LOSS_KEYS)}
-    return told | {key: x for key, x in own.items() if x}
+    return entries | {key: x for key, x in own.items() if x}
 
 
 def _entries(table: dict[str, Any]) -> list[str]:
@@ -115,9 +115,9 @@ def _entries(table: dict[str, Any]) -> list[str]:
 
 
 def toml_value(value: Any) -> str:
-    """Return a value as toml writes it, numbers to their last digit."""
+    """Return a value in toml syntax, numbers with all digits."""
     if isinstance(value, str):
-        # JSON's escapes are TOML's, which asks for one more
+        # TOML's escapes are JSON's and one more
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, dict):
         return "{ " + ", ".join(_entries(value)) + " }"

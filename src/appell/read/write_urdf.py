@@ -1,4 +1,4 @@
-"""Models to URDF files."""
+"""URDF files of models."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from appell.spatial.vector import IDENTITY, ZERO, negate
 
 _NAMES = {kind: name for name, kind in KINDS_BY_NAME.items()}
 _LIMITED = ("revolute", "prismatic")
-"""Kinds that a URDF must give limits, whatever they are."""
+"""Types for which URDF requires limits."""
 
 
 def urdf_text(model: Model) -> str:
-    """Return a model as the text of a URDF file, numbers to their last digit.
+    """Return a model as the text of a URDF file, numbers with all digits.
 
     Raises
     ------
     ModelError
-        When URDF has no word for a joint, for a body's inertia or for a loop; toml has.
+        When URDF cannot represent a joint, a body's inertia or a loop; toml can.
 
     Examples
     --------
@@ -43,10 +43,12 @@ def urdf_text(model: Model) -> str:
     """
     if model.closures:
         loops = listed(closure.name for closure in model.closures)
-        raise ModelError(f"robot '{model.name}': URDF has no word for its loops {loops}; save as .toml")
+        raise ModelError(f"robot '{model.name}': URDF cannot represent its loops {loops}; save as .toml")
     if model.springs:
         springs = listed(spring.name for spring in model.springs)
-        raise ModelError(f"robot '{model.name}': URDF has no springs between joints ({springs}); save as .toml")
+        raise ModelError(
+            f"robot '{model.name}': URDF cannot represent springs between joints ({springs}); save as .toml"
+        )
     warn_of_gravity(model)
     links, connections = outline(model)
     check_names(model, "URDF")
@@ -60,11 +62,11 @@ def urdf_text(model: Model) -> str:
 
 
 def warn_of_gravity(model: Model, what: str = "URDF") -> None:
-    """Warn of a gravity that a format cannot hold."""
+    """Warn of a gravity that a format cannot represent."""
     if model.gravity != GRAVITY:
         shown = ", ".join(f"{x:g}" for x in model.gravity)
         warnings.warn(
-            f"robot '{model.name}': {what} holds no gravity; give gravity=({shown}) when loading, or save as .toml",
+            f"robot '{model.name}': {what} has no gravity; pass gravity=({shown}) when loading, or save as .toml",
             AppellWarning,
             stacklevel=5,
         )
@@ -87,11 +89,12 @@ def centre_and_tensor(inertia: Inertia, name: str, robot: str, what: str = "URDF
     Raises
     ------
     ModelError
-        When the body has a first moment and no mass; `what` is the format that cannot hold it.
+        When the body has a first moment and no mass; `what` is the format that cannot represent it.
     """
     if not inertia.mass and inertia.first != ZERO:
         raise ModelError(
-            f"robot '{robot}': body '{name}' has a first moment and no mass, which {what} cannot say; save as .toml"
+            f"robot '{robot}': body '{name}' has a first moment and no mass, which {what} cannot represent; save as "
+            ".toml"
         )
     centre = inertia.centre
     return centre, inertia.moved(Pose(IDENTITY, negate(centre))).tensor
@@ -107,7 +110,7 @@ def _joint(root: Element, connection: Connection, robot: str) -> None:
     joint = connection.joint if connection.joint.kind == "fixed" else without_offset(connection.joint)
     if joint.kind not in _NAMES:
         raise ModelError(
-            f"robot '{robot}': joint '{joint.name}' is {joint.kind}, which URDF does not know; save as .toml"
+            f"robot '{robot}': joint '{joint.name}' is {joint.kind}, which URDF does not support; save as .toml"
         )
     element = etree.SubElement(root, "joint", name=joint.name, type=_NAMES[joint.kind])
     etree.SubElement(element, "parent", link=connection.parent)
@@ -120,7 +123,7 @@ def _joint(root: Element, connection: Connection, robot: str) -> None:
     losses = dynamics(joint)
     if any(losses.values()):
         kept = {key: number(value) for key, value in losses.items() if value or key == "damping"}
-        etree.SubElement(element, "dynamics", kept)  # other readers want a damping in it, zero or not
+        etree.SubElement(element, "dynamics", kept)  # other readers require a damping attribute
     if joint.mimic is not None:
         multiplier, offset = number(joint.mimic.multiplier), number(joint.mimic.offset)
         etree.SubElement(element, "mimic", joint=joint.mimic.joint, multiplier=multiplier, offset=offset)
@@ -137,7 +140,7 @@ def _limit(element: Element, joint: Joint) -> None:
 
 
 def limits(joint: Joint) -> dict[str, float]:
-    """Return the attributes of <limit>; the largest float is infinity, which most readers of URDF refuse."""
+    """Return the attributes of <limit>; the largest float represents infinity, which most readers of URDF reject."""
     own, largest = joint.limits, sys.float_info.max
     given = {"effort": own.effort, "velocity": own.velocity}
     if joint.kind not in ENDLESS and (math.isfinite(own.lower) or math.isfinite(own.upper)):

@@ -1,9 +1,9 @@
-"""Xacro files: expanded to URDF, SDF or MJCF text by the xacro package.
+"""Xacro files, expanded to URDF, SDF or MJCF text by the xacro package.
 
-Xacro is a language of macros whose expressions are Python. The package keeps Python's builtins from them, which stops
-accidents and not attacks: a xacro file is a program, and one from a stranger should be read before it is loaded. Beside
-that, the limits of the other readers hold here too: every file is a regular file of bounded size without document types
-and entities, and so is the expanded text.
+Xacro is a macro language with Python expressions. The package hides Python's builtins from them, which prevents
+accidents and not attacks: a xacro file is a program, and should be loaded only if trusted. The limits of the other
+readers apply here too: every file is a regular file of bounded size without document types and entities, and so is the
+expanded text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from appell.read.regular import DESCRIPTION, MEGABYTE, file_bytes, shortened
 
 ARGUMENT = "give it as xacro={'name': 'value'}"
 _LOCK = threading.Lock()
-"""The package keeps its state in its module: one file at a time."""
+"""The package has global state, so one file is expanded at a time."""
 
 
 class _Arguments(dict[str, str]):
-    """Arguments of a xacro file, which remember the names that the file declares."""
+    """Arguments of a xacro file, and the names that the file declares."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         super().__init__(given)
@@ -46,16 +46,16 @@ def expanded(file: Path, arguments: Mapping[str, object] | None = None, packages
     Parameters
     ----------
     file
-        The file, commonly ``robot.urdf.xacro``.
+        The file, usually ``robot.urdf.xacro``.
     arguments
         Values for its ``<xacro:arg>``, by name: text, numbers or truth values.
     packages
-        Folders of the ROS packages that ``$(find …)`` may mean, before those that ROS knows and those above the file.
+        Folders of ROS packages for ``$(find …)``, searched before those of ROS and those above the file.
 
     Raises
     ------
     ReadError
-        When xacro is not installed or does not expand the file; the message names the file that has the fault.
+        When xacro is not installed or cannot expand the file; the message names the faulty file.
     """
     source = shortened(file)
     try:
@@ -64,22 +64,22 @@ def expanded(file: Path, arguments: Mapping[str, object] | None = None, packages
     except InputError as error:
         raise ReadError(str(error), source) from None
     given = _Arguments({name: _text(name, value) for name, value in (arguments or {}).items()})
-    with _LOCK, _patched(xacro, substitution, file, packages), contextlib.redirect_stderr(io.StringIO()) as said:
+    with _LOCK, _patched(xacro, substitution, file, packages), contextlib.redirect_stderr(io.StringIO()) as errors:
         try:
             xacro.init_stacks(str(file))
             document = xacro.parse(None, str(file))
             xacro.process_doc(document, mappings=given, verbosity=0)
             text = str(document.toprettyxml(indent="  "))
-        except Exception as error:  # whatever an expression may raise
+        except Exception as error:  # any error of an expression
             raise _fault(error, source, [shortened(Path(name)) for name in xacro.filestack or () if name]) from None
     if len(text) > DESCRIPTION:
         size, most = len(text) / MEGABYTE, DESCRIPTION / MEGABYTE
-        raise ReadError(f"expands to {size:.4g} MB, more than the {most:g} MB that are read", source)
+        raise ReadError(f"expands to {size:.4g} MB, more than the limit of {most:g} MB", source)
     unknown = [name for name in given if arguments and name in arguments and name not in given.declared]
     if unknown:
         hint = alternatives(unknown[0], given.declared)
-        raise ReadError(f"there is no argument '{unknown[0]}' in the file; {hint}", source)
-    remarks = dict.fromkeys(line.strip() for line in said.getvalue().splitlines() if line.strip())
+        raise ReadError(f"the file has no argument '{unknown[0]}'; {hint}", source)
+    remarks = dict.fromkeys(line.strip() for line in errors.getvalue().splitlines() if line.strip())
     if remarks:
         warnings.warn(f"{source}: xacro: {'; '.join(remarks)}", AppellWarning, stacklevel=4)
     return text
@@ -95,14 +95,14 @@ def _text(name: str, value: object) -> str:
 
 @contextlib.contextmanager
 def _patched(xacro: Any, substitution: Any, file: Path, packages: Sequence[Path]) -> Iterator[None]:
-    """Let xacro find packages without ROS, and read files as the other readers do."""
+    """Make xacro find packages without ROS, and read files as the other readers do."""
     parse, find = xacro.parse, substitution._eval_find
     known = substitution._eval_dict.get("find")
 
     def found(name: str) -> str:
         folder = find_package(name, packages, file)
         if folder is None:
-            raise ReadError(f"$(find {name}): there is no package '{name}'; {PACKAGES_REMEDY}", shortened(file))
+            raise ReadError(f"$(find {name}): package '{name}' not found; {PACKAGES_REMEDY}", shortened(file))
         return str(folder)
 
     def read(given: object, name: str | None = None) -> Any:
@@ -110,9 +110,7 @@ def _patched(xacro: Any, substitution: Any, file: Path, packages: Sequence[Path]
             return parse(given, name)
         data = file_bytes(Path(name)).removeprefix(b"\xef\xbb\xbf").lstrip()
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-            raise ReadError(
-                "document types and entities are not allowed here; remove <!DOCTYPE>", shortened(Path(name))
-            )
+            raise ReadError("document types and entities are not supported; remove <!DOCTYPE>", shortened(Path(name)))
         return parse(io.BytesIO(data), name)
 
     xacro.parse, substitution._eval_find, substitution._eval_dict["find"] = read, found, found
@@ -123,7 +121,7 @@ def _patched(xacro: Any, substitution: Any, file: Path, packages: Sequence[Path]
 
 
 def _fault(error: Exception, source: str, files: Sequence[str]) -> ReadError:
-    """Return the error for what went wrong in the last of the files that were open."""
+    """Return the error with the file that was open last."""
     inner: object = error
     while inner is not None and not isinstance(inner, AppellError):
         inner = getattr(inner, "exc", None)
@@ -133,8 +131,11 @@ def _fault(error: Exception, source: str, files: Sequence[str]) -> ReadError:
         return ReadError(f"{inner}{by if by and place in str(inner) else ''}")
     if isinstance(error, ExpatError):
         return ReadError(f"not readable as XML: {error}{by}", place, error.lineno)
-    said = " ".join(str(error).split()) or type(error).__name__
-    remedy = f"; {ARGUMENT}" if "substitution argument" in said else ""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    remedy = f"; {ARGUMENT}" if "substitution argument" in reason else ""
     if isinstance(error, RecursionError):
-        said, remedy = "its macros call each other without end", "; give the recursion an <xacro:if> that ends it"
-    return ReadError(f"xacro: {said}{by}{remedy}", place)
+        reason, remedy = (
+            "its macros call each other recursively without end",
+            "; give the recursion an <xacro:if> that ends it",
+        )
+    return ReadError(f"xacro: {reason}{by}{remedy}", place)

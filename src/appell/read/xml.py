@@ -1,7 +1,7 @@
-"""XML with line numbers, and without its tricks: no document type, no entity, no macro left over, no network.
+"""XML with line numbers and restrictions: no document type, no entity, no unexpanded macro, no network.
 
-Where nothing is at stake it is read as leniently as elsewhere, with a warning that names the line: a declaration behind
-blank lines or of a version that is none, and elements repeated word for word.
+Harmless irregularities are accepted as by other readers, with a warning that names the line: a declaration after blank
+lines or with an invalid version, and duplicate elements.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from appell.read.regular import file_bytes
 from appell.read.values import bound, shown
 
 Element = Any
-"""An element of lxml, whose stubs miss half of what is used here."""
+"""An element of lxml, whose type stubs are incomplete."""
 
-XACRO = "give the file the ending .xacro to have it expanded, or run xacro first: xacro robot.xacro > robot.urdf"
+XACRO = "use the extension .xacro to have it expanded, or run xacro first: xacro robot.xacro > robot.urdf"
 DECLARATION = re.compile(rb"\A(\xef\xbb\xbf)?(\s*)(<\?xml\b[^>]*\?>)")
 
 
 def document(given: Contents) -> Element:
-    """Return the outermost element of a document.
+    """Return the root element of a document.
 
     >>> document(Contents(b"<robot><link/></robot>", "arm.urdf", False)).tag
     'robot'
@@ -40,7 +40,7 @@ def document(given: Contents) -> Element:
     root = _parse(_declared(given))
     if root.getroottree().docinfo.doctype:
         line = data[: max(data.find(b"<!DOCTYPE"), 0)].count(b"\n") + 1
-        raise ReadError("document types and entities are not allowed here; remove <!DOCTYPE>", source, line)
+        raise ReadError("document types and entities are not supported; remove <!DOCTYPE>", source, line)
     for element in root.iter(etree.Element):
         if element.prefix == "xacro" or element.tag.startswith("xacro:"):
             raise ReadError(f"<xacro:{tag(element)}> is a xacro macro; {XACRO}", source, line_of(element))
@@ -48,7 +48,7 @@ def document(given: Contents) -> Element:
 
 
 def outermost(path: Path | bytes) -> str:
-    """Return the name of a file's outermost element, "" where there is none; faults are its reader's to name."""
+    """Return the name of a file's root element, "" if there is none; its reader reports faults."""
     data = path if isinstance(path, bytes) else file_bytes(path)
     starts: Any = etree.iterparse(
         BytesIO(data.lstrip()), events=("start",), resolve_entities=False, no_network=True, recover=True
@@ -60,7 +60,7 @@ def outermost(path: Path | bytes) -> str:
 
 
 def elements(data: bytes) -> Iterator[Element]:
-    """Yield the elements of a document as far as it can be read; faults are its reader's to name."""
+    """Yield the elements of a document as far as it can be parsed; its reader reports faults."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=True)
     try:
         root = etree.fromstring(data, parser)
@@ -71,19 +71,17 @@ def elements(data: bytes) -> Iterator[Element]:
 
 
 def _declared(given: Contents) -> Contents:
-    """Return a document without its declaration where that is in the wrong place or of no version; lines stay."""
+    """Return a document without its declaration if that is misplaced or has an invalid version; lines are kept."""
     data, source, is_text = given
     found = DECLARATION.match(data)
     if found is None or (not found[2] and re.search(rb"version\s*=\s*[\"']1\.\d", found[3])):
         return given
     line = found[2].count(b"\n") + 1
-    fault = (
-        "stands behind blank space; remove what is before it" if found[2] else "has a version that XML does not have"
-    )
+    fault = "follows white space; remove the text before it" if found[2] else "has an invalid version"
     warn(f"the XML declaration {fault}; read as version 1.0", source, line)
     encoding = re.search(rb"encoding\s*=\s*[\"']([^\"']+)", found[3])
     blank = re.sub(rb"[^\n]", b" ", found[3])
-    # without a declaration a document is in UTF-8
+    # a document without a declaration is in UTF-8
     rest = data[found.end() :]
     if encoding and not is_text and encoding[1].lower() not in (b"utf-8", b"utf8"):
         try:
@@ -94,12 +92,12 @@ def _declared(given: Contents) -> Contents:
 
 
 def warn(what: str, source: str, line: int) -> None:
-    """Warn of something odd in a line of a file."""
+    """Warn of an irregularity in a line of a file."""
     warnings.warn(f"{source}:{line}: {what}", AppellWarning, stacklevel=4)
 
 
 def same(first: Element, second: Element) -> bool:
-    """Return whether two elements say the same: tag, attributes, text and children, comments aside."""
+    """Return whether two elements are equal: tag, attributes, text and children, except comments."""
     parts = [
         (e.tag, sorted(e.attrib.items()), (e.text or "").split(), [c for c in e if isinstance(c.tag, str)])
         for e in (first, second)
@@ -109,7 +107,7 @@ def same(first: Element, second: Element) -> bool:
 
 
 def without_repeats(found: list[Element], source: str) -> list[Element]:
-    """Return elements without those that repeat an earlier one of the same name word for word, and warn of these."""
+    """Return elements without exact duplicates of earlier ones, and warn of these."""
     kept: list[Element] = []
     first: dict[str, Element] = {}
     for element in found:
@@ -118,7 +116,7 @@ def without_repeats(found: list[Element], source: str) -> list[Element]:
             kept.append(element)
             continue
         name = f" '{element.get('name')}'" if element.get("name") else ""
-        warn(f"<{tag(element)}>{name} repeats that of line {line_of(earlier)}; read once", source, line_of(element))
+        warn(f"<{tag(element)}>{name} duplicates that of line {line_of(earlier)}; ignored", source, line_of(element))
     return kept
 
 
@@ -127,7 +125,7 @@ def _parse(given: Contents) -> Element:
     try:
         return etree.fromstring(given.data, parser)
     except etree.XMLSyntaxError as error:
-        # A prefix that nobody declared is common in files for old simulators, and says nothing of dynamics.
+        # Undeclared prefixes are common in files for old simulators, and are irrelevant for dynamics.
         faults = [fault for fault in parser.error_log if fault.domain_name != "NAMESPACE"]
         if parser.error_log and not faults:
             return etree.fromstring(given.data, _parser(given, recover=True))
@@ -136,7 +134,7 @@ def _parse(given: Contents) -> Element:
 
 
 def _parser(given: Contents, recover: bool = False) -> etree.XMLParser:
-    # Text comes to us decoded, whatever encoding its XML declaration still names.
+    # Text is decoded already, whatever encoding its XML declaration names.
     encoding = "utf-8" if given.is_text else None
     return etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, recover=recover, encoding=encoding
@@ -144,7 +142,7 @@ def _parser(given: Contents, recover: bool = False) -> etree.XMLParser:
 
 
 def line_of(element: Element) -> int:
-    """Return the line an element begins on."""
+    """Return the line at which an element begins."""
     return int(element.sourceline)
 
 
@@ -165,7 +163,7 @@ def child(parent: Element, name: str, owner: Place) -> Element | None:
     if len(found) > 1:
         found = without_repeats(found, owner.source)
     if len(found) > 1:
-        raise replace(owner, line=line_of(found[1])).error(f"there are {len(found)} elements <{name}>; keep one")
+        raise replace(owner, line=line_of(found[1])).error(f"{len(found)} elements <{name}>; keep one")
     return found[0] if found else None
 
 
@@ -173,12 +171,12 @@ def required(parent: Element, name: str, owner: Place) -> Element:
     """Return the one child of a name."""
     found = child(parent, name, owner)
     if found is None:
-        raise owner.error(f"there is no <{name}>; add one")
+        raise owner.error(f"no <{name}>; add one")
     return found
 
 
 def attribute(element: Element, name: str, owner: Place) -> str:
-    """Return an attribute that must be there, without the spaces around it."""
+    """Return a required attribute, without surrounding spaces."""
     value = (element.get(name) or "").strip()
     if not value:
         raise replace(owner, line=line_of(element)).error(f"<{tag(element)}> has no attribute '{name}'; add it")
@@ -193,7 +191,7 @@ def place_of(element: Element, name: str, owner: Place) -> Place:
 
 
 def floats(element: Element, name: str, count: int, owner: Place) -> list[float]:
-    """Return the numbers of an attribute; infinity is the caller's to judge."""
+    """Return the numbers of an attribute, which may be infinite."""
     place, given = place_of(element, name, owner), attribute(element, name, owner)
     tokens = given.split()
     if len(tokens) != count:
@@ -204,7 +202,7 @@ def floats(element: Element, name: str, count: int, owner: Place) -> list[float]
 
 def _float(token: str, place: Place) -> float:
     try:
-        return float(token.replace("_", "?"))  # Python alone reads 1_000 as a number
+        return float(token.replace("_", "?"))  # only Python reads 1_000 as a number
     except ValueError:
         raise place.error(f"expected a number, got {shown(token)}") from None
 

@@ -1,4 +1,4 @@
-"""YAML with line numbers, and without its tricks: no alias, no tag, no key twice, a few levels, one document."""
+"""YAML with line numbers and restrictions: no alias, no tag, no duplicate key, limited depth, one document."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from appell.read.regular import MEGABYTE
 from appell.read.values import shown
 
 DEEPEST = 16
-"""How many lists and mappings may be inside each other."""
+"""The largest nesting depth of lists and mappings."""
 LARGEST_FILE = MEGABYTE // 4
-"""The largest file read [bytes], in about a second; the loops of a robot take a few thousand."""
+"""The largest accepted file [bytes], read in about a second; the loops of a robot take a few thousand."""
 
 
 @dataclass
 class Node:
-    """A value of a YAML file and the line it begins on: a text, a list of values, or values by key."""
+    """A value of a YAML file and its line: a text, a list of values, or values by key."""
 
     line: int
     text: str | None = None
@@ -30,9 +30,9 @@ class Node:
 
 
 def document(given: Contents) -> Node:
-    """Return the one document of a YAML file, whose outermost value is a mapping.
+    """Return the document of a YAML file, whose root is a mapping.
 
-    Values are made of the parser's events as they come, so that a file costs no more than its length.
+    Values are built from the parser's events, so that the cost is proportional to the length of the file.
 
     >>> document(Contents(b"type: [6d, 3d]", "robot.yaml", False)).entries["type"].items[1].text
     '3d'
@@ -46,10 +46,10 @@ def document(given: Contents) -> Node:
         more = next(events)
     except (yaml.YAMLError, UnicodeDecodeError, StopIteration) as error:
         mark = getattr(error, "problem_mark", None)
-        said = " ".join(str(getattr(error, "problem", None) or error).split()) or "there is no document in it"
-        raise ReadError(f"not readable as YAML: {said}", given.source, mark.line + 1 if mark else None) from None
+        reason = " ".join(str(getattr(error, "problem", None) or error).split()) or "the file has no document"
+        raise ReadError(f"not readable as YAML: {reason}", given.source, mark.line + 1 if mark else None) from None
     if not isinstance(more, yaml.StreamEndEvent):
-        raise ReadError("there is a second document; keep one", given.source, _line(more))
+        raise ReadError("the file has a second document; keep one", given.source, _line(more))
     return top
 
 
@@ -58,13 +58,15 @@ def _line(event: Any) -> int:
 
 
 def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> Node:
-    """Return the value that begins with an event, and take its other events."""
+    """Return the value that begins with an event, and consume its other events."""
     yaml = _yaml()
     node = Node(_line(event))
     if isinstance(event, yaml.AliasEvent):
-        raise ReadError(f"alias '*{event.anchor}': aliases are not read; repeat the value", given.source, node.line)
+        raise ReadError(
+            f"alias '*{event.anchor}': aliases are not supported; repeat the value", given.source, node.line
+        )
     if event.tag is not None:
-        raise ReadError(f"tag {shown(event.tag)}: tags are not read; remove it", given.source, node.line)
+        raise ReadError(f"tag {shown(event.tag)}: tags are not supported; remove it", given.source, node.line)
     if depth > DEEPEST:
         raise ReadError(f"lists are nested more than {DEEPEST} deep", given.source, node.line)
     if isinstance(event, yaml.ScalarEvent):
@@ -77,7 +79,7 @@ def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> Nod
         while not isinstance(item := next(events), yaml.MappingEndEvent):
             key = _node(events, item, given, depth + 1)
             if key.text is None or key.text in node.entries:
-                problem = "expected a name as key" if key.text is None else f"key {shown(key.text)} is there twice"
+                problem = "expected a name as key" if key.text is None else f"key {shown(key.text)} is defined twice"
                 raise ReadError(problem, given.source, key.line)
             node.entries[key.text] = _node(events, next(events), given, depth + 1)
     return node

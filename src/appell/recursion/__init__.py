@@ -1,1 +1,1 @@
-"""The physics, generic in the scalar: one file an algorithm, each on one screen; sweep.py owns the tree loops."""
+"""The physics, generic in the scalar type: one algorithm per file; sweep.py contains the only loops over the tree."""

@@ -119,7 +119,7 @@ class Extent(NamedTuple):
     moment: Scalar
 
     def seen_by(self, column: Column, armature: Scalar) -> Scalar:
-        """Return about what M has on its diagonal for a column of the joint."""
+        """Return an estimate of M's diagonal entry for a column of the joint."""
         return dot(column.linear, column.linear) * self.mass + (
             dot(column.angular, column.angular) * self.moment + armature
         )
@@ -128,7 +128,8 @@ class Extent(NamedTuple):
 def extents(model: Model) -> list[Extent]:
     """Return the extent of every body, in whatever configuration: Σ m r², r² added up along the links.
 
-    Of a model with the inertias of its file; the moments of a lean model are regrouped, and say nothing by themselves.
+    Of a model with the inertias of its file; the moments of a lean model are regrouped and have no meaning by
+    themselves.
     """
 
     def gathered(i: int, below: list[tuple[int, Extent]]) -> Extent:
@@ -143,7 +144,7 @@ def extents(model: Model) -> list[Extent]:
 
 
 def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
-    """Return how much of rounding accelerations have, squared, as :func:`appell.recursion.forward.inverse_norm`.
+    """Return the squared relative rounding error of accelerations, as :func:`appell.recursion.forward.inverse_norm`.
 
     The diagonal of M is that of the extents, by the model with the inertias of the file.
     """
@@ -161,7 +162,7 @@ def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
 def eliminated(
     body: Articulated, columns: Sequence[Column], efforts: Scalars, armatures: Sequence[Scalar], bias: Pair
 ) -> tuple[Articulated, list[Pivot]]:
-    """Return what a body's parent feels of it through its joint, and the pivots of the joint's columns."""
+    """Return the articulated inertia of a body at its parent, and the pivots of the joint's columns."""
     pivots: list[Pivot] = []
     for column, effort, armature in reversed(list(zip(columns, efforts, armatures, strict=True))):
         body, pivot = _eliminate(body, column, effort, armature)

@@ -20,7 +20,7 @@ from appell.spatial.scalar import Scalar
 
 
 class Branches:
-    """The factors of M, and the rows of Eq. (1) as they are asked for."""
+    """The factors of M, and the rows of Eq. (1) as they are needed."""
 
     def __init__(self, matrix: Rows, parents: list[int]) -> None:
         self.lower, self.inverse = factorise(matrix, parents)

@@ -1,9 +1,8 @@
 """Closures in a tree's motion: residuals, rows of the Jacobian, and their bias accelerations J̇·v.
 
-A closure ties frame A of body a to frame B of body b. Only the joints between them matter, those on the two ways up to
-the body where the ways meet. Directions and arms travel up these ways from the tips, body by body, in the bodies' own
-axes. So what is simple there (the end of a leg moves across the leg by turning and along it by sliding) stays simple,
-and a trace finds the zeros.
+A closure constrains frame A of body a and frame B of body b. Only the joints between them matter, those on the two
+paths up to their common ancestor. Directions and arms are carried along these paths from the tips, body by body, in the
+bodies' own axes, which keeps simple expressions simple: the trace finds the zeros.
 
     sliding rows      d·(ṗ_B − ṗ_A),  the point being B's, and d an axis of A
     turning rows      d·(ω_B − ω_A);  where fewer than three, d = σ (b × a), and the row is the rate of σ a·b    (1)
@@ -179,7 +178,7 @@ def _contact(chain: Sequence[Link], tie: Tie, way: Sequence[int]) -> Vector:
 
 
 def wrench(tie: Tie, rows_of: Sequence[Scalar], chain: Sequence[Link]) -> tuple[Scalar, ...]:
-    """Return the force and moment on the second body that multipliers of the rows amount to.
+    """Return the force and moment on the second body of given multipliers.
 
     About B's origin (a wheel's lowest point), along A's axes; the first body feels the opposite. A coupling has none.
     """
@@ -208,7 +207,7 @@ def relative_pose(chain: Sequence[Link], tie: Tie) -> Pose:
 
 
 def residual(chain: Sequence[Link], tie: Tie, q: Scalars) -> list[Scalar]:
-    """Return how far the closure is open, a number for each of its rows: along A's axes, and sines of angles.
+    """Return the closure error, one number per row: along A's axes, and sines of angles.
 
     A wheel's rows in the plane have no position; theirs are zero.
     """
@@ -225,7 +224,7 @@ def residual(chain: Sequence[Link], tie: Tie, q: Scalars) -> list[Scalar]:
 
 
 def openness(chain: Sequence[Link], tie: Tie, size: float, q: Scalars) -> Scalar:
-    """Return how far the closure is open, squared and summed over its rows, lengths in units of `size`.
+    """Return the squared closure error, summed over its rows, lengths in units of `size`.
 
     Where whole points or whole turns are tied, of what the rows have computed on their way.
     """

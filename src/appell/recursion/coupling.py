@@ -1,7 +1,7 @@
 """From the coordinates of a coupled robot to those of its tree, and back.
 
-Followers (:mod:`appell.model.mimic`) make q_tree = D·q + d and v_tree = G·v, a_tree = G·a with a constant G of one
-entry a row. Virtual power then gives everything of the robot from the same thing of the tree:
+Followers (:mod:`appell.model.mimic`) make q_tree = D·q + d and v_tree = G·v, a_tree = G·a with a constant G with one
+entry per row. Virtual power then gives the quantities of the robot from those of the tree:
 
     τ = Gᵀ·τ_tree,   M = Gᵀ M_tree G,   C = Gᵀ C_tree G,   Y = Gᵀ Y_tree,   J = J_tree G,
 

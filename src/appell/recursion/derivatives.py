@@ -37,7 +37,7 @@ from appell.spatial.vector import ZERO, add, cross, dot, matvec, negate, scale
 STILL = Column(ZERO, ZERO)
 
 
-class Motion(NamedTuple):
+class SubtreeMotion(NamedTuple):
     """A body's velocity and acceleration, and those of its parent at the body's origin, all in the body's frame."""
 
     velocity: Velocity
@@ -117,12 +117,12 @@ def swept(
     changes: list[list[Changes]] = [[] for _ in model.bodies]
     by_q, by_v, by_a = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(3))
 
-    def out(i: int, parent: Motion) -> Motion:
+    def out(i: int, parent: SubtreeMotion) -> SubtreeMotion:
         motion = moved(chain[i], speeds[i], rates[i], parent)
         changes[i] = considered(i, [changed(motion, column) for column in model.bodies[i].joint.columns])
         return motion
 
-    def back(i: int, motion: Motion, below: list[tuple[int, Subtree]]) -> Subtree:
+    def back(i: int, motion: SubtreeMotion, below: list[tuple[int, Subtree]]) -> Subtree:
         whole = own_subtree(chain[i].inertia, motion)
         for child, subtree in below:
             whole = joined(chain[child], whole, subtree)
@@ -145,7 +145,7 @@ def swept(
         return whole
 
     still, pull = Velocity(ZERO, ZERO), Acceleration(ZERO, ZERO, NULL, negate(model.gravity))
-    around(model, Motion(still, pull, still, pull), out, back)
+    around(model, SubtreeMotion(still, pull, still, pull), out, back)
     for k, (own, stretch) in enumerate(zip(model.joint_parameters, model.joint_stretches, strict=True)):
         by_a[k][k], by_v[k][k] = by_a[k][k] + own.armature, by_v[k][k] + own.damping
         by_q[k][k] = by_q[k][k] if stretch is None else by_q[k][k] + own.stiffness
@@ -161,7 +161,7 @@ def power(column: Column, load: Load | Column) -> Scalar:
     return dot(column.angular, moment) + dot(column.linear, force)
 
 
-def moved(link: Link, speed: JointMotion, rate: JointMotion, parent: Motion) -> Motion:
+def moved(link: Link, speed: JointMotion, rate: JointMotion, parent: SubtreeMotion) -> SubtreeMotion:
     """Return a body's motion from its parent's and its joint's."""
     (omega, velocity), (_, alpha, tensor, origin) = parent.velocity, parent.acceleration
     omega_p, alpha_p = link.down(omega), link.down(alpha)
@@ -170,7 +170,7 @@ def moved(link: Link, speed: JointMotion, rate: JointMotion, parent: Motion) -> 
     own = Velocity(add(omega_p, speed.angular), add(seen.linear, speed.linear))
     turn = add(add(alpha_p, rate.angular), cross(omega_p, speed.angular))
     slide = add(add(pulled, rate.linear), cross(add(omega_p, own.angular), speed.linear))
-    return Motion(
+    return SubtreeMotion(
         own,
         Acceleration(own.angular, turn, acceleration_tensor(own.angular, turn), slide),
         seen,
@@ -178,7 +178,7 @@ def moved(link: Link, speed: JointMotion, rate: JointMotion, parent: Motion) -> 
     )
 
 
-def own_subtree(inertia: Inertia, motion: Motion) -> Subtree:
+def own_subtree(inertia: Inertia, motion: SubtreeMotion) -> Subtree:
     """Return what one body puts into its subtree; Σ̇ = ∫ ẋxᵀ + xẋᵀ dm with ẋ = ṡ + ω × x."""
     omega, velocity = motion.velocity
     momentum, h, s = unit_momentum(inertia, motion.velocity), inertia.first, inertia.second
@@ -199,7 +199,7 @@ def joined(link: Link, whole: Subtree, child: Subtree) -> Subtree:
     )
 
 
-def changed(motion: Motion, column: Column) -> Changes:
+def changed(motion: SubtreeMotion, column: Column) -> Changes:
     """Return what a unit along a column changes, Eqs. (1) and (2)."""
     w, u = column
     tensor, origin = motion.pulled.tensor, motion.pulled.origin

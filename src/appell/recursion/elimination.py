@@ -1,8 +1,8 @@
-"""Gaussian elimination in an order that is fixed beforehand, on scalars of any type.
+"""Gaussian elimination in a fixed order, on scalars of any type.
 
-Which entry is the pivot of which step is decided once, on numbers (:mod:`appell.loops.structure`). What is left is a
-straight line of operations, and an entry that is zero by structure costs none. A matrix here is a list of rows, each
-with its nonzero entries by column.
+The pivots are chosen once, numerically (:mod:`appell.loops.structure`). The elimination is then a straight-line
+program, in which structural zeros cost nothing. A matrix here is a list of rows, each with its nonzero entries by
+column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What joints themselves resist with: rotor inertia, viscous damping, Coulomb friction and springs.
+"""Joint forces: rotor inertia, viscous damping, Coulomb friction and springs.
 
-A spring has the potential ½k s², a damper takes the power d ṡ², of a stretch s = Σ cₖqₖ − s₀ of joints of one
-coordinate. A joint's own has c = 1 (:attr:`appell.model.model.Model.joint_stretches`), one between joints any
+A spring has the potential energy ½k s², a damper dissipates the power d ṡ², for a stretch s = Σ cₖqₖ − s₀ of joints
+with one coordinate. A joint's own has c = 1 (:attr:`appell.model.model.Model.joint_stretches`), one between joints any
 coefficients (:attr:`appell.model.model.Model.stretches`):
 
     τₖ = Iₐ·a + d·v + f·sign(v) + k·s,   and of every spring between joints   τₖ += cₖ·(k·s + d·ṡ)
@@ -30,7 +30,7 @@ def joint_force(
     speed: Scalar,
     rate: Scalar,
 ) -> Scalar:
-    """Return what one velocity of a joint resists with."""
+    """Return the joint force of one velocity."""
     return armature * rate + damping * speed + friction * sign(speed) + stiffness * stretch
 
 
@@ -50,7 +50,7 @@ def between_joints(model: Model, q: Scalars, v: Scalars, forces: list[Scalar]) -
 
 
 def joint_stretches(model: Model, q: Scalars) -> Scalars:
-    """Return, per velocity, what its joint's own spring is stretched by; 0 of joints of several coordinates."""
+    """Return for each velocity the stretch of its joint's own spring; 0 for joints with several coordinates."""
     return tuple(0.0 if stretch is None else stretched(stretch, q) for stretch in model.joint_stretches)
 
 

@@ -1,4 +1,4 @@
-"""Where bodies are and how they move: the part that every recursion shares.
+"""Kinematics of bodies, shared by all recursions.
 
 Inside a sweep all vectors of body i are in body i's frame. A :class:`Link` carries them between a body's frame and its
 parent's: `down` from parent to child, `up` from child to parent.
@@ -24,7 +24,7 @@ class Link(NamedTuple):
     """A body as its parent sees it: rotations to its working frame, the position of its origin, and its inertia there.
 
     The rotations R = R₁R₂… are applied one after the other and never multiplied: where each is about a coordinate axis,
-    as in the lean model, that is 4 multiplications and 2 additions a vector and rotation (mata2002, section 4.1).
+    as in the lean model, that is 4 multiplications and 2 additions per vector and rotation (mata2002, section 4.1).
     """
 
     rotations: tuple[Matrix, ...]

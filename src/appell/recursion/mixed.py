@@ -118,7 +118,7 @@ def twist(motion: Column | JointMotion) -> Rows:
     return square(skew(motion.angular), motion.linear, ZERO, 0.0)
 
 
-class Motion(NamedTuple):
+class TransformMotion(NamedTuple):
     """T, Ṫ and T̈ of a body in world axes, and ω, ω̇ in its own."""
 
     place: Rows
@@ -128,11 +128,11 @@ class Motion(NamedTuple):
     alpha: Vector
 
 
-def motions(model: Model, steps: list[Pose], v: Scalars, a: Scalars) -> list[Motion]:
+def motions(model: Model, steps: list[Pose], v: Scalars, a: Scalars) -> list[TransformMotion]:
     """Return the motion of every body, appendix steps 1 to 3; with a = 0 that is T̈ᵥ and ω̇ᵥ of (27) and (28)."""
     speeds, rates = joint_motions(model, v), joint_motions(model, a)
 
-    def step(i: int, parent: Motion) -> Motion:
+    def step(i: int, parent: TransformMotion) -> TransformMotion:
         up, xi = matrix(steps[i]), twist(speeds[i])
         place = product(parent.place, up)  # (3)
         carried = product(parent.speed, up)
@@ -144,9 +144,9 @@ def motions(model: Model, steps: list[Pose], v: Scalars, a: Scalars) -> list[Mot
         before = matvec_t(steps[i].rotation, parent.omega)
         omega = add(before, speeds[i].angular)
         alpha = add(add(matvec_t(steps[i].rotation, parent.alpha), rates[i].angular), cross(before, speeds[i].angular))
-        return Motion(place, speed, rate, omega, alpha)  # ω̇: (31), (32)
+        return TransformMotion(place, speed, rate, omega, alpha)  # ω̇: (31), (32)
 
-    return outward(model, Motion(UNIT, EMPTY, EMPTY, ZERO, ZERO), step)
+    return outward(model, TransformMotion(UNIT, EMPTY, EMPTY, ZERO, ZERO), step)
 
 
 def partials(model: Model, i: int, place: Rows) -> list[tuple[int, Vector, Rows]]:

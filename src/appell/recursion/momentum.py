@@ -88,7 +88,7 @@ def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -
 
 
 def wrench_forces(model: Model, q: Scalars, wrench: Scalars, frame: str) -> Scalars:
-    """Return Jᵀ·w: the joint forces that a force and a moment on a frame, linear first in world axes, amount to."""
+    """Return Jᵀ·w: the joint forces of a wrench on a frame, force first, in world axes."""
     rows = jacobian(model, q, frame)
     forces: list[Scalar] = [0.0] * model.nv
     for row, w in zip(rows, wrench, strict=True):

@@ -1,4 +1,4 @@
-"""Points fixed to bodies: where they are, how fast they move, and how they accelerate.
+"""Points fixed to bodies: positions, velocities and accelerations.
 
 All in world axes. The velocity is linear in v, so the same program run on unit velocities gives the points' Jacobians.
 """

@@ -20,7 +20,7 @@ from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, madd, matvec, negate, outer, scale
 
 
-class Motion(NamedTuple):
+class CentreMotion(NamedTuple):
     """ω, ω̇ and the acceleration of the origin O and of the mass centre G, in the body's frame."""
 
     omega: Vector
@@ -54,11 +54,11 @@ def swing(omega: Vector, alpha: Vector, arm: Vector) -> Vector:
     return add(cross(omega, cross(omega, arm)), cross(alpha, arm))
 
 
-def motions(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[Motion]:
+def motions(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[CentreMotion]:
     """Return the motion of every body: valera2003 (9)–(12)."""
     speeds, rates = joint_motions(model, v), joint_motions(model, a)
 
-    def step(i: int, parent: Motion) -> Motion:
+    def step(i: int, parent: CentreMotion) -> CentreMotion:
         link = chain[i]
         carried = link.down(parent.omega)
         omega = add(carried, speeds[i].angular)  # (9)
@@ -67,12 +67,12 @@ def motions(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[Mot
         slide = add(rates[i].linear, cross(add(carried, omega), speeds[i].linear))
         origin = add(link.down(base), slide)  # (11)
         arm = model.bodies[i].inertia.centre
-        return Motion(omega, alpha, origin, add(origin, swing(omega, alpha, arm)))  # (12)
+        return CentreMotion(omega, alpha, origin, add(origin, swing(omega, alpha, arm)))  # (12)
 
-    return outward(model, Motion(ZERO, ZERO, negate(model.gravity), ZERO), step)
+    return outward(model, CentreMotion(ZERO, ZERO, negate(model.gravity), ZERO), step)
 
 
-def rotational(inertia: Inertia, moving: Motion) -> Vector:
+def rotational(inertia: Inertia, moving: CentreMotion) -> Vector:
     """Return a body's own share of (17), I ω̇ + ω × I ω about its mass centre."""
     _, tensor = central(inertia)
     return add(matvec(tensor, moving.alpha), cross(moving.omega, matvec(tensor, moving.omega)))
@@ -101,7 +101,7 @@ def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar
     return tuple(t + e for t, e in zip(tau, joint_forces(model, q, v, a), strict=True))
 
 
-def merged(model: Model, chain: list[Link], moving: list[Motion], rotations: list[Vector]) -> Scalars:
+def merged(model: Model, chain: list[Link], moving: list[CentreMotion], rotations: list[Vector]) -> Scalars:
     """Return τ from one recursion of φ + m r̈_G and μ = α − β, (17) and (25) added; `rotations` are the bodies' α."""
 
     def step(i: int, below: list[tuple[int, Load]]) -> Load:

@@ -1,4 +1,4 @@
-"""Errors of a verb's arguments, in words: NumPy says that something does not fit, this says what and how."""
+"""Checks of arguments, with errors that name the argument, the expected shape and the robot."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 
 FRAMEWORKS = ("jax", "torch")
-"""Packages whose arrays may be traced or carry gradients; :mod:`appell.interop` has verbs for these."""
+"""Packages whose arrays may be traced or carry gradients; :mod:`appell.interop` supports these."""
 ABOVE_ZERO = 5e-324
 """The smallest number above zero, for bounds that exclude zero."""
 
 
 def numbers(robot: str, name: str, shape: tuple[int, ...], argument: Any) -> NDArray[Any]:
-    """Return an argument as an array of real numbers whose last axes have a shape; raise what is wrong if not."""
+    """Return an argument as an array of real numbers with given last axes, or raise an InputError."""
     array = real_array(name, argument, f" for robot '{robot}'")
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         expected = ", ".join(map(str, shape))
@@ -36,7 +36,7 @@ def numbers(robot: str, name: str, shape: tuple[int, ...], argument: Any) -> NDA
 
 
 def real_array(name: str, argument: Any, whose: str = "") -> NDArray[Any]:
-    """Return an argument as an array of real numbers; `whose` ends the message of the error."""
+    """Return an argument as an array of real numbers; `whose` ends the error message."""
     if isinstance(argument, np.ma.MaskedArray):
         raise InputError(f"{name}: expected an array of numbers, got a masked array{whose}; fill or drop its entries")
     try:
@@ -56,7 +56,7 @@ def real_array(name: str, argument: Any, whose: str = "") -> NDArray[Any]:
 
 
 def finite_array(name: str, argument: Any, whose: str = "") -> Array:
-    """Return an argument as floats that are finite, and no larger than a file's numbers may be."""
+    """Return an argument as finite floats, within the range of numbers in files."""
     array = real_array(name, argument, whose).astype(float)
     if not (np.abs(array) <= LARGEST).all():
         wrong = float(array[~(np.abs(array) <= LARGEST)].flat[0])
@@ -71,7 +71,7 @@ def proper_poses(name: str, poses: Array) -> Array:
     if off > SKEWED or (np.linalg.det(rotation) < 0.0).any():
         raise InputError(
             f"{name}: expected a rotation in the upper left 3×3 part (orthogonal, determinant 1), got one that is off "
-            f"by {off:.2g}, or a mirror image; appell.planning.goal.pose makes poses of angles"
+            f"by {off:.2g}, or a reflection; appell.planning.goal.pose makes poses from angles"
         )
     if np.abs(poses[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 0.0:
         raise InputError(f"{name}: expected the last row of a pose to be 0 0 0 1; is the matrix transposed?")
@@ -79,7 +79,7 @@ def proper_poses(name: str, poses: Array) -> Array:
 
 
 def pose_of(what: str, value: ArrayLike) -> Pose:
-    """Return a pose of a 4×4 matrix, or of a position."""
+    """Return the pose of a 4×4 matrix, or of a position."""
     array = finite_array(what, value)
     if array.shape == (3,):
         return Pose(position=_three(array))
@@ -95,7 +95,7 @@ def _three(row: Array) -> tuple[float, float, float]:
 
 
 def read_as(what: str, value: Any, reader: Callable[[Any, Place], Any]) -> Any:
-    """Return an argument as a reader of files takes it; its errors are those of arguments."""
+    """Return an argument converted by a function of the file readers, with errors for arguments."""
     try:
         return reader(value.item() if isinstance(value, np.ndarray) and not value.ndim else value, Place(path=what))
     except ReadError as error:
@@ -114,7 +114,7 @@ def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGES
 
 
 def choice(what: str, argument: Any, known: Iterable[str]) -> str:
-    """Return one of the known words; `what` begins the message: "simulate: no method"."""
+    """Return one of the known names; `what` begins the message: "simulate: no method"."""
     if not isinstance(argument, str) or argument not in known:
         raise InputError(f"{what} {shown(argument)}; {alternatives(argument, known)}")
     return argument
@@ -128,21 +128,21 @@ def truth(name: str, argument: Any) -> bool:
 
 
 def words(name: str, argument: Any) -> list[str]:
-    """Return a list of texts."""
+    """Return a list of names."""
     if not isinstance(argument, list | tuple | KeysView) or not all(isinstance(word, str) for word in argument):
         raise InputError(f"{name}: expected a list of names, got {shown(argument)}")
     return list(argument)
 
 
 def whole(name: str, argument: Any, low: int = 1, high: int = 1 << 48) -> int:
-    """Return a whole number between two bounds."""
+    """Return an integer between two bounds."""
     try:
         value = int(operator.index(argument))
     except TypeError:
         value = low - 1
     if isinstance(argument, bool) or not low <= value <= high:
         most = f", at most {high}" if value > high else ""
-        raise InputError(f"{name}: expected a whole number of at least {low}{most}, got {shown(argument)}")
+        raise InputError(f"{name}: expected an integer of at least {low}{most}, got {shown(argument)}")
     return value
 
 
@@ -166,7 +166,7 @@ def joint_list(what: str, names: Any) -> list[str]:
 
 
 def coordinates(what: str, value: ArrayLike, count: int) -> Array:
-    """Return the coordinates of a joint, a single number among them."""
+    """Return the coordinates of a joint; a single number is accepted."""
     array = np.atleast_1d(finite_array(what, value))
     if array.shape != (count,):
         raise InputError(f"{what}: expected {count} coordinate{'s'[: count != 1]}, got shape {array.shape}")
@@ -174,17 +174,17 @@ def coordinates(what: str, value: ArrayLike, count: int) -> Array:
 
 
 def check_out(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> None:
-    """Raise what is wrong where `out` cannot receive the results."""
+    """Raise an InputError if `out` cannot receive the results."""
     try:
         is_good = _takes(recipe, arguments, out)
-    except (ValueError, TypeError, OverflowError):  # an argument is no array
+    except (ValueError, TypeError, OverflowError):  # an argument is not an array
         is_good = False
     if not is_good:
         raise explain(robot, recipe, arguments, out, ValueError("out does not fit"))
 
 
 def _takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:
-    """Return whether `out` can receive the results: plain float arrays of the right shapes, apart from one another."""
+    """Return whether `out` can receive the results: plain float arrays of the right shapes, without shared memory."""
     places = out if isinstance(out, tuple) else (out,)
     if len(places) != len(recipe.outputs):
         return False
@@ -213,7 +213,7 @@ def _are_apart(places: tuple[Any, ...]) -> bool:
 
 
 def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
-    """Return the error to raise when a kernel refused its arguments."""
+    """Return the error for arguments that a kernel rejected."""
     leading = []
     for port, argument in zip(recipe.inputs, arguments, strict=True):
         try:
@@ -240,7 +240,7 @@ def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: An
         if place.dtype.kind != "f":
             return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
         if not place.flags.writeable:
-            return InputError(f"out: the array is read-only; give one that can be written, for robot '{robot}'")
+            return InputError(f"out: the array is read-only; use a writable one, for robot '{robot}'")
     if not _are_apart(places):
-        return InputError(f"out: two of the arrays share memory; give one for each result, for robot '{robot}'")
+        return InputError(f"out: two of the arrays share memory; use one array per result, for robot '{robot}'")
     return InputError(f"{recipe.name} of robot '{robot}': {error}")

@@ -1,11 +1,10 @@
-"""Base columns: the columns of a regressor that span all of it, and what the others are of them.
+"""Base columns: linearly independent columns of a regressor, and the others as combinations of them.
 
-The columns of a regressor are linearly dependent: W P = [W₁ W₂] with W₂ = W₁K, so that Wπ = W₁(π₁ + Kπ₂), and the sums
-π₁ + Kπ₂ are all that torques depend on (M. Gautier, Numerical calculation of the base inertial parameters of robots,
-1991). The rank is that of W at random states, by its singular values, which must leave a clear gap. Which columns stand
-for the sums is chosen by a QR decomposition with threshold pivoting: of the columns that are nearly as far from the
-span of those chosen as any, the one that the literature keeps. So the choice is natural where it may be and stable
-against noise where it must be.
+The columns of a regressor are linearly dependent: W P = [W₁ W₂] with W₂ = W₁K, so that Wπ = W₁(π₁ + Kπ₂), and joint
+torques depend only on the combinations π₁ + Kπ₂ (M. Gautier, Numerical calculation of the base inertial parameters of
+robots, 1991). The rank is that of W at random states, by its singular values, which must have a clear gap. The columns
+W₁ are chosen by a QR decomposition with threshold pivoting: among the columns that are nearly farthest from the span of
+those chosen, the one that the literature keeps. The choice is natural where possible and numerically stable.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
 GAP = 1e3
-"""The smallest ratio of two singular values that tells what counts from rounding."""
+"""The smallest ratio of two singular values that separates the rank from rounding errors."""
 NOTHING = 1e-10
-"""A column this small beside the largest has no effect, and a coefficient that moves so little is zero."""
+"""Relative size below which a column has no effect and a coefficient is zero."""
 THRESHOLD = 0.05
-"""A column may be chosen whose distance from those chosen is at least this part of the largest."""
+"""A column may be chosen if its distance from those chosen is at least this fraction of the largest."""
 ROWS = 6
 """Rows of random samples per column."""
 LARGEST = 2000
-"""Columns of a regressor up to which a robot's base columns are found: its rows take 200 MB then."""
+"""Largest number of columns for which base columns are computed; the rows then take 200 MB."""
 SPEED, ACCELERATION = 2.0, 5.0
-"""Sizes of random velocities and accelerations, in units per second: gravity, Coriolis and inertial forces alike."""
+"""Standard deviations of random velocities and accelerations [1/s, 1/s²], for forces of similar size."""
 
 OF_A_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 _PRODUCTS = ("Ixy", "Ixz", "Iyz")
@@ -52,8 +51,8 @@ class State(NamedTuple):
 class BaseColumns(NamedTuple):
     """The columns that are kept, the rest, and K with W[rest] = W[kept]·K; both in the order of π.
 
-    `rank` has the singular values on both sides of the gap, beside the largest; `condition` is the condition number of
-    the kept columns, each of unit length; `idle` are the columns that are zero.
+    `rank` has the singular values on both sides of the gap, relative to the largest; `condition` is the condition
+    number of the kept columns, each of unit length; `idle` are the columns that are zero.
     """
 
     kept: tuple[int, ...]
@@ -84,8 +83,9 @@ def robot_columns(kind: Kind, regressor: Callable[..., Any]) -> BaseColumns:
     count = kind.facts.sizes["p"]
     if count > LARGEST:
         raise InputError(
-            f"regressor: base columns are found of up to {LARGEST} parameters, robot '{kind.model.name}' has {count}; "
-            "take appell.identification.base_of of regressors at states of your own"
+            f"regressor: base columns are computed for up to {LARGEST} parameters, robot '{kind.model.name}' has "
+            f"{count}; "
+            "use appell.identification.base_of with regressors at chosen states"
         )
     states = random_states(kind, samples(kind, count), np.random.default_rng(0))
     rows = np.asarray(regressor(*states), dtype=float).reshape(-1, count)
@@ -98,7 +98,7 @@ def samples(kind: Kind, columns: int) -> int:
 
 
 def random_states(kind: Kind, size: int, rng: np.random.Generator) -> State:
-    """Return random states: random configurations, velocities and accelerations normal."""
+    """Return random states: random configurations, normally distributed velocities and accelerations."""
     q, n = kind.random(rng, size), kind.facts.sizes["v"]
     return State(q, SPEED * rng.normal(size=(size, n)), ACCELERATION * rng.normal(size=(size, n)))
 
@@ -106,9 +106,9 @@ def random_states(kind: Kind, size: int, rng: np.random.Generator) -> State:
 def preference(kind: Kind, count: int) -> list[int]:
     """Return `count` columns in the order in which they are to be kept, those that others absorb last.
 
-    As M. Gautier and W. Khalil (1990) regroup: a body that turns about its z axis gives Iyy, mcz and m to others, one
-    that slides its six moments of inertia; bodies nearer the base come first, so that they absorb those behind. Columns
-    beyond those of the bodies come between both.
+    As M. Gautier and W. Khalil (1990) regroup: a body that rotates about its z axis passes Iyy, mcz and m to others,
+    one that translates its six moments of inertia; bodies nearer the base come first, so that they absorb those further
+    out. Columns of joints and springs come between both.
     """
     bodies = kind.model.bodies
     kept: list[int] = []
@@ -120,7 +120,7 @@ def preference(kind: Kind, count: int) -> list[int]:
 
 
 def base_columns(rows: Array, order: Sequence[int], name: str) -> BaseColumns:
-    """Return the base columns of a stack of regressors (rows, p), those first in `order` kept where they may be."""
+    """Return the base columns of a stack of regressors (rows, p), preferring those first in `order`."""
     unit, lengths, idle = _scaled(rows, name)
     triangle = np.asarray(np.linalg.qr(unit, mode="r"))
     rank = _rank(triangle, name)
@@ -137,11 +137,13 @@ def base_columns(rows: Array, order: Sequence[int], name: str) -> BaseColumns:
 def _scaled(rows: Array, name: str) -> tuple[Array, Array, tuple[int, ...]]:
     """Return W with rows and columns of unit length, the columns' lengths, and the columns that are zero.
 
-    A relation of columns holds in every row by itself, so that rows may be scaled: none drowns the others.
+    A linear relation of columns holds in each row, so that rows may be scaled to similar size.
     """
     size = np.linalg.norm(rows, axis=1)
     if not size.any():
-        raise ModelError(f"robot '{name}': no inertial parameter has any effect on its torques")
+        raise ModelError(
+            f"robot '{name}': no inertial parameter affects its joint torques; check its joints and inertias"
+        )
     even = rows / np.where(size > NOTHING * size.max(), size, np.inf)[:, None]
     lengths = np.linalg.norm(even, axis=0)
     idle = lengths <= NOTHING * lengths.max()
@@ -151,7 +153,7 @@ def _scaled(rows: Array, name: str) -> tuple[Array, Array, tuple[int, ...]]:
 
 
 def _rank(triangle: Array, name: str) -> Rank:
-    """Return the rank at the widest gap of the singular values; raise where none is wide."""
+    """Return the rank at the widest gap of the singular values; raise if no gap is wide enough."""
     values = np.linalg.svd(triangle, compute_uv=False)
     values = values / values[0]
     floor = len(values) * np.finfo(float).eps
@@ -160,9 +162,9 @@ def _rank(triangle: Array, name: str) -> Rank:
     n = int(np.argmax(gaps)) + 1
     if gaps[n - 1] < GAP:
         raise ModelError(
-            f"robot '{name}': the number of base parameters is open between {n} and its neighbours: the widest "
+            f"robot '{name}': the rank of the regressor is ambiguous near {n}: the widest "
             f"gap of the regressor's singular values is {gaps[n - 1]:.2g}, from {ladder[n - 1]:.2g} to "
-            f"{ladder[n]:.2g}, and must be {GAP:.0e}; take more samples, or states further apart"
+            f"{ladder[n]:.2g}, expected {GAP:.0e}; use more samples, or a wider range of states"
         )
     return Rank(n, float(values[n - 1]), float(values[n]) if n < len(values) else 0.0)
 
@@ -174,12 +176,12 @@ def _pivots(triangle: Array, n: int, order: Sequence[int]) -> list[int]:
     basis = np.zeros((n, len(triangle)))
     chosen: list[int] = []
     for k in range(n):
-        if squares.max() < 1e-6 * exact.max():  # differences of squares have lost their digits
+        if squares.max() < 1e-6 * exact.max():  # differences of squares have lost precision
             left = left - basis[:k].T @ (basis[:k] @ left)
             squares = exact = (left**2).sum(axis=0)
         place = int(np.argmax(squares >= THRESHOLD**2 * squares.max()))
         direction = left[:, place]
-        for _ in range(2):  # twice is enough: what rounding leaves of the first projection goes in the second
+        for _ in range(2):  # twice is enough: the second projection removes the rounding error of the first
             direction = direction - basis[:k].T @ (basis[:k] @ direction)
         basis[k] = direction / np.linalg.norm(direction)
         squares = squares - (basis[k] @ left) ** 2

@@ -1,8 +1,7 @@
-"""The one way from arguments to results: kernel, guards, results; errors in words.
+"""The path from arguments to results: kernel, guards, results, errors.
 
-A call is prepared once per program. A few float64 samples take the short way of
-:mod:`appell.kernels.runtime.fast_call`; everything else goes through the kernel's ufunc. Values of guards are looked at
-afterwards.
+A call is prepared once per program. A few float64 samples take the fast path of
+:mod:`appell.kernels.runtime.fast_call`; other calls use the kernel's ufunc. Values of guards are checked afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def kernel(spec: ProgramSpec) -> AnyKernel:
 
 
 def prepared(kind: Kind, key: Key) -> Call:
-    """Return the callable of a verb: its arguments, then `out` where it is given.
+    """Return the callable of a verb: its arguments, then `out` if given.
 
     Single precision has a program of its own where it needs other guards.
     """
@@ -58,9 +57,9 @@ def _is_single(arguments: tuple[Any, ...]) -> bool:
 
 
 def _bare(x: Any) -> Any:
-    """Return an array without what a subclass of NumPy's adds, which would return results as its own: np.matrix.
+    """Return a plain array for a subclass of NumPy's, such as np.matrix, whose results would be of that class.
 
-    Arrays of other packages, such as tensors, are taken on the memory they have.
+    Arrays of other packages, such as tensors, share their memory.
     """
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise TypeError("a masked array")
@@ -77,7 +76,7 @@ def of_program(kind: Kind, key: Key) -> Call:
     check = partial(check_out, kind.model.name, own)
 
     def general(*arguments: Any) -> Any:
-        """Return the results and guards; where a result lies on an argument and there are guards, not yet in `out`."""
+        """Return the results and guards; not yet in `out` if a result overlaps an argument and there are guards."""
         given, out = arguments[:count], arguments[count] if len(arguments) > count else None
         for port, argument in zip(program.spec.inputs, given, strict=False):
             if isinstance(argument, np.ma.MaskedArray):  # NumPy would use the numbers under the mask
@@ -107,7 +106,7 @@ def of_program(kind: Kind, key: Key) -> Call:
         return results
 
     def into(arguments: tuple[Any, ...], out: Any) -> Any:
-        """Write results into `out`: once they are good, where it is also an argument or a guard keeps it."""
+        """Write results into `out`, after the guards if it overlaps an argument or a guard protects it."""
         places = out if isinstance(out, tuple) else (out,)
         if keeps_out or isinstance(out, tuple) is not (n_results > 1) or len(places) != n_results:
             check(arguments, out)
@@ -115,7 +114,7 @@ def of_program(kind: Kind, key: Key) -> Call:
         results = judged(arguments, short(*arguments, (*places, *nothing)))
         return out if all(map(operator.is_, results, places)) else write_out(results, out)
 
-    if len(guards) == 1 and n_results == 1:  # most calls: as few steps as can be
+    if len(guards) == 1 and n_results == 1:  # the common case, kept short
         passes = guards[0].passes
 
         def checked_one(*arguments: Any) -> Any:

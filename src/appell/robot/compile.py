@@ -1,7 +1,7 @@
-"""From a verb of a robot to a program: which formulation on which variant of its model, traced with its guards.
+"""From a verb of a robot to a program: the choice of formulation and model variant, traced with its guards.
 
-Where a user names no formulation, all of them on all variants compete, by the cost of :data:`COST` per operation. The
-winner is kept in the cache beside the compiled code, so that the competition takes place once per machine.
+By default all formulations are compared on all variants, by the cost of :data:`COST` per operation. The cheapest is
+stored in the cache with the compiled code, so that the comparison runs once per machine.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from appell.trace.tape import Port, Tape, trace
 from appell.trace.verify import verify
 
 COST = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.DIV: 8, Op.SQRT: 10, Op.SIN: 12, Op.COS: 12, Op.SIGN: 2, Op.SELECT: 2}
-"""What an operation costs beside an addition, as vector code; constants and signs are free."""
+"""The cost of operations relative to an addition, in vector code; constants and signs are free."""
 PARAMETERS = "parameters"
 """The last input of a parametric program."""
 
 
 def verb_of(kind: Kind, name: str) -> Verb:
-    """Return a row of the table, or raise with the names that there are."""
+    """Return a row of the table, or raise an error that lists the known names."""
     if not isinstance(name, str) or name not in kind.verbs:
         raise InputError(f"robot '{kind.model.name}' has no verb {shown(name)}; {alternatives(name, kind.verbs, 60)}")
     return kind.verbs[name]
 
 
 def formulation_of(kind: Kind, verb: str, name: str) -> Formulation:
-    """Return a formulation of a verb, or raise with those that define it."""
+    """Return a formulation of a verb, or raise an error that lists the known ones."""
     known = kind.formulations(verb)
     if not isinstance(name, str) or name not in known:
         hint = alternatives(name, known)
@@ -63,11 +63,11 @@ def ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tup
 
 
 def _plain_ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Guard, ...]]:
-    """Return the same of the program that is not differentiated; a derivative has the guard of pivots alone."""
+    """Return the same for the program before differentiation; a derivative has only the guard of pivots."""
     verb = verb_of(kind, key.verb)
     sizes = {**kind.facts.sizes, "n": len(key.about)} if isinstance(key.about, tuple) else kind.facts.sizes
     inputs, outputs = verb.ports(sizes, is_parametric=key.is_parametric)
-    is_checked = any(port.size for port in outputs)  # without loops there are no forces that hold them
+    is_checked = any(port.size for port in outputs)  # without loops there are no constraint forces
     values = kind.guards(key)
     named = [name for name in verb.guards if name == PIVOTS or not key.order]
     guards = tuple(GUARDS[name] for name in named if is_checked and values.get(name))
@@ -77,14 +77,14 @@ def _plain_ports(kind: Kind, key: Key) -> tuple[tuple[Port, ...], tuple[Port, ..
 
 
 def program(kind: Kind, key: Key) -> Program:
-    """Return the program of a verb, written out, or as loops, when it is made."""
+    """Return the program of a verb, straight-line or as loops over bodies."""
     inputs, outputs, guards = ports(kind, key)
     make = (None if key.order else kind.loops(key)) or partial(tape, kind, key)
     return Program(ProgramSpec(key.verb, inputs, outputs, _fingerprint(kind, key), make), guards)
 
 
 def unguarded(kind: Kind, key: Key) -> ProgramSpec:
-    """Return the program of a verb written out, without its guards: for those who cannot look at them."""
+    """Return the straight-line program of a verb without guards, for callers that cannot check them."""
     inputs, outputs, guards = ports(kind, key)
     results = outputs[: len(outputs) - len(guards)]
     text = f"{_fingerprint(kind, key)} unguarded"
@@ -107,7 +107,7 @@ def tape(kind: Kind, key: Key, *, is_guarded: bool = True) -> Tape:
 
 
 def choice(kind: Kind, key: Key) -> Competitor:
-    """Return the formulation and the variant that a verb is compiled in: as asked, or the cheapest."""
+    """Return the formulation and the variant in which a verb is compiled: as requested, or the cheapest."""
     if key.formulation is not None:
         formulation_of(kind, key.verb, key.formulation)
         return Competitor(key.formulation, FILE)
@@ -137,12 +137,12 @@ def _cost_of(kind: Kind, key: Key, candidate: Competitor) -> int:
 
 
 def cost(made: Tape) -> int:
-    """Return what a program costs, in additions."""
+    """Return the cost of a program, in additions."""
     return sum(COST.get(step.op, 0) for step in made.steps)
 
 
 def operations(kind: Kind, key: Key) -> Count:
-    """Return the operation count of a verb, without its guards, and what it counts."""
+    """Return the operation count of a verb without its guards, with formulation and variant."""
     return count(tape(kind, key, is_guarded=False))._replace(**choice(kind, key)._asdict())
 
 
@@ -163,7 +163,7 @@ def traced(
     def run(*arguments: Scalars) -> Any:
         own, pi = (arguments[:-1], arguments[-1]) if key.is_parametric else (arguments, None)
         robot = embedding(pi)
-        # first, while the inputs are at hand
+        # first, while the inputs are in registers
         values = kind.checks(robot, verb.guards, own[0]) if guards else {}
         results = formulation.program(robot, *own, *about, *((pi,) if pi and verb.by_parameters else ()))
         if isinstance(results, Solved):
@@ -183,7 +183,8 @@ def traced(
         alone, together = _massless(kind)
         raise ModelError(
             f"{key.verb}: singular mass matrix of robot '{kind.model.name}': the joints {listed(alone or together)} "
-            f"{'move' if alone else 'can move together and move'} nothing with an inertia; give their links mass or "
+            f"{'move' if alone else 'can move together without moving'} {'no' if alone else 'any'} inertia; give their "
+            "links mass or "
             "the joints rotor inertia (armature)"
         ) from None
 

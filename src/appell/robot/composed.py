@@ -1,4 +1,4 @@
-"""Verbs of large trees that are composed of calls of other verbs, because one program of them would be too long.
+"""Verbs of large trees composed of calls of other verbs, because a single program would be too long.
 
 A Jacobian has the vector–Jacobian products of unit weights for its rows, a Hessian the Hessian–vector products of unit
 directions for its columns. A step is run on complex numbers whose imaginary parts are tangents.
@@ -22,10 +22,9 @@ from appell.robot.steps import METHODS, State
 from appell.spatial.scalar import Array
 
 TINY = 1e-30
-"""The size of tangents in imaginary parts, whose squares vanish."""
+"""The size of the complex step, whose square vanishes."""
 Composition = Callable[..., list[Array]]
-"""Results from a robot, what calls its verbs, arguments whose leading axes are alike, π where it is given, and
-what the call is about, if anything."""
+"""Results from a robot, a caller of its verbs, arguments with equal leading axes, π if given, and the frame, if any."""
 
 
 def rows(verb: str) -> Composition:
@@ -97,7 +96,7 @@ def _field(dynamics: Call, robot: Embedding, tau: Array, pi: tuple[Array, ...], 
 
 
 def _unit(robot: Embedding, q: Array) -> Array:
-    """Return q of a stage with unit quaternions, on whose lengths no acceleration depends."""
+    """Return q of a stage with unit quaternions; accelerations do not depend on their lengths."""
     return _array(robot.finished(_scalars(q))).astype(q.dtype, copy=False)
 
 
@@ -133,7 +132,7 @@ COMPOSED: dict[str, Composition] = {
     **{verb: step(verb) for verb in METHODS},
     **{f"{verb}_derivatives": step_derivatives(verb) for verb in METHODS},
 }
-"""Verbs by what composes them."""
+"""The composed verbs, with their functions."""
 
 
 def composed(kind: Kind, key: Key) -> Call:

@@ -20,7 +20,7 @@ from appell.spatial.scalar import Array, Scalar, cos, sign, sin, sqrt
 from appell.spatial.vector import matvec_t
 
 CURVED = ("free", "ball", "planar")
-"""Kinds of joint whose velocities are not the rates of their coordinates."""
+"""Joint types whose velocities are not the rates of their coordinates."""
 
 
 class Limits(NamedTuple):
@@ -36,19 +36,19 @@ class Limits(NamedTuple):
 
 
 def velocity_places(model: Model, names: Sequence[str]) -> list[int]:
-    """Return where velocities of those names stand in v."""
+    """Return the indices in v of velocities by name."""
     known = velocity_names(model)
     unknown = [name for name in names if name not in known]
     if unknown or len(set(names)) != len(names):
-        what = f"no velocity {listed(unknown)}" if unknown else "a velocity named twice"
+        what = f"no velocity {listed(unknown)}" if unknown else "a velocity is repeated"
         raise InputError(f"robot '{model.name}': {what}; {alternatives(unknown[0] if unknown else None, known, 60)}")
     return [known.index(name) for name in names]
 
 
 def curved_joints(model: Model, independent: Sequence[int]) -> list[tuple[str, Sequence[int]]] | None:
-    """Return kind and places in v of the joints whose velocities are no rates; None where one is independent in part.
+    """Return type and indices in v of joints whose velocities are not rates; None if one is partly independent.
 
-    `independent` are the places of v among the velocities of the model.
+    `independent` are the indices of v among the velocities of the model.
     """
     at = {k: place for place, k in enumerate(independent)}
     found: list[tuple[str, Sequence[int]]] = []
@@ -62,7 +62,7 @@ def curved_joints(model: Model, independent: Sequence[int]) -> list[tuple[str, S
 
 
 def coordinates_of(model: Model, velocities: Sequence[int], what: str) -> list[int]:
-    """Return where in q the coordinates of some velocities stand; raise where a joint has several."""
+    """Return the indices in q of some velocities; raise if a joint has several coordinates."""
     slices = zip(model.v_slices, model.q_slices, strict=True)
     at = {v.start: q.start for v, q in slices if q.stop - q.start == 1}
     if any(k not in at for k in velocities):
@@ -71,7 +71,7 @@ def coordinates_of(model: Model, velocities: Sequence[int], what: str) -> list[i
 
 
 def joint_limits(model: Model) -> Limits:
-    """Return the limits of every coordinate and velocity; quaternions and positions of a free joint have none."""
+    """Return the limits of every coordinate and velocity; infinite for quaternions and positions of a free joint."""
     joints = [body.joint for body in model.bodies]
 
     def each(name: str, size: str) -> Array:
@@ -81,7 +81,7 @@ def joint_limits(model: Model) -> Limits:
 
 
 def coordinate_lines(model: Model, *, with_velocities: bool = True) -> list[str]:
-    """Return a line per joint: where its coordinates stand in q, and its velocities in v, with their units."""
+    """Return one line per joint: the indices of its coordinates in q and of its velocities in v, with units."""
     letters = (("q", model.q_slices, 0), ("v", model.v_slices, 1))[: 2 if with_velocities else 1]
     return [
         line
@@ -100,7 +100,7 @@ def _lines(letter: str, rows: Iterable[tuple[Any, slice]], column: int) -> Itera
 
 
 def quaternion_places(model: Model) -> list[int]:
-    """Return where in q each quaternion begins."""
+    """Return the index in q at which each quaternion begins."""
     return [
         at.start + QUATERNION[body.joint.kind].start
         for body, at in zip(model.bodies, model.q_slices, strict=True)
@@ -145,14 +145,14 @@ def quaternion_joints(model: Model) -> list[str]:
     return [body.joint.name for body in model.bodies if body.joint.kind in QUATERNION]
 
 
-# The error of a configuration, as control laws feed it back
+# The error of a configuration, for control laws
 
 
 def tracking_error(model: Model, q: Scalars, goal: Scalars) -> Scalars:
-    """Return goal ⊖ q, one number per velocity: how to move to reach the goal.
+    """Return goal ⊖ q, one number per velocity: the motion to the goal.
 
     Errors of free, ball and planar joints are in the child's frame; that of a rotation is twice the vector part of
-    q⁻¹ ⊗ goal, of length 2 sin(θ/2), and leads the shorter way round.
+    q⁻¹ ⊗ goal, of length 2 sin(θ/2), and leads along the shorter path.
     """
     error: list[Scalar] = []
     for body, at in zip(model.bodies, model.q_slices, strict=True):

@@ -1,8 +1,8 @@
-"""Derivatives of the dynamics of any robot, along the motions that it has.
+"""Derivatives of the dynamics of any robot, along its independent velocities.
 
-∂/∂q is taken along the independent velocities: column k says how a result changes while q moves by unit velocity k, v
-and a held. Inverse dynamics of any robot is differentiated operation by operation (:mod:`appell.trace.derive`); that of
-a tree also by a recursion of its own (:mod:`appell.recursion.derivatives`), of half the operations on a long chain.
+∂/∂q is taken along the independent velocities: column k is the change of a result while q moves by unit velocity k,
+with v and a fixed. Inverse dynamics of any robot is differentiated operation by operation (:mod:`appell.trace.derive`);
+that of a tree also by a recursion (:mod:`appell.recursion.derivatives`), with half the operations on a long chain.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def directions(at: Posture, q: Scalars) -> list[Direction]:
 
 
 def inverse_dynamics_derivatives(dynamics: Program) -> Program:
-    """Return the program of ∂τ/∂q, ∂τ/∂v and ∂τ/∂a; ∂/∂q along the independent motions, v and a held."""
+    """Return the program of ∂τ/∂q, ∂τ/∂v and ∂τ/∂a; ∂/∂q along the independent velocities, with v and a fixed."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
         tau = dynamics(robot, q, v, a)
@@ -40,7 +40,7 @@ def inverse_dynamics_derivatives(dynamics: Program) -> Program:
 
 
 def _by_acceleration(at: Posture, tau: Forces, a: Scalars) -> Any:
-    """Return ∂τ/∂a: M where every velocity has its own force, else what differentiation gives."""
+    """Return ∂τ/∂a: M if every velocity is actuated, else by differentiation."""
     if len(a) < at.n or at.actuated((1.0,) * at.n, ()) != ((1.0,) * at.n, ()):
         return jacobian(tau, a)
     return at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q))
@@ -74,7 +74,7 @@ def _opposite(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
 
 
 def _by_state(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars) -> tuple[tuple[Any, Any], list[Expr]]:
-    """Return ∂r/∂q and ∂r/∂v at fixed a, and the unknowns that a is in them."""
+    """Return ∂r/∂q and ∂r/∂v at fixed a, and the unknowns that represent a in them."""
     at, unknown = robot.at(q), [x.graph.unknown() for x in v if isinstance(x, Expr)]
     forces = generalised_forces(robot, q, v, tuple(unknown))
     rest = [f - t for f, t in zip(forces, at.pushed(tau), strict=True)]
@@ -113,7 +113,7 @@ def tree_forward_derivatives(robot: Tree, q: Scalars, v: Scalars, tau: Scalars) 
 
 def _reduced(at: Posture, rows: Matrix) -> Matrix:
     """Return ΓᵀXΓ."""
-    return at.spread(at.gathered_rows(rows))
+    return at.reduced_columns(at.gathered_rows(rows))
 
 
 _DERIVATIVES = {
@@ -125,7 +125,7 @@ OF_TREES = {
     "inverse_dynamics_derivatives": only(tree_inverse_derivatives, "composite"),
     "forward_dynamics_derivatives": only(tree_forward_derivatives, "composite"),
 }
-"""The formulations that trees have besides."""
+"""The additional formulations for trees."""
 
 
 def known(verb: str) -> Mapping[str, Formulation]:

@@ -1,4 +1,4 @@
-"""The verbs of a robot: dynamics, energies and frames. Each checks its arguments and runs native code."""
+"""Dynamic verbs of a robot: inverse and forward dynamics and the terms of the equations of motion."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.read.values import shown
-from appell.robot.arguments import numbers, truth
-from appell.robot.description import Options
-from appell.robot.editing import Editing
+from appell.robot.arguments import numbers
+from appell.robot.energies import Energies
+from appell.robot.evaluation import Options
 from appell.spatial.scalar import Array
 
 Wrenches = Mapping[str, ArrayLike]
 
 
-class Dynamics(Editing):
-    """What a robot computes. The options of every verb are those of :class:`appell.Robot`."""
+class Dynamics(Energies):
+    """Dynamic verbs. Their options are those of :class:`appell.Robot`."""
 
     def inverse_dynamics(
         self,
@@ -31,14 +31,46 @@ class Dynamics(Editing):
         weights: ArrayLike | None = None,
         **options: Unpack[Options],
     ) -> Array:
-        """Return the joint forces τ = M(q)·a + C(q, v)·v + G(q) + friction, the gradient ∂S/∂a of the Gibbs function.
+        """Return the joint torques τ = M(q)·a + C(q, v)·v + G(q) + friction, the gradient ∂S/∂a of the Gibbs function.
 
-        Of a robot with loops, a are the accelerations of :attr:`driven`, the actuators unless other independent
-        velocities were chosen or actuators are redundant; passive modes move freely, and τ are the actuator forces.
-        `wrenches` are forces and moments on frames, by name, each (..., 6) with the force first, in world axes and
-        about the frame's origin: τ = … − Σ Jᵀw. Where actuators are redundant (a robot on several feet), τ are the
-        forces of least Σ weight·τ², for positive `weights` (..., nu), 1 where none are given.
+        For a robot with loops τ are the actuator torques, and the passive velocities move freely.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        a
+            Accelerations [rad/s², m/s²], (..., nv) for an open robot. For a robot with loops those of :attr:`driven`:
+            the actuators, unless other independent velocities were chosen or actuators are redundant.
+        wrenches
+            External wrenches by name of the frame, each (..., 6): force [N], then moment [N·m] about the frame's
+            origin, in world axes. They enter as −Σ Jᵀw.
+        weights
+            Positive weights (..., nu) of redundant actuators (a robot on several feet): τ minimises Σ weight·τ². 1 by
+            default.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            Joint torques and forces (..., nu) [N·m, N], in the order of :attr:`actuators`.
+
+        Raises
+        ------
+        InputError
+            When an argument has a wrong shape, a frame of `wrenches` is unknown, a weight is not positive, or q is not
+            a configuration of the robot (quaternions, loops).
+
+        References
+        ----------
+        V. Mata et al., Serial-robot dynamics algorithms for moderately large numbers of joints, Mechanism and Machine
+        Theory 37 (2002) 739–755.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("puma560")
         >>> robot.inverse_dynamics([0.0] * 6, [0.0] * 6, [0.0] * 6).round(2)[1:3]
@@ -67,7 +99,45 @@ class Dynamics(Editing):
         wrenches: Wrenches | None = None,
         **options: Unpack[Options],
     ) -> Array:
-        """Return the accelerations a under forces τ (..., nu), and `wrenches` as in :meth:`inverse_dynamics`."""
+        """Return the accelerations a that joint torques τ cause: the solution of M(q)·a + C·v + G + friction = τ.
+
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        tau
+            Joint torques and forces (..., nu) [N·m, N], in the order of :attr:`actuators`.
+        wrenches
+            External wrenches on frames, as in :meth:`inverse_dynamics`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            Accelerations (..., nv) [rad/s², m/s²] of all independent velocities.
+
+        Raises
+        ------
+        InputError
+            When an argument has a wrong shape, a frame of `wrenches` is unknown, or q is not a configuration of the
+            robot.
+
+        Warns
+        -----
+        AppellWarning
+            When the mass matrix is singular or nearly so; the warning names the joints.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> tau = robot.inverse_dynamics([0.1, 0.2], [1.0, 2.0], [3.0, 4.0])
+        >>> robot.forward_dynamics([0.1, 0.2], [1.0, 2.0], tau).round(9)
+        array([3., 4.])
+        """
         load = self._load(q, wrenches)
         if load is not None:
             return self._call("forward_dynamics_loaded", (q, v, tau, load), options)
@@ -84,25 +154,121 @@ class Dynamics(Editing):
         return sum(others, first)
 
     def generalised_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return M a + C v + G: the forces on all independent velocities, for accelerations a (..., nv)."""
+        """Return M a + C v + G + friction on all independent velocities, passive ones included.
+
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        a
+            Accelerations (..., nv) [rad/s², m/s²].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            Generalised forces (..., nv) [N·m, N]; the joint torques of :meth:`inverse_dynamics` for an open robot.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("five-bar")
+        >>> robot.generalised_forces(robot.neutral(), [0.0, 0.0], [0.0, 0.0]).shape
+        (2,)
+        """
         return self._call("generalised_forces", (q, v, a), options)
 
     def mass_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the inertia matrix M(q) = ∂²S/∂a², rotor inertias included."""
+        """Return the mass matrix (joint-space inertia matrix) M(q) = ∂²S/∂a², rotor inertias included.
+
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., nv, nv), symmetric and positive definite [kg·m², kg·m, kg].
+
+        References
+        ----------
+        R. Featherstone, Rigid Body Dynamics Algorithms, Springer 2008, section 6.2 (formulation "composite").
+
+        Examples
+        --------
+        >>> import appell
+        >>> M = appell.load("two-link").mass_matrix([0.0, 0.5])
+        >>> M.shape, bool(abs(M - M.T).max() < 1e-15)
+        ((2, 2), True)
+        """
         return self._call("mass_matrix", (q,), options)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return a matrix C(q, v) with C·v the Coriolis and centrifugal forces and Ṁ − 2C skew."""
+        """Return a Coriolis matrix C(q, v): C·v are the Coriolis and centrifugal forces, and Ṁ − 2C is skew-symmetric.
+
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., nv, nv); damping and friction are not included.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> q, v = [0.1, 0.2], [1.0, 2.0]
+        >>> forces = robot.bias(q, v) - robot.gravity(q)  # without friction in this robot
+        >>> bool(abs(robot.coriolis_matrix(q, v) @ v - forces).max() < 1e-12)
+        True
+        """
         return self._call("coriolis_matrix", (q, v), options)
 
     def passive_inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, v_r: ArrayLike, a_r: ArrayLike, **options: Unpack[Options]
     ) -> Array:
-        """Return M(q)·a_r + C(q, v)·v_r + G(q) for a reference velocity and its rate, with Ṁ − 2C skew.
+        """Return M(q)·a_r + C(q, v)·v_r + G(q), the feedforward of passivity-based control, by one recursion.
 
-        It is the feedforward of passivity-based control (Slotine and Li), by one recursion: forces on the independent
-        velocities, rotor inertia included, damping and friction not. v_r and a_r are (..., nv).
+        C is a matrix for which Ṁ − 2C is skew-symmetric. Rotor inertia is included, damping and friction are not.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        v_r
+            Reference velocities (..., nv) [rad/s, m/s].
+        a_r
+            Reference accelerations (..., nv) [rad/s², m/s²].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            Generalised forces (..., nv) on the independent velocities [N·m, N].
+
+        References
+        ----------
+        J.-J.E. Slotine, W. Li, On the adaptive control of robot manipulators, International Journal of Robotics
+        Research 6 (1987) 49–59.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> q, v, v_r, a_r = [0.1, 0.2], [1.0, 2.0], [0.5, 0.0], [0.0, 1.0]
@@ -113,134 +279,81 @@ class Dynamics(Editing):
         return self._call("passive_inverse_dynamics", (q, v, v_r, a_r), options)
 
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the forces G(q) that hold the robot still, on the independent velocities."""
-        return self._call("gravity", (q,), options)
-
-    def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return C(q, v)·v + G(q) + friction: the forces at zero acceleration, on the independent velocities."""
-        return self._call("bias", (q, v), options)
-
-    def regressor(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, base: bool = False, **options: Unpack[Options]
-    ) -> Array:
-        """Return Y (..., nv, n) with τ = Y·π for :attr:`parameters` π: forces on the independent velocities.
-
-        Of a spherical robot, whose velocities are not its motors', the rows are the motors' torques. With ``base=True``
-        the columns are those of :attr:`base_parameters`, linearly independent, in a kernel of their own.
+        """Return the gravity torques G(q) = ∂V/∂q, which hold the robot at rest against gravity and springs.
 
         Parameters
         ----------
-        q, v, a
-            Coordinates (..., nq), velocities (..., nv) and accelerations (..., nv) [SI units, rad].
-        base
-            Whether columns are left out that depend on others.
+        q
+            Configuration (..., nq) [rad, m].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
 
         Returns
         -------
         Array
-            Y (..., nv, n).
+            (..., nv) [N·m, N], on the independent velocities.
 
-        Raises
-        ------
-        ModelError
-            With ``base=True``, when the number of base parameters is numerically open.
+        Examples
+        --------
+        >>> import appell
+        >>> appell.load("puma560").gravity([0.0] * 6).round(2)[1:3]
+        array([37.48,  0.25])
+        """
+        return self._call("gravity", (q,), options)
+
+    def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
+        """Return the bias forces C(q, v)·v + G(q) + friction: the joint torques at zero acceleration.
+
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., nv) [N·m, N], on the independent velocities; Pinocchio's nle, MuJoCo's qfrc_bias.
 
         Examples
         --------
         >>> import appell
         >>> robot = appell.load("two-link")
-        >>> q, v, a = [0.1, 0.2], [1.0, 2.0], [3.0, 4.0]
-        >>> robot.regressor(q, v, a).shape, robot.regressor(q, v, a, base=True).shape
-        ((2, 20), (2, 6))
-        >>> tau = robot.regressor(q, v, a, base=True) @ robot.base_parameters
-        >>> bool(abs(tau - robot.inverse_dynamics(q, v, a)).max() < 1e-12)
+        >>> q, v = [0.1, 0.2], [1.0, 2.0]
+        >>> bool(abs(robot.bias(q, v) - robot.inverse_dynamics(q, v, [0.0, 0.0])).max() < 1e-12)
         True
         """
-        if truth("regressor: base", base):
-            return self._call("base_regressor", (q, v, a), options, self._base.kept)
-        return self._call("regressor", (q, v, a), options)
-
-    def momentum_regressor(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return Y (..., 6, n) with :meth:`momentum` = Y·π for :attr:`parameters` π, or those of ``parameters=``.
-
-        The angular rows are about the mass centre that these parameters have.
-
-        >>> import appell
-        >>> robot = appell.load("two-link")
-        >>> product = robot.momentum_regressor([0.1, 0.2], [1.0, 2.0]) @ robot.parameters
-        >>> bool(abs(product - robot.momentum([0.1, 0.2], [1.0, 2.0])).max() < 1e-12)
-        True
-        """
-        return self._call("momentum_regressor", (q, v), options)
-
-    def energy_regressor(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return Y (..., 2, n) with (:meth:`kinetic_energy`, :meth:`potential_energy`) = Y·π.
-
-        >>> import appell
-        >>> robot = appell.load("two-link")
-        >>> kinetic, potential = robot.energy_regressor([0.1, 0.2], [1.0, 2.0]) @ robot.parameters
-        >>> bool(abs(kinetic - robot.kinetic_energy([0.1, 0.2], [1.0, 2.0])) < 1e-12)
-        True
-        """
-        return self._call("energy_regressor", (q, v), options)
-
-    def gibbs(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the Gibbs function S, the energy of accelerations [kg·m²/s⁴]; ∂S/∂a is :meth:`generalised_forces`."""
-        return self._call("gibbs", (q, v, a), options)
-
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return ½ vᵀM(q)v [J]."""
-        return self._call("kinetic_energy", (q, v), options)
-
-    def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the potential energy of gravity [J], zero with all mass at the world's origin."""
-        return self._call("potential_energy", (q,), options)
-
-    def centre_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the mass centre of all moving bodies in the world [m]."""
-        return self._call("centre_of_mass", (q,), options)
-
-    def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the linear momentum, then the angular momentum about the mass centre, in world axes."""
-        return self._call("momentum", (q, v), options)
-
-    def momentum_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the 6×nv matrix from v to :meth:`momentum`."""
-        return self._call("momentum_matrix", (q,), options)
-
-    def pose(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
-        """Return the 4×4 pose of a link's or joint's frame in the world."""
-        return self._call("pose", (q,), options, self._about("pose", frame, "pose"))
-
-    def jacobian(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
-        """Return the 6×nv matrix from v to a frame's velocity, linear part first, in world axes."""
-        return self._call("jacobian", (q,), options, self._about("jacobian", frame, "jacobian"))
-
-    def velocity(self, q: ArrayLike, v: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
-        """Return a frame's velocity (..., 6), linear part first, in world axes."""
-        return self._call("velocity", (q, v), options, self._about("velocity", frame, "velocity"))
-
-    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
-        """Return a frame's classical acceleration (..., 6), linear part first, in world axes, gravity left out."""
-        return self._call("acceleration", (q, v, a), options, self._about("acceleration", frame, "acceleration"))
+        return self._call("bias", (q, v), options)
 
     def constraint_forces(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return what holds the loops closed in the motion of :meth:`inverse_dynamics`, (..., closures, 6).
+        """Return the constraint forces that keep the loops closed in the motion of :meth:`inverse_dynamics`.
 
-        Per name in :attr:`closure_names` the force and the moment on the second frame's body, about that frame's origin
-        (a wheel's lowest point), along the first frame's axes. Rows that were dropped, because others hold the same,
-        carry nothing here; how such rows share a load is not determined by rigid bodies.
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m], with closed loops.
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        a
+            Accelerations of :attr:`driven` [rad/s², m/s²].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., closures, 6): for each name in :attr:`closure_names` the force [N] and the moment [N·m] on the second
+            frame's body, about that frame's origin (the contact point of a wheel), in the axes of the first frame.
+            Redundant rows, which were dropped, are zero: rigid bodies do not determine how such rows share a load.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("five-bar")
+        >>> robot.constraint_forces(robot.neutral(), [0.0, 0.0], [0.0, 0.0]).shape
+        (1, 6)
         """
         return self._call("constraint_forces", (q, v, a), options)
-
-    def actuator_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the nu×nv matrix from v to the velocities of the actuators; Q = Jᵀτ."""
-        return self._call("actuator_jacobian", (q,), options)
-
-    def tree_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the velocities of every joint of the spanning tree, Γ(q)·v."""
-        return self._call("tree_velocity", (q, v), options)
-
-    def tree_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return the accelerations of every joint of the spanning tree, for accelerations a (..., nv)."""
-        return self._call("tree_acceleration", (q, v, a), options)

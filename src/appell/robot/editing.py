@@ -1,30 +1,29 @@
-"""Edits of a robot, each of which returns another one: frames, payloads, inertias, joints, robots put together."""
+"""Edits of a robot: frames, payloads, inertias, joints, springs, gravity. Each returns another robot."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.model import edit, merge
+from appell.model import edit
 from appell.model.model import Model, Spring
 from appell.model.springs import Elasticity, with_elastic_joints, with_springs
-from appell.read.values import bound, gravity_vector, number, shown, symmetric, text, vector
-from appell.robot.arguments import coordinates, finite_array, joint_list, pose_of, read_as
-from appell.robot.configurations import Configurations
+from appell.read.values import bound, gravity_vector, number, symmetric, text, vector
+from appell.robot.arguments import finite_array, pose_of, read_as
 from appell.robot.kind import Kind
 from appell.robot.long.kind import open_kind
+from appell.robot.loop_configurations import LoopConfigurations
 from appell.robot.records import joint_records
 from appell.spatial.inertia import Inertia
-from appell.spatial.pose import Pose
 from appell.spatial.vector import ZERO
 
 
-class Editing(Configurations):
-    """What makes another robot of one. Robots do not change: each method returns a new one."""
+class Editing(LoopConfigurations):
+    """Edits of frames, inertias, joints and parameters. Robots are immutable: each method returns another robot."""
 
     def with_frame(self, name: str, parent: str, pose: ArrayLike) -> Self:
         """Return the robot with another frame, such as a tool's centre point.
@@ -32,17 +31,24 @@ class Editing(Configurations):
         Parameters
         ----------
         name
-            The name of the frame, unlike those that the robot has.
+            The name of the new frame, different from all names of :attr:`frame_names`.
         parent
             The frame that it is fixed to: a link, a joint or any other of :attr:`frame_names`.
         pose
             Its pose in that frame, (4, 4), or its position alone, (3,) [m].
 
+        Returns
+        -------
+        Robot
+            A robot with that frame.
+
         Raises
         ------
         InputError
-            When there is no such parent, the name is taken, or the pose is none.
+            When the parent is unknown, the name is taken, or the pose is invalid.
 
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link").with_frame("tip", "link2", [0.3, 0.0, 0.0])
         >>> robot.pose([0.0, 0.0], "tip")[:3, 3] - robot.pose([0.0, 0.0], "link2")[:3, 3]
@@ -52,7 +58,7 @@ class Editing(Configurations):
         return self.with_model(edit.with_frame(self.model, own, parent, pose_of("with_frame: pose", pose)))
 
     def with_payload(self, frame: str, mass: float, centre: ArrayLike = ZERO, inertia: ArrayLike | None = None) -> Self:
-        """Return the robot with a body fixed to a frame: a tool, a gripper, what it carries.
+        """Return the robot with a payload fixed to a frame: a tool, a gripper, a load.
 
         Parameters
         ----------
@@ -66,18 +72,25 @@ class Editing(Configurations):
             Its inertia tensor about the mass centre [kg·m²], along the frame's axes: the diagonal (3,), xx xy yy xz yz
             zz (6,), or (3, 3). None for a point mass.
 
+        Returns
+        -------
+        Robot
+            A robot that carries the payload.
+
         Raises
         ------
         InputError
-            When there is no such frame, or a number is none.
+            When the frame is unknown, or a number is invalid.
         ModelError
             When the mass is negative.
 
         Warns
         -----
         AppellWarning
-            When no rigid body has that inertia.
+            When no rigid body can have that inertia.
 
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("puma560")
         >>> heavier = robot.with_payload("link6", 2.0, (0.0, 0.0, 0.1))
@@ -99,10 +112,10 @@ class Editing(Configurations):
         centre: ArrayLike | None = None,
         inertia: ArrayLike | None = None,
     ) -> Self:
-        """Return the robot with another mass, mass centre or inertia of a link; what is not given stays.
+        """Return the robot with another mass, mass centre or inertia of a link; values not given are kept.
 
-        As if it were changed in the file: links that are fixed to this one keep their inertia, and a fixed link may be
-        named too. :attr:`links` has the values.
+        The effect is that of a change in the file: links that are fixed to this one keep their inertia, and a fixed
+        link may be named too. :attr:`links` contains the current values.
 
         Parameters
         ----------
@@ -116,13 +129,20 @@ class Editing(Configurations):
             Its inertia tensor about the mass centre [kg·m²], along the link frame's axes: the diagonal (3,), xx xy yy
             xz yz zz (6,), or (3, 3).
 
+        Returns
+        -------
+        Robot
+            A robot with the changed link.
+
         Raises
         ------
         InputError
-            When there is no such link, or a number is none.
+            When the link is unknown, or a number is invalid.
         ModelError
             When the mass is negative.
 
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link").with_link("link2", mass=3.0)
         >>> robot.links["link2"].mass
@@ -151,7 +171,7 @@ class Editing(Configurations):
         stiffness: float | None = None,
         spring_reference: float | None = None,
     ) -> Self:
-        """Return the robot with other limits, friction, rotor inertia or spring of a joint; what is not given stays.
+        """Return the robot with other limits, friction, rotor inertia or spring of a joint; values not given are kept.
 
         Parameters
         ----------
@@ -169,12 +189,20 @@ class Editing(Configurations):
             Stiffness of a spring at the joint [N·m/rad, or N/m], and the coordinate at which it is relaxed [rad, or
             m]; joints of one coordinate have springs.
 
+        Returns
+        -------
+        Robot
+            A robot with the changed joint.
+
         Raises
         ------
         InputError
-            When there is no such joint, a number is none, the limits hold no number, a joint of several coordinates is
-            to have a spring, or a spherical robot in closed form is to have what its joints do not.
+            When the joint is unknown, a number is invalid, the lower limit exceeds the upper one, the spring belongs to
+            a joint of several coordinates, or the robot is a spherical robot in closed form, whose joints have none of
+            these attributes.
 
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link").with_joint("joint2", upper=1.5, damping=0.1)
         >>> robot.joints["joint2"].damping, float(robot.limits.upper[1])
@@ -189,8 +217,8 @@ class Editing(Configurations):
         made = self.with_model(changed)
         if made.joints != joint_records(changed):
             raise InputError(
-                f"with_joint: the joints of robot '{self.name}' follow in closed form and have no limits, friction, "
-                "rotors or springs; describe it by links, joints and closures (docs/loops.md), where they have"
+                f"with_joint: robot '{self.name}' is a closed-form model whose joints have no limits, friction, rotor "
+                "inertia or springs; describe it by links, joints and closures (docs/loops.md) to set them"
             )
         return made
 
@@ -199,15 +227,22 @@ class Editing(Configurations):
 
         Parameters
         ----------
-        springs
-            Each a name, the joints with their coefficients c, stiffness k and damping d, and a reference s₀: it has the
-            potential ½k s² and takes the power d ṡ², with s = Σ c·q − s₀.
+        *springs
+            Springs: name, joints with their coefficients c, stiffness k, damping d and reference s₀. A spring has the
+            potential energy ½k s² and dissipates the power d ṡ², with s = Σ c·q − s₀.
+
+        Returns
+        -------
+        Robot
+            A robot with those springs.
 
         Raises
         ------
         ModelError
-            When a name is taken, a joint is not there or has several coordinates, or a number is negative.
+            When a name is taken, a joint is unknown or has several coordinates, or a number is negative.
 
+        Examples
+        --------
         >>> import appell
         >>> belt = appell.Spring("belt", (("joint1", 1.0), ("joint2", -1.0)), stiffness=50.0)
         >>> appell.load("two-link").with_springs(belt).parameter_names[-2:]
@@ -218,21 +253,33 @@ class Editing(Configurations):
     def with_elastic_joints(self, elasticities: Mapping[str, Elasticity]) -> Self:
         """Return the robot with elastic transmissions between motors and joints.
 
-        Each joint keeps its coordinate, on the link's side; its motor has one of its own, behind all others, called
-        "joint/motor". Torques act on every velocity: those of the motors drive the robot, those on the link's side are
-        from outside, and zero of a robot that only its motors drive.
+        Each joint keeps its coordinate, on the link side; its motor gets a coordinate of its own, named "joint/motor",
+        after all others. Torques act on every velocity: the motor torques drive the robot, the torques on the link side
+        are external and zero for a robot that only its motors drive.
 
         Parameters
         ----------
         elasticities
-            By name of the joint: stiffness and damping of the transmission, rotor inertia and gear ratio.
+            Stiffness and damping of the transmission, rotor inertia and gear ratio, by name of the joint.
+
+        Returns
+        -------
+        Robot
+            A robot with one more coordinate per elastic joint.
 
         Raises
         ------
         ModelError
-            When a joint is not there, follows another, has several coordinates or is elastic already, or when a number
-            cannot be one of a transmission.
+            When a joint is unknown, follows another, has several coordinates or is elastic already, or when a number is
+            invalid for a transmission.
 
+        References
+        ----------
+        M.W. Spong, Modeling and control of elastic joint robots, Journal of Dynamic Systems, Measurement, and Control
+        109 (1987) 310–319.
+
+        Examples
+        --------
         >>> import appell
         >>> soft = appell.Elasticity(stiffness=100.0, rotor_inertia=0.1)
         >>> robot = appell.load("two-link").with_elastic_joints({"joint2": soft})
@@ -242,16 +289,28 @@ class Editing(Configurations):
         return self._rebuilt(with_elastic_joints(self.kind.settled, elasticities))
 
     def with_parameters(self, parameters: ArrayLike) -> Self:
-        """Return the robot with other parameters π (n,), in the layout of :attr:`parameters`.
+        """Return the robot with other parameters π.
 
-        To evaluate many of them, pass ``parameters=`` to a verb instead: that compiles once.
+        To evaluate many parameter vectors, pass ``parameters=`` to a verb instead, which compiles once.
+
+        Parameters
+        ----------
+        parameters
+            π (n,), in the layout and units of :attr:`parameters`.
+
+        Returns
+        -------
+        Robot
+            A robot with those parameters.
 
         Raises
         ------
         InputError
-            When their number is another, one is not finite, or a joint of several velocities gets different friction
-            in them.
+            When the length is wrong, a number is not finite, or a joint of several velocities is given different
+            friction for them.
 
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> heavier = robot.with_parameters(2.0 * robot.parameters)
@@ -266,11 +325,23 @@ class Editing(Configurations):
         return self.with_model(edit.with_parameters(self.model, pi.tolist()))
 
     def with_joint_columns(self) -> Self:
-        """Return the robot whose π has rotor inertia, damping, friction and stiffness of every velocity.
+        """Return the robot whose π contains rotor inertia, damping, friction and stiffness of every velocity.
 
-        The regressor then has their columns, and ``parameters=`` may give joints what the file does not: those are zero
-        in :attr:`parameters`. A spherical robot in closed form, whose joints have no such parameters, is refused.
+        The regressor then has their columns, and ``parameters=`` may set values that the file does not define, which
+        are zero in :attr:`parameters`.
 
+        Returns
+        -------
+        Robot
+            A robot with four more parameters per velocity.
+
+        Raises
+        ------
+        InputError
+            For a spherical robot in closed form, whose joints have no such parameters.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link").with_joint_columns()
         >>> robot.parameter_names[-4:], robot.parameters[-4:]
@@ -279,14 +350,31 @@ class Editing(Configurations):
         made = self.with_model(replace(self.model, has_joint_columns=True))
         if not made.model.has_joint_columns:
             raise InputError(
-                f"with_joint_columns: the joints of robot '{self.name}' follow in closed form and have no friction, "
-                "rotors or springs; describe it by links, joints and closures (docs/loops.md), where they have"
+                f"with_joint_columns: robot '{self.name}' is a closed-form model whose joints have no friction, rotor "
+                "inertia or springs; describe it by links, joints and closures (docs/loops.md) to set them"
             )
         return made
 
     def with_gravity(self, gravity: Sequence[float]) -> Self:
-        """Return the robot under another acceleration of gravity, (3,) in world axes [m/s²].
+        """Return the robot under another gravity.
 
+        Parameters
+        ----------
+        gravity
+            Acceleration of gravity (3,) in world axes [m/s²], such as (0, 0, −9.81).
+
+        Returns
+        -------
+        Robot
+            A robot under that gravity.
+
+        Raises
+        ------
+        InputError
+            When it is not three finite numbers.
+
+        Examples
+        --------
         >>> import appell
         >>> float(abs(appell.load("puma560").with_gravity((0.0, 0.0, 0.0)).gravity([0.1] * 6)).max())
         0.0
@@ -295,102 +383,8 @@ class Editing(Configurations):
             raise InputError("with_gravity: expected three finite numbers in m/s², such as (0, 0, -9.81); got None")
         return self.with_model(replace(self.model, gravity=gravity_vector(gravity)))
 
-    def locked(self, joints: Mapping[str, ArrayLike] | Sequence[str]) -> Self:
-        """Return the robot with some joints held still: they leave q and v, their links merge, all frames stay.
-
-        Joints that follow a locked one are locked with it. A robot with loops closes them near :meth:`neutral`, and
-        chooses its independent velocities anew.
-
-        Parameters
-        ----------
-        joints
-            The coordinates of the joints to lock, by name [rad, or m]; of a joint of several coordinates, all of them.
-            Or a list of names, locked where they are in :meth:`neutral`.
-
-        Raises
-        ------
-        InputError
-            When there is no such joint, or its coordinates are none; of a spherical robot in closed form, always.
-        ModelError
-            When its loops cannot be closed with those joints locked, or nothing moves.
-
-        >>> import appell
-        >>> appell.load("puma560").locked({"joint4": 0.3, "joint6": 0.0}).joint_names
-        ['joint1', 'joint2', 'joint3', 'joint5']
-        """
-        own = self.kind.settled
-        q, at = self.neutral(), self.places("q")
-        given = dict.fromkeys(joint_list("locked", joints)) if not isinstance(joints, Mapping) else joints
-        chosen: dict[int, Any] = {}
-        for name, value in given.items():
-            i = edit.joint_of(own, name, "locked")
-            mimic = own.bodies[i].joint.mimic
-            if own.is_coupled and mimic is not None:
-                raise InputError(f"locked: joint '{name}' follows joint '{mimic.joint}'; lock that one")
-            chosen[i] = at[name]
-            if value is not None:
-                q[chosen[i]] = coordinates(f"locked: joint '{name}'", value, len(chosen[i]))
-        q = self.configuration("locked", q)
-        model = merge.locked(own, {i: tuple(q[places].tolist()) for i, places in chosen.items()})
-        return self._rebuilt(model)
-
-    def attached(self, other: Self, frame: str, pose: ArrayLike | None = None, *, prefix: str = "") -> Self:
-        """Return this robot and another as one, the base of the other fixed to a frame of this one.
-
-        An arm and its gripper, or two arms on a torso. The joints of the other come behind all that the link of the
-        frame carries; gravity is this robot's.
-
-        Parameters
-        ----------
-        other
-            The robot to attach.
-        frame
-            The frame of this robot that carries it.
-        pose
-            The pose of its base in that frame, (4, 4), or its position alone, (3,) [m]; there where none is given.
-        prefix
-            What all names of the other begin with, such as "left_".
-
-        Raises
-        ------
-        InputError
-            When a name is in both robots, and the message lists them; when there is no such frame; or when one of them
-            is a spherical robot in closed form.
-
-        >>> import appell
-        >>> arm = appell.load("two-link")
-        >>> both = arm.attached(arm, "link2", [0.5, 0.0, 0.0], prefix="second_")
-        >>> both.joint_names
-        ['joint1', 'joint2', 'second_joint1', 'second_joint2']
-        """
-        if not isinstance(other, type(self)):
-            raise InputError(f"attached: expected a robot, got {type(other).__name__}; load one with appell.load")
-        if not isinstance(prefix, str):
-            raise InputError(f"attached: prefix: expected text such as 'left_', got {shown(prefix)}")
-        place = Pose() if pose is None else pose_of("attached: pose", pose)
-        model = merge.attached(self.kind.settled, other.kind.settled, frame, place, prefix)
-        return self._rebuilt(model, other.kind)
-
-    def subtree(self, link: str) -> Self:
-        """Return a part of the robot: what a link carries, with the link as a base at the origin of the world.
-
-        By the name of a joint, the joint and what it carries, on the frame of the link that carries the joint.
-
-        Raises
-        ------
-        InputError
-            When there is no such link or joint, or when a loop, a spring, or a joint that follows another leads out
-            of it.
-
-        >>> import appell
-        >>> wrist = appell.load("puma560").subtree("link3")
-        >>> wrist.joint_names
-        ['joint4', 'joint5', 'joint6']
-        """
-        return self._rebuilt(merge.subtree(self.kind.settled, link))
-
     def _rebuilt(self, model: Model, *others: Kind) -> Self:
-        """Return the robot of a model with other joints; its loops are closed by a kind that has loops."""
+        """Return the robot of a model with other joints; a kind with loops closes its loops."""
         kind = max((self.kind, *others), key=lambda one: len(one.model.closures))
         made = kind.closed(model) if model.closures else open_kind(model)
         return type(self)(made, self._formulation)

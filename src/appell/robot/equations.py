@@ -2,8 +2,8 @@
 
 A verb's program is run on polynomials: coordinates enter as cosines and sines, parameters, velocities and accelerations
 as themselves, and s² is 1 − c² wherever it appears, so that equal expressions become the same polynomial. Its terms are
-then gathered by parameters and velocities, and each factor of cosines and sines is written in the shorter way: as it
-is, or by angle sums, which is what parallel axes lead to. Decimal numbers of the file stay decimal numbers.
+then collected by parameters and velocities, and each factor of cosines and sines is written in the shorter form: as
+products, or by angle sums, as for parallel axes. Decimal numbers of the file stay decimal.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
 MOST = 20_000
-"""Terms of a polynomial beyond which no reader follows the equations."""
+"""Largest number of terms of a polynomial."""
 SHORT = 40
-"""Terms of a factor of cosines and sines up to which other ways of writing it are tried."""
+"""Largest number of terms of a factor of cosines and sines for which other forms are tried."""
 NEGLIGIBLE = Fraction(1, 10**12)
-"""A coefficient below this, beside the largest, is what rounding of the file's numbers left of zero."""
+"""Relative size below which a coefficient is a rounded zero."""
 LETTERS = {"tau": r"\tau"}
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """M, C, G, τ and S of a robot as SymPy has them, each made when it is asked for.
+    """M, C, G, τ and S of a robot as SymPy expressions, each computed when it is first read.
 
     M a + C v + G = τ = ∂S/∂a. `q`, `v` and `a` are the symbols of the state, `parameters` those of the parameters with
     their values in the file. Parameters are those of :attr:`appell.Robot.parameters`: mass m, first moments mx, my, mz
     and moments of inertia Ixx … Izz about the joint's frame, rotor inertia Ia, damping d, Coulomb friction f and
-    stiffness k, each with the name of its link, joint or spring; those that are zero in the file are left out.
+    stiffness k, each with the name of its link, joint or spring; those that are zero in the file are omitted.
     """
 
     kind: Kind
@@ -81,7 +81,7 @@ class Equations:
 
     @cached_property
     def G(self) -> Any:  # noqa: N802
-        """Return the joint torques of gravity."""
+        """Return the gravity torques."""
         return self.of("gravity")
 
     @cached_property
@@ -91,7 +91,7 @@ class Equations:
 
     @cached_property
     def S(self) -> Any:  # noqa: N802
-        """Return the Gibbs function, without the terms that no acceleration enters."""
+        """Return the Gibbs function, without terms that do not depend on accelerations."""
         return self.of("gibbs").as_independent(*self.a, as_Add=True)[1]
 
     def of(self, verb: str) -> Any:
@@ -146,7 +146,9 @@ def sympy_text(kind: Kind, keys: Sequence[Key]) -> str:
     used = set().union(*(x.free_symbols for value in found.values() for x in _several(value)))
     names = {x: sympy.Symbol(identifier(x.name), real=True) for of in made.symbols.values() for x in of if x in used}
     if len(set(names.values())) < len(names):
-        raise InputError(f"export: two names of robot '{kind.model.name}' are one in Python; rename a link or a joint")
+        raise InputError(
+            f"export: two names of robot '{kind.model.name}' are equal as Python identifiers; rename a link or a joint"
+        )
     lines = [f'"""{", ".join(found)} of robot {kind.model.name!r} for SymPy, written by appell."""', ""]
     lines += ["from sympy import Matrix, Symbol, cos, sign, sin  # noqa: F401", ""]
     lines += [f'{own} = Symbol("{own}", real=True)' for own in names.values()]
@@ -297,13 +299,13 @@ def _angle(name: str, tape: Tape, k: int, inputs: Sequence[Any]) -> tuple[Any, f
 
 def _too_much(name: str, why: str) -> InputError:
     return InputError(
-        f"equations of robot '{name}': {why}; they are written out for small open robots. For others use "
+        f"equations of robot '{name}': {why}; symbolic equations are for small open robots. For others use "
         "robot.export(..., to='casadi')"
     )
 
 
 def _written(made: tuple[_Ring, Any]) -> Any:
-    """Return a polynomial as an expression: terms gathered by what is no cosine or sine."""
+    """Return a polynomial as an expression: terms collected by all symbols except cosines and sines."""
     sympy, (ring, x) = _sympy(), made
     largest = max((abs(Fraction(int(c.numerator), int(c.denominator))) for c in x.values()), default=Fraction(0))
     factors: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = {}
@@ -321,7 +323,7 @@ def _written(made: tuple[_Ring, Any]) -> Any:
 
 @lru_cache(maxsize=4096)
 def _trigonometric(angles: tuple[Any, ...], terms: tuple[tuple[tuple[int, ...], Fraction], ...]) -> Any:
-    """Return a factor of cosines and sines in the shortest of the ways that are tried."""
+    """Return a factor of cosines and sines in its shortest form."""
     sympy, fu = _sympy(), extra("sympy.simplify.fu", "equations need")
     generators = [f(x) for x in angles for f in (sympy.cos, sympy.sin)]
     short = _fewest(dict(terms), range(0, len(generators), 2))
@@ -339,7 +341,7 @@ def _trigonometric(angles: tuple[Any, ...], terms: tuple[tuple[tuple[int, ...], 
 
 
 def _fewest(terms: dict[tuple[int, ...], Fraction], cosines: Sequence[int]) -> dict[tuple[int, ...], Fraction]:
-    """Return a sum with fewer terms, c² = 1 − s² put in for one angle after the other where that shortens it."""
+    """Return a sum with fewer terms, by c² = 1 − s² for one angle after the other where that shortens it."""
     for k in cosines:
         other: dict[tuple[int, ...], Fraction] = {}
         pending = list(terms.items())

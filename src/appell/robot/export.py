@@ -1,4 +1,4 @@
-"""Export: verbs of a robot as text for other languages; the table :data:`TARGETS` says which there are."""
+"""Export of verbs as text for other languages, listed in the table :data:`TARGETS`."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from appell.robot.kind import Key, Kind
 from appell.robot.verbs import Size
 
 TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py", "sympy": ".py", "latex": ".tex", "ros2": ""}
-"""The targets, with the extension of their files."""
+"""The target languages, with their file extensions."""
 PACKAGES = ("ros2",)
-"""Those that are folders with a fixed set of verbs, written by :mod:`appell.robot.ros2`."""
+"""Targets that are folders with a fixed set of verbs, written by :mod:`appell.robot.ros2`."""
 PYTHON = {"casadi": CASADI, "jax": JAX}
-"""Those that are Python: their modules can be had without a file."""
+"""Targets that are Python modules, also available without a file."""
 EQUATIONS = ("sympy", "latex")
-"""Those that are written out for people, by :mod:`appell.robot.equations`; they can be had without a file too."""
+"""Targets of readable equations, by :mod:`appell.robot.equations`, also available without a file."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What the exporter writes functions of: a robot, or a control law of one.
+    """The source of exported functions: a robot, or a control law.
 
     `make` gives the program of a key for a target, written out or as loops, and the codes of its guards.
     """
@@ -50,13 +50,13 @@ class Source:
 
 
 def source(kind: Kind) -> Source:
-    """Return a robot as the exporter sees it."""
+    """Return a robot as a source of exported functions."""
     facts, symbols = kind.facts, {name: verb.symbols for name, verb in kind.verbs.items()}
     return Source(kind.model.name, facts.sizes, facts.lines, symbols.__getitem__, partial(_made, kind))
 
 
 def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[Guard, ...]]:
-    """Return the program of a verb: loops only where the target has them."""
+    """Return the program of a verb, with loops if the target supports them."""
     if to in PYTHON:
         return compile.tape(kind, key, is_guarded=False), ()
     program = compile.program(kind, key)
@@ -76,7 +76,7 @@ def export(
 ) -> Any:
     """Write verbs of a robot and return the path: C99 with a header beside it, or a module of Python.
 
-    Without a path, return what the module of Python defines: a function per key, alone where `is_one`.
+    Without a path, return the functions of the Python module, one per key; a single function if `is_one`.
     """
     if to in (*EQUATIONS, *PACKAGES):
         known = listed(x for x in TARGETS if x not in (*EQUATIONS, *PACKAGES))
@@ -86,7 +86,7 @@ def export(
     if not isinstance(name, str) or (name != identifier(name) and (name or prefix is not None)):
         raise InputError(f"export: prefix: expected letters, digits and single underscores, got {shown(prefix)}")
     if not keys:
-        raise InputError("export: name at least one verb")
+        raise InputError("export: expected at least one verb, got none")
     unique = list(dict.fromkeys(key._replace(is_single=real == "float") for key in keys))
     functions = tuple(_function(source, key, to, name) for key in unique)
     verbs = [key.verb for key in unique]
@@ -101,31 +101,29 @@ def export(
 
 
 def checked(to: str, path: str | os.PathLike[str] | None, real: str, libm: bool) -> Path | None:
-    """Return the file to write, if any, after a look at the options that depend on the target."""
+    """Return the file to write, if any, after checking the options of the target."""
     if not isinstance(to, str) or to not in TARGETS:
         raise InputError(f"export: no target {shown(to)}; {alternatives(to, TARGETS)}")
     if not isinstance(real, str) or real not in REALS:
         raise InputError(f"export: real: expected {listed(REALS)}, got {shown(real)}")
     if to != "c" and (real != "double" or not libm):
-        raise InputError(
-            f"export: real and libm are about C; leave them out for '{to}', whose arrays have the precision"
-        )
+        raise InputError(f"export: real and libm apply to C only; leave them out for '{to}'")
     if path is None:
         if to == "c":
-            raise InputError(f"export: '{to}' is written to a file; name it with path=, such as 'robot{TARGETS[to]}'")
+            raise InputError(f"export: '{to}' needs a file; set path=, such as 'robot{TARGETS[to]}'")
         return None
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"export: expected a path, got {shown(path)}")
     extension("export", path, (TARGETS[to],))
     if to not in PYTHON and not Path(path).suffix:
-        raise InputError(f"export: '{to}' is a pair of files; name a file '{TARGETS[to]}' instead of {path}")
+        raise InputError(f"export: '{to}' needs a file name with extension '{TARGETS[to]}', got {path}")
     return Path(path)
 
 
 def _python(
     source: Source, verbs: list[str], functions: tuple[Function, ...], dialect: Dialect, file: Path | None
 ) -> Path | tuple[Any, ...]:
-    """Write a module of Python, or run it and return what it defines."""
+    """Write a Python module, or run it and return its functions."""
     remarks = (
         "SI units and radians; vectors of six have the linear part first.",
         "",

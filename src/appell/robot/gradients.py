@@ -1,4 +1,4 @@
-"""Gradients, Hessians and other derivatives of what a robot computes, along the motions that it has.
+"""Gradients, Hessians and other derivatives of verbs, along the independent velocities.
 
 wᵀ∂τ/∂x is reverse mode on the program of τ (:mod:`appell.trace.adjoint`), and its own derivatives are tangents of that
 (:mod:`appell.trace.derive`). ∂/∂q is taken along the independent velocities, as in :mod:`appell.robot.derivatives`.
@@ -14,7 +14,7 @@ from appell.recursion.kinematics import Scalars
 from appell.robot.derivatives import directions
 from appell.robot.posture import Embedding, Posture
 from appell.robot.programs import FORWARD, PROGRAMS, Formulation, Solved, generalised_forces, only
-from appell.robot.quantities import Program, of_q, of_v, spread
+from appell.robot.quantities import Program, of_q, of_v, reduced_columns
 from appell.spatial.scalar import Scalar
 from appell.trace.adjoint import gradient
 from appell.trace.derive import along, jacobian, substituted_rows
@@ -70,8 +70,7 @@ def forward_dynamics_vjp(dynamics: Program, forces: Program = generalised_forces
 def inverse_dynamics_hessian(dynamics: Program) -> Program:
     """Return the program of ∂²(wᵀτ): the derivatives of wᵀ∂τ/∂(q, v, a) along q, v and a.
 
-    Second derivatives by two different of q, v and a are symmetric, those by q alone are not where motions do not
-    commute.
+    Mixed second derivatives by q, v and a are symmetric; those by q are not where motions do not commute.
     """
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Any:
@@ -116,7 +115,7 @@ def by_q(quantity: Program) -> Program:
 def momentum_derivatives(robot: Embedding, q: Scalars, v: Scalars) -> Any:
     """Return the derivatives of the momentum along q, and by v: the momentum matrix."""
     total = of_v(momentum.momentum)(robot, q, v)
-    return along(total, directions(robot.at(q), q)), spread(momentum.momentum_matrix)(robot, q)
+    return along(total, directions(robot.at(q), q)), reduced_columns(momentum.momentum_matrix)(robot, q)
 
 
 def kinetic_energy_derivatives(robot: Embedding, q: Scalars, v: Scalars) -> Any:
@@ -145,9 +144,9 @@ GRADIENTS = {
     **{verb: each(make, PROGRAMS["inverse_dynamics"]) for verb, make in OF_INVERSE.items()},
     "forward_dynamics_vjp": each(forward_dynamics_vjp, FORWARD),
     "pose_derivatives": only(by_q(of_q(kinematics.pose))),
-    "jacobian_derivatives": only(by_q(spread(kinematics.jacobian))),
+    "jacobian_derivatives": only(by_q(reduced_columns(kinematics.jacobian))),
     "momentum_derivatives": only(momentum_derivatives),
     "kinetic_energy_derivatives": only(kinetic_energy_derivatives),
     "potential_energy_derivatives": only(potential_energy_derivatives),
 }
-"""Per verb its formulations, for any kind of robot."""
+"""The formulations of each verb, for any kind of robot."""

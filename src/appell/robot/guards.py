@@ -1,8 +1,7 @@
-"""Guards: what a program computes on the way to say whether its results can be trusted.
+"""Guards: additional outputs of a program that indicate whether its results are valid.
 
-A guard is one more output of a program. Native code costs next to nothing for it, since the numbers are at hand; Python
-looks at it after the call, and exported C returns a code. What a bad value means, and whether the samples can be
-recovered, is for the kind of robot to say.
+Guards cost little in native code, since their values are intermediate results. Python checks them after the call, and
+exported C returns a code. The kind of robot defines the meaning of a bad value and whether samples can be recovered.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from appell.robot.verbs import ACTUATION, MASS, PIVOTS, REACH, UNIT
 from appell.spatial.scalar import Array
 
 QUATERNION_TOLERANCE = 1e-6
-"""How far from 1 the norm of a quaternion may be: the rounding of single precision, and some drift."""
+"""Tolerance of unit quaternions: rounding of single precision and some drift."""
 PIVOT_GROWTH = 1e6
-"""Pivot growth beyond which a sample is looked at: the mean square of (usual pivot / pivot), three digits lost."""
+"""Pivot growth beyond which a sample is recomputed: the mean square of (usual pivot / pivot); three digits lost."""
 SINGULAR = 1e6
-"""Condition number of the equations of loops or actuators from which on a warning is due."""
+"""Condition number of the equations of loops or actuators from which a warning is given."""
 ACCURACY, ACCURACY_SINGLE = 1e-7, 5e-3
-"""Relative error of accelerations, as rounding lets expect it, up to which M counts as regular, by precision.
+"""Expected relative rounding error of accelerations up to which M counts as regular, by precision.
 
-They seldom have ten times the error that is expected.
+The actual error is seldom ten times larger.
 """
 REGULAR, REGULAR_SINGLE = ACCURACY / float(np.finfo(np.float64).eps), ACCURACY_SINGLE / float(np.finfo(np.float32).eps)
 """The same as a multiple of rounding."""
 PROBED = 0.1
-"""What of that a probe sees at least; in single precision, whose samples are computed anew, it is taken as it is."""
+"""The smallest fraction of that which the probe detects; in single precision, where samples are recomputed, 1."""
 OPEN = 1e-4
-"""How far open loops are where that alone counts as such a growth: in lengths of the robot, or radians."""
+"""Closure error that counts as such a growth: in lengths of the robot, or radians."""
 
 
 @dataclass(frozen=True)
 class Guard:
     """One check: its name, the bounds within which its values are good, and the code that C returns.
 
-    `keeps_out` says that bad samples are an error that leaves the arrays of ``out=`` as they were.
+    `keeps_out`: bad samples are an error that leaves the arrays of ``out=`` unchanged.
     """
 
     name: str
@@ -48,10 +47,10 @@ class Guard:
     code: Code
     keeps_out: bool = False
     high_single: float | None = None
-    """The upper bound in single precision, where it is another."""
+    """The upper bound in single precision, if different."""
 
     def passes(self, values: Array) -> bool:
-        """Return whether all values are within the bounds; one that is not a number is not."""
+        """Return whether all values are within the bounds; NaN is not."""
         low, high = self.low, self.bound(values)
         if values.size == 1:
             return bool(low <= values.item() <= high)
@@ -111,7 +110,7 @@ GUARDS = {
         REACH,
         5e-324,  # above zero
         math.inf,
-        Code("reach", "{x} > {0}", (0.0,), "OUT_OF_REACH", "a leg does not reach; do not use the results"),
+        Code("reach", "{x} > {0}", (0.0,), "OUT_OF_REACH", "a leg cannot reach the platform; do not use the results"),
         keeps_out=True,
     ),
     ACTUATION: Guard(
@@ -123,11 +122,11 @@ GUARDS = {
             "{x} <= {0}",
             (PIVOT_GROWTH,),
             "SMALL_PIVOT",
-            "near an actuation singularity, where the motors do not hold the platform; do not use the results",
+            "near an actuation singularity, where the motors do not constrain the platform; do not use the results",
         ),
     ),
 }
-"""The checks by name. That loops are closed is part of the pivots' guard, to which open loops add."""
+"""The checks by name. Closed loops are checked by the guard of pivots, to which the closure error adds."""
 
 
 def subject(worst: int, count: int, shape: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Frames of a robot held to the world: its model with a closure between each of them and the ground."""
+"""Frames of a robot fixed to the world: a model with a closure between each frame and the ground."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from appell.spatial.scalar import Array
 from appell.spatial.vector import matmul, transpose
 
 ROWS = {3: KINDS["point"], 6: KINDS["frame"]}
-"""What is held by as many rows: the frame's origin, or the frame."""
+"""The kind of closure by number of rows: the frame's origin, or the frame."""
 
 
 def held(model: Model, frames: Mapping[str, int], q: Array) -> Model:
-    """Return the model with frames held where they are at q, in world axes; a floating base has no motor."""
-    poses = [*world_poses(model, tuple(map(float, q))), Pose()]  # the world comes last, where its index of −1 finds it
+    """Return the model with frames fixed at their poses at q, in world axes; a floating base is not actuated."""
+    poses = [*world_poses(model, tuple(map(float, q))), Pose()]  # the world comes last, at index −1
     added, closures = [], []
     for name, rows in frames.items():
         body, placement = model.frame_index[name].body, model.frame_index[name].placement
@@ -42,5 +42,5 @@ def held(model: Model, frames: Mapping[str, int], q: Array) -> Model:
 
 
 def ground(name: str) -> str:
-    """Return the name of the frame of the world that a frame is held to."""
+    """Return the name of the world frame to which a frame is fixed."""
     return f"{name}/ground"

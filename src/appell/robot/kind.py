@@ -1,8 +1,8 @@
-"""The protocol of a kind of robot: what the one :class:`appell.Robot` asks of it.
+"""The protocol of a kind of robot, used by :class:`appell.Robot`.
 
-A kind is a frozen record of a model and of what was decided about it. It knows names and sizes, gives what the program
-of a verb is made of, and moves configurations. Adding a kind means adding one file with a class of this protocol, and a
-line in the factory (:mod:`appell.loops.load`).
+A kind is an immutable record of a model and of choices made for it. It provides names and sizes, the parts of the
+program of a verb, and operations on configurations. A new kind is one file with a class of this protocol, and a line in
+the factory (:mod:`appell.loops.load`).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from appell.robot.verbs import VERBS, Verb
 from appell.spatial.scalar import Array
 
 COMPETING = 20
-"""Bodies up to which all formulations and all variants of a model are traced to find the program of least cost."""
+"""Largest number of bodies for which all formulations and model variants are traced to find the cheapest."""
 FILE = "file"
-"""The variant of every model that has the frames and inertias of its file."""
+"""The model variant with the frames and inertias of the file."""
 
 
 class Key(NamedTuple):
-    """Which program: the verb, what it is about (a frame, points), the formulation, and whether π is an input.
+    """The key of a program: the verb, its frame or points, the formulation, and whether π is an input.
 
-    `is_single` says that it is run in single precision, for which more robots need the guard of M. `order` counts how
-    often the program is differentiated in reverse (:func:`appell.trace.adjoint.adjoint`): its arguments and weights of
-    its results in, gradients by its arguments, q as it is stored, out.
+    `is_single`: it runs in single precision, for which more robots need the guard of M. `order` counts how often the
+    program is differentiated in reverse mode (:func:`appell.trace.adjoint.adjoint`): its arguments and weights of its
+    results in, gradients by its arguments, q as it is stored, out.
     """
 
     verb: str
@@ -54,7 +54,7 @@ class Key(NamedTuple):
 
 
 class Competitor(NamedTuple):
-    """A formulation on one variant of the model: what competes to be compiled."""
+    """A formulation on one model variant: a candidate for compilation."""
 
     formulation: str
     variant: str
@@ -62,14 +62,14 @@ class Competitor(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """A program to be compiled: what determines it, and its guards, whose values follow its results."""
+    """A program to be compiled: its specification, and its guards, whose values follow its results."""
 
     spec: ProgramSpec
     guards: tuple[Guard, ...] = ()
 
 
 class Rank(NamedTuple):
-    """The rank of the closures' Jacobian, and the singular values on both sides of it, beside the largest.
+    """The rank of the closures' Jacobian, and the singular values on both sides of the gap, relative to the largest.
 
     `dropped` is 0 where no row is redundant.
     """
@@ -93,7 +93,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a robot is called and how large it is."""
+    """Names and sizes of a robot."""
 
     sizes: Mapping[str, int]
     """By the letters of the table of verbs."""
@@ -105,31 +105,31 @@ class Facts:
     """The velocities v."""
     actuators: Sequence[str]
     forces: Sequence[str]
-    """The actuator forces τ, one each."""
+    """The names of the joint torques τ."""
     actuated: Sequence[int]
-    """Where the actuators' velocities stand among those of the tree."""
+    """The indices of the actuators among the velocities of the tree."""
     parameters: Sequence[float]
     """π."""
     limits: Limits
     guards: Mapping[str, int]
     """The guards that this robot has, and how many values each has."""
     lines: Sequence[str]
-    """Where each coordinate, velocity and actuator stands, for exported code."""
+    """The order of coordinates, velocities and actuators, for exported code."""
     quaternions: Sequence[int] = ()
-    """Where in q each quaternion begins."""
+    """The index in q at which each quaternion begins."""
     curved: Sequence[tuple[str, Sequence[int]]] | None = ()
-    """The joints whose velocities are no rates of coordinates: their kinds, and their places in v.
+    """The joints whose velocities are not coordinate rates: their types, and their indices in v.
 
     None where velocities have no coordinates at all, as those of a wheel, or some of a joint are dependent.
     """
     closure_names: Sequence[str] = ()
     rank: Rank = NO_LOOPS
     label: str = ""
-    """What the robot is, in a few words, for its text."""
+    """A short description, for the robot's repr."""
 
 
 class Kind(ABC):
-    """What a kind of robot answers. What is the same for most of them, and for all without loops, is answered here."""
+    """The base class of kinds, with defaults for robots without loops."""
 
     model: Model
     """The spanning tree, with its closures if it has any."""
@@ -143,7 +143,7 @@ class Kind(ABC):
     def facts(self) -> Facts:
         """Return names, sizes and the like."""
 
-    # What trees with and without loops share
+    # Common to trees with and without loops
 
     def nameless(self, *, is_parametric: bool) -> Any:
         """Return the model without names and frames, and without π where that is an input."""
@@ -177,17 +177,17 @@ class Kind(ABC):
 
     @abstractmethod
     def fingerprint(self, *, is_parametric: bool) -> Any:
-        """Return what the programs depend on, besides their keys; parametric ones do not depend on π."""
+        """Return the data that programs depend on besides their keys; parametric ones do not depend on π."""
 
     @abstractmethod
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithms of a verb."""
 
     def competitors(self, verb: str) -> Sequence[Competitor]:
-        """Return what competes to be compiled where no formulation is asked for; a single one is taken unseen.
+        """Return the candidates for compilation by default; a single one is used without comparison.
 
-        Every formulation competes in every variant of the model that it can run on; those that need the file's frames,
-        which are slow to trace, on robots of up to :data:`COMPETING` bodies.
+        Every formulation is compared on every model variant that it supports; those that need the file's frames, which
+        are slow to trace, for robots of up to :data:`COMPETING` bodies.
         """
         is_small = len(self.model.bodies) <= COMPETING
         found = {n: f for n, f in self.formulations(verb).items() if f.competes and (is_small or not f.is_of_bodies)}
@@ -198,11 +198,11 @@ class Kind(ABC):
         return list(dict.fromkeys(pairs))
 
     def variants(self, verb: str) -> Sequence[str]:
-        """Return the variants of the model in which a verb's formulations compete."""
+        """Return the model variants on which a verb's formulations are compared."""
         return (FILE,)
 
     def loops(self, key: Key) -> Callable[[], Rolled] | None:
-        """Return what makes the program of a verb as loops over the bodies, where it is not written out."""
+        """Return the maker of a verb's program as loops over the bodies, None for straight-line programs."""
         return None
 
     def is_composed(self, key: Key) -> bool:
@@ -219,7 +219,7 @@ class Kind(ABC):
 
     @abstractmethod
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
-        """Return results with bad samples computed anew; raise or warn where that cannot be done."""
+        """Return results with bad samples recomputed; raise or warn if that is impossible."""
 
     # Configurations
 
@@ -248,7 +248,7 @@ class Kind(ABC):
         return q
 
     def closure_error(self, q: Array) -> Array:
-        """Return how far loops are open."""
+        """Return the closure error of the loops."""
         return np.zeros(q.shape[:-1])
 
     def condition(self, q: Array) -> Array:
@@ -271,8 +271,8 @@ class Kind(ABC):
         """Return the robot in other independent velocities."""
         if names is not None and list(names) != list(self.facts.independent):
             raise InputError(
-                f"with_independent: robot '{self.model.name}' has no loops to choose others by; its independent "
-                f"velocities are {listed(self.facts.independent, 40)}"
+                f"with_independent: robot '{self.model.name}' has no loops, so its independent velocities are fixed: "
+                f"{listed(self.facts.independent, 40)}"
             )
         return self
 
@@ -285,12 +285,12 @@ class Kind(ABC):
         """Return a robot of the same kind with another model of the same joints."""
 
     def as_tree(self) -> Model:
-        """Return the model that files hold: a spanning tree, what closes it, and where it is closed."""
+        """Return the model for files: a spanning tree, its closures, and a closed configuration."""
         return self.model
 
     @property
     def settled(self) -> Model:
-        """Return the model from which robots with other joints are made, or raise why there is none."""
+        """Return the model for edits of joints, or raise an error if there is none."""
         return self.as_tree()
 
     def closed(self, model: Model) -> Kind:
@@ -304,4 +304,4 @@ class Kind(ABC):
 
 
 CLOSING: list[Callable[[Model], Kind]] = []
-"""What makes the robot of a model with loops; :mod:`appell.loops`, a room below, enters it here."""
+"""The function that makes the kind of a model with loops; set by :mod:`appell.loops`."""

@@ -1,4 +1,4 @@
-"""Joints that make a mass matrix singular: they move nothing with an inertia, each alone or several together."""
+"""Joints that make a mass matrix singular: they move no inertia, each alone or several together."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from appell.spatial.scalar import Array
 
 ROUNDING = 1e-15
-"""What is this much smaller than the largest entry of the mass matrix's diagonal is zero."""
+"""Relative size below which a diagonal entry of the mass matrix is zero."""
 SINGULAR = 1e-13
-"""An eigenvalue of the scaled mass matrix below this is a zero that arithmetic has blurred."""
+"""An eigenvalue of the scaled mass matrix below this is a rounded zero."""
 SHARE = 1e-3
-"""Part that a velocity has in an eigenvector of length 1, from which on its joint is named."""
+"""Component of a unit eigenvector from which the joint of a velocity is named."""
 
 
 class Massless(NamedTuple):
-    """Joints that move nothing with an inertia: each `alone`, or, where there are none, several `together`."""
+    """Joints that move no inertia: each `alone`, or, if there are none, several `together`."""
 
     alone: list[str]
     together: list[str]

@@ -1,12 +1,12 @@
-"""How a robot's coordinates move its spanning tree: the one thing in which kinds of robot differ.
+"""The motion of the spanning tree as a function of a robot's coordinates, which differs by kind of robot.
 
-Every kind of robot is a tree of bodies whose joints move as some independent velocities v say:
+Every robot is a tree of bodies whose joint velocities are functions of independent velocities v:
 
     v_tree = Γ(q)·v,   a_tree = Γ(q)·a + γ(q, v),   τ = Γᵀ·τ_tree.                                            (1)
 
 Γ is the identity for an open tree, constant for a coupled one, the solution of the closures' equations for a robot with
 loops or wheels, and a closed form for a spherical robot. S is differentiated by a instead of a_tree, so that by the
-chain rule all that the tree's recursions give is the robot's own after Γ and Γᵀ (:mod:`appell.robot.programs`).
+chain rule the results of the tree's recursions become those of the robot by Γ and Γᵀ (:mod:`appell.robot.programs`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def dot(x: Forces, y: Forces) -> Scalar:
 class Posture(ABC):
     """A robot at one configuration, on scalars of any type.
 
-    What follows from the columns of Γ is answered here, and what holds where every velocity has its own force.
+    Defaults that follow from the columns of Γ, for robots in which every velocity is actuated.
     """
 
     model: Model
@@ -83,7 +83,7 @@ class Posture(ABC):
         return rates
 
     def driving_growth(self) -> Scalar:
-        """Return how small the pivots of the system for actuator forces are, as a pivot growth; here there is none."""
+        """Return the pivot growth of the system for actuator forces; here there is none."""
         return 0.0
 
     def columns(self, which: Sequence[int]) -> list[Scalars]:
@@ -100,7 +100,7 @@ class Posture(ABC):
         parts = list(zip(*rows, strict=True))
         return [[dot(column, part) for part in parts] for column in self.columns(range(self.n))]
 
-    def spread(self, rows: Matrix) -> Matrix:
+    def reduced_columns(self, rows: Matrix) -> Matrix:
         """Return XΓ."""
         columns = self.columns(range(self.n))
         return [[dot(row, column) for column in columns] for row in rows]
@@ -122,7 +122,7 @@ class Posture(ABC):
         return [[dot(column, push) for push in pushed] for column in columns]
 
     def pushed(self, tau: Scalars) -> Forces:
-        """Return the forces on the independent velocities that actuator forces amount to."""
+        """Return the generalised forces of actuator forces."""
         return tau
 
     def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
@@ -134,7 +134,7 @@ class Posture(ABC):
         return total, ()
 
     def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
-        """Return, per closure, the force and moment that hold it, for forces of the tree and of the actuators."""
+        """Return the constraint force and moment of each closure, for forces of the tree and of the actuators."""
         return ()
 
 
@@ -145,17 +145,17 @@ class Embedding(Protocol):
         """Return the posture of a configuration."""
 
     def tracking_error(self, q: Scalars, goal: Scalars) -> Scalars:
-        """Return goal ⊖ q, one number per actuator force: what a control law feeds back."""
+        """Return goal ⊖ q, one number per actuator: the feedback error of control laws."""
 
     def finished(self, q: Scalars) -> Forces:
-        """Return q as a step of an integrator should leave it: quaternions of unit length, loops closed."""
+        """Return q after a step of an integrator, corrected: unit quaternions, closed loops."""
 
     def weightless(self) -> Embedding:
         """Return the robot without gravity and springs."""
 
 
 class Tree(NamedTuple):
-    """A tree, in the frames of one model; joints of a `coupled` one follow others, by a constant Γ of one entry a row.
+    """A tree, in the frames of one model; if `coupled`, joints follow others by a constant Γ with one entry per row.
 
     Without followers Γ is the identity (:mod:`appell.recursion.coupling`).
     """
@@ -192,7 +192,7 @@ class TreePosture(Posture):
 
     @property
     def parents(self) -> list[int]:
-        """Return the velocity before each: a follower ties branches together, so that any two may meet in M."""
+        """Return the parent of each velocity: a follower couples branches, so that M may be dense."""
         return super().parents if self._coupled.is_coupled else velocity_parents(self.model)
 
     def velocities(self, v: Scalars) -> Scalars:
@@ -219,7 +219,7 @@ class TreePosture(Posture):
         """Return ΓᵀX."""
         return reduce_rows(self._coupled, rows)
 
-    def spread(self, rows: Matrix) -> Matrix:
+    def reduced_columns(self, rows: Matrix) -> Matrix:
         """Return XΓ."""
         return reduce_columns(self._coupled, rows)
 

@@ -1,8 +1,8 @@
 """The verbs as programs, each written once for every kind of robot.
 
 A program takes an :class:`appell.robot.posture.Embedding` and scalars. It expands the motion to the tree, runs one of
-the tree's recursions, and gathers what that gives. Where papers compare algorithms, a verb has a program per
-formulation: the tree's inverse dynamics, or its inertia matrix, is then another one.
+the tree's recursions, and gathers the result. Where papers compare algorithms, a verb has one program per formulation,
+with another recursion of the tree's inverse dynamics or mass matrix.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from appell.robot.quantities import (
     of_q,
     of_v,
     point_biases,
+    reduced_columns,
     regressor_matrix,
-    spread,
     tree_acceleration,
     tree_wrench_forces,
     wrench_forces,
@@ -53,7 +53,7 @@ MassMatrix = Callable[[Model, Scalars], Any]
 
 
 class Formulation(NamedTuple):
-    """One algorithm of a verb. `is_of_bodies` says that it needs the masses and frames of the file.
+    """One algorithm of a verb. `is_of_bodies`: it needs the masses and frames of the file.
 
     Others also run on the lean model, whose moments are regrouped (:mod:`appell.model.lean`).
     """
@@ -61,14 +61,14 @@ class Formulation(NamedTuple):
     program: Program
     is_of_bodies: bool = False
     competes: bool = True
-    """Whether it is compiled where it costs least; a paper's own form of another matrix does not compete."""
+    """Whether it is a candidate for the default; a paper's own form of another matrix is not."""
 
 
 # Dynamics
 
 
 class Solved(NamedTuple):
-    """The results of a program that divides by M, and what computes how near to a singular one M is, for a guard."""
+    """The results of a program that divides by M, and a function of the distance of M from singularity, for a guard."""
 
     results: Any
     inverse_norm: Callable[[], Scalar]
@@ -91,10 +91,10 @@ def driven(
     load: Scalars = (),
     weights: Scalars = (),
 ) -> Driven:
-    """Return the motion whose first independent accelerations are given, and on whose passive modes no force acts.
+    """Return the motion with given first independent accelerations, and no force on the passive velocities.
 
-    With τ₀ for passive accelerations at zero, τ = τ₀ + M a_p; actuators and passive modes follow from both. `load` are
-    forces from outside on the independent velocities, `weights` those of the squared forces of redundant actuators.
+    With τ₀ for zero passive accelerations, τ = τ₀ + M a_p; actuator forces and passive accelerations follow. `load` are
+    external forces on the independent velocities, `weights` those of the squared forces of redundant actuators.
     """
     passive = range(len(a), at.n)
     start = at.accelerations(v, moving, (*a, *(0.0 for _ in passive)))
@@ -113,13 +113,13 @@ def driven(
 
 
 def _pushed(at: Posture, column: Scalars) -> Scalars:
-    """Return M_tree·a for one column of accelerations: the tree's inverse dynamics without weight and at rest."""
+    """Return M_tree·a for one column of accelerations: the tree's inverse dynamics without gravity and at rest."""
     weightless = at.model.weightless()
     return gibbs.inverse_dynamics(weightless, at.q, (0.0,) * weightless.nv, column)
 
 
 def inverse_dynamics(tree: InverseDynamics) -> Program:
-    """Return the program of the actuator forces for given accelerations, passive modes moving freely."""
+    """Return the program of the actuator forces for given accelerations, passive velocities moving freely."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, load: Scalars = (), weights: Scalars = ()) -> Any:
         at = robot.at(q)
@@ -192,7 +192,7 @@ def moved(
     *,
     by_cholesky: bool = False,
 ) -> Solved:
-    """Return the independent accelerations under actuator forces, by LᵀDL unless Cholesky's LLᵀ is asked for."""
+    """Return the independent accelerations under actuator forces, by LᵀDL, or by Cholesky's LLᵀ."""
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, tree, v), strict=True)]
     if load:
         right = [x + y for x, y in zip(right, load, strict=True)]
@@ -250,14 +250,14 @@ def passive_inverse_dynamics(robot: Embedding, q: Scalars, v: Scalars, v_r: Scal
 
 
 def actuator_forces(robot: Embedding, q: Scalars, force: Scalars) -> Any:
-    """Return the actuator forces that amount to forces on the independent velocities, passive modes left free."""
+    """Return the actuator forces of given generalised forces, with free passive velocities."""
     at = robot.at(q)
     shares = [at.gathered(_pushed(at, column)) for column in at.columns(range(at.n_driven, at.n))]
     return at.actuated(force, shares)[0]
 
 
 def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
-    """Return, per closure, the force and moment that it puts on its second frame's body, in the first frame's axes."""
+    """Return the force and moment of each closure on its second frame's body, in the first frame's axes."""
     at = robot.at(q)
     moving = driven(at, gibbs.inverse_dynamics, v, at.velocities(v), a)
     return at.held(moving.forces, moving.actuators)
@@ -272,7 +272,7 @@ def contact_forces(mass: MassMatrix, tree: InverseDynamics) -> Program:
         a, inverse_norm = moved(at, mass, tree, v, tau, tuple(at.gathered(load)) if load else ())
         # τ_tree = bias + M(Γa + γ), of terms that the accelerations were computed from
         still = tree(at.model, at.q, moving, at.accelerations(v, moving, (0.0,) * at.n))
-        forces = [f + dot(row, a) for f, row in zip(still, at.spread(mass(at.model, at.q)), strict=True)]
+        forces = [f + dot(row, a) for f, row in zip(still, at.reduced_columns(mass(at.model, at.q)), strict=True)]
         if load:
             forces = [f - x for f, x in zip(forces, load, strict=True)]
         return Solved(at.held(tuple(forces), tau), inverse_norm)
@@ -338,9 +338,9 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "potential_energy": only(of_q(energy.potential_energy)),
     "centre_of_mass": only(of_q(momentum.centre_of_mass)),
     "momentum": only(of_v(momentum.momentum)),
-    "momentum_matrix": only(spread(momentum.momentum_matrix)),
+    "momentum_matrix": only(reduced_columns(momentum.momentum_matrix)),
     "pose": only(of_q(kinematics.pose)),
-    "jacobian": only(spread(kinematics.jacobian)),
+    "jacobian": only(reduced_columns(kinematics.jacobian)),
     "velocity": only(of_v(momentum.velocity)),
     "acceleration": only(of_a(momentum.acceleration)),
     "wrench_forces": only(wrench_forces),
@@ -360,7 +360,6 @@ PROGRAMS: dict[str, dict[str, Formulation]] = {
     "tree_acceleration": only(tree_acceleration),
     "coordinate_rates": only(rates),
 }
-"""Per verb its formulations, for any kind of robot. Those of "…_loaded" and "…_weighted" are the verb's own, with more
-arguments."""
+"""The formulations of each verb, for any kind of robot; verbs "…_loaded" and "…_weighted" have those of the verb."""
 ARTICULATED = Formulation(articulated_bodies)
-"""The formulation of forward dynamics that open trees have besides."""
+"""The additional formulation of forward dynamics for open trees."""

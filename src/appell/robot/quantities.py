@@ -1,4 +1,4 @@
-"""Quantities of a robot as programs: those of its tree, with the motion expanded and forces gathered."""
+"""Quantities of a robot as programs: those of its tree, with expanded motion and gathered forces."""
 
 from __future__ import annotations
 
@@ -66,24 +66,24 @@ def of_a(tree: Callable[..., Any]) -> Program:
     return program
 
 
-def spread(tree: Callable[..., Any]) -> Program:
+def reduced_columns(tree: Callable[..., Any]) -> Program:
     """Return the program of a matrix whose columns are velocities."""
 
     def program(robot: Embedding, q: Scalars, *frame: str) -> Any:
         at = robot.at(q)
-        return at.spread(tree(at.model, at.q, *frame))
+        return at.reduced_columns(tree(at.model, at.q, *frame))
 
     return program
 
 
 def wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> Any:
-    """Return the forces on the independent velocities that a wrench on a frame amounts to."""
+    """Return the generalised forces of a wrench on a frame."""
     at = robot.at(q)
     return at.gathered(momentum.wrench_forces(at.model, at.q, wrench, frame))
 
 
 def tree_wrench_forces(robot: Embedding, q: Scalars, wrench: Scalars, frame: str) -> Any:
-    """Return the forces on the joints of the tree that a wrench on a frame amounts to."""
+    """Return the joint forces of the tree for a wrench on a frame."""
     at = robot.at(q)
     return momentum.wrench_forces(at.model, at.q, wrench, frame)
 
@@ -102,7 +102,7 @@ def tree_acceleration(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> A
 
 
 def actuator_jacobian(robot: Embedding, q: Scalars) -> Any:
-    """Return the matrix from v to the velocities of the actuators: the transpose of how their forces act."""
+    """Return the matrix from v to the velocities of the actuators, the transpose of that of their forces."""
     at = robot.at(q)
     return [at.pushed(unit) for unit in units(at.n_actuators)]
 

@@ -1,4 +1,4 @@
-"""Records of joints and links by name: what a robot's file says of them, for those who read and not compute."""
+"""Records of joints and links by name, with the values of the robot's file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class JointRecord:
     """A joint: its kind, the links that it joins, its axis in its own frame, limits, friction, rotor inertia, spring.
 
     Units are those of :meth:`appell.Robot.with_joint`; `limits` are lower, upper, velocity and effort. `mimic` is the
-    joint that the file lets it follow, if any.
+    joint that it follows in the file, if any.
     """
 
     name: str
@@ -40,10 +40,10 @@ class JointRecord:
 
 @dataclass(frozen=True)
 class LinkRecord:
-    """A link as its file gives it: the link before it, the joint between them, mass, mass centre, inertia about that.
+    """A link of the file: its parent link, the joint between them, mass, mass centre, inertia about that.
 
     Mass [kg], centre [m] and inertia tensor [kg·m²] are in the link's frame and without the links that are fixed to
-    it. Of a fixed link `parent` is the moving link that it is part of, and `joint` is empty; of the base both are.
+    it. For a fixed link `parent` is the moving link that it is part of, and `joint` is empty; for the base both are.
     """
 
     name: str
@@ -55,7 +55,7 @@ class LinkRecord:
 
 
 class Named(dict[str, Record]):
-    """Records by name; the error of a name that is not there lists those that are."""
+    """Records by name; an unknown name raises an InputError that lists the known ones."""
 
     def __init__(self, what: str, records: dict[str, Record]) -> None:
         super().__init__(records)
@@ -69,7 +69,7 @@ class Named(dict[str, Record]):
 
 
 def joint_records(model: Model) -> Named[JointRecord]:
-    """Return the joints in the order of q, those that follow others among them."""
+    """Return the joints in the order of q, followers included."""
     found = {}
     for body in model.bodies:
         joint = body.joint
@@ -91,7 +91,7 @@ def joint_records(model: Model) -> Named[JointRecord]:
 
 
 def link_records(model: Model) -> Named[LinkRecord]:
-    """Return the base, the moving links, and those that are fixed to others."""
+    """Return the base, the moving links, and the fixed links."""
     found = {model.base.name: _link(model.base.name, "", "", own_inertia(model, WORLD))}
     for i, body in enumerate(model.bodies):
         found[body.name] = _link(body.name, link_name(model, body.parent), body.joint.name, own_inertia(model, i))

@@ -1,10 +1,10 @@
-"""Whether a tree's mass matrix can come near a singular one: a bound that holds in every configuration.
+"""A bound on the condition of a tree's mass matrix in all configurations.
 
-What rounding does to accelerations is bounded by the largest eigenvalues of M⁻¹ and of S⁻¹, for M scaled to a unit
+The rounding error of accelerations is bounded by the largest eigenvalues of M⁻¹ and of S⁻¹, for M scaled to a unit
 diagonal. These are at most C if Σ w_k v_k² ≤ C·vᵀMv for all v, with w_k = 1 and w_k = M_kk. The velocity of a joint
 follows from those of its body and the body before, V_i = X V_p + S v, as v = (SᵀIS)⁻¹SᵀI (V_i − X V_p), and vᵀMv is the
-sum of V_iᵀ I_i V_i. So C is the largest of what each body's part must be multiplied by. Where that is small enough for
-the precision, no program needs to look at how close to singular M is.
+sum of V_iᵀ I_i V_i. So C is the largest factor over all bodies. If it is small enough for the precision, no program
+needs a guard of M.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from appell.spatial.scalar import Array
 from appell.spatial.vector import IDENTITY, add, cross, dot, matvec, negate, scale, trace
 
 SLIDE, BEYOND = 10.0, 10.0
-"""How far joints slide that have no limits [m], and how far beyond its limits one may be."""
+"""Assumed travel of prismatic joints without limits [m], and margin beyond limits."""
 ROUNDING = 1e-14
-"""Part of the largest moment that rounding makes of zero."""
+"""Relative size below which a moment is a rounded zero."""
 MOTIONS = KINDS["free"].columns(Joint("", "free"))
 """The six unit motions of a body, linear first."""
 
@@ -39,7 +39,7 @@ class Reach(NamedTuple):
 
 
 def inverse_norm_bound(model: Model) -> float:
-    """Return what √(largest eigenvalues of M⁻¹ and S⁻¹ · tr M) does not exceed; infinity where that cannot be known.
+    """Return an upper bound of √(largest eigenvalues of M⁻¹ and S⁻¹ · tr M); infinity if there is none.
 
     >>> from appell.read.catalogue import read
     >>> inverse_norm_bound(read("puma560")) < 1e4
@@ -53,7 +53,7 @@ def inverse_norm_bound(model: Model) -> float:
         weights = np.stack([np.ones_like(most), most], axis=-1)
         trace_of_mass += most.sum()
         own, values = columns.T @ inertia @ columns, np.linalg.eigvalsh(inertia)
-        if values[0] < -ROUNDING * values[-1] or not _is_positive(own):  # no body that can be, or one that adds nothing
+        if values[0] < -ROUNDING * values[-1] or not _is_positive(own):  # an invalid body, or one without effect
             return math.inf
         inverse = np.linalg.inv(own)
         is_on_world = body.parent == WORLD
@@ -100,7 +100,7 @@ def _reaches(model: Model) -> list[Reach]:
 
 
 def _slide(joint: Joint) -> float:
-    """Return how far a joint may move its body [m]."""
+    """Return the travel of a joint [m]."""
     if not any(any(column.linear) for column in joint.columns):
         return 0.0
     most = max(abs(joint.limits.lower), abs(joint.limits.upper))
@@ -108,7 +108,7 @@ def _slide(joint: Joint) -> float:
 
 
 def _is_positive(matrix: Array) -> bool:
-    """Return whether a symmetric matrix is positive definite beyond doubt, whatever the units of its rows."""
+    """Return whether a symmetric matrix is safely positive definite, whatever the units of its rows."""
     size = np.diagonal(matrix)
     if not (size > 0.0).all():
         return False

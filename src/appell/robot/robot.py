@@ -1,58 +1,60 @@
-"""A robot: the one class behind which every kind of robot stands."""
+"""The class Robot, one for every kind of robot."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, final
 
 from appell.errors import InputError
-from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import alternatives, listed
 from appell.read.values import shown
-from appell.robot import compile, equations, export, ros2
+from appell.robot import equations, export, ros2
 from appell.robot.arguments import several, truth
-from appell.robot.calls import AnyKernel, Call, kernel, prepared
 from appell.robot.compile import verb_of
-from appell.robot.composed import composed
+from appell.robot.computation import Computation
 from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
-from appell.robot.kind import Key, Program
-from appell.robot.stance import Stance
-from appell.robot.verbs import Verb
-from appell.trace.count import Count
-from appell.trace.tape import Port, Tape
 
 __all__ = ["Robot", "Wrenches"]
 
 
 @final
-class Robot(Stance):
+class Robot(Computation):
     """A robot with its dynamics: an arm, a tree, a robot with loops or wheels, a spherical robot in closed form.
 
-    Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out.
-    Lists work; float32 in gives float32 out. All verbs take the same options:
+    Robots are made by :func:`appell.load`, :func:`appell.from_dh` and similar functions, and are immutable. Every verb
+    takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out. Lists work;
+    float32 inputs give float32 results. All verbs take the same options:
 
     ``out=``
-        An array that receives the result, or a tuple of them for several results.
+        An array that receives the result, or a tuple of arrays for several results.
     ``parameters=``
         π (..., n) in the layout of :attr:`parameters`, in place of the robot's own; its leading axes broadcast too.
     ``formulation=``
         The algorithm, such as "gibbs", "vector" or "newton-euler", on the frames of the robot's file; see
-        :meth:`formulations`. Without it the one of least cost on this robot.
+        :meth:`formulations`. By default the one with the fewest operations for this robot.
 
-    v has an entry per name in :attr:`independent`. Of a robot with loops q is the configuration of the spanning tree,
-    closed by :meth:`assemble`; its velocities are those of the actuators and, after them, of the passive modes that the
-    motors leave free. Of a spherical robot in closed form q are the platform's Euler angles. Robots are made by
-    :func:`appell.load` and its like, and do not change.
+    v has one entry per name in :attr:`independent`. For a robot with loops q is the configuration of the spanning tree,
+    closed by :meth:`assemble`; v are the velocities of the actuators, then the passive ones that the actuators leave
+    free. For a spherical robot in closed form q are the platform's Euler angles.
 
+    Parameters
+    ----------
+    kind
+        The kind of robot, an object of the protocol :class:`appell.robot.kind.Kind`.
+    formulation
+        The formulation of :meth:`using`, if any.
+
+    Examples
+    --------
     >>> import appell
     >>> robot = appell.load("two-link")
     >>> robot.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape
     (2,)
     """
 
-    def export(  # noqa: PLR0913  (what is optional is named in the call)
+    def export(  # noqa: PLR0913  (optional arguments are given by name)
         self,
         verb: str | Sequence[str] = (),
         *,
@@ -65,19 +67,45 @@ class Robot(Stance):
         parametric: bool = False,
         formulation: str | None = None,
     ) -> Any:
-        """Write a verb, or several, for a controller, an optimiser or a page: C99, ROS 2, CasADi, JAX, SymPy or LaTeX.
+        """Write one or several verbs as C99, CasADi, JAX, SymPy, LaTeX or a ROS 2 package.
 
-        ``to="c"`` writes C99 that needs no allocation, and a header beside it; `real` is "double" or "float",
-        ``libm=False`` does without math.h. Where Python would raise, C returns a code. ``to="casadi"`` and ``"jax"``
-        write a module that needs that package alone; without a `path` they return what it defines, a
-        ``casadi.Function`` or a pure function, or a tuple of them for a list of verbs. ``to="sympy"`` and ``"latex"``
-        write the equations of a small open robot, simplified, as a module or a part of a document; without a `path`
-        they return the expressions, or the text. ``to="ros2"`` writes a folder, without a verb: the package of a plugin
-        of ``inverse_dynamics_solver`` for controllers of ros2_control.
+        Parameters
+        ----------
+        verb
+            A name in :attr:`verbs`, or several.
+        to
+            "c": C99 without allocation, with a header beside it; where Python would raise, C returns a code. "casadi"
+            or "jax": a Python module that needs only that package. "sympy" or "latex": the simplified equations of a
+            small open robot. "ros2": a folder with a plugin package of ``inverse_dynamics_solver`` for ros2_control,
+            without a verb.
+        path
+            The file to write. C99 needs one; the others return their result if None.
+        frame
+            The frame of verbs such as "pose".
+        real
+            The C type, "double" or "float".
+        libm
+            Whether C code may use math.h.
+        prefix
+            Text before every function name; in C the robot's name by default.
+        parametric
+            Whether the parameters π are the last argument, in the layout of :attr:`parameters`.
+        formulation
+            The algorithm; by default the one with the fewest operations.
 
-        `frame` names the frame of verbs such as "pose"; `prefix` begins every name, the robot's own in C if not given.
-        With ``parametric=True`` the parameters π are the last argument, in the layout of :attr:`parameters`.
+        Returns
+        -------
+        Path or object
+            The file. Without a path a ``casadi.Function``, a JAX function, a SymPy expression or LaTeX text; a tuple of
+            them for several verbs.
 
+        Raises
+        ------
+        InputError
+            When a verb, target or option is unknown, the file cannot be written, or the equations are too large.
+
+        Examples
+        --------
         >>> import appell, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = appell.load("two-link").export("gravity", path=folder + "/arm.c")
@@ -92,7 +120,7 @@ class Robot(Stance):
         truth("export: libm", libm)
         framed = [name for name in verbs if verb_of(self.kind, name).about == "frame"]
         if frame is not None and verbs and not framed:
-            raise InputError(f"export: {listed(verbs)} are about the whole robot; leave frame out")
+            raise InputError(f"export: {listed(verbs)} take no frame; leave frame out")
         abouts = {name: self._about(name, frame if name in framed else None, "export") for name in verbs}
         has_parameters = truth("export: parametric", parametric)
         keys = [self._key(name, abouts[name], formulation, has_parameters) for name in verbs]
@@ -103,41 +131,48 @@ class Robot(Stance):
         )
 
     def equations(self) -> Equations:
-        """Return M, C, G, τ and the Gibbs function of a small open robot as SymPy expressions, simplified.
+        """Return M, C, G, τ and the Gibbs function of a small open robot as simplified SymPy expressions.
+
+        Returns
+        -------
+        Equations
+            The expressions as attributes ``M``, ``C``, ``G``, ``tau`` and ``S``, each computed when it is first read.
 
         Raises
         ------
         InputError
-            When SymPy is not installed, or, as an expression is made, when the robot is too large or has loops.
+            When SymPy is not installed; when an expression is read, if the robot is too large or has loops.
 
+        Examples
+        --------
         >>> import appell
         >>> appell.load("two-link").equations().M[1, 0]
         Izz_link2 + 0.02*mx_link2*cos(q_joint2)
         """
         return equations.equations(self.kind)
 
-    # About the computation
-
-    @property
-    def verbs(self) -> Mapping[str, Verb]:
-        """Return the table of verbs: what each takes and gives."""
-        return self.kind.verbs
-
-    def formulations(self, verb: str) -> list[str]:
-        """Return the algorithms that define a verb on this robot, for ``formulation=`` and :meth:`using`.
-
-        >>> import appell
-        >>> appell.load("puma560").formulations("mass_matrix")
-        ['gibbs', 'composite', 'mixed', 'mata2002', 'lagrange']
-        """
-        verb_of(self.kind, verb)
-        return list(self.kind.formulations(verb))
-
     def using(self, formulation: str) -> Robot:
-        """Return the robot with a formulation of its own, which its verbs use wherever it defines them.
+        """Return the robot with a fixed formulation, which its verbs use wherever it defines them.
 
         Simulations, rollouts, controllers and exports of that robot use it too.
 
+        Parameters
+        ----------
+        formulation
+            The formulation of any verb, see :meth:`formulations`.
+
+        Returns
+        -------
+        Robot
+            The robot with that formulation.
+
+        Raises
+        ------
+        InputError
+            When the formulation is unknown; the message lists the known ones.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("puma560").using("newton-euler")
         >>> robot.operations("inverse_dynamics").formulation
@@ -148,108 +183,3 @@ class Robot(Stance):
             hint = alternatives(formulation, known)
             raise InputError(f"using: no formulation {shown(formulation)} for robot '{self.name}'; {hint}")
         return Robot(self.kind, formulation)
-
-    def operations(self, verb: str, formulation: str | None = None) -> Count:
-        """Return how many multiplications, additions and sines and cosines a verb takes per sample.
-
-        Without a formulation: the program that is compiled for this robot; the count names the formulation and the
-        variant of the model that won. With one, such as "gibbs", "vector" or "newton-euler": that algorithm on the
-        frames of the robot's file, as papers count it.
-
-        >>> import appell
-        >>> print(appell.load("puma560", friction=False, armature=False).operations("inverse_dynamics"))
-        189 M, 148 A
-        """
-        if verb_of(self.kind, verb).about in ("frame", "points"):
-            counted = [name for name, row in self.verbs.items() if row.about in ("", "columns")]
-            raise InputError(f"operations: '{verb}' is about one frame; known: {listed(counted, 60)}")
-        return compile.operations(self.kind, self._key(verb, self._about(verb, None, verb), formulation, False))
-
-    def program(
-        self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None
-    ) -> Program:
-        """Return what determines the kernel of a verb, and its guards."""
-        return compile.program(self.kind, self._key(verb, self._about(verb, frame, verb), formulation, parametric))
-
-    def kernel(
-        self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None
-    ) -> AnyKernel:
-        """Return the compiled kernel of a verb; after its results come the values of its guards."""
-        return kernel(self.program(verb, frame, parametric=parametric, formulation=formulation).spec)
-
-    def adjoint(
-        self,
-        verb: str,
-        about: Any = None,
-        *,
-        order: int = 1,
-        parametric: bool = False,
-        formulation: str | None = None,
-    ) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
-        """Return the vector–Jacobian product of any verb as a callable, with its inputs and outputs.
-
-        Parameters
-        ----------
-        verb
-            A row of the table, :attr:`verbs`.
-        about
-            The frame of verbs such as "pose".
-        order
-            How often the verb is differentiated in reverse; 0 is the verb itself.
-        parametric
-            Whether π are an argument, the verb's last.
-        formulation
-            The algorithm that is differentiated.
-
-        Returns
-        -------
-        tuple
-            The callable and the ports of its inputs and outputs. It takes the arguments of the order before, then one
-            row of weights w for each of its results, and gives Σ wᵀ∂/∂x for each argument x: for q by the nq
-            coordinates as they are stored. Across the motions of the robot, such as along a quaternion, these are the
-            derivatives of the formulas as they are evaluated.
-
-        Raises
-        ------
-        InputError
-            For an unknown verb, and for a derivative of a robot whose programs are loops over its bodies.
-
-        >>> import appell
-        >>> product, _, outputs = appell.load("two-link").adjoint("mass_matrix")
-        >>> [port.name for port in outputs], product([0.1, 0.2], [1.0, 0.0, 0.0, 0.0]).round(4)
-        (['by_q'], array([ 0.    , -0.0795]))
-        """
-        key = self._reverse_key(verb, about, order, parametric, formulation)
-        name = (verb, about, formulation, parametric, order)
-        if name not in self._calls:
-            made = composed if not order and self.kind.is_composed(key) else prepared
-            self._calls[name] = made(self.kind, key)
-        inputs, outputs, guards = compile.ports(self.kind, key)
-        return self._calls[name], inputs, outputs[: len(outputs) - len(guards)]
-
-    def unguarded(
-        self, verb: str, about: Any = None, *, order: int = 0, parametric: bool = False, formulation: str | None = None
-    ) -> ProgramSpec:
-        """Return the program of :meth:`adjoint` without guards; none of a robot whose programs are loops."""
-        key = self._reverse_key(verb, about, order, parametric, formulation)
-        if self.kind.is_looped:
-            raise self._too_long(verb)
-        return compile.unguarded(self.kind, key)
-
-    def _reverse_key(self, verb: str, about: Any, order: int, parametric: bool, formulation: str | None) -> Key:
-        key = self._key(verb, self._about(verb, about, verb), formulation, parametric)
-        if order and self.kind.is_looped:
-            raise self._too_long(verb)
-        return key._replace(order=order)
-
-    def _too_long(self, verb: str) -> InputError:
-        return InputError(
-            f"{verb}: robot '{self.name}' has {len(self.model.bodies)} bodies, too many for the derivative of any "
-            "verb; use inverse_dynamics_vjp or forward_dynamics_vjp"
-        )
-
-    def tape(
-        self, verb: str, frame: str | None = None, *, parametric: bool = False, formulation: str | None = None
-    ) -> Tape:
-        """Return the verified program of a verb; after its results come the values of its guards."""
-        return compile.tape(self.kind, self._key(verb, self._about(verb, frame, verb), formulation, parametric))

@@ -1,4 +1,4 @@
-"""The verbs of a robot that are derivatives, and steps of an integrator with theirs."""
+"""Derivatives of the verbs of a robot: Jacobians, vector–Jacobian products and Hessians."""
 
 from __future__ import annotations
 
@@ -6,33 +6,77 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from appell.robot.arguments import choice, real_array
-from appell.robot.description import Options
 from appell.robot.dynamics import Dynamics
+from appell.robot.evaluation import Options
 from appell.spatial.scalar import Array
-
-STEPS = {"euler": "step", "rk4": "step_rk4"}
-"""The verbs of the methods of a step."""
-
-
-def _timed(dt: ArrayLike) -> Array:
-    """Return time steps with an axis for the one number of a sample."""
-    return real_array("dt", dt)[..., None]
 
 
 class Sensitivity(Dynamics):
-    """Derivatives of what a robot computes. The options of every verb are those of :class:`appell.Robot`."""
+    """Derivatives of verbs. Their options are those of :class:`appell.Robot`.
+
+    ∂/∂q is taken along the independent velocities: column k is the change of the result while q moves by unit velocity
+    k.
+    """
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, ...]:
-        """Return ∂τ/∂q, ∂τ/∂v and ∂τ/∂a; ∂/∂q along the independent motions, v and a held."""
+        """Return the derivatives ∂τ/∂q, ∂τ/∂v and ∂τ/∂a of :meth:`inverse_dynamics`.
+
+        Parameters
+        ----------
+        q, v, a
+            Configuration, velocities and accelerations, as in :meth:`inverse_dynamics`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        tuple
+            ∂τ/∂q (..., nu, nv) along the independent velocities with v and a fixed, ∂τ/∂v (..., nu, nv), and ∂τ/∂a
+            (..., nu, nu): the mass matrix of an open robot.
+
+        References
+        ----------
+        J. Carpentier, N. Mansard, Analytical derivatives of rigid body dynamics algorithms, Robotics: Science and
+        Systems 2018.
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("two-link")
+        >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives([0.1, 0.2], [1.0, 0.0], [0.0, 0.0])
+        >>> bool(abs(by_a - robot.mass_matrix([0.1, 0.2])).max() < 1e-12)
+        True
+        """
         return tuple(self._call("inverse_dynamics_derivatives", (q, v, a), options))
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, ...]:
-        """Return ∂a/∂q, ∂a/∂v and ∂a/∂τ; ∂/∂q along the independent motions, v and τ held."""
+        """Return the derivatives ∂a/∂q, ∂a/∂v and ∂a/∂τ of :meth:`forward_dynamics`.
+
+        Parameters
+        ----------
+        q, v, tau
+            Configuration, velocities and joint torques, as in :meth:`forward_dynamics`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        tuple
+            ∂a/∂q (..., nv, nv) along the independent velocities with v and τ fixed, ∂a/∂v (..., nv, nv), and ∂a/∂τ
+            (..., nv, nu): the inverse mass matrix of an open robot.
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> robot = appell.load("two-link")
+        >>> by_q, by_v, by_tau = robot.forward_dynamics_derivatives([0.1, 0.2], [1.0, 0.0], [0.0, 0.0])
+        >>> bool(abs(by_tau @ robot.mass_matrix([0.1, 0.2]) - np.eye(2)).max() < 1e-9)
+        True
+        """
         return tuple(self._call("forward_dynamics_derivatives", (q, v, tau), options))
 
     def inverse_dynamics_vjp(
@@ -40,26 +84,30 @@ class Sensitivity(Dynamics):
     ) -> tuple[Array, ...]:
         """Return the vector–Jacobian products wᵀ∂τ/∂q, wᵀ∂τ/∂v and wᵀ∂τ/∂a of :meth:`inverse_dynamics`.
 
-        The cost is a few times that of τ, whatever the number of joints.
+        The cost is a few times that of τ, independent of the number of joints.
 
         Parameters
         ----------
         q, v, a
-            Those of :meth:`inverse_dynamics`.
+            Configuration, velocities and accelerations, as in :meth:`inverse_dynamics`.
         w
             Weights of τ (..., nu).
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
 
         Returns
         -------
         tuple
-            (..., nv), (..., nv) and (..., nu); ∂/∂q along the independent motions, v and a held. A fourth,
-            wᵀ∂τ/∂π (..., n), where ``parameters=`` is given.
+            (..., nv), (..., nv) and (..., nu); ∂/∂q along the independent velocities with v and a fixed. A fourth,
+            wᵀ∂τ/∂π (..., n), if ``parameters=`` is given.
 
         Raises
         ------
         InputError
-            When an argument has another size, or is no configuration of the robot.
+            When an argument has a wrong shape, or q is not a configuration of the robot.
 
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> by_q, by_v, by_a = robot.inverse_dynamics_vjp([0.1, 0.2], [1.0, 0.0], [0.0, 0.0], [1.0, 0.0])
@@ -71,11 +119,25 @@ class Sensitivity(Dynamics):
     def forward_dynamics_vjp(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, ...]:
-        """Return wᵀ∂a/∂q, wᵀ∂a/∂v and wᵀ∂a/∂τ of :meth:`forward_dynamics`, for weights w (..., nv).
+        """Return the vector–Jacobian products wᵀ∂a/∂q, wᵀ∂a/∂v and wᵀ∂a/∂τ of :meth:`forward_dynamics`.
 
-        ∂/∂q is along the independent motions, v and τ held. A fourth result, wᵀ∂a/∂π (..., n), comes where
-        ``parameters=`` is given.
+        Parameters
+        ----------
+        q, v, tau
+            Configuration, velocities and joint torques, as in :meth:`forward_dynamics`.
+        w
+            Weights of a (..., nv).
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
 
+        Returns
+        -------
+        tuple
+            (..., nv), (..., nv) and (..., nu); ∂/∂q along the independent velocities with v and τ fixed. A fourth,
+            wᵀ∂a/∂π (..., n), if ``parameters=`` is given.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> pi = robot.parameters
@@ -87,11 +149,27 @@ class Sensitivity(Dynamics):
     def inverse_dynamics_hessian(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, **options: Unpack[Options]
     ) -> Array:
-        """Return the Hessian of wᵀτ by (q, v, a), a matrix (..., 2nv + nu, 2nv + nu), for weights w (..., nu).
+        """Return the Hessian of wᵀτ with respect to (q, v, a).
 
-        Column k is the derivative of :meth:`inverse_dynamics_vjp`, its three results in a row, along motion k of q,
-        v or a. Its block of q alone is not symmetric where motions do not commute: rotations of free and ball joints.
+        Column k is the derivative of :meth:`inverse_dynamics_vjp`, its three results concatenated, along unit velocity
+        k of q, v or a. The block of q is not symmetric where motions do not commute: rotations of free and ball joints.
 
+        Parameters
+        ----------
+        q, v, a
+            Configuration, velocities and accelerations, as in :meth:`inverse_dynamics`.
+        w
+            Weights of τ (..., nu).
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., 2nv + nu, 2nv + nu).
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> robot.inverse_dynamics_hessian([0.1, 0.2], [1.0, 0.0], [0.0, 0.0], [1.0, 0.0]).shape
@@ -110,10 +188,26 @@ class Sensitivity(Dynamics):
         da: ArrayLike,
         **options: Unpack[Options],
     ) -> Array:
-        """Return :meth:`inverse_dynamics_hessian` times the direction (dq, dv, da), without the matrix.
+        """Return the product of :meth:`inverse_dynamics_hessian` and (dq, dv, da), without forming the matrix.
 
-        dq and dv (..., nv) are motions of q and v, da (..., nu) those of a; the result is (..., 2nv + nu).
+        Parameters
+        ----------
+        q, v, a, w
+            Those of :meth:`inverse_dynamics_hessian`.
+        dq, dv
+            Directions of q and v (..., nv).
+        da
+            Direction of a (..., nu).
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
 
+        Returns
+        -------
+        Array
+            (..., 2nv + nu).
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> state, x = ([0.1, 0.2], [1.0, 0.0], [0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 2.0], [0.0, 0.0])
@@ -124,8 +218,24 @@ class Sensitivity(Dynamics):
         return self._call("inverse_dynamics_hvp", (q, v, a, w, dq, dv, da), options)
 
     def pose_derivatives(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
-        """Return the derivatives (..., 4, 4, nv) of a frame's pose along the independent motions.
+        """Return the derivatives of :meth:`pose` with respect to q, along the independent velocities.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        frame
+            A name of :attr:`frame_names`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., 4, 4, nv).
+
+        Examples
+        --------
         >>> import appell
         >>> appell.load("two-link").pose_derivatives([0.0, 0.0], "link2").shape
         (4, 4, 2)
@@ -133,8 +243,24 @@ class Sensitivity(Dynamics):
         return self._call("pose_derivatives", (q,), options, self._about("pose_derivatives", frame, "pose_derivatives"))
 
     def jacobian_derivatives(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> Array:
-        """Return the derivatives (..., 6, nv, nv) of :meth:`jacobian`: the last axis is the motion of q.
+        """Return the derivatives of :meth:`jacobian` with respect to q, along the independent velocities.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        frame
+            A name of :attr:`frame_names`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., 6, nv, nv); the last axis is the direction of q.
+
+        Examples
+        --------
         >>> import appell
         >>> appell.load("two-link").jacobian_derivatives([0.0, 0.0], "link2").shape
         (6, 2, 2)
@@ -143,8 +269,24 @@ class Sensitivity(Dynamics):
         return self._call("jacobian_derivatives", (q,), options, about)
 
     def momentum_derivatives(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> tuple[Array, ...]:
-        """Return the derivatives (..., 6, nv) of :meth:`momentum` along q, and by v: :meth:`momentum_matrix`.
+        """Return the derivatives of :meth:`momentum` with respect to q and v.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        tuple
+            By q (..., 6, nv), along the independent velocities; by v (..., 6, nv), which is :meth:`momentum_matrix`.
+
+        Examples
+        --------
         >>> import appell
         >>> [x.shape for x in appell.load("two-link").momentum_derivatives([0.0, 0.0], [1.0, 0.0])]
         [(6, 2), (6, 2)]
@@ -152,8 +294,24 @@ class Sensitivity(Dynamics):
         return tuple(self._call("momentum_derivatives", (q, v), options))
 
     def kinetic_energy_derivatives(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> tuple[Array, ...]:
-        """Return ∂T/∂q along the independent motions and ∂T/∂v = M(q)·v, each (..., nv).
+        """Return the derivatives of :meth:`kinetic_energy` with respect to q and v.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        v
+            Velocities (..., nv) [rad/s, m/s].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        tuple
+            ∂T/∂q (..., nv), along the independent velocities, and ∂T/∂v = M(q)·v (..., nv).
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> by_q, by_v = robot.kinetic_energy_derivatives([0.1, 0.2], [1.0, 2.0])
@@ -163,73 +321,25 @@ class Sensitivity(Dynamics):
         return tuple(self._call("kinetic_energy_derivatives", (q, v), options))
 
     def potential_energy_derivatives(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Return ∂V/∂q (..., nv) along the independent motions, the forces :meth:`gravity`.
+        """Return the derivative ∂V/∂q of :meth:`potential_energy`, along the independent velocities.
 
+        Parameters
+        ----------
+        q
+            Configuration (..., nq) [rad, m].
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
+
+        Returns
+        -------
+        Array
+            (..., nv) [N·m, N]: the gravity torques of :meth:`gravity`.
+
+        Examples
+        --------
         >>> import appell
         >>> robot = appell.load("two-link")
         >>> bool(abs(robot.potential_energy_derivatives([0.1, 0.2]) - robot.gravity([0.1, 0.2])).max() < 1e-12)
         True
         """
         return self._call("potential_energy_derivatives", (q,), options)
-
-    def step(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        dt: ArrayLike,
-        *,
-        method: str = "euler",
-        **options: Unpack[Options],
-    ) -> tuple[Array, ...]:
-        """Return q and v after a time step dt [s] under forces τ: one step of :func:`appell.rollout`.
-
-        Parameters
-        ----------
-        q, v, tau
-            Those of :meth:`forward_dynamics`.
-        dt
-            The step [s], a number or (...), one per sample.
-        method
-            "euler", semi-implicit of first order: v moves first, and q with the new v; or "rk4", of fourth order.
-
-        Returns
-        -------
-        tuple
-            The next q (..., nq), its quaternions of unit length and its loops closed, and v (..., nv).
-
-        Raises
-        ------
-        InputError
-            For an unknown method, or an argument of another size.
-
-        >>> import appell
-        >>> q, v = appell.load("two-link").step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
-        >>> bool((q == 1e-3 * v).all())
-        True
-        """
-        return tuple(self._call(self._step(method), (q, v, tau, _timed(dt)), options))
-
-    def step_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        dt: ArrayLike,
-        *,
-        method: str = "euler",
-        **options: Unpack[Options],
-    ) -> tuple[Array, ...]:
-        """Return A (..., 2nv, 2nv) and B (..., 2nv, nu) of :meth:`step`: (δq', δv') = A·(δq, δv) + B·δτ.
-
-        δq is a motion at q and δq' one at the next q, as :meth:`integrate` and :meth:`difference` have them.
-
-        >>> import appell
-        >>> A, B = appell.load("two-link").step_derivatives([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3)
-        >>> A.shape, B.shape
-        ((4, 4), (4, 2))
-        """
-        return tuple(self._call(f"{self._step(method)}_derivatives", (q, v, tau, _timed(dt)), options))
-
-    def _step(self, method: str) -> str:
-        return STEPS[choice("step: no method", method, STEPS)]

@@ -1,7 +1,7 @@
-"""Singular mass matrices: samples near one are computed anew in double precision, or warned of.
+"""Singular mass matrices: samples near one are recomputed in double precision, or reported by a warning.
 
-The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: what M answers to one push on all joints. What error
-accelerations have is then computed of M itself: with D its diagonal, that of rounding times |row of M⁻¹ D^½| √(tr M).
+The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: the response of M to one force on all joints. The error of
+accelerations is then computed from M itself: with D its diagonal, the rounding error times |row of M⁻¹ D^½| √(tr M).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from appell.robot.verbs import MASS
 from appell.spatial.scalar import Array
 
 LOST = 1e-2
-"""Relative error from which on results mean nothing."""
+"""Relative error from which results are meaningless."""
 LOOSE = 1e6
-"""Condition number of closed loops beyond which the guard of their own pivots is the one that counts."""
+"""Condition number of closed loops beyond which the guard of their pivots takes over."""
 LOOKED_AT = 4096
-"""Rows of mass matrices that are looked at, those that the probe found worst first."""
+"""Number of rows of mass matrices that are checked, worst by the probe first."""
 
 
 class Samples(NamedTuple):
-    """Samples in question: q (n, nq), π where it is given, what the probe found (n,), their places in a batch."""
+    """Suspicious samples: q (n, nq), π if given, values of the probe (n,), their indices in a batch."""
 
     q: Array
     parameters: tuple[Array, ...]
@@ -108,7 +108,7 @@ def _norms(mass: Array) -> Array:
 
 
 def _depth() -> int:
-    """Return the stack level, for the function that asks, of the first caller outside of appell and SciPy."""
+    """Return the stack level, for the calling function, of the first caller outside of appell and SciPy."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("appell.", "scipy.")):
         frame, depth = frame.f_back, depth + 1
@@ -121,9 +121,9 @@ def _sentence(names: Sequence[str], mass: Array, error: float, where: str) -> st
     least = np.abs(np.linalg.eigvalsh(scaled(mass))).min() if np.diagonal(mass).all() else 0.0
     alone, together = massless(names, mass, max(SINGULAR, 2.0 * least))
     joints = listed(alone or together)
-    how = "move nothing with an inertia" if alone else "can move together and move next to nothing with an inertia"
+    how = "move no inertia" if alone else "can move together and then move almost no inertia"
     if error >= LOST:
-        return f"singular mass matrix{where}: the joints {joints} {how}, and accelerations mean nothing"
+        return f"singular mass matrix{where}: the joints {joints} {how}, and accelerations are meaningless"
     # a power of ten, so that a simulation does not warn at every step
     size = 10.0 ** np.ceil(np.log10(error))
     return (

@@ -1,4 +1,4 @@
-"""A robot on its feet: frames held to the world, contact forces, friction cones."""
+"""Stance: frames fixed to the world, contact forces, friction cones."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from appell.read.values import shown
 from appell.robot import cones, hold
 from appell.robot.arguments import numbers, real_array
 from appell.robot.cones import StanceTorques
-from appell.robot.description import Options
 from appell.robot.dynamics import Wrenches
-from appell.robot.sensitivity import Sensitivity
+from appell.robot.evaluation import Options
+from appell.robot.stepping import Stepping
 from appell.spatial.scalar import Array
 
 
-class Stance(Sensitivity):
-    """What a robot does with frames held to the world. The options of every verb are those of :class:`appell.Robot`."""
+class Stance(Stepping):
+    """Stance: frames fixed to the world. The options of every verb are those of :class:`appell.Robot`."""
 
     def held(self, frames: Mapping[str, int], *, at: ArrayLike | None = None) -> Self:
-        """Return the robot with frames held to the world, where they are in one configuration: a closed robot.
+        """Return the robot with frames fixed to the world at their poses in one configuration: a closed robot.
 
         Parameters
         ----------
         frames
-            Per name of a frame the number of rows that hold it: 3 for its origin (a point foot, which may turn), 6 for
-            the frame (a flat foot).
+            The number of constrained directions by name of the frame: 3 for its origin (a point foot, free to rotate),
+            6 for the frame (a flat foot).
         at
-            The configuration (nq,) in which the frames are where they are held; :meth:`neutral` where none is given.
+            The configuration (nq,) that defines the poses of the fixed frames; :meth:`neutral` if None.
 
         Returns
         -------
         Robot
-            A robot of the same coordinates q, and of as many velocities less as rows that count. Its actuators are
-            those of this robot, all joints but a floating base where all have one. Where they are redundant,
-            :attr:`independent` has the velocities of the base instead of those of the legs that are held, and
-            :meth:`inverse_dynamics` returns forces of least squares.
+            A robot with the same coordinates q and fewer velocities, by the rank of the constraints. Its actuators are
+            those of this robot, by default all joints except a floating base. If they are redundant,
+            :attr:`independent` has the velocities of the base instead of those of the supporting legs, and
+            :meth:`inverse_dynamics` returns the least-squares torques.
 
         Raises
         ------
         InputError
-            When a frame is unknown, held already or fixed to the world, or `at` is no configuration.
+            When a frame is unknown or fixed to the world already, or `at` is not a configuration.
         ModelError
-            When the frames leave no motion.
+            When the constraints leave no motion.
 
         Examples
         --------
@@ -65,7 +65,7 @@ class Stance(Sensitivity):
             if model.frame_index[name].body < 0:
                 raise InputError(f"held: frame '{name}' of robot '{self.name}' is fixed to the world already")
             if hold.ground(name) in model.frame_index:
-                raise InputError(f"held: frame '{name}' of robot '{self.name}' is held already; hold it once")
+                raise InputError(f"held: frame '{name}' of robot '{self.name}' is held already; name each frame once")
         q = self.neutral() if at is None else self.configuration("at", at)
         if q.ndim != 1 or not np.isfinite(q).all():
             raise InputError(f"held: at: expected one configuration ({self.nq},) of finite numbers, got {shown(at)}")
@@ -81,12 +81,14 @@ class Stance(Sensitivity):
         wrenches: Wrenches | None = None,
         **options: Unpack[Options],
     ) -> Array:
-        """Return the forces and moments that the world puts on held frames in :meth:`forward_dynamics`.
+        """Return the contact forces and moments of the world on held frames in :meth:`forward_dynamics`.
 
         Parameters
         ----------
         q, v, tau, wrenches
             Those of :meth:`forward_dynamics`.
+        **options
+            `out`, `parameters` and `formulation`, see :class:`appell.Robot`.
 
         Returns
         -------
@@ -115,7 +117,7 @@ class Stance(Sensitivity):
         return self._call("contact_forces", (q, v, tau), options)
 
     def friction_margin(self, forces: ArrayLike, mu: ArrayLike, normals: ArrayLike = (0.0, 0.0, 1.0)) -> Array:
-        """Return how far contact forces are within their friction cones, μ n·f − |f − (n·f)n| [N].
+        """Return the margins of contact forces within their friction cones, μ n·f − |f − (n·f)n| [N].
 
         Parameters
         ----------
@@ -156,7 +158,7 @@ class Stance(Sensitivity):
         *,
         weights: ArrayLike | None = None,
     ) -> StanceTorques:
-        """Return the forces of :meth:`inverse_dynamics` that are least among those with feet within friction cones.
+        """Return the least-squares joint torques whose contact forces are within their friction cones.
 
         Parameters
         ----------
@@ -169,7 +171,7 @@ class Stance(Sensitivity):
         -------
         StanceTorques
             ``tau`` (..., nu), their contact ``forces`` (..., closures, 6), and whether ``is_feasible`` (...). Where no
-            forces of the actuators keep the feet within their cones, tau are those of :meth:`inverse_dynamics`.
+            torques keep the contact forces within their cones, tau are those of :meth:`inverse_dynamics`.
 
         Raises
         ------

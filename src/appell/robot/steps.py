@@ -154,4 +154,4 @@ STEPS = {
         for verb in METHODS
     },
 }
-"""Per verb its formulations, for any kind of robot."""
+"""The formulations of each verb, for any kind of robot."""

@@ -1,4 +1,4 @@
-"""The table of verbs: what each takes and gives, and what must hold for its results to be trusted.
+"""The table of verbs: arguments, results, and the checks of each.
 
 One table serves every kind of robot, native code and text alike. Sizes are numbers or letters that a kind of robot
 fills in: q its coordinates, v its independent velocities, u its actuators, d the accelerations that inverse dynamics
@@ -17,8 +17,8 @@ from appell.trace.tape import Port
 Size = str | int
 
 MASS, UNIT, CLOSED, PIVOTS, REACH, ACTUATION = "mass", "unit", "closed", "pivots", "reach", "actuation"
-"""What a program can check on the way: a regular mass matrix, unit quaternions, closed loops, pivots of their equations
-that are not small, legs in reach, motors that hold the platform."""
+"""The checks of programs: a regular mass matrix, unit quaternions, closed loops, pivots of their equations that are not
+small, legs within reach, motors that constrain the platform."""
 ALWAYS = (UNIT, CLOSED, PIVOTS, REACH, ACTUATION)
 DIVIDING = (MASS, *ALWAYS)
 """Of verbs that divide by M."""
@@ -32,9 +32,9 @@ ON_THE_WAY = (PIVOTS, REACH)
 class Verb:
     """One computation.
 
-    `about` says what a call names besides its arrays: nothing, a frame, points, or columns of the regressor. `is_lean`
-    says that the result is the same on the lean model (:mod:`appell.model.lean`). `guards` are checked where the kind
-    of robot has them. `chosen_as` is the verb by whose cost the formulation is chosen, its own where empty.
+    `about` is the further argument of a call besides its arrays: none, a frame, points, or columns of the regressor.
+    `is_lean`: the result is the same on the lean model (:mod:`appell.model.lean`). `guards` are checked if the kind of
+    robot has them. `chosen_as` is the verb by whose cost the formulation is chosen; by default the verb itself.
     `by_parameters` are outputs that come last where parameters are an input: derivatives by these, which the verb's
     programs are then given last.
     """

@@ -1,1 +1,1 @@
-"""Rotations, poses, cross products and inertia, generic in the scalar; no robot in here."""
+"""Rotations, poses, cross products and inertia, generic in the scalar type."""

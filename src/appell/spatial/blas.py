@@ -1,7 +1,7 @@
 """One thread for the linear algebra of small and medium matrices.
 
-BLAS libraries share out a product or a decomposition among all cores. For the matrices of a fit, some thousand rows by
-some ten columns, the threads wait for one another longer than they work.
+BLAS libraries distribute a product or a decomposition over all cores. For the matrices of a fit, thousands of rows by
+tens of columns, synchronising the threads takes longer than the work.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import cache
 from typing import Any
 
 _SETTER = threading.RLock()
-"""Held by the thread that has set the number."""
+"""Held by the thread that has set the number of BLAS threads."""
 
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Give BLAS one thread, as a context or as the decorator of a function; it may be entered again.
 
-    Entering takes about 50 µs: not for verbs of one sample. Most BLAS libraries have one number for the whole process,
-    so that one Python thread at a time sets and restores it. Fits in other threads meanwhile leave it as they find it.
+    Entering takes about 50 µs, too long for single samples. Most BLAS libraries have one setting for the whole process,
+    so one Python thread at a time sets and restores it; fits in other threads leave it unchanged meanwhile.
 
     >>> with one_blas_thread():
     ...     numbers = {library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"}

@@ -84,11 +84,11 @@ class Inertia(NamedTuple):
         return scale(1.0 / nonzero(self.mass), self.first)
 
     def plus(self, other: Inertia) -> Inertia:
-        """Return the inertia of both bodies together, given in one frame."""
+        """Return the inertia of both bodies together, given in the same frame."""
         return Inertia(self.mass + other.mass, add(self.first, other.first), madd(self.second, other.second))
 
     def minus(self, other: Inertia) -> Inertia:
-        """Return the inertia without that of a body which is part of it, given in one frame."""
+        """Return the inertia minus that of a body which is part of it, given in the same frame."""
         m, h, s = other
         return self.plus(Inertia(-m, scale(-1.0, h), mscale(-1.0, s)))
 
@@ -103,4 +103,4 @@ class Inertia(NamedTuple):
 
 
 UNITS = tuple(Inertia.from_parameters(tuple(float(i == k) for i in range(10))) for k in range(10))
-"""Per parameter the inertia whose parameters are zero but for this one, which is 1."""
+"""The unit inertias: for each parameter, the inertia in which it is 1 and the others are 0."""

@@ -1,4 +1,4 @@
-"""Poses: where one frame stands in another."""
+"""Poses: position and orientation of one frame in another."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def logarithm(a: Array) -> Array:
 
 
 def left_jacobian(delta: Array, vector: Array) -> Array:
-    """Return ∫₀¹ exp(s δ) v ds: how far a body goes that moves by v while it turns by δ, both in its own frame."""
+    """Return ∫₀¹ exp(s δ) v ds: the displacement of a body moving by v while turning by δ, in the body frame."""
     angle = np.linalg.norm(delta, axis=-1, keepdims=True)
     small = angle < _SMALL
     safe = np.where(small, 1.0, angle)
@@ -91,7 +91,7 @@ def left_jacobian(delta: Array, vector: Array) -> Array:
 
 
 def left_jacobian_inverse(delta: Array, vector: Array) -> Array:
-    """Return the v that :func:`left_jacobian` takes to a vector."""
+    """Return the v that :func:`left_jacobian` maps to a vector."""
     angle = np.linalg.norm(delta, axis=-1, keepdims=True)
     half = 0.5 * angle
     small = angle < _SMALL

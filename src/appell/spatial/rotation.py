@@ -76,7 +76,7 @@ def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> M
 
 
 def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
-    """Return the rotation of a quaternion, vector part first; one that is not quite of unit length is normalised.
+    """Return the rotation of a quaternion, vector part first, after normalising it.
 
     >>> from_quaternion(0.0, 0.0, 0.0, 1.0) == IDENTITY
     True
@@ -107,7 +107,7 @@ def perpendicular(a: Vector, near: Vector) -> Vector:
     >>> perpendicular((0.0, 0.0, 1.0), (2.0, 0.0, 3.0))
     (1.0, 0.0, 0.0)
     """
-    for _ in range(2):  # the first difference may cancel almost all, the second does not
+    for _ in range(2):  # the first difference may cancel most digits, the second does not
         near = normalized(sub(near, scale(dot(a, near), a)))
     return near
 

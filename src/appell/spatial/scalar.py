@@ -1,8 +1,8 @@
 """Elementary functions of a scalar of any type.
 
-A recursion never asks what its scalars are. Where Python has no operator, it calls these functions, which choose by
-type: floats, complex numbers (for complex-step derivatives), NumPy arrays (many samples at once) and, registered by
-:mod:`appell.trace`, traced expressions.
+Recursions are generic in the type of their scalars. Where Python has no operator they call these functions, which
+dispatch by type: floats, complex numbers (for complex-step derivatives), NumPy arrays (many samples at once) and,
+registered by :mod:`appell.trace`, traced expressions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Scalar = Any
 Vector = tuple[Scalar, Scalar, Scalar]
 Matrix = tuple[Vector, Vector, Vector]
 Array = NDArray[Any]
-"""Numbers of one sample or of many, as NumPy keeps them."""
+"""A NumPy array of floating-point numbers, for one sample or many."""
 
 
 @singledispatch
@@ -55,7 +55,7 @@ def sqrt(x: Scalar) -> Scalar:
 
 @singledispatch
 def sign(x: Scalar) -> Scalar:
-    """Return −1, 0 or 1; not-a-number stays what it is.
+    """Return −1, 0 or 1; NaN stays NaN.
 
     >>> sign(-2.5)
     -1.0
@@ -65,7 +65,7 @@ def sign(x: Scalar) -> Scalar:
 
 @singledispatch
 def select(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
-    """Return `chosen` where the condition is above zero, `other` where it is not or is not a number.
+    """Return `chosen` where the condition is above zero, `other` where it is not or is NaN.
 
     >>> select(0.5, 1.0, 2.0), select(0.0, 1.0, 2.0)
     (1.0, 2.0)
@@ -74,7 +74,7 @@ def select(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
 
 
 def nonzero(x: Scalar) -> Scalar:
-    """Return x, or 1 where it is zero: the divisor of a moment that is zero too.
+    """Return x, or 1 where it is zero: a safe divisor of a moment that is then zero too.
 
     >>> nonzero(2.0), nonzero(0.0)
     (2.0, 1.0)
@@ -84,7 +84,7 @@ def nonzero(x: Scalar) -> Scalar:
 
 @dataclass(frozen=True)
 class Angle:
-    """An angle known by its cosine and sine, such as one that a closed form gives."""
+    """An angle given by its cosine and sine, such as the result of a closed form."""
 
     cosine: Scalar
     sine: Scalar
@@ -102,7 +102,7 @@ cos.register(Angle, lambda x: x.cosine)
 @sign.register(np.ndarray)
 @sign.register(np.generic)
 def _(x: Scalar) -> Scalar:
-    return np.sign(x.real)  # of a complex step, the sign of what is stepped from
+    return np.sign(x.real)  # of a complex step, the sign of the real part
 
 
 @select.register(complex)

@@ -1,6 +1,6 @@
 """Three-vectors and 3×3 matrices as tuples of scalars of any type.
 
-Tuples, not arrays: a traced scalar must see every single operation, so that a product with zero leaves no trace.
+Tuples, not arrays: tracing records every scalar operation, so that products with zero are folded away.
 """
 
 from __future__ import annotations

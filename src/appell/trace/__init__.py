@@ -1,1 +1,1 @@
-"""A tiny compiler front that knows no robotics: expressions, rules, tape, derivatives, counts, verification."""
+"""A small compiler front end, independent of robotics: expressions, rules, tape, derivatives, counts, verification."""

@@ -9,7 +9,7 @@ from appell.trace.tape import Tape
 
 
 class Count(NamedTuple):
-    """How much a program does for one sample; of a robot's verb, by which formulation on which variant of its model."""
+    """Operations of a program for one sample; for a verb of a robot, with its formulation and model variant."""
 
     multiplications: int
     additions: int

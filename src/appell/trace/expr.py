@@ -1,6 +1,6 @@
-"""Traced scalars: arithmetic that is written down instead of done.
+"""Traced scalars: arithmetic that is recorded instead of executed.
 
-An :class:`Expr` is one value of a program to be: an input, a constant, or an operation on earlier values. Equal
+An :class:`Expr` is one value of a traced program: an input, a constant, or an operation on earlier values. Equal
 operations are the same object (hash consing), and :mod:`appell.trace.rules` rewrites each one as it is made, so a
 recursion run on expressions leaves behind only the operations that its robot needs. Constants outside expressions stay
 plain floats: arithmetic between two floats is done by Python and never seen here.
@@ -72,7 +72,7 @@ class Graph:
         return expr
 
     def unknown(self) -> Expr:
-        """Return an expression of nothing, which is no input of the program and must not be left in its results."""
+        """Return a placeholder, which is not an input of the program and must be substituted in the end."""
         expr = Expr(self, Op.INPUT, (), len(self.nodes), -1.0)
         self.nodes.append(expr)
         return expr

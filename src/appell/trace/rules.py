@@ -1,11 +1,11 @@
-"""The rewriting rules: how an operation is simplified at the moment it is made.
+"""The rewriting rules, by which operations are simplified when they are recorded.
 
 Each function tries its rules from the top; a rule is one line, its left side in the comment. x, y are expressions, c, d
 numbers. Every rule leaves at most as many multiplications and additions as it found. Three normal forms make equal
 things look equal: operands in order of making, constants positive, and minus signs carried outward, where a sum absorbs
-them. Products with zero are zero even for values that are not finite: rows with NaN are the caller's to see elsewhere,
-since every input that matters reaches an output by another way. A rule that leaves a constant gives it as a plain
-number, so that constants are among the arguments of expressions but never the expressions that rules are given.
+them. Products with zero are zero even for values that are not finite: callers detect NaN elsewhere, since every
+relevant input reaches an output by another path. A rule that leaves a constant gives it as a plain number, so that
+constants are among the arguments of expressions but never the expressions that rules are given.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _quarters(x: Any) -> tuple[Any, int]:
 
 
 def sign(x: Value) -> Value:
-    """Return the sign of x; it is odd, and blind to positive factors."""
+    """Return the sign of x, which is odd and independent of positive factors."""
     Op = _expr.Op
     if x.op is Op.NEG:
         return neg(sign(x.args[0]))
@@ -175,7 +175,7 @@ def sign(x: Value) -> Value:
 
 
 def select(condition: Value, chosen: Value, other: Value) -> Value:
-    """Return one of two values, by whether the condition is above zero; the choice between equals is none."""
+    """Return one of two values, by whether the condition is above zero; equal values need no choice."""
     Expr, Op = _expr.Expr, _expr.Op
     values = [x if isinstance(x, Expr) else condition.graph.constant(float(x)) for x in (chosen, other)]
     if values[0] is values[1]:

@@ -1,4 +1,4 @@
-"""The tape: a straight-line program ready to be counted, differentiated and compiled.
+"""The tape: a straight-line program for counting, differentiation and compilation.
 
 A tape holds only the operations its outputs need. Values are numbered by position: first the inputs, then one value per
 step, each step reading earlier positions only.
@@ -59,7 +59,7 @@ class Tape:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def run(self, *arguments: Any) -> list[Any]:
-        """Evaluate the tape step by step on numbers of any type: the slow, plain meaning of the program.
+        """Evaluate the tape step by step on numbers of any type: the slow reference of the program.
 
         Each argument is a flat sequence of the scalars of one input port; returns the flat list of results.
         """

@@ -33,9 +33,9 @@ def verify(tape: Tape) -> Tape:
     if len(tape.results) != expected:
         raise TraceError(f"tape '{tape.name}': expected {expected} results, got {len(tape.results)}")
     if any(not 0 <= i < here for i in tape.results):
-        raise TraceError(f"tape '{tape.name}': a result names a position that does not exist")
+        raise TraceError(f"tape '{tape.name}': a result refers to a position that does not exist")
     used = set(tape.results).union(*(step.args for step in tape.steps))
     dead = [i for i in range(tape.n_inputs, here) if i not in used]
     if dead:
-        raise TraceError(f"tape '{tape.name}': {len(dead)} steps are needed by no result, the first at {dead[0]}")
+        raise TraceError(f"tape '{tape.name}': {len(dead)} steps are unused, the first at {dead[0]}")
     return tape

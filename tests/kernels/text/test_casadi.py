@@ -123,10 +123,10 @@ def test_names_of_joints_and_frames_do_no_harm():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"to": "c"}, "'c' is written to a file; name it with path=, such as 'robot.c'"),
+        ({"to": "c"}, "'c' needs a file; set path=, such as 'robot.c'"),
         ({"path": "arm.c"}, "unknown extension of 'arm.c'; known: '.py'"),
-        ({"real": "float"}, "real and libm are about C; leave them out for 'casadi'"),
-        ({"libm": False}, "real and libm are about C"),
+        ({"real": "float"}, "real and libm apply to C only; leave them out for 'casadi'"),
+        ({"libm": False}, "real and libm apply to C only"),
         ({"prefix": "1 a"}, "prefix: expected letters"),
         ({"prefix": ""}, "prefix: expected letters"),
         ({"verb": "torque"}, "no verb 'torque'"),

@@ -57,10 +57,25 @@ pool = _Pool()
 
 
 def threads(count: int | None = None) -> int:
-    """Set how many threads share a batch, if a count is given; return how many do.
+    """Set the number of threads that share a batch, if a count is given, and return the current number.
 
-    The default is ``APPELL_THREADS``, or every core.
+    Parameters
+    ----------
+    count
+        The number of threads, at least 1; None leaves it unchanged. The default is ``APPELL_THREADS``, or all cores.
 
+    Returns
+    -------
+    int
+        The number of threads.
+
+    Raises
+    ------
+    InputError
+        When the count is not a positive integer.
+
+    Examples
+    --------
     >>> import appell
     >>> before = appell.threads()
     >>> appell.threads(1)

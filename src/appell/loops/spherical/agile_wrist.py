@@ -23,7 +23,7 @@ Three = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class AgileWrist:
-    """The parameters of a spherical 3-RRR robot as abedloo2014 names them; one number a leg.
+    """The parameters of a spherical 3-RRR robot as abedloo2014 names them; one number per leg.
 
     Angles are in radians. λ and γ place the motors' axes, η and β the axes on the platform, α₁ and α₂ are the arcs
     of the links. `links1` and `links2` are the links' inertias about the common centre, in the frames of (27);

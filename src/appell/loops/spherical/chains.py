@@ -1,12 +1,12 @@
 """A spherical robot as chains tied to its platform, for legs of any number of links.
 
-The closed form of :mod:`appell.loops.spherical.programs` is of legs with two links each. Other robots have their loops
+The closed form of :mod:`appell.loops.spherical.programs` is for legs with two links each. Other robots have their loops
 closed by :mod:`appell.loops.closed`, as any mechanism: with arcs α₁ … αₘ leg i is
 
     link 1 = B·R_z(θ₁),   link j+1 = link j·R_x(αⱼ)·R_z(θⱼ₊₁),   platform = link m·R_x(αₘ)·R_z(ξ)·Fᵀ.
 
-The platform hangs from the first leg. Each other leg ends in a hinge about its axis on the platform. All axes meet in
-one point, so a hinge is known by that axis: it stops two rotations.
+The first leg carries the platform. Each other leg ends in a hinge about its axis on the platform. All axes meet in one
+point, so a hinge is defined by that axis: it blocks two rotations.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _check(name: str, i: int, leg: ChainLeg) -> None:
         raise ModelError(f"{here} has no links; give the arcs of one or more")
     for j, arc in enumerate(leg.arcs, 1):
         if not abs(math.sin(arc)) > SMALLEST_ARC:
-            raise ModelError(f"{here}: arc {j} of {arc:g} rad makes its two axes one; give an arc between 0 and π")
+            raise ModelError(f"{here}: arc {j} of {arc:g} rad makes its two axes coincide; use an arc between 0 and π")
     joints = len(leg.arcs) + (i == 1)
     if any(not 0 <= k < joints for k in leg.motors):
         raise ModelError(f"{here} has joints 1 to {joints}; motors at {sorted(k + 1 for k in leg.motors)} have none")

@@ -194,8 +194,8 @@ class Spherical(Kind):
         sample = f" of sample {place[:-1]}" if len(place) > 1 else ""
         where = "outside the workspace" if values[place] < 0.0 else "on the edge of the workspace"
         raise InputError(
-            f"q{sample}: {where} of robot '{self.model.name}': leg {place[-1] + 1} does not reach, its discriminant "
-            f"{values[place]:.3g} must be positive; stay inside, where robot.evaluate('discriminants', q) is"
+            f"q{sample}: {where} of robot '{self.model.name}': leg {place[-1] + 1} cannot reach, its discriminant "
+            f"{values[place]:.3g} is not positive; use q with robot.evaluate('discriminants', q) > 0"
         )
 
     def _warn_of_actuation(self, call: Failure) -> None:
@@ -210,8 +210,9 @@ class Spherical(Kind):
             return
         warnings.warn(
             f"robot '{self.model.name}': {subject(int(bad[worst]), len(bad), growth.shape)} near an actuation "
-            f"singularity, where the motors {listed(self.facts.actuators)} do not hold the platform (least singular "
-            f"value {values[worst]:.1e}); do not use the results, keep away from it",
+            f"singularity, where the motors {listed(self.facts.actuators)} do not constrain the platform (least "
+            "singular "
+            f"value {values[worst]:.1e}); do not use the results near it",
             AppellWarning,
             stacklevel=6,
         )
@@ -276,9 +277,9 @@ class Spherical(Kind):
     def settled(self) -> Model:
         """Raise: no joint of a leg can be taken away or added."""
         raise InputError(
-            f"robot '{self.model.name}' is a spherical robot in closed form: its legs' joints follow from the "
-            "platform's Euler angles, so none can be locked, taken out or added; describe it by links, joints and "
-            "closures (docs/loops.md), where every joint is one of the tree"
+            f"robot '{self.model.name}' is a spherical robot in closed form: its leg joints follow from the "
+            "platform's Euler angles, so none can be locked, removed or added; describe it by links, joints and "
+            "closures (docs/loops.md) to edit its joints"
         )
 
     def as_tree(self) -> Model:

@@ -1,4 +1,4 @@
-"""What a spherical parallel robot is: a platform on legs of three axes each, all through one point.
+"""The model of a spherical parallel robot: a platform on legs of three axes each, all through one point.
 
 Leg i has axes e₁ (the motor's, fixed in the base), e₂ (between its two links) and e₃ (fixed in the platform). With B
 the base frame of the leg, F its frame on the platform, and α₁, α₂ the arcs of its links,
@@ -35,7 +35,7 @@ SMALLEST_ARC = 1e-6
 class Leg:
     """One leg: its frames on base and platform, arcs [rad], branch, and its two links.
 
-    `branch` +1 or −1 says on which side of the plane of e₁ and e₃ the axis e₂ stands: (e₃ × e₂)·e₁ has its sign, which
+    `branch` +1 or −1 is the side of the plane of e₁ and e₃ on which the axis e₂ is: (e₃ × e₂)·e₁ has its sign, which
     is that of the root in abedloo2014 (34). `frames` are the axes in which the links' inertias are given, seen from the
     frames above; the inertias are about the common centre. `motors` are the joints with a motor: 0 about e₁, 1 about
     e₂.
@@ -71,7 +71,7 @@ class Mechanism:
     """A spherical parallel robot.
 
     `sequence` names the axes of the Euler angles q, `coordinates` the angles themselves, `joints` the three joints of a
-    leg, which get the leg's number. `home` is where it stands by default, `spread` how far random angles lie from it.
+    leg, which get the leg's number. `home` is the default posture, `spread` the range of random angles around it.
     `frames` are those besides its links and joints: a name, the link that carries it, and its pose in the link's frame.
     """
 
@@ -98,8 +98,8 @@ class Mechanism:
             for name, angle in (("alpha1", leg.alpha1), ("alpha2", leg.alpha2)):
                 if not abs(math.sin(angle)) > SMALLEST_ARC:
                     raise ModelError(
-                        f"spherical robot '{self.name}': leg {i}: {name} of {angle:g} rad makes its two axes one; "
-                        "give an arc between 0 and π"
+                        f"spherical robot '{self.name}': leg {i}: {name} of {angle:g} rad makes its two axes coincide; "
+                        "use an arc between 0 and π"
                     )
 
     @cached_property

@@ -14,7 +14,7 @@ from appell.loops.spherical import euler, leg, sums
 from appell.loops.spherical.euler import Spin
 from appell.loops.spherical.leg import Axes, Rates
 from appell.loops.spherical.mechanism import MOBILITY, Mechanism
-from appell.loops.spherical.sums import Chain, ChainRates, Motion
+from appell.loops.spherical.sums import Chain, ChainRates, JointMotions
 from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
 from appell.robot.programs import Solved
@@ -74,14 +74,14 @@ def chains(robot: Mechanism, at: Posture, omega: Vector = ZERO, rates: Sequence[
     return [*made, sums.platform(robot.platform, at.weight, omega)]
 
 
-def motions(spin: Spin, rates: Sequence[Rates]) -> list[Motion]:
+def motions(spin: Spin, rates: Sequence[Rates]) -> list[JointMotions]:
     """Return the motion of every chain's joints, the platform's last."""
-    legs = [Motion((rate.theta, rate.psi), (rate.theta2, rate.psi2)) for rate in rates]
-    return [*legs, Motion(spin.omega, spin.alpha)]
+    legs = [JointMotions((rate.theta, rate.psi), (rate.theta2, rate.psi2)) for rate in rates]
+    return [*legs, JointMotions(spin.omega, spin.alpha)]
 
 
 def platform_moment(robot: Mechanism, at: Posture, spin: Spin) -> Vector:
-    """Return N, the moment on the platform that a motion asks for, in the platform's axes."""
+    """Return N, the moment on the platform required by a motion, in the platform's axes."""
     rates = leg_rates(robot, at, spin)
     return sums.moment(chains(robot, at, spin.omega, rates), motions(spin, rates))
 

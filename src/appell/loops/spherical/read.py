@@ -5,13 +5,13 @@
 
     [spherical]
     kind = "agile-wrist"
-    lambda = ["0 deg", "120 deg", "240 deg"]    # of an angle: one number a leg, or one for all
+    lambda = ["0 deg", "120 deg", "240 deg"]    # angles: one number per leg, or one for all
     eta = ["0 deg", "120 deg", "240 deg"]
     gamma = 0.9553166181245093
     beta = 0.6154797086703873
     alpha1 = "80 deg"
     alpha2 = "70 deg"
-    branches = [1, 1, 1]                    # sign of the root in abedloo2014 (34), a leg each
+    branches = [1, 1, 1]                    # sign of the root in abedloo2014 (34), one per leg
     link1 = { radius = 0.1, density = 1.378 }   # a thin arc [m, kg/m]; or a body, as below; or a list of three
     link2 = { radius = 0.1, density = 1.378 }
     platform = { mass = 1.351, inertia = [0.003829, 0.003829, 0.00045] }
@@ -159,7 +159,7 @@ def _wrist(name: str, gravity: Vector, entries: Mapping[str, object], place: Pla
     check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place)
     for key in ("alpha1", "alpha2"):
         if key not in entries:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"missing key '{key}'; add it")
     angles = {key: _angles(entries[key], place.at(key)) for key in WRIST_ANGLES if key in entries}
     renamed = {"lambda_" if key == "lambda" else key: value for key, value in angles.items()}
     wrist = AgileWrist(
@@ -228,7 +228,7 @@ def _leg(value: object, place: Place) -> Leg:
     check_keys(entries, LEG_KEYS, place)
     for key in ("base", "platform", "alpha1", "alpha2"):
         if key not in entries:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"missing key '{key}'; add it")
     first, second = (_body(entries.get(key, {}), place.at(key), None) for key in ("link1", "link2"))
     axes1, axes2 = (_axes(entries.get(key, IDENTITY), place.at(key)) for key in ("axes1", "axes2"))
     return Leg(
@@ -250,7 +250,7 @@ def _frame(value: object, legs: int, place: Place) -> tuple[str, str, Pose]:
     links = [*(f"leg{i + 1}_link{k}" for i in range(legs) for k in (1, 2)), "platform"]
     name, link = (text(entries.get(key, ""), place.at(key)) for key in ("name", "link"))
     if link not in links:
-        raise place.at("link").error(f"there is no link '{link}'; {alternatives(link, links)}")
+        raise place.at("link").error(f"no link '{link}'; {alternatives(link, links)}")
     return name, link, origin({key: entries[key] for key in ("xyz", "rpy") if key in entries}, place)
 
 
@@ -259,7 +259,7 @@ def _chain_leg(value: object, place: Place) -> ChainLeg:
     check_keys(entries, CHAIN_KEYS, place)
     for key in ("base", "platform", "arcs", "links"):
         if key not in entries:
-            raise place.error(f"there is no '{key}'; add it")
+            raise place.error(f"missing key '{key}'; add it")
     arcs, links, angles = (sequence(entries.get(key, []), place.at(key)) for key in ("arcs", "links", "angles"))
     if len(links) != len(arcs):
         raise place.at("links").error(f"expected {len(arcs)} links, one per arc, got {len(links)}")
@@ -289,7 +289,7 @@ def _axes(value: object, place: Place) -> Matrix:
     a, b, c = (vector(row, place.at(i)) for i, row in enumerate(rows))
     apart = max(abs(dot(x, y) - float(x is y)) for x in (a, b, c) for y in (a, b, c))
     if apart > 1e-9 or dot(cross(a, b), c) < 0.0:
-        raise place.error("expected the rows of a rotation: of unit length, at right angles, and right-handed")
+        raise place.error("expected the rows of a rotation: orthonormal and right-handed")
     return (a, b, c)
 
 
@@ -297,10 +297,10 @@ _KINDS: dict[str, Callable[..., Mechanism | Model]] = {"agile-wrist": _wrist, "s
 
 
 def _angles(value: object, place: Place) -> Three:
-    """Return an angle a leg, of three or of one for all."""
+    """Return one angle per leg, given as three or as one for all."""
     if isinstance(value, list | tuple):
         if len(value) != 3:
-            raise place.error(f"expected one angle or three, a leg each, got {len(value)}")
+            raise place.error(f"expected one angle or three, one per leg, got {len(value)}")
         a, b, c = (angle(entry, place.at(i)) for i, entry in enumerate(value))
         return (a, b, c)
     same = angle(value, place)
@@ -325,11 +325,11 @@ def _whereabouts(entries: Mapping[str, object], place: Place) -> dict[str, Any]:
 
 
 def _bodies(value: object, place: Place, arcs: Three | None) -> Bodies:
-    """Return a body a leg, of three or of one for all."""
+    """Return one body per leg, given as three or as one for all."""
     several = isinstance(value, list | tuple)
     given = sequence(value, place) if several else [value] * 3
     if len(given) != 3:
-        raise place.error(f"expected one body or three, a leg each, got {len(given)}")
+        raise place.error(f"expected one body or three, one per leg, got {len(given)}")
     a, b, c = (
         _body(entry, place.at(i) if several else place, None if arcs is None else arcs[i])
         for i, entry in enumerate(given)
@@ -342,7 +342,7 @@ def _body(value: object, place: Place, angle_of_arc: float | None) -> Inertia:
     if angle_of_arc is not None and "radius" in entries:
         check_keys(entries, ARC_KEYS, place)
         if "density" not in entries:
-            raise place.error("there is no 'density'; add it [kg/m]")
+            raise place.error("missing key 'density'; add it [kg/m]")
         radius, density = (number(entries[key], place.at(key)) for key in ARC_KEYS)
         return arc(radius, density, angle_of_arc)
     check_keys(entries, (*INERTIA_KEYS, *ARC_KEYS) if angle_of_arc is not None else INERTIA_KEYS, place)

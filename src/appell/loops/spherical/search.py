@@ -1,4 +1,4 @@
-"""What a spherical robot finds by search: postures of given motor angles, and random postures that are regular."""
+"""Searches of spherical robots: postures of given motor angles, and random regular postures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 REGULAR = 0.1
-"""How far from every singularity, of 1, random postures stay."""
+"""Smallest distance of random postures from every singularity, at most 1."""
 STEPS, RESTARTS = 60, 30
 """Newton steps of one attempt, and attempts after the first."""
 LONGEST = 0.3
@@ -35,7 +35,8 @@ def random(robot: Spherical, rng: np.random.Generator, wanted: int) -> Array:
         found[kept : kept + len(q)] = q
         kept += len(q)
     raise ModelError(
-        f"robot '{robot.model.name}' has hardly a regular posture within {spread:g} rad of its home; give another"
+        f"robot '{robot.model.name}' has hardly a regular posture within {spread:g} rad of its home; choose another "
+        "home"
     )
 
 
@@ -75,7 +76,7 @@ def forward_kinematics(robot: Spherical, theta: Array, guess: Array) -> Array:
     angles = ", ".join(f"{x:.4g}" for x in target[missing[0]])
     raise InputError(
         f"theta{sample}: no posture of robot '{robot.model.name}' with motor angles ({angles}) rad was found in "
-        f"{RESTARTS + 1} attempts; give a guess nearer to one, or motor angles that belong to one"
+        f"{RESTARTS + 1} attempts; use a guess nearer to one, or check the motor angles"
     )
 
 

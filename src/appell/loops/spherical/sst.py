@@ -65,10 +65,10 @@ class StarTriangle:
         """Return the robot that these parameters describe; at home the star's pole is over the triangle's middle."""
         if abs(math.remainder(sum(self.star) - 2.0 * math.pi, 2.0 * math.pi)) > 1e-9:
             shown = ", ".join(f"{angle:g}" for angle in self.star)
-            raise ModelError(f"spherical robot '{name}': the star's angles {shown} rad do not make a full turn")
+            raise ModelError(f"spherical robot '{name}': the star's angles {shown} rad must add up to a full turn")
         for k, corner in enumerate(self.corners):
             if not math.hypot(*corner) > SMALLEST_EDGE:
-                raise ModelError(f"spherical robot '{name}': corner {k + 1} of its base has no direction")
+                raise ModelError(f"spherical robot '{name}': corner {k + 1} of its base has zero length")
         first, second, third = (self._leg(name, k) for k in range(3))
         return Mechanism(
             name,
@@ -84,12 +84,14 @@ class StarTriangle:
 
     def _leg(self, name: str, k: int) -> Leg:
         if not 0.0 < dot(self.corners[k], self.corners[k]) < math.inf:
-            raise ModelError(f"spherical robot '{name}': corner {k + 1} of its base is no direction: {self.corners[k]}")
+            raise ModelError(
+                f"spherical robot '{name}': corner {k + 1} of its base is not a direction: {self.corners[k]}"
+            )
         corner, other = normalized(self.corners[k]), normalized(self.corners[(k + 1) % 3])
         edge = cross(corner, other)
         if not dot(edge, edge) > SMALLEST_EDGE**2:
             raise ModelError(
-                f"spherical robot '{name}': corners {k + 1} and {(k + 1) % 3 + 1} of its base are one point or opposite"
+                f"spherical robot '{name}': corners {k + 1} and {(k + 1) % 3 + 1} of its base coincide or are opposite"
             )
         x, z = direction(corner), direction(normalized(edge))
         # (12), (13): t₁ along y, t₂ = Q(s, α₃) t₁, t₃ = Q(s, −α₂) t₁

@@ -45,7 +45,7 @@ class Chain(NamedTuple):
     bodies: tuple[Turning, ...]
 
 
-class Motion(NamedTuple):
+class JointMotions(NamedTuple):
     """Rates and accelerations of a chain's joints."""
 
     rates: tuple[Scalar, ...]
@@ -98,16 +98,16 @@ def transpose_rows(rows: Sequence[Vector]) -> tuple[tuple[Scalar, ...], ...]:
     return tuple(tuple(row[k] for row in rows) for k in range(3))
 
 
-def moment(chains: Sequence[Chain], motions: Sequence[Motion]) -> Vector:
-    """Return N, the moment on the platform, in its axes, that the motion and gravity ask for."""
+def moment(chains: Sequence[Chain], motions: Sequence[JointMotions]) -> Vector:
+    """Return N, the moment on the platform required by motion and gravity, in its axes."""
     total = ZERO
     for chain, motion in zip(chains, motions, strict=True):
         total = combined(chain.rows, joint_forces(chain, motion), total)
     return total
 
 
-def joint_forces(chain: Chain, motion: Motion) -> list[Scalar]:
-    """Return Σⱼ Sᵀ(I ω̇ + ω × Iω − h × σ): what the chain's own bodies ask of its joints."""
+def joint_forces(chain: Chain, motion: JointMotions) -> list[Scalar]:
+    """Return Σⱼ Sᵀ(I ω̇ + ω × Iω − h × σ): the joint moments required by the chain's own bodies."""
     forces: list[Scalar] = [0.0] * len(chain.rows)
     for body in chain.bodies:
         load = body_moment(body, motion)
@@ -115,12 +115,12 @@ def joint_forces(chain: Chain, motion: Motion) -> list[Scalar]:
     return forces
 
 
-def body_motion(body: Turning, motion: Motion) -> tuple[Vector, Vector]:
+def body_motion(body: Turning, motion: JointMotions) -> tuple[Vector, Vector]:
     """Return a body's ω = S ρ̇ and ω̇ = S ρ̈ + Ṡ ρ̇."""
     return combined(body.columns, motion.rates), combined(body.columns, motion.accelerations, body.bias)
 
 
-def body_moment(body: Turning, motion: Motion) -> Vector:
+def body_moment(body: Turning, motion: JointMotions) -> Vector:
     """Return I ω̇ + ω × Iω − h × σ of one body."""
     omega, alpha = body_motion(body, motion)
     tensor, first = body.inertia.tensor, body.inertia.first

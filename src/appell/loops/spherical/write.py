@@ -29,8 +29,8 @@ def spherical_text(robot: Mechanism) -> str:
     lines = [f"name = {toml_value(robot.name)}", f"gravity = {toml_value(robot.gravity)}", "", "[spherical]"]
     lines += [f"{key} = {toml_value(value)}" for key, value in own.items()]
     for name, link, pose in robot.frames:
-        told = {"name": name, "link": link, "xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
-        lines += ["", "[[spherical.frames]]", *(f"{key} = {toml_value(value)}" for key, value in told.items())]
+        entries = {"name": name, "link": link, "xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
+        lines += ["", "[[spherical.frames]]", *(f"{key} = {toml_value(value)}" for key, value in entries.items())]
     for leg in robot.legs:
         lines += ["", "[[spherical.legs]]", *(f"{key} = {toml_value(value)}" for key, value in _leg(leg).items())]
     return "\n".join(lines) + "\n"

@@ -147,7 +147,7 @@ class _Assembly:
         return Sweep(one.inward, one.fields, stages)
 
     def _walk(self, one: WalkPlan) -> Walk:
-        """Return walks from every body, one per column of its joint if the plan says so."""
+        """Return walks from every body, one per column of its joint if the plan requires it."""
         first: list[Stage] = []
         begins: dict[int, int] = {}
         for c, key in enumerate(self.classes):

@@ -1,4 +1,4 @@
-"""What a step of a looped program knows of its body: traced constants, so that one step serves alike bodies."""
+"""The body of a step of a looped program: traced constants, so that one step serves similar bodies."""
 
 from __future__ import annotations
 

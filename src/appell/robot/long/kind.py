@@ -64,10 +64,10 @@ class LongTree(Tree):
         if self.is_composed(key) or key.verb in UNROLLED:
             instead = "inverse_dynamics_hvp" if key.verb.endswith("hessian") else "inverse_dynamics_vjp"
             raise InputError(
-                f"{key.verb}: robot '{self.model.name}' has {len(self.model.bodies)} bodies; one program of it is made "
+                f"{key.verb}: robot '{self.model.name}' has {len(self.model.bodies)} bodies; a single program is made "
                 f"for robots of up to {LONG}; "
                 + (
-                    "export the verb itself and take finite differences"
+                    "export the verb itself and use finite differences"
                     if key.verb in UNROLLED
                     else f"export '{instead}'"
                 )

@@ -219,7 +219,9 @@ def _check_names(given: Sequence[PerPoint | None], names: Sequence[str]) -> None
     for coefficients in given:
         unknown = [name for name in coefficients if name not in names] if isinstance(coefficients, Mapping) else []
         if unknown:
-            raise InputError(f"restitution, friction: unknown points {listed(unknown)}; {alternatives(unknown[0], names)}")
+            raise InputError(
+                f"restitution, friction: unknown points {listed(unknown)}; {alternatives(unknown[0], names)}"
+            )
 
 
 def check_coefficients(restitution: PerPoint, friction: PerPoint) -> None:
