@@ -142,7 +142,7 @@ def test_couplings_are_kept_by_toml(rng):
         ('"-6"', '"six"', "expected a number, got 'six'"),
         ('type="revolute"', 'type="screw"', "loop 'pin': unknown type 'screw'; known types: 'revolute'"),
         ('<axis xyz="0 1 0"/></loop>', '<axis xyz="0 0 0"/></loop>', "'pin', <axis xyz>: the axis has zero length"),
-        ('<successor link="rotor"/>', '<successor link="crank"/>', "no joint between its predecessor and its successor"),
+        ('<successor link="rotor"/>', '<successor link="crank"/>', "no joint between its predecessor and its"),
         ('<successor link="rotor"/>', "", "coupling 'gear': no <successor>; add one"),
         ('name="gear"', 'name="pin"', "two constraints have this name"),
     ],
