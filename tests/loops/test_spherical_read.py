@@ -115,7 +115,7 @@ def test_corners_that_fall_together_are_refused(second):
 
 
 def test_a_spherical_robot_has_no_free_base():
-    with pytest.raises(InputError, match="'sst' is a spherical parallel robot, which has no floating=True"):
+    with pytest.raises(InputError, match="'sst' is a spherical parallel robot, which does not support floating=True"):
         appell.load("sst", floating=True)
 
 

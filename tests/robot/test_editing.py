@@ -223,7 +223,7 @@ def test_a_loop_whose_joints_are_all_locked_holds_nothing(rng):
         (lambda r: r.with_payload("link2", "heavy"), "mass: expected a number"),
         (lambda r: r.with_payload("link2", -1.0), "mass of -1 kg"),
         (lambda r: r.with_payload("link2", 1.0, (1.0, 2.0)), "centre: expected 3 numbers, got 2"),
-        (lambda r: r.with_payload("link2", 1.0, (0.0, 0.0, math.nan)), "centre.*nan"),
+        (lambda r: r.with_payload("link2", 1.0, (0.0, 0.0, math.nan)), "centre.*NaN"),
         (
             lambda r: r.with_link("link9", mass=1.0),
             "no link 'link9'; did you mean 'link1' or 'link2'.* known: 'base', 'link1', 'link2'",

@@ -39,7 +39,7 @@ def test_a_spring_of_a_joint_is_that_of_the_table(rng):
 @pytest.mark.parametrize(
     ("name", "own", "message"),
     [
-        ("root", {"stiffness": 1.0}, "'root' is free and has a stiffness; only joints of one coordinate"),
+        ("root", {"stiffness": 1.0}, "'root' is free and has a stiffness; only joints with one coordinate"),
         ("joint1", {"stiffness": -1.0}, "'joint1' has a negative stiffness"),
         ("joint1", {"spring_reference": "there"}, "with_joint: spring_reference: expected a number"),
     ],

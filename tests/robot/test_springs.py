@@ -287,7 +287,7 @@ def test_a_spherical_robot_has_no_springs():
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('kind = "prismatic"', 'kind = "ball"', "is ball and has a stiffness; only joints of one coordinate"),
+        ('kind = "prismatic"', 'kind = "ball"', "is ball and has a stiffness; only joints with one coordinate"),
         ("one = 1.0", "three = 1.0", "no moving joint 'three'"),
         ("stiffness = 4.0", "stifness = 4.0", "stifness"),
         ("damping = 0.2", 'damping = "soft"', "damping"),
