@@ -113,7 +113,7 @@ def test_the_swing_up_is_rewarded_most_at_the_top(arm):
 
 
 def test_a_swing_up_without_gravity_is_refused(arm):
-    with pytest.raises(appell.InputError, match="swing_up: the goal of robot .* above its lowest posture"):
+    with pytest.raises(appell.InputError, match=r"swing_up: the goal of robot .* above its lowest posture"):
         envs.swing_up(arm.with_gravity((0.0, 0.0, 0.0)), effort=5.0)
 
 

@@ -73,8 +73,8 @@ class Task:
 def swing_up(robot: Robot, goal: Any = None, effort: Any = None, duration: float = 5.0) -> Task:
     """Return the task of swinging up from the lowest posture and staying at a goal.
 
-    The reward is up to 1 for the energy of the goal at rest, and up to 2 for being there. A reward for angles alone has a
-    local optimum: to hold the robot as far up as its motors can.
+    The reward is up to 1 for the energy of the goal at rest, and up to 2 for being there. A reward for angles alone has
+    a local optimum: to hold the robot as far up as its motors can.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Derivatives of the dynamics of closed robots, from those of their tree and of their closures.
 
 With f the tree's forces less those of the actuators and λ the closures' multipliers, J_dᵀλ = f_d, the forces on the
-independent velocities are Γᵀf = Γᵀ(f − Jᵀλ). ΓᵀJᵀ vanishes in every closed configuration, so that λ needs no derivative:
+independent velocities are Γᵀf = Γᵀ(f − Jᵀλ). ΓᵀJᵀ vanishes in every closed configuration, so λ needs no derivative:
 
     d(Γᵀf) = Γᵀ(df − dJᵀλ),   df = ∂f/∂q dq + ∂f/∂v dv_tree + M da_tree.                                        (1)
 
@@ -167,9 +167,7 @@ def _closing(
     reactions = [
         dot([at.rows[r].get(k, 0.0) for r in order.rows], [loads[r] for r in order.rows]) for k in range(frames.nv)
     ]
-    units_of_tree = [
-        list(zip(at.q, coordinate_rates(frames, at.q, unit), strict=True)) for unit in units(frames.nv)
-    ]
+    units_of_tree = [list(zip(at.q, coordinate_rates(frames, at.q, unit), strict=True)) for unit in units(frames.nv)]
     found = [along(x, units_of_tree) for x in (*map(along_rows, speeds), changes, reactions)]
     found.append(jacobian(changes, speeds[0]))
     unknown = [*(x for part in speeds for x in part), *pulls, *loads.values()]

@@ -44,7 +44,7 @@ def compile_mjcf(mujoco: Any, given: Contents, path_or_text: str | os.PathLike[s
         if given.is_text:
             return mujoco.MjModel.from_xml_string(given.data.decode("utf-8", "replace").lstrip("\ufeff")), remarks
         # of a relative path, mujoco looks for some meshes in its folder twice
-        return mujoco.MjModel.from_xml_path(os.path.abspath(path_or_text)), remarks
+        return mujoco.MjModel.from_xml_path(str(Path(path_or_text).absolute())), remarks
     except Exception as error:  # mujoco's own, and what its C++ throws where memory does not suffice
         said = " ".join(str(error).split()) or type(error).__name__
         line = re.search(r"\bline (?:number=)?(\d+)", said, re.IGNORECASE)
