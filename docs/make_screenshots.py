@@ -31,7 +31,7 @@ def arm() -> Viewer:
     """Show an arm with its meshes, and how readily its tool moves."""
     file = ROBOTS / "ur_description" / "urdf" / "ur5_robot.urdf"
     viewer = appell.view(file, q=[0.7, -1.35, 1.75, -1.2, -1.57, 0.3], browser=False, block=False)
-    viewer.page.overlays.kind.value = "inertia"
+    viewer.page.overlays.ellipsoid.kind.value = "inertia"
     return viewer
 
 
