@@ -82,7 +82,7 @@ def run_contacts(run: Run, drawable: Drawable) -> list[Contact]:
         for rest, sample in zip(rests, samples, strict=True)
         if sample
     ]
-    if has_stance(robot):
+    if held_count(robot):
         found += _held_contacts(robot, run.t, robot.contact_forces(run.q, run.v, run.tau))
     return found
 
@@ -93,9 +93,9 @@ def stance(robot: Robot, q: Array, tau: Array) -> list[Contact]:
     return _held_contacts(robot, np.zeros(1), forces[None])
 
 
-def has_stance(robot: Robot) -> bool:
-    """Return whether frames of the robot are held to the world."""
-    return any(_is_held(robot, k) for k in range(len(robot.model.closures)))
+def held_count(robot: Robot) -> int:
+    """Return how many frames of the robot are held to the world."""
+    return sum(_is_held(robot, k) for k in range(len(robot.model.closures)))
 
 
 def _is_held(robot: Robot, k: int) -> bool:

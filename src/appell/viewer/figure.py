@@ -29,7 +29,7 @@ class Tint(NamedTuple):
 
 
 GHOST = Tint((64, 132, 214), 0.32)
-COLLIDING = Tint((226, 106, 44), 0.45)
+COLLIDING = Tint((214, 96, 36), 1.0)
 
 
 class Figure:
@@ -60,7 +60,7 @@ class Figure:
                 color=_bytes(piece.colour) if tint is None else tint.colour,
                 opacity=_opacity(piece.colour, tint),
                 # the back of a translucent shape would be seen through its front
-                side="double" if tint is None else "front",
+                side="double" if _opacity(piece.colour, tint) is None else "front",
                 cast_shadow=tint is None,
                 receive_shadow=tint is None,
             )
@@ -133,18 +133,22 @@ class Figure:
         for handle in (*self._visuals, *self._batches.values()):
             handle.visible = shapes != COLLISION
         for handle in self._collisions or ():
-            handle.visible = shapes != VISUAL
+            # as wires beside the visual shapes, with which they often coincide
+            handle.visible, handle.wireframe = shapes != VISUAL, shapes == BOTH
         return remarks
 
-    def show(self, is_visible: bool) -> None:
-        """Show the whole figure, or hide it."""
-        for handle in (*self._visuals, *self._batches.values()):
-            handle.visible = is_visible
+    def fade(self, opacity: float) -> None:
+        """Draw the visual shapes with a share of their opacity."""
+        own = [piece.colour[3] for piece in self._drawable.pieces]
+        for handle, whole in zip(self._visuals, own, strict=True):
+            handle.opacity = None if opacity * whole >= 1.0 else opacity * whole
+        for handle in self._batches.values():
+            handle.opacity = None if opacity >= 1.0 else opacity
 
 
 def _opacity(colour: Colour, tint: Tint | None) -> float | None:
     if tint is not None:
-        return tint.opacity
+        return None if tint.opacity >= 1.0 else tint.opacity
     return None if colour[3] >= 1.0 else colour[3]
 
 

@@ -42,14 +42,15 @@ class Overlays:
     ) -> None:
         self._server, self._scene, robot = server, scene, drawable.robot
         self._centre = CentreOfMass(server, robot, scene, drawable.up)
-        self._axes = FrameAxes(server, robot.model, drawable.names, scene.figure, scene.box.size)
-        self._shown_shapes = VISUAL
+        self._axes = FrameAxes(server, drawable, scene.figure, scene.box.size)
+        self._shown_shapes, self._shown_opacity = VISUAL, 1.0
         gui = server.gui
         with gui.add_folder("Show"):
             self.shapes = gui.add_dropdown(
                 "Shapes", SHAPES, initial_value=VISUAL, visible=drawable.collisions is not None
             )
             self._remarks = gui.add_html("", visible=False)
+            self.opacity = gui.add_slider("Opacity", 0.1, 1.0, 0.05, 1.0)
             self.centre = gui.add_checkbox("Centre of mass", False)
             self._mass = gui.add_html("", visible=False)
             self.frames = gui.add_dropdown("Frames", CHOICES, initial_value=NO_FRAMES)
@@ -57,7 +58,7 @@ class Overlays:
             self.words = gui.add_text("containing", "", visible=False, hint="words, one of which a frame's name has")
             self.traces = Traces(server, robot, scene.box.size, wake, paths)
             self.ellipsoid = EllipsoidOverlay(server, scene, robot, wake)
-        for handle in (self.shapes, self.centre, self.frames, self.names, self.words):
+        for handle in (self.shapes, self.opacity, self.centre, self.frames, self.names, self.words):
             handle.on_update(lambda _: wake())
 
     def update(self, q: Array) -> None:
@@ -67,6 +68,9 @@ class Overlays:
             remarks = self._scene.figure.show_shapes(self._shown_shapes)
             if remarks:
                 self._remarks.content, self._remarks.visible = "".join(map(small, remarks)), True
+        if self.opacity.value != self._shown_opacity:
+            self._shown_opacity = self.opacity.value
+            self._scene.figure.fade(self._shown_opacity)
         self.names.visible = self.words.visible = self.frames.value != NO_FRAMES
         self._axes.show(self.frames.value, self.names.value, self.words.value)
         self._mass.visible = self.centre.value

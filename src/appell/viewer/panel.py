@@ -16,7 +16,7 @@ from appell.shapes.drawable import Drawable
 from appell.shapes.palette import REST
 from appell.spatial.scalar import Array
 from appell.viewer.arrows import Arrows, ArrowScale
-from appell.viewer.contact_forces import has_stance, stance
+from appell.viewer.contact_forces import held_count, stance
 from appell.viewer.drag import Drag
 from appell.viewer.figure import GHOST, Figure
 from appell.viewer.html import bars, heading, line, small
@@ -24,7 +24,7 @@ from appell.viewer.limits import limit_line, near_limits, slider_colours
 from appell.viewer.options import PageOptions
 from appell.viewer.overlays import Overlays
 from appell.viewer.scene import Box, Scene, extent
-from appell.viewer.sliders import Slider, SliderSet, settled, widened
+from appell.viewer.sliders import UNMOVED, Slider, SliderSet, settled, widened
 
 REACHES = 12
 """Random configurations that estimate how far an arm reaches."""
@@ -85,9 +85,10 @@ class RobotPage:
         buttons.on_click(lambda event: self._ask(event.target.value))
 
     def _weight(self) -> float:
-        """Return the robot's weight [N], the unit of its contact forces; zero where no frames are held."""
+        """Return the weight that one held frame carries on average [N]; zero where none is held."""
         gravity = float(np.linalg.norm([float(x) for x in self._robot.model.gravity]))
-        return self._robot.total_mass * gravity if has_stance(self._robot) else 0.0
+        count = held_count(self._robot)
+        return self._robot.total_mass * gravity / count if count else 0.0
 
     def _ask(self, what: str) -> None:
         self._asked = what
@@ -139,9 +140,9 @@ class RobotPage:
     def _set_sliders(self) -> None:
         """Set the sliders to the robot's coordinates: after a button or the gizmo, and where it could not follow."""
         for slider, x in zip(self.sliders, self._slider_set.values(self.q), strict=True):
-            if abs(slider.value - x) > 1e-9:
+            if abs(slider.value - x) > UNMOVED:
                 slider.min, slider.max = min(slider.min, x), max(slider.max, x)
-                slider.value = x
+                slider.value = _rounded(x)
 
     def _show_forces(self) -> None:
         try:
@@ -155,11 +156,16 @@ class RobotPage:
             for (name, unit, most), force in zip(self._slider_set.forces, held, strict=True)
         ]
         self._table.content = bars(rows)
-        if self._stance.greatest > 0.0:
+        if held_count(self._robot):
             self._scale.update()
             contacts = stance(self._robot, self.q, held)
             places = [contact.position(self._scene.poses) for contact in contacts]
             self._stance.draw(places, [contact.at(0.0) for contact in contacts])
+
+
+def _rounded(x: float) -> float:
+    """Return a value without rounding errors of zero, which the page would print as -0.000."""
+    return round(x, 10) + 0.0
 
 
 def _slider(gui: Any, one: Slider, at: float) -> Any:
@@ -168,7 +174,7 @@ def _slider(gui: Any, one: Slider, at: float) -> Any:
     # rounded outwards to whole steps: the page prints the ends of the range in full
     low, high = math.floor(one.low / step) * step, math.ceil(one.high / step) * step
     hint = f"{one.low:.4g} to {one.high:.4g} {one.unit}"
-    slider = gui.add_slider(one.label, round(low, digits), round(high, digits), step, float(at), hint=hint)
+    slider = gui.add_slider(one.label, round(low, digits), round(high, digits), step, _rounded(at), hint=hint)
     slider.precision = digits
     return slider
 

@@ -107,8 +107,8 @@ def light(server: Any, up: Array) -> None:
     front = np.cross(up, side)
     scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(120, 116, 110), intensity=1.3)
     for name, intensity, way in (
-        ("sun", 2.6, 0.9 * side - 0.5 * front + 1.7 * up),
-        ("fill", 0.7, -side - 0.8 * front + 0.6 * up),
+        ("sun", 3.5, 0.9 * side - 0.5 * front + 1.7 * up),
+        ("fill", 0.9, -side - 0.8 * front + 0.6 * up),
     ):
         scene.add_light_directional(
             f"/light/{name}", intensity=intensity, cast_shadow=name == "sun", position=tuple((4.0 * way).tolist())

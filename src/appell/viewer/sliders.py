@@ -36,6 +36,10 @@ REACHED = 1e-6
 """The largest difference between a driven coordinate and its slider [rad, m]."""
 
 
+UNMOVED = 1e-9
+"""Differences below this are rounding: the robot stays where it is [rad, m]."""
+
+
 class Slider(NamedTuple):
     """One slider: its label, its range, its unit, and the joint's limits, infinite where there are none."""
 
@@ -145,7 +149,7 @@ class SliderSet:
         n, step = len(self._robot.driven), np.zeros(self._robot.nv)
         step[:n] = self._robot.difference(q, goal)[:n]
         step[self._alone] = np.subtract(left, self.values(q)[len(wanted) - len(left) :])
-        if not step.any():
+        if np.abs(step).max(initial=0.0) <= UNMOVED:
             return q
         try:
             found = self._robot.assemble(self._followed(q, step, goal))
