@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.recursion.points import Place
-from appell.results.run import ContactInterval, Run
+from appell.results.run import ContactInterval, Impact, Run
 from appell.robot import hold
 from appell.robot.robot import Robot
 from appell.shapes.drawable import Drawable
@@ -125,7 +125,7 @@ def _forces(
     n, k = len(q), len(places)
     if not k:
         return np.zeros((n, 0, 3))
-    about = tuple(Place(body, tuple(map(float, place))) for body, place in places)  # type: ignore[arg-type]
+    about = tuple(_place(body, place) for body, place in places)
     # velocities of the points, and of the joints at limits, for one unit velocity after the other: Jᵀ, row by row
     unit = np.eye(robot.nv)
     moved = robot.evaluate("point_velocities", q[:, None], unit, about=about)
@@ -186,7 +186,8 @@ def resting_places(run: Run, drawable: Drawable) -> dict[str, tuple[int, Array]]
     """Return the points that ever rest, as a body and a place on it.
 
     A point is named for its frame, with its place in the frame behind where it has one: "foot[0, 0, -0.02]". A point
-    with a name of its own is found by its impacts: it belongs to the body on which all of them have one place.
+    with a name of its own is found by its impacts: it belongs to the body on which all of them have one place, and
+    which moves there as fast as the point did.
     """
     found: dict[str, tuple[int, Array]] = {}
     frames = drawable.robot.model.frame_index
@@ -196,16 +197,32 @@ def resting_places(run: Run, drawable: Drawable) -> dict[str, tuple[int, Array]]
             place = frames[frame].placement.apply(tuple(inside))  # type: ignore[arg-type]
             found[name] = (frames[frame].body, np.array([float(x) for x in place]))
             continue
-        struck = [(i.time, i.positions[i.points.index(name)]) for i in run.impacts if name in i.points]
-        if not struck:
-            continue
-        poses = np.array([drawable.poses(run.at(t)[0]) for t, _ in struck])
-        seen = np.array([p for _, p in struck])[:, None] - poses[:, :, :3, 3]
-        own = np.einsum("nkji,nkj->nki", poses[:, :, :3, :3], seen)
-        spread = np.ptp(own, axis=0).max(axis=-1)
-        body = int(np.argmin(spread[:-1]))
-        found[name] = (body, own[:, body].mean(axis=0))
+        struck = [(impact, impact.points.index(name)) for impact in run.impacts if name in impact.points]
+        if struck:
+            found[name] = _struck_place(run, drawable, struck)
     return found
+
+
+def _struck_place(run: Run, drawable: Drawable, struck: list[tuple[Impact, int]]) -> tuple[int, Array]:
+    """Return the body and the place on it of a point, given the impacts that it is part of, and where in each."""
+    q = [run.at(impact.time)[0] for impact, _ in struck]
+    poses = np.array([drawable.poses(x) for x in q])[:, :-1]
+    seen = np.array([impact.positions[k] for impact, k in struck])[:, None] - poses[:, :, :3, 3]
+    own = np.einsum("nbji,nbj->nbi", poses[:, :, :3, :3], seen)
+    places = own.mean(axis=0)
+    about = tuple(_place(body, place) for body, place in enumerate(places))
+    cost = np.ptp(own, axis=0).max(axis=-1)
+    for (impact, k), x in zip(struck, q, strict=True):
+        before = impact.slip[k] - impact.approach[k] * impact.normals[k]
+        speeds = drawable.robot.evaluate("point_velocities", x, impact.v_before, about=about)
+        cost += np.linalg.norm(speeds - before, axis=-1)
+    body = int(np.argmin(cost))
+    return body, places[body]
+
+
+def _place(body: int, place: Array) -> Place:
+    x, y, z = map(float, place)
+    return Place(body, (x, y, z))
 
 
 def _named(point: str) -> tuple[str, list[float]]:
