@@ -32,7 +32,9 @@ def block(tmp_path: Any) -> appell.Robot:
 
 
 @pytest.mark.parametrize(("friction", "speed"), [(0.0, 0.3), (0.4, 3.0)], ids=["smooth", "sliding"])
-def test_the_floor_carries_the_weight_and_friction_opposes_the_slip(tmp_path: Any, friction: float, speed: float) -> None:
+def test_the_floor_carries_the_weight_and_friction_opposes_the_slip(
+    tmp_path: Any, friction: float, speed: float
+) -> None:
     robot = block(tmp_path)
     run = appell.simulate(
         robot, [0.0, 0.6], [speed, 0.0], 0.35, walls=[FLOOR], restitution=0.0, friction=friction, points=["foot"]

@@ -133,7 +133,12 @@ class Drag:
         self.to(matrix(rotation, event.target.position), is_held=event.phase != "end")
 
     def _motions(self, frame: str) -> tuple[Array, Array]:
-        """Return the directions (3, k) in which a frame's origin moves, and about which the frame turns."""
+        """Return the directions (3, k) in which a frame's origin moves, and about which the frame turns.
+
+        A floating base may stand any way: its robot moves in all directions.
+        """
+        if self._base:
+            return np.eye(3), np.eye(3)
         rng = np.random.default_rng(0)
         found = [self._robot.jacobian(q, frame) for q in (self._robot.random(rng) for _ in range(SAMPLES))]
         jacobian = np.concatenate(found, axis=1)
@@ -146,7 +151,8 @@ class Drag:
         if frame == NONE:
             return POSE
         linear, _ = self._motions(frame)
-        jacobian = self._robot.jacobian(self._robot.random(np.random.default_rng(0)), frame)
+        robot = self._on_fixed_base[0] if self._has_base_apart(frame) else self._robot
+        jacobian = robot.jacobian(robot.random(np.random.default_rng(0)), frame)
         rank = int(np.linalg.matrix_rank(jacobian, tol=1e-6 * np.abs(jacobian).max(initial=1e-300)))
         return POSE if rank == 6 or not linear.any() else POSITION
 
