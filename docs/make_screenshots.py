@@ -82,8 +82,8 @@ def ghost() -> Viewer:
     """Show an arm that carries a load its controller does not know, beside the trajectory it should follow."""
     robot = appell.load(ROBOTS / "ur_description" / "urdf" / "ur5_robot.urdf")
     wanted = appell.trajectory.JointLine([0.2, -1.6, 1.9, -1.8, -1.57, 0.0], [1.6, -1.0, 1.2, -1.2, -1.57, 0.0], 2.0)
-    law = appell.control.Tracking(robot, wanted, kp=30.0, kd=11.0)
-    loaded = robot.with_payload("tool0", 6.0, (0.0, 0.0, 0.05))
+    law = appell.control.Tracking(robot, wanted, kp=60.0, kd=15.5)
+    loaded = robot.with_payload("tool0", 4.0, (0.0, 0.0, 0.05))
     run = appell.simulate(loaded, *wanted(0.0)[:2], 2.5, control=law)
     viewer = opened(run, reference=wanted, traces=["tool0"], source=robot.model.source)
     viewer.seek(1.4)
