@@ -129,16 +129,18 @@ def test_a_white_robot_is_neither_washed_out_nor_lost_before_the_background(cube
     (client,) = cube.viewer._server.get_clients().values()
     centre = np.array([0.0, 0.0, 0.5])
 
-    def shades() -> list[float]:
+    def shades() -> list[Any]:
         found = picture(cube.page)
         towards = np.sign(np.array(client.camera.position) - centre)
         places = [pixel(cube.viewer, cube.page, centre + 0.5 * towards[k] * np.eye(3)[k]) for k in range(3)]
         corner = (20.0, 20.0)  # of the background
-        return [float(np.median(found[int(y) - 2 : int(y) + 3, int(x) - 2 : int(x) + 3])) for x, y in (*places, corner)]
+        spots = [found[int(y) - 2 : int(y) + 3, int(x) - 2 : int(x) + 3] for x, y in (*places, corner)]
+        return [np.median(spot, axis=(0, 1)) for spot in spots]
 
     def is_clear() -> bool:
         found = shades()
-        return max(found) < 250.0 and min(abs(a - b) for k, a in enumerate(found) for b in found[:k]) > 6.0
+        contrasts = [np.abs(a - b).max() for k, a in enumerate(found) for b in found[:k]]
+        return bool(np.max(found) < 250.0 and min(contrasts) > 8.0)
 
     cube.page.locator(".mantine-Notification-closeButton").first.click()
     assert until(is_clear, cube.page), shades()

@@ -62,7 +62,8 @@ class Figure:
                 # the back of a translucent shape would be seen through its front
                 side="double" if _opacity(piece.colour, tint) is None else "front",
                 cast_shadow=tint is None,
-                receive_shadow=tint is None,
+                # shadows of a mesh on itself have the grain of the shadow map, which hides its shading
+                receive_shadow=False,
             )
             for k, piece in enumerate(pieces)
         ]
@@ -71,7 +72,7 @@ class Figure:
         sticks, tint = self._drawable.stick_figure, self._tint
         if sticks is None:
             return
-        style: dict[str, Any] = {"lod": "off", "side": "double", "cast_shadow": tint is None}
+        style: dict[str, Any] = {"lod": "off", "side": "double", "cast_shadow": tint is None, "receive_shadow": False}
         if tint is not None:
             style["opacity"] = tint.opacity
 

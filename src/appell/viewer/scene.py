@@ -93,8 +93,8 @@ class Scene:
 def light(server: Any, up: Array) -> None:
     """Set background and lights: a sky and two lamps, of which one casts shadows.
 
-    A white surface that faces the brighter lamp reflects just less light than the page can show, and one turned away
-    reflects less than half of that: edges of white robots stay visible. viser's own environment map is off: the page
+    A white surface that faces the brighter lamp is just below the white of the page, and surfaces at right angles to it
+    are clearly darker: edges of white robots stay visible. viser's own environment map is off: the page
     fades in once that is loaded, which takes a second, and stays faint where two of them come one after the other.
     """
     scene = server.scene
@@ -105,10 +105,10 @@ def light(server: Any, up: Array) -> None:
     scene.set_background_image(np.repeat(gradient, 8, axis=1).astype(np.uint8), format="png")
     side = np.eye(3)[int(np.argmin(np.abs(up)))]
     front = np.cross(up, side)
-    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(120, 116, 110), intensity=1.3)
+    scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(120, 116, 110), intensity=0.9)
     for name, intensity, way in (
-        ("sun", 3.5, 0.9 * side - 0.5 * front + 1.7 * up),
-        ("fill", 0.9, -side - 0.8 * front + 0.6 * up),
+        ("sun", 3.3, side - 0.25 * front + 1.4 * up),
+        ("fill", 0.5, -side - 0.8 * front + 0.6 * up),
     ):
         scene.add_light_directional(
             f"/light/{name}", intensity=intensity, cast_shadow=name == "sun", position=tuple((4.0 * way).tolist())
