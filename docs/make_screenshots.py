@@ -160,7 +160,7 @@ def page_of(url: str) -> Iterator[Any]:
         )
         close = page.locator(".mantine-Notification-closeButton")
         if close.count():
-            close.first.click()
+            close.first.dispatch_event("click")
         time.sleep(3.0)
         yield page
         browser.close()

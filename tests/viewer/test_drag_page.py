@@ -19,7 +19,7 @@ def grab(page: Any, place: Callable[[], tuple[float, float]], is_held: Callable[
     for _ in range(40):
         note = page.locator(".mantine-Notification-closeButton")  # that it draws in software
         if note.count():
-            note.first.click()
+            note.first.dispatch_event("click")
         x, y = place()  # the page reports its camera a little after it is drawn
         page.mouse.move(x - 1.0, y)
         page.mouse.move(x, y)

@@ -241,4 +241,4 @@ def test_the_legend_of_arrows_gives_the_length_of_a_round_value() -> None:
     value, length = arrows.legend("N").split(" ≙ ")
     assert value == "50 N"
     assert float(length.split()[0]) == pytest.approx(1000.0 * 50.0 * arrows.length, rel=1e-2)
-    assert arrows.length * 70.0 == pytest.approx(0.6)
+    assert arrows.length * 70.0 == pytest.approx(0.4)

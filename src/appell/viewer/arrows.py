@@ -11,34 +11,47 @@ from appell.shapes.palette import linear
 from appell.spatial.scalar import Array
 from appell.viewer.html import small
 
-LONGEST = 0.3
-"""The arrow of the greatest vector while the scale is 1, in sizes of the picture."""
+LENGTH = 0.2
+"""The arrow of a typical vector while the scale is 1, in sizes of the picture."""
 SHORTEST = 0.004
 """Arrows shorter than this are not drawn, in sizes of the picture."""
 
 
-class Arrows:
-    """Arrows under one name of the scene; `greatest` [N or N·s] is drawn LONGEST sizes long at scale 1."""
+def typical_norm(vectors: Sequence[Array]) -> float:
+    """Return the geometric mean of the median and the greatest norm of vectors, those of norm zero left out.
 
-    def __init__(self, server: Any, name: str, colour: tuple[int, int, int], size: float, greatest: float) -> None:
+    By the greatest alone, a single hard impact would hide all others; by the median alone, it would leave the picture.
+
+    >>> typical_norm([np.array([1.0, 0.0]), np.array([0.0, 4.0]), np.array([0.0, 1.0]), np.zeros(2)])
+    2.0
+    """
+    norms = [float(np.linalg.norm(vector)) for vector in vectors]
+    moved = [norm for norm in norms if norm > 0.0]
+    return float(np.sqrt(np.median(moved) * max(moved))) if moved else 0.0
+
+
+class Arrows:
+    """Arrows under one name of the scene; a vector of norm `typical` [N or N·s] is drawn LENGTH sizes long."""
+
+    def __init__(self, server: Any, name: str, colour: tuple[int, int, int], size: float, typical: float) -> None:
         self._server, self._name, self._size = server, name, size
         red, green, blue = (x / 255.0 for x in colour)
         self._colour = linear((red, green, blue, 1.0))
         self._handle: Any = None
-        self.greatest = greatest
+        self.typical = typical
         self.scale = 1.0
 
     @property
     def length(self) -> float:
         """Return the length [m] of the arrow of a unit vector."""
-        return self.scale * LONGEST * self._size / self.greatest if self.greatest > 0.0 else 0.0
+        return self.scale * LENGTH * self._size / self.typical if self.typical > 0.0 else 0.0
 
     def legend(self, unit: str) -> str:
         """Return the scale in words: a round value, and the length of its arrow."""
-        if not self.greatest:
+        if not self.typical:
             return ""
-        power = 10.0 ** np.floor(np.log10(self.greatest))
-        value = max(step * power for step in (1.0, 2.0, 5.0) if step * power <= self.greatest * (1.0 + 1e-12))
+        power = 10.0 ** np.floor(np.log10(self.typical))
+        value = max(step * power for step in (1.0, 2.0, 5.0) if step * power <= self.typical * (1.0 + 1e-12))
         return f"{value:g} {unit} ≙ {1000.0 * value * self.length:.3g} mm"
 
     def draw(self, places: Sequence[Array], vectors: Sequence[Array]) -> None:
@@ -66,7 +79,7 @@ class ArrowScale:
     """The slider of the arrows' lengths, and the legend below it."""
 
     def __init__(self, server: Any, kinds: list[tuple[str, Arrows, str]], wake: Callable[[], None]) -> None:
-        self._kinds = [kind for kind in kinds if kind[1].greatest > 0.0]
+        self._kinds = [kind for kind in kinds if kind[1].typical > 0.0]
         gui = server.gui
         with gui.add_folder("Arrows", visible=bool(self._kinds)):
             self.slider = gui.add_slider("Scale", 0.1, 5.0, 0.1, 1.0, hint="length of the arrows")

@@ -12,7 +12,7 @@ from appell.results.run import Impact, Run
 from appell.shapes.drawable import Drawable
 from appell.shapes.palette import HIT, REST
 from appell.spatial.scalar import Array
-from appell.viewer.arrows import Arrows, ArrowScale
+from appell.viewer.arrows import Arrows, ArrowScale, typical_norm
 from appell.viewer.contact_forces import Contact, run_contacts
 from appell.viewer.scene import Box
 
@@ -57,8 +57,8 @@ class Contacts:
         self._server, self._box = server, box
         self._impacts = point_impacts(run, drawable)
         self.contacts = run_contacts(run, drawable)
-        struck = max((float(np.linalg.norm(one.impulse)) for one in self._impacts), default=0.0)
-        pressed = max((float(np.linalg.norm(c.forces, axis=1).max()) for c in self.contacts), default=0.0)
+        struck = typical_norm([one.impulse for one in self._impacts])
+        pressed = typical_norm([force for contact in self.contacts for force in contact.forces])
         self._struck = Arrows(server, "/impacts/arrows", HIT, box.size, struck)
         self._pressed = Arrows(server, "/contacts/arrows", REST, box.size, pressed)
         self._scale = ArrowScale(
@@ -90,7 +90,7 @@ class Contacts:
         for handle in self._handles:
             handle.remove()
         self._handles = [
-            scene.add_icosphere(f"/impacts/{k}", 0.023 * size, HIT, position=one.place, cast_shadow=False)
+            scene.add_icosphere(f"/impacts/{k}", 0.015 * size, HIT, position=one.place, cast_shadow=False)
             for k, one in enumerate(struck)
         ]
         self._struck.draw([one.place for one in struck], [one.impulse for one in struck])
