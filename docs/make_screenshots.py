@@ -114,6 +114,7 @@ def tree() -> Viewer:
     run = appell.simulate(robot, START, np.zeros(robot.nv), 2.0, walls=[appell.walls.Circle(RADIUS)])
     viewer = opened(run)
     viewer.seek(run.impacts[0].time + 0.004)
+    viewer.page.contacts.scale.slider.value = 3.0
     return viewer
 
 

@@ -105,7 +105,7 @@ def test_contacts_are_marked_on_the_wall_with_their_forces(resting: appell.Run) 
         arrows = scene.get_handle_by_name("/contacts/arrows")
         assert len(arrows.points) == len(page.contacts.closed(t))
         before = np.diff(arrows.points, axis=1)
-        page.contacts._scale.slider.value = 2.0
+        page.contacts.scale.slider.value = 2.0
         page.tick(0.0)
         assert np.allclose(np.diff(arrows.points, axis=1), 2.0 * before, rtol=1e-5)
 

@@ -61,7 +61,7 @@ class Contacts:
         pressed = typical_norm([force for contact in self.contacts for force in contact.forces])
         self._struck = Arrows(server, "/impacts/arrows", HIT, box.size, struck)
         self._pressed = Arrows(server, "/contacts/arrows", REST, box.size, pressed)
-        self._scale = ArrowScale(
+        self.scale = ArrowScale(
             server, [("impulses", self._struck, "N·s"), ("contact forces", self._pressed, "N")], wake
         )
         self._shown: tuple[Any, ...] = ()
@@ -75,7 +75,7 @@ class Contacts:
 
     def update(self, t: float, lasting: float, poses: Array) -> None:
         """Show impacts of the last `lasting` seconds, marks where points struck before, and contact forces."""
-        self._scale.update()
+        self.scale.update()
         recent = tuple(k for k, one in enumerate(self._impacts) if 0.0 <= t - one.time < lasting)
         past = sum(one.time <= t for one in self._impacts)
         self._show_contacts(self.closed(t), t, poses)
@@ -90,7 +90,7 @@ class Contacts:
         for handle in self._handles:
             handle.remove()
         self._handles = [
-            scene.add_icosphere(f"/impacts/{k}", 0.015 * size, HIT, position=one.place, cast_shadow=False)
+            scene.add_icosphere(f"/impacts/{k}", 0.02 * size, HIT, position=one.place, cast_shadow=False)
             for k, one in enumerate(struck)
         ]
         self._struck.draw([one.place for one in struck], [one.impulse for one in struck])
