@@ -21,11 +21,12 @@ pytest.importorskip("viser")
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is another thing there")
 @pytest.mark.parametrize("kind", ["robot", "run"])
 def test_the_address_is_printed_and_ctrl_c_ends_it(kind: str, tmp_path: Path) -> None:
-    shown = "two-link"
+    shown = ["two-link", "--reference", "0.1,0.2", "--drag", "link2"]
     if kind == "run":
         run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
-        shown = str(run.save(tmp_path / "run.npz"))
-    command = [sys.executable, "-c", "from appell.cli import main; main()", "view", shown, "--no-open"]
+        saved = str(run.save(tmp_path / "run.npz"))
+        shown = [saved, "--reference", saved, "--trace", "link2"]
+    command = [sys.executable, "-c", "from appell.cli import main; main()", "view", *shown, "--no-open"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     ) as process:
@@ -49,6 +50,10 @@ def test_the_address_is_printed_and_ctrl_c_ends_it(kind: str, tmp_path: Path) ->
         (["two-link", "--port", "99999"], "65535"),
         (["two-link", "--packages", "gone"], "no such folder"),
         (["gone.npz"], "file not found"),
+        (["two-link", "--reference", "gone.npz"], "file not found"),
+        (["two-link", "--reference", "1"], "expected 2 numbers"),
+        (["two-link", "--trace", "hand"], "has no frame 'hand'"),
+        (["two-link", "--drag", "hand"], "has no frame 'hand'"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(arguments: list[str], words: str) -> None:

@@ -1,10 +1,9 @@
-"""The page in a browser: what a hand does on it, the robot does, and what is seen is no blank."""
+"""The page in a browser: sliders and buttons move the robot, and the picture shows it."""
 
 from __future__ import annotations
 
 import io
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +13,7 @@ from PIL import Image
 import appell
 from appell.viewer.playback import RunPage
 from appell.viewer.viewer import Viewer
-
-PATIENCE = 60.0
+from tests.support.pages import pixel, until
 
 
 class Seen(NamedTuple):
@@ -39,14 +37,6 @@ def film(visit: Any) -> Iterator[Seen]:
     run = appell.simulate(robot, [0.0, 0.0], [0.0, 0.0], 1.0, walls=[appell.walls.Circle(1.5, axis=(0.0, 1.0, 0.0))])
     with appell.view(run, browser=False, block=False) as viewer:
         yield Seen(viewer, *visit(viewer))
-
-
-def until(is_so: Callable[[], bool], page: Any) -> bool:
-    """Wait for something to become so; the page goes on meanwhile."""
-    end = time.monotonic() + PATIENCE
-    while not is_so() and time.monotonic() < end:
-        page.wait_for_timeout(50)
-    return is_so()
 
 
 def picture(page: Any) -> Any:
@@ -116,3 +106,52 @@ def test_the_time_slider_of_the_page_seeks(film: Seen) -> None:
     assert isinstance(shown, RunPage)
     type_into(film.page, 0, "0.5")
     assert until(lambda: abs(shown.time - 0.5) < 1e-3, film.page)
+
+
+CUBE = """<robot name="cube"><link name="base"/><link name="cube">
+<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+<visual><geometry><box size="1 1 1"/></geometry><material name="white"><color rgba="1 1 1 1"/></material></visual>
+</link><joint name="hinge" type="revolute"><parent link="base"/><child link="cube"/><origin xyz="0 0 0.5"/>
+<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.fixture(scope="module")
+def cube(visit: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    file = tmp_path_factory.mktemp("cube") / "cube.urdf"
+    file.write_text(CUBE)
+    with appell.view(file, q=[0.0], browser=False, block=False) as viewer:
+        yield Seen(viewer, *visit(viewer))
+
+
+def test_a_white_robot_is_neither_washed_out_nor_lost_before_the_background(cube: Seen) -> None:
+    """The three faces of a white cube have shades of their own, none as bright as the picture can show."""
+    assert until(lambda: bool(cube.viewer._server.get_clients()), cube.page)
+    (client,) = cube.viewer._server.get_clients().values()
+    centre = np.array([0.0, 0.0, 0.5])
+
+    def shades() -> list[Any]:
+        found = picture(cube.page)
+        towards = np.sign(np.array(client.camera.position) - centre)
+        places = [pixel(cube.viewer, cube.page, centre + 0.5 * towards[k] * np.eye(3)[k]) for k in range(3)]
+        corner = (20.0, 20.0)  # of the background
+        spots = [found[int(y) - 2 : int(y) + 3, int(x) - 2 : int(x) + 3] for x, y in (*places, corner)]
+        return [np.median(spot, axis=(0, 1)) for spot in spots]
+
+    def is_clear() -> bool:
+        found = shades()
+        contrasts = [np.abs(a - b).max() for k, a in enumerate(found) for b in found[:k]]
+        return bool(np.max(found) < 250.0 and min(contrasts) > 8.0)
+
+    for note in cube.page.locator(".mantine-Notification-closeButton").all():
+        note.dispatch_event("click")
+    assert until(is_clear, cube.page), shades()
+
+
+def test_a_slider_at_its_limit_turns_red(cube: Seen) -> None:
+    type_into(cube.page, 0, "1")
+    thumb = cube.page.locator(".mantine-Slider-thumb").first
+    colour = "e => getComputedStyle(e).backgroundColor"
+    assert until(lambda: thumb.evaluate(colour) == "rgb(201, 42, 42)", cube.page)
+    type_into(cube.page, 0, "0.2")
+    assert until(lambda: thumb.evaluate(colour) != "rgb(201, 42, 42)", cube.page)
+    assert cube.errors == []

@@ -70,11 +70,11 @@ def test_the_ellipsoid_and_the_frames_are_drawn_when_asked_for() -> None:
     with opened("puma560") as viewer:
         page = viewer.page
         assert isinstance(page, RobotPage)
-        page.overlays.kind.value, page.overlays.frames.value = "inertia", True
+        page.overlays.ellipsoid.kind.value, page.overlays.frames.value = "inertia", "bodies"
         page.tick(0.0)
         assert viewer._server.scene.get_handle_by_name("/ellipsoid").visible
-        assert viewer._server.scene.get_handle_by_name("/bodies/0").show_axes
-        page.overlays.kind.value = "none"
+        assert viewer._server.scene.get_handle_by_name("/bodies/0/axes0").show_axes
+        page.overlays.ellipsoid.kind.value = "none"
         page.tick(0.0)
         assert not viewer._server.scene.get_handle_by_name("/ellipsoid").visible
 

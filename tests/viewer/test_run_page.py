@@ -13,7 +13,7 @@ from appell.errors import InputError
 from appell.papers.shafei2018 import RADIUS, START
 from appell.results.plots import thinned
 from appell.shapes.drawable import drawable
-from appell.viewer.impacts import Contacts, blows
+from appell.viewer.impacts import point_impacts
 from appell.viewer.playback import RunPage
 from appell.viewer.plots import Plot
 from appell.viewer.scene import Box
@@ -78,26 +78,37 @@ def test_a_run_cannot_be_moved_by_hand(viewer: Viewer) -> None:
         viewer.show([0.0])
 
 
-def test_blows_are_where_and_as_strong_as_the_run_says(run: appell.Run) -> None:
+def test_impacts_of_points_are_at_the_wall_and_push_inwards(run: appell.Run) -> None:
     assert run.robot is not None
-    found = blows(run, drawable(run.robot))
+    found = point_impacts(run, drawable(run.robot))
     assert len(found) == sum(len(impact.points) for impact in run.impacts)
-    for blow in found:
-        assert np.linalg.norm(blow.place) == pytest.approx(RADIUS, abs=1e-6)
-        assert blow.push @ blow.place < 0.0  # the wall pushes inwards
+    for one in found:
+        assert np.linalg.norm(one.place) == pytest.approx(RADIUS, abs=1e-6)
+        assert one.impulse @ one.place < 0.0
 
 
-def test_resting_points_are_marked_where_they_rest() -> None:
+@pytest.fixture(scope="module")
+def resting() -> appell.Run:
     robot, wall = appell.load("shafei-tree"), appell.walls.Circle(RADIUS)
-    run = appell.simulate(robot, START, np.zeros(robot.nv), 0.6, walls=[wall], restitution=0.0)
-    assert run.rests
-    rest = run.rests[-1]
-    t = 0.5 * (rest.start + rest.end)
-    drawn = drawable(robot)
-    marks = _Scene()
-    Contacts(marks, run, drawn, Box(-np.ones(3), np.ones(3))).update(t, 0.1, drawn.poses(run.at(t)[0]))
-    (place,) = [made["position"] for name, made in marks.made if name.startswith("/rests")][:1]
-    assert wall.gap(np.asarray(place)) == pytest.approx(0.0, abs=1e-6)
+    return appell.simulate(robot, START, np.zeros(robot.nv), 0.6, walls=[wall], restitution=0.0)
+
+
+def test_contacts_are_marked_on_the_wall_with_their_forces(resting: appell.Run) -> None:
+    t = 0.5 * (resting.rests[-1].start + resting.rests[-1].end)
+    with appell.view(resting, browser=False, block=False) as opened:
+        opened._loop.stop()
+        page, scene = opened.page, opened._server.scene
+        assert isinstance(page, RunPage)
+        page.seek(t)
+        page.tick(0.0)
+        place = np.asarray(scene.get_handle_by_name("/contacts/0").position)
+        assert resting.walls[0].gap(place) == pytest.approx(0.0, abs=1e-6)
+        arrows = scene.get_handle_by_name("/contacts/arrows")
+        assert len(arrows.points) == len(page.contacts.closed(t))
+        before = np.diff(arrows.points, axis=1)
+        page.contacts.scale.slider.value = 2.0
+        page.tick(0.0)
+        assert np.allclose(np.diff(arrows.points, axis=1), 2.0 * before, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +173,7 @@ def test_a_run_without_states_or_robot_is_told(run: appell.Run) -> None:
 
     with pytest.raises(InputError, match="no robot"):
         appell.view(replace(run, robot=None), browser=False, block=False)
-    with pytest.raises(InputError, match="a run begins where it began"):
+    with pytest.raises(InputError, match="a run has its own configurations"):
         appell.view(run, q=[0.0], browser=False, block=False)
 
 

@@ -15,6 +15,12 @@ from appell.viewer.view import view
 
 Shown = Annotated[str, argument("ROBOT", "A robot file, a catalogue name such as puma560, or the .npz file of a run.")]
 Start = Annotated[str | None, option("-q", "Q", "Initial configuration, e.g. 0.1,0.2,0.3.")]
+Reference = Annotated[
+    str | None,
+    option("--reference", "RUN", "Run (.npz) that a ghost robot shows; for a robot, a configuration."),
+]
+Traces = Annotated[list[str] | None, option("--trace", "FRAME", "Frame whose path is drawn; repeatable.")]
+Drag = Annotated[str | None, option("--drag", "FRAME", "Frame of a robot that carries the gizmo.")]
 Packages = Annotated[
     list[Path] | None, option("--packages", "DIR", "Folder of the ROS packages with the meshes; repeatable.")
 ]
@@ -27,24 +33,27 @@ Page = Annotated[Path | None, option("--html", "FILE", "Write a run as one .html
 
 
 @with_robot_options
-def command(  # a command has as many arguments as options
+def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
     options: RobotOptions,
     robot: Shown,
     q: Start = None,
+    reference: Reference = None,
+    trace: Traces = None,
+    drag: Drag = None,
     packages: Packages = None,
     source: Source = None,
     port: Port = 0,
     no_open: NoOpen = False,
     html: Page = None,
 ) -> None:
-    """Show a robot with sliders, or play a run, in the browser.
+    """Show a robot with sliders and a gizmo, or play a run, in the browser.
 
     Ctrl-C stops the server, which only this machine can reach. Meshes are read from --packages, from the package or
     folder of the robot file and from ROS_PACKAGE_PATH; other files are listed and not read.
 
     With --html a run becomes one file that plays it in any browser, without a server or a network.
 
-    Example: appell view puma560
+    Example: appell view puma560 --drag link6
     """
     shown: Robot | Run
     check_endings({"--html": (html, (".html", ".htm"))})
@@ -60,4 +69,18 @@ def command(  # a command has as many arguments as options
         shown, remarks = options.load()
         warn(remarks)
         start = None if q is None else numbers("-q", q, shown.nq)
-    view(shown, q=start, source=source, packages=packages or (), port=port, browser=not no_open)
+    ghost: Run | list[float] | None = None
+    if reference is not None:
+        is_run = reference.lower().endswith(".npz")
+        ghost = Run.load(reference) if is_run else numbers("--reference", reference, shown.nq)
+    view(
+        shown,
+        q=start,
+        reference=ghost,
+        traces=trace or (),
+        drag=drag,
+        source=source,
+        packages=packages or (),
+        port=port,
+        browser=not no_open,
+    )

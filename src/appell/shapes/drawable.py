@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from appell.shapes.meshes import Outfit, Piece, outfit
 from appell.shapes.mjcf import mjcf_outfit
 from appell.shapes.palette import upward
 from appell.shapes.stick_figure import StickFigure, plates, stick_figure, wheels
-from appell.shapes.visuals import urdf_looks
+from appell.shapes.visuals import Looks, urdf_looks
 from appell.spatial.scalar import Array
 
 XML = (".urdf", ".xml", ".mjcf")
@@ -29,7 +30,8 @@ XML = (".urdf", ".xml", ".mjcf")
 class Drawable(NamedTuple):
     """What is drawn of a robot: `names` of its bodies, `pieces` on them, the `stick_figure` in place of shapes, if any.
 
-    `up` is the way against gravity, `remarks` say what could not be drawn.
+    `up` is the way against gravity, `remarks` say what could not be drawn. `collisions` reads the collision shapes of
+    the robot's file; None for a robot without a file of shapes.
     """
 
     robot: Robot
@@ -38,6 +40,7 @@ class Drawable(NamedTuple):
     stick_figure: StickFigure | None
     up: Array
     remarks: Sequence[str]
+    collisions: Callable[[], Outfit] | None = None
 
     def poses(self, q: ArrayLike) -> Array:
         """Return the poses (n + 1, 4, 4) of the bodies and, last, of the world."""
@@ -70,24 +73,34 @@ def drawable(
     [[0, 1], [1, 2]]
     """
     model = robot.model
-    dressed = _outfit(model, source, packages)
+    file, folders = _file(model, source), _folders(packages)
+    dressed, collisions = (Outfit([], set(), []), None) if file is None else _outfits(model, file, folders)
     wanted = dressed.bare if dressed.pieces else set(range(len(model.bodies)))
     rods = stick_figure(model, body_poses(robot, robot.neutral()), wanted) if wanted else None
     pieces = [*dressed.pieces, *((*plates(model, rods), *wheels(model)) if rods is not None else ())]
-    return Drawable(robot, robot.link_names, pieces, rods, upward(model.gravity), dressed.remarks)
+    return Drawable(robot, robot.link_names, pieces, rods, upward(model.gravity), dressed.remarks, collisions)
 
 
-def _outfit(model: Model, source: str | os.PathLike[str] | None, packages: Iterable[str | os.PathLike[str]]) -> Outfit:
+def _file(model: Model, source: str | os.PathLike[str] | None) -> Path | None:
+    """Return the file that has a robot's shapes; None for a robot without one."""
+    file = Path(source if source is not None else model.source)
+    if source is not None and not file.is_file():
+        raise InputError(f"view: source: there is no file '{file}'; name the robot's URDF or MJCF file")
+    return file if file.suffix.lower() in XML and file.is_file() else None
+
+
+def _folders(packages: Iterable[str | os.PathLike[str]]) -> list[Path]:
     folders = [Path(folder).expanduser() for folder in packages]
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"view: packages: there is no folder '{folder}'; name one that holds the meshes' package")
-    file = Path(source if source is not None else model.source)
-    if source is not None and not file.is_file():
-        raise InputError(f"view: source: there is no file '{file}'; name the robot's URDF or MJCF file")
-    if file.suffix.lower() not in XML or not file.is_file():
-        return Outfit([], set(), [])
+    return folders
+
+
+def _outfits(model: Model, file: Path, folders: list[Path]) -> tuple[Outfit, Callable[[], Outfit]]:
+    """Return the visual shapes of a file, and a function that reads its collision shapes."""
     finder = Finder(file, folders)
     if outermost(file) == "mujoco":
-        return mjcf_outfit(model, file, finder)
-    return outfit(model, urdf_looks(file), finder)
+        return mjcf_outfit(model, file, finder), partial(mjcf_outfit, model, file, finder, of_collisions=True)
+    looks = urdf_looks(file)
+    return outfit(model, looks, finder), partial(outfit, model, Looks(looks.collisions, [], []), finder)

@@ -23,9 +23,10 @@ SHOWN = 3
 """Geoms of groups below this are seen; those from here on, by custom, only collide."""
 
 
-def mjcf_outfit(model: Model, path: Path, finder: Finder) -> Outfit:
+def mjcf_outfit(model: Model, path: Path, finder: Finder, *, of_collisions: bool = False) -> Outfit:
     """Return the pieces of an MJCF file's geoms: primitives and meshes, planes and height fields left out.
 
+    The geoms are those of visible groups, or, `of_collisions`, those that MuJoCo tests for collision.
     There are none where the file names files outside of the finder's folders: mujoco would read them.
     """
     given = contents(path)
@@ -37,9 +38,12 @@ def mjcf_outfit(model: Model, path: Path, finder: Finder) -> Outfit:
         names = names_of(mujoco, compiled, given.source).bodies
     except ReadError as error:
         return Outfit([], set(), [f"{error}; the robot is drawn without its shapes"])
-    seen = [g for g in range(compiled.ngeom) if compiled.geom_group[g] < SHOWN] or list(range(compiled.ngeom))
+    collide = (compiled.geom_contype | compiled.geom_conaffinity) != 0
+    chosen = np.flatnonzero(collide if of_collisions else compiled.geom_group < SHOWN).tolist()
+    if not chosen and not of_collisions:
+        chosen = list(range(compiled.ngeom))
     pieces = []
-    for g in seen:
+    for g in chosen:
         frame = model.frame_index.get(names[compiled.geom_bodyid[g]])
         if frame is None:
             continue

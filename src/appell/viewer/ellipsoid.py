@@ -1,13 +1,13 @@
-"""How readily a frame moves: the ellipsoids of inertia and of velocity at it.
+"""The ellipsoids of inertia and of manipulability at a frame.
 
-With J the frame's Jacobian, linear part, and M the inertia matrix, both are made of J W Jᵀ = Σ λᵢ uᵢuᵢᵀ and have the
-semi-axes √λᵢ along uᵢ:
+With J the linear part of the frame's Jacobian and M the mass matrix, both follow from J W Jᵀ = Σ λᵢ uᵢuᵢᵀ and have
+the semi-axes √λᵢ along uᵢ:
 
     inertia        W = M⁻¹   uᵀΛu = 1 with Λ = (J M⁻¹Jᵀ)⁻¹: long where the frame is light; 1/λᵢ is its mass there
-    manipulability W = 1     the velocities that joint velocities of length 1 give the frame
+    manipulability W = 1     the velocities of the frame for joint velocities of norm 1
 
-Where a frame's origin cannot move, as on a spherical robot's platform, the angular part of J serves, and 1/λᵢ is a
-moment of inertia.
+Where a frame's origin cannot move, as on a spherical robot's platform, J is the angular part, and 1/λᵢ is a moment of
+inertia.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from appell.spatial.scalar import Array
 INERTIA, MANIPULABILITY = "inertia", "manipulability"
 KINDS = (INERTIA, MANIPULABILITY)
 STILL = 1e-12
-"""A lever [m] below which a frame's origin does not move."""
+"""A frame's origin does not move where its linear Jacobian is below this lever [m] times the angular one."""
 
 
 class Ellipsoid(NamedTuple):
-    """An ellipsoid: where it is, its axes as columns, its semi-axes √λ, longest first, and what 1/λ or √λ mean."""
+    """An ellipsoid: centre, axes as columns, semi-axes √λ, longest first, and the values 1/λ or √λ with their unit."""
 
     centre: Array
     axes: Array
@@ -76,7 +76,7 @@ def end_effector(robot: Robot) -> str:
     """
     model = robot.model
     if model.closures:
-        # in a loop the deepest body may be a rod; of the names there are, a platform is what people mean
+        # in a loop the deepest body may be a rod; a body named platform is the end effector
         named = [body.name for body in model.bodies if "platform" in body.name.lower()]
         if named:
             return named[-1]

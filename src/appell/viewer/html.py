@@ -1,4 +1,4 @@
-"""Pieces of the panel's HTML; every name of a file is escaped on its way in."""
+"""The panel's HTML; names from files are escaped."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from html import escape
 
 GREY = "#868e96"
 RED = "#c92a2a"
+AMBER = "#e67700"
 BLUE = "#0072B2"
 FRAME = "padding:0 0.9em 0.35em 0.9em;font-size:0.8em;line-height:1.45"
 
 
-def line(text: str) -> str:
-    """Return a line that asks for attention.
+def notice(text: str, colour: str) -> str:
+    """Return a line in a colour.
 
-    >>> "<b>" in line("<b>")
+    >>> "<b>" in notice("<b>", RED)
     False
     """
-    return f'<div style="{FRAME};color:{RED}">{escape(text)}</div>'
+    return f'<div style="{FRAME};color:{colour}">{escape(text)}</div>'
+
+
+def line(text: str) -> str:
+    """Return an error or a warning, in red."""
+    return notice(text, RED)
 
 
 def small(text: str) -> str:
-    """Return a line in grey."""
-    return f'<div style="{FRAME};color:{GREY}">{escape(text)}</div>'
+    """Return a remark, in grey."""
+    return notice(text, GREY)
 
 
 def heading(title: str, under: str) -> str:
-    """Return the panel's head: a name, and a line about it."""
+    """Return the heading of the panel: a name, and a line below it."""
     return (
         f'<div style="padding:0.5em 0.9em 0.4em 0.9em"><div style="font-weight:600">{escape(title)}</div>'
         f'<div style="font-size:0.8em;color:{GREY}">{escape(under)}</div></div>'
@@ -34,7 +40,7 @@ def heading(title: str, under: str) -> str:
 
 
 def bars(rows: Sequence[tuple[str, float, str, float]]) -> str:
-    """Return a table of names, values and units with a bar each, whose whole length stands for the fourth number."""
+    """Return a table of names, values, units and bars; the fourth number is the value of a full bar."""
     cell = "padding:0.05em 0.35em 0.05em 0;white-space:nowrap"
     body = "".join(
         f'<tr><td style="{cell};overflow:hidden;text-overflow:ellipsis;max-width:10em">{escape(name)}</td>'
@@ -47,7 +53,7 @@ def bars(rows: Sequence[tuple[str, float, str, float]]) -> str:
 
 
 def pairs(rows: Sequence[tuple[str, str]]) -> str:
-    """Return a table of names and what belongs to them."""
+    """Return a table of names and values."""
     body = "".join(
         f'<tr><td style="padding-right:0.8em;color:{GREY};white-space:nowrap">{escape(name)}</td>'
         f'<td style="font-variant-numeric:tabular-nums">{escape(value)}</td></tr>'

@@ -1,4 +1,4 @@
-"""The one thread that draws: the page's buttons and sliders only say what is wanted, and wake it."""
+"""The one thread that draws; buttons and sliders of the page store their requests and wake it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable
 
 RATE = 60.0
-"""Pictures a second at most."""
+"""The greatest number of pictures per second."""
 
 
 class Loop:
-    """Calls `tick` with the seconds since the last call: when woken, and RATE times a second while it returns True.
+    """Calls `tick` with the seconds since the last call: when woken, and RATE times per second while it returns True.
 
-    What is wanted twice before it was drawn once is drawn once, so a slow robot does not lag behind its sliders.
+    Requests that arrive while a picture is drawn are drawn together, so that a slow robot does not lag behind its
+    sliders.
     """
 
     def __init__(self, tick: Callable[[float], bool]) -> None:
@@ -23,16 +24,16 @@ class Loop:
         self._thread = threading.Thread(target=self._run, name="appell view", daemon=True)
 
     def start(self) -> None:
-        """Begin, with one call."""
+        """Start the thread; the first call follows at once."""
         self._woken.set()
         self._thread.start()
 
     def wake(self) -> None:
-        """Ask for a call."""
+        """Request a call."""
         self._woken.set()
 
     def stop(self) -> None:
-        """End; returns when the last call has."""
+        """Stop the thread, and wait for the last call."""
         self._over.set()
         self._woken.set()
         if self._thread is not threading.current_thread() and self._thread.is_alive():
@@ -55,7 +56,7 @@ class Loop:
                 self._over.wait(rest)
 
     def _ticked(self, seconds: float) -> bool:
-        """Return whether to be called again soon; what one call cannot draw must not keep the next from being drawn."""
+        """Call `tick` once; an error in one picture must not prevent the next."""
         try:
             return self._tick(seconds)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""The page of a run: play, pause, scrub; curves with a line where the film is; impacts as they happen."""
+"""The page of a run: play, pause, scrub; curves with a marker at the current time; impacts and contact forces."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.results.animation import PLANES, scene
+from appell.results.quantities import SLIDES, measures
 from appell.results.run import Run
-from appell.robot.robot import Robot
 from appell.shapes.drawable import Drawable
 from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
+from appell.viewer.figure import GHOST, Figure
 from appell.viewer.html import heading, pairs, small
 from appell.viewer.impacts import Contacts
+from appell.viewer.limits import limit_line, robot_limits
+from appell.viewer.options import PageOptions
 from appell.viewer.overlays import Overlays
 from appell.viewer.plots import CURVES, UNITS, Plot, quantity
 from appell.viewer.scene import Box, Scene
@@ -25,36 +28,42 @@ from appell.viewer.walls import draw_walls
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 FLASH = 0.5
-"""How long an impact is seen [s of the film]."""
+"""How long an impact is shown [s of the film]."""
 SLOWEST = 4.0
-"""A run that is shorter [s] is played slower by itself, to last about as long."""
+"""A shorter run [s] is played in slow motion unless another speed is chosen, to last about as long."""
 MARKS = 15.0
-"""How often a second the curves' markers move."""
+"""Updates of the curves' markers per second."""
 SEEN = 400
-"""Moments of a run by which the camera is set."""
+"""Samples of a run that the camera's box contains, and points of a frame's path."""
 
 
 class RunPage:
     """A run that is played."""
 
-    def __init__(self, server: Any, drawable: Drawable, run: Run, robot: Robot, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, server: Any, drawable: Drawable, run: Run, options: PageOptions, wake: Callable[[], None]
+    ) -> None:
         self._server, self._drawable, self._run, self._wake = server, drawable, run, wake
         self._begin, self._end = float(run.t[0]), float(run.t[-1])
         self.time = self._begin
         self.is_playing = False
-        self._clock = threading.Lock()  # buttons and film both set the time, each in a thread of its own
+        self._clock = threading.Lock()  # buttons and film set the time, each in a thread of its own
         self.q: Array = run.at(self._begin)[0]
         self._scene = Scene(server, drawable, drawable.poses(self.q))
         box, across = _seen(run, self._scene.box, drawable)
         self._scene.box = box
         self._scene.look(box, across)
+        self._reference, self._ghost = options.reference, None
+        if self._reference is not None:
+            self._ghost = Figure(server, drawable, drawable.poses(self._reference.at(self._begin)), "/ghost", GHOST)
         remarks = draw_walls(server, run.walls, box, across is not None)
-        self._contacts = Contacts(server, run, drawable, box)
         self._since_mark = 0.0
         self._shown_curves = ""
-        self._fill(robot, [*drawable.remarks, *remarks])
+        self._fill([*drawable.remarks, *remarks])
+        for frame in options.traces:
+            self.overlays.traces.add(frame)
 
-    def _fill(self, robot: Robot, remarks: list[str]) -> None:
+    def _fill(self, remarks: list[str]) -> None:
         gui, run = self._server.gui, self._run
         gui.add_html(heading(run.robot_name, _about(run)))
         with gui.add_folder("Film"):
@@ -68,13 +77,15 @@ class RunPage:
             self.loop = gui.add_checkbox("Loop", True)
             self._jump = gui.add_button_group("Impact", ("Previous", "Next"), visible=bool(run.impacts))
             self._state = gui.add_html("")
+            self._limits = gui.add_html("", visible=False)
         with gui.add_folder("Curves"):
             self.curves = gui.add_dropdown("Show", tuple(CURVES), initial_value=_curves(run))
             self._upper, self._lower = Plot(self._server, 150), Plot(self._server, 110)
             self._folder = gui.add_folder(None)
             with gui.add_folder(None):
                 self._lower.show(run.t, run.energy[:, None], ["energy"], "energy [J]")
-        self.overlays = Overlays(self._server, self._scene, robot, self._wake)
+        self.contacts = Contacts(self._server, run, self._drawable, self._scene.box, self._wake)
+        self.overlays = Overlays(self._server, self._scene, self._drawable, self._wake, self._paths)
         for remark in (*remarks, *run.notes, *([run.ended_early] if run.ended_early else [])):
             gui.add_html(small(remark))
         self.play.on_click(lambda _: self.toggle())
@@ -83,7 +94,15 @@ class RunPage:
         for handle in (self.speed, self.curves):
             handle.on_update(lambda _: self._wake())
 
-    # What the page's buttons do
+    def _paths(self, frame: str) -> list[Array]:
+        """Return the path of a frame's origin, and that of the reference where there is one."""
+        t = np.linspace(self._begin, self._end, SEEN)
+        paths = [self._run.at(t)[0]]
+        if self._reference is not None and self._reference.has_time:
+            paths.append(np.array([self._reference.at(x) for x in t.tolist()]))
+        return [np.asarray(self._drawable.robot.pose(q, frame))[:, :3, 3] for q in paths]
+
+    # The buttons
 
     def toggle(self) -> None:
         """Play, or pause."""
@@ -101,11 +120,11 @@ class RunPage:
         self._wake()
 
     def show(self, q: ArrayLike) -> None:
-        """Raise: a run goes its own way."""
+        """Raise: the configurations of a run are fixed."""
         raise InputError("viewer.show: the page shows a run, whose configurations are its own; use viewer.seek(t)")
 
     def _scrub(self, event: Any) -> None:
-        if event.client is not None:  # moved by a hand, not by the film
+        if event.client is not None:  # moved by the user, not by the film
             self.seek(event.target.value)
 
     def _go(self, which: str) -> None:
@@ -116,10 +135,10 @@ class RunPage:
         else:
             self.seek(next((t for t in reversed(times) if t < self.time - slack), self._begin))
 
-    # What is drawn
+    # The picture
 
     def tick(self, seconds: float) -> bool:
-        """Go on in time if playing, and draw the moment."""
+        """Advance the time if playing, and draw the robot at it."""
         speed = float(self.speed.value.rstrip("×"))
         with self._clock:
             if self.is_playing:
@@ -131,7 +150,7 @@ class RunPage:
             self._show_curves()
             self._upper.mark(self.time)
             self._lower.mark(self.time)
-            self._tell()
+            self._show_state()
         label = "Pause" if self.is_playing else "Play"
         if self.play.label != label:
             self.play.label, self.play.icon = label, f"player-{label.lower()}"
@@ -152,7 +171,9 @@ class RunPage:
         self.q = self._run.at(self.time)[0]
         poses = self._drawable.poses(self.q)
         self._scene.place(poses)
-        self._contacts.update(self.time, FLASH * speed, poses)
+        if self._ghost is not None and self._reference is not None and self._reference.has_time:
+            self._ghost.place(self._drawable.poses(self._reference.at(self.time)))
+        self.contacts.update(self.time, FLASH * speed, poses)
         self.slider.value = self.time
         self.overlays.update(self.q)
 
@@ -164,7 +185,7 @@ class RunPage:
             with self._folder:
                 self._upper.show(self._run.t, values, names, f"{name} [{UNITS[name]}]")
 
-    def _tell(self) -> None:
+    def _show_state(self) -> None:
         run, t = self._run, self.time
         struck = sum(impact.time <= t for impact in run.impacts)
         rows = [("t", f"{t:.4f} s"), ("energy", f"{np.interp(t, run.t, run.energy):.6g} J")]
@@ -173,13 +194,28 @@ class RunPage:
         resting = [f"{rest.point} on {rest.wall}" for rest in run.rests if rest.start <= t < rest.end]
         if resting:
             rows.append(("resting", ", ".join(resting)))
+        forces = [f"{c.name} {np.linalg.norm(c.at(t)):.4g} N" for c in self.contacts.closed(t)]
+        if forces:
+            rows.append(("contact", ", ".join(forces)))
+        if self._reference is not None:
+            rows.append(("off reference", self._deviation(self._reference.at(t))))
         self._state.content = pairs(rows)
+        text = limit_line(robot_limits(self._drawable.robot, self.q))
+        if text != self._limits.content:
+            self._limits.content, self._limits.visible = text, bool(text)
+
+    def _deviation(self, q: Array) -> str:
+        """Return the largest difference to a configuration, and the coordinate it belongs to."""
+        robot = self._drawable.robot
+        off = np.abs(robot.difference(q, self.q))
+        k = int(np.argmax(off))
+        unit = "m" if measures(robot, robot.independent)[k] == SLIDES else "rad"
+        return f"{off[k]:.3g} {unit}, {robot.independent[k]}"
 
 
 def _seen(run: Run, own: Box, drawable: Drawable) -> tuple[Box, Array | None]:
-    """Return the box that a run happens in, and the normal of its plane where it stays in one."""
-    robot = run.robot
-    assert robot is not None
+    """Return the box that contains a run, and the normal of its plane for a planar motion."""
+    robot = drawable.robot
     shape = skeleton(robot.model)
     q, _ = run.at(np.linspace(run.t[0], run.t[-1], SEEN))
     points = shape.positions(robot, q)[:, shape.drawn]

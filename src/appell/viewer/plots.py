@@ -1,4 +1,4 @@
-"""Curves of a run on the page, with a line where the film is."""
+"""Curves of a run on the page, with a marker at the current time."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from appell.results.style import COLOURS
 from appell.spatial.scalar import Array
 
 POINTS = 400
-"""Points of a curve; the page draws no more."""
+"""The greatest number of points of a curve on the page."""
 CURVES = {"torque": "tau", "velocity": "v", "position": "q", "acceleration": "a"}
 UNITS = {"torque": "N·m, N", "velocity": "rad/s, m/s", "position": "rad, m", "acceleration": "rad/s², m/s²"}
 LEGENDS = 7
-"""Curves up to which they have a legend."""
+"""The greatest number of curves with a legend."""
 
 
 class Plot:
     """Curves against time, and a marker.
 
-    The curves are drawn by uPlot, whose curves share their times: the marker is one more of them, with two values at
-    one time and none elsewhere.
+    uPlot draws curves that share their times: the marker is another curve, with two values at one time and none
+    elsewhere.
     """
 
     def __init__(self, server: Any, height: int) -> None:
@@ -35,7 +35,7 @@ class Plot:
         self._handle: Any = None
 
     def show(self, t: Array, curves: Array, names: Sequence[str], title: str) -> None:
-        """Draw other curves (n, k)."""
+        """Draw curves (n, k) in place of those before."""
         self._t, self._curves = thinned(t, curves, POINTS)
         low, high = _range(self._curves)
         self._low, self._high = low, high
@@ -79,7 +79,7 @@ class Plot:
 
 
 def quantity(run: Run, name: str) -> tuple[Array, list[str]]:
-    """Return curves of a run by name, and what each is called."""
+    """Return curves of a run by the name of the quantity, and their labels."""
     curves = getattr(run, CURVES[name])
     numbered = [str(k) for k in range(curves.shape[-1])]
     return curves, numbered if run.robot is None else labels(run.robot, CURVES[name])

@@ -1,4 +1,4 @@
-"""The server of the page: of this machine, for this machine.
+"""The server of the page, for this machine alone.
 
 A browser lets any site send requests to this machine, and a site may give its own name this machine's address (DNS
 rebinding). Every request, those to open a WebSocket among them, is therefore checked before it is answered: its Host,
@@ -21,9 +21,9 @@ from appell.read.extras import extra
 HOST = "127.0.0.1"
 """The loopback interface: no other machine reaches it."""
 OWN = (HOST, "localhost")
-"""What a page of this server calls it."""
+"""The host names of the server in its own pages."""
 LOG = logging.getLogger("appell.viewer")
-"""What goes wrong in single connections, such as malformed requests; printed only where a program adds a handler."""
+"""Errors of single connections, such as malformed requests; printed only where a program adds a handler."""
 LOG.addHandler(logging.NullHandler())
 LOG.propagate = False
 _STARTS = threading.Lock()
@@ -40,7 +40,7 @@ def start(port: int, title: str) -> Any:
     Raises
     ------
     InputError
-        When the port is no port or is taken.
+        When the port is invalid or taken.
     """
     viser = import_viser()
     _check(port)
@@ -49,9 +49,9 @@ def start(port: int, title: str) -> Any:
     if not is_checked():
         stop(server)
         raise AppellError(f"view: viser {viser.__version__} has no place for the check of requests; install viser 1.1")
-    # viser can open a tunnel through a server of its makers, and any page may ask for it: not here
+    # viser can open a tunnel through a server on the Internet, and any page may request it: not here
     server.request_share_url = _refuse
-    # a page that goes away leaves tasks behind whose exceptions asyncio would print
+    # a closed page leaves tasks behind whose exceptions asyncio would print
     server.get_event_loop().set_exception_handler(lambda _, context: LOG.info("%s", context))
     return server
 
@@ -63,7 +63,7 @@ def stop(server: Any) -> None:
 
 
 def address(server: Any) -> str:
-    """Return where the page is."""
+    """Return the address of the page."""
     return f"http://{HOST}:{server.get_port()}"
 
 
@@ -89,7 +89,7 @@ def _refuse(verbose: bool = True) -> None:
 def _checked_requests(protocol: str) -> Iterator[Callable[[], bool]]:
     """Make the server that viser starts meanwhile check every request; yield a function that returns whether it does.
 
-    viser has no hook for requests, so that its call of ``websockets`` is the place. Servers of others are left alone.
+    viser has no hook for requests, so its call of ``websockets`` is replaced. Other servers are unchanged.
     """
     websockets = extra("websockets.asyncio.server", "view: the viewer needs")
     serve, checked = websockets.serve, []
@@ -117,7 +117,7 @@ def _checked_requests(protocol: str) -> Iterator[Callable[[], bool]]:
 def refused(headers: Any, port: int, protocol: str) -> str | None:
     """Return why a request to a port is refused, by its headers; None where it is answered.
 
-    A missing Origin is no page's: browsers send one with every request to open a WebSocket.
+    A request without Origin is not from a page: browsers send one with every request to open a WebSocket.
 
     >>> from websockets.datastructures import Headers
     >>> refused(Headers(Host="localhost:8080", Origin="http://localhost:8080"), 8080, "viser-v1")
@@ -139,7 +139,7 @@ def refused(headers: Any, port: int, protocol: str) -> str | None:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep viser from printing: what there is to say, the viewer says itself."""
+    """Keep viser from printing; the viewer prints its own messages."""
     from rich import get_console  # noqa: PLC0415  # viser's own, when it prints
 
     console = get_console()

@@ -1,7 +1,7 @@
-"""What the sliders move: the driven coordinates of a robot.
+"""The sliders of a robot: one per driven coordinate.
 
-Those are the first of its independent velocities, as many as it has actuator forces: the joints of an open robot, the
-motors of one with loops, the Euler angles of a spherical one.
+The driven coordinates belong to the first of the independent velocities, as many as there are actuator forces: the
+joints of an open robot, the motors of a closed one, the Euler angles of a spherical one.
 """
 
 from __future__ import annotations
@@ -27,26 +27,31 @@ PARTS: dict[str, tuple[str, ...]] = {
     "planar": ("x", "y", "angle"),
     "cylindrical": ("angle", "slide"),
 }
-"""What the sliders of a joint with several are called."""
+"""The labels of the sliders of joints with several coordinates."""
 LENGTHS = ("x", "y", "z", "slide")
 TURN = math.pi
 SLIDE = 1.0
-"""How far a slider goes to either side where a joint has no limits: [rad], [m]."""
+"""The range of a slider to either side for a joint without limits: [rad], [m]."""
 REACHED = 1e-6
-"""How far a driven coordinate may be from its slider [rad, m]."""
+"""The largest difference between a driven coordinate and its slider [rad, m]."""
+
+
+UNMOVED = 1e-9
+"""Differences below this are rounding: the robot stays where it is [rad, m]."""
 
 
 class Slider(NamedTuple):
-    """One slider: its label, range and unit."""
+    """One slider: its label, its range, its unit, and the joint's limits, infinite where there are none."""
 
     label: str
     low: float
     high: float
     unit: str
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
 
 class Force(NamedTuple):
-    """A force that holds the robot: its name, its unit, and its limit, infinite where there is none."""
+    """An actuator force: its name, its unit, and its limit, infinite where there is none."""
 
     name: str
     unit: str
@@ -54,23 +59,23 @@ class Force(NamedTuple):
 
 
 class Driven(NamedTuple):
-    """A joint that sliders move, and where its coordinates stand in q."""
+    """A joint that sliders move, and the places of its coordinates in q."""
 
     joint: Joint
     at: list[int]
 
 
-def settled(robot: Robot, q: ArrayLike) -> Array:
-    """Return a configuration that somebody gave, checked, and with loops closed.
+def settled(robot: Robot, q: ArrayLike, name: str = "q") -> Array:
+    """Return a configuration given by the user, checked, with loops closed.
 
     Raises
     ------
     AppellError
-        When it has not the robot's size, a quaternion not length 1, or its loops do not close.
+        When the size is not nq, a quaternion is not of length 1, or the loops do not close.
     """
-    given = numbers(robot.name, "q", (robot.nq,), q).astype(float)
+    given = numbers(robot.name, name, (robot.nq,), q).astype(float)
     if given.shape != (robot.nq,) or not np.isfinite(given).all():
-        raise InputError(f"q: expected {robot.nq} finite numbers, got shape {given.shape}")
+        raise InputError(f"{name}: expected {robot.nq} finite numbers, got shape {given.shape}")
     return robot.assemble(given)
 
 
@@ -112,10 +117,10 @@ class SliderSet:
         reach = (0.4 * abs(here) or SLIDE) if is_length else TURN
         low = lower if math.isfinite(lower) else min(here - reach, upper - 2.0 * reach)
         high = upper if math.isfinite(upper) else max(here + reach, low + 2.0 * reach)
-        return [Slider(joint.name, low, high, "m" if is_length else "rad")]
+        return [Slider(joint.name, low, high, "m" if is_length else "rad", (lower, upper))]
 
     def start(self) -> Array:
-        """Return the neutral configuration, brought inside the limits where some robots' is outside."""
+        """Return the neutral configuration, moved within the limits where it is outside."""
         neutral = self._robot.neutral()
         at = zip(self._limited, self.values(neutral), strict=True)
         try:
@@ -124,17 +129,17 @@ class SliderSet:
             return neutral
 
     def values(self, q: Array) -> list[float]:
-        """Return where the sliders stand at q; of a joint that is driven in part, how far it has moved from neutral."""
+        """Return the sliders' values at q; for a joint driven in part, its displacement from neutral."""
         own = [x for joint, at in self._driven for x in _shown(joint.kind, q[at])]
         return [*own, *map(float, self._robot.difference(self._robot.neutral(), q)[self._alone])]
 
     def moved(self, q: Array, wanted: Sequence[float]) -> Array:
-        """Return the configuration of the sliders' values, loops followed along the way, passive modes left alone.
+        """Return the configuration for values of the sliders; loops stay closed, passive modes unchanged.
 
         Raises
         ------
         InputError
-            When the robot cannot go there: the loops do not close, or a leg does not reach.
+            When there is no such configuration: the loops do not close, or a leg does not reach.
         """
         goal, left = np.array(q, dtype=float), list(wanted)
         for joint, at in self._driven:
@@ -144,7 +149,7 @@ class SliderSet:
         n, step = len(self._robot.driven), np.zeros(self._robot.nv)
         step[:n] = self._robot.difference(q, goal)[:n]
         step[self._alone] = np.subtract(left, self.values(q)[len(wanted) - len(left) :])
-        if not step.any():
+        if np.abs(step).max(initial=0.0) <= UNMOVED:
             return q
         try:
             found = self._robot.assemble(self._followed(q, step, goal))
@@ -152,18 +157,18 @@ class SliderSet:
             found = q
         missed = np.delete(self._robot.difference(found, goal)[:n], self._alone)
         if np.abs(missed).max(initial=0.0) > REACHED:
-            raise InputError("no assembly: the loops do not close there; the slider went back")
+            raise InputError("no assembly: the loops do not close there; the slider was reset")
         return found
 
     def _followed(self, q: Array, step: Array, goal: Array) -> Array:
-        """Return where a step leads; the goal itself, to be assembled, where there is no way to it."""
+        """Return q moved by a step; the goal itself, to be assembled, where integration fails."""
         try:
             return self._robot.integrate(q, step)
         except (InputError, np.linalg.LinAlgError):
             return goal
 
     def holding(self, q: Array) -> Array:
-        """Return the actuator forces of a motion without velocities and accelerations, one per entry of `forces`."""
+        """Return the actuator forces at rest, one per entry of `forces`."""
         return self._robot.inverse_dynamics(q, np.zeros(self._robot.nv), np.zeros(len(self._robot.driven)))
 
     @property
@@ -176,13 +181,13 @@ class SliderSet:
 
 
 def _around(label: str, is_length: bool, turn: float = TURN) -> Slider:
-    """Return a slider about zero."""
+    """Return a slider whose range is centred at zero."""
     reach = SLIDE if is_length else turn
     return Slider(label, -reach, reach, "m" if is_length else "rad")
 
 
 def widened(slider: Slider, at: float) -> Slider:
-    """Return a slider that reaches a value even where limits leave it out, and that has somewhere to go."""
+    """Return a slider whose range includes a value, even outside the limits, and is not empty."""
     low, high = min(slider.low, at), max(slider.high, at)
     return slider._replace(low=low, high=high if high > low else low + 1e-3)
 

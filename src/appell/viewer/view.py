@@ -1,18 +1,19 @@
-"""Opening a page: of a robot, to move it by hand, or of a run, to play it."""
+"""Opening a page: of a robot, to move it, or of a run, to play it."""
 
 from __future__ import annotations
 
 import os
 import sys
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.display import is_notebook
 from appell.errors import InputError
 from appell.loops.load import load
+from appell.model.build import listed
 from appell.results.animation import robot_of
 from appell.results.run import Run
 from appell.robot.robot import Robot
@@ -20,8 +21,10 @@ from appell.shapes.drawable import drawable
 from appell.shapes.palette import BRAND
 from appell.viewer import server as _server
 from appell.viewer.loop import Loop
+from appell.viewer.options import PageOptions
 from appell.viewer.panel import RobotPage
 from appell.viewer.playback import RunPage
+from appell.viewer.reference import Reference
 from appell.viewer.sliders import settled
 from appell.viewer.viewer import Page, Viewer
 
@@ -29,34 +32,45 @@ WIDTH = 380
 """The panel's width in pixels."""
 
 
-def view(
+def view(  # noqa: PLR0913  # a user sets a few of many, each by name
     shown: Robot | Run | str | os.PathLike[str],
     *,
     q: ArrayLike | None = None,
+    reference: Run | Callable[[float], Any] | ArrayLike | None = None,
+    traces: Iterable[str] = (),
+    drag: str | None = None,
     source: str | os.PathLike[str] | None = None,
     packages: Iterable[str | os.PathLike[str]] = (),
     port: int = 0,
     browser: bool | None = None,
     block: bool | None = None,
 ) -> Viewer:
-    """Open a page in the browser that shows a robot, to be moved by sliders, or a run, to be played.
+    """Open a page in the browser that shows a robot, moved by sliders and a gizmo, or plays a run.
 
-    The page is served to this machine alone. It shows the meshes of the robot's file where they are found, rods from
-    joint to joint where not. Several browsers may look at it, and all see the same.
+    The page is served to this machine alone. It shows the meshes of the robot's file where they are found, otherwise
+    rods from joint to joint. All browsers that open the page show the same.
 
     Parameters
     ----------
     shown
-        A robot, a run, or what :func:`appell.load` takes: a robot's file or a name of the catalogue.
+        A robot, a run, or an argument of :func:`appell.load`: a robot's file or a name of the catalogue.
     q
-        Where a robot begins; its neutral configuration, inside the joints' limits, unless given.
+        The first configuration (nq,) of a robot; unless given, neutral, moved within the joints' limits.
+    reference
+        A motion that a translucent ghost robot shows beside a run: another run of the same robot, or a trajectory,
+        that is any function of the time [s] that returns (q, v, a), as :class:`appell.control.Tracking` takes. Beside
+        a robot, a configuration (nq,).
+    traces
+        Names of frames whose paths are drawn.
+    drag
+        The frame of a robot that carries the gizmo; none unless given. The page has a list of all frames.
     source
-        The URDF or MJCF file that has the robot's shapes; that which the robot was loaded from unless given.
+        The URDF or MJCF file that has the robot's shapes; unless given, the file that the robot was loaded from.
     packages
-        Folders in which to look for the packages of ``package://`` names, before the robot's own folder and those of
+        Folders that hold the packages of ``package://`` names; they come before the robot's own folder and those of
         ``ROS_PACKAGE_PATH``. Meshes outside of all of these are not read.
     port
-        Where to serve the page; any free port for 0.
+        The port of the page; any free port for 0.
     browser
         Whether to open the page in a browser; by default it is, except in a notebook, where the viewer that is
         returned displays itself in the cell. The address is in the viewer's ``url``.
@@ -67,13 +81,15 @@ def view(
     Returns
     -------
     Viewer
-        With ``url``, ``q``, and ``stop()``, which leaving it as a context calls.
+        The running viewer, with ``url``, ``q``, and ``stop()``, which is called at the end of a ``with`` block.
 
     Raises
     ------
     InputError
-        When viser is not installed, there is nothing to show, or the port is taken.
+        When viser is not installed, an argument does not fit, the run has no states, or the port is taken.
 
+    Examples
+    --------
     >>> import appell
     >>> with appell.view(appell.load("two-link"), browser=False, block=False) as viewer:
     ...     viewer.q
@@ -81,18 +97,18 @@ def view(
     """
     what = shown if isinstance(shown, Robot | Run) else _loaded(shown)
     robot = robot_of(what, "view") if isinstance(what, Run) else what
-    start = _start(what, robot, q)
+    options = _options(what, robot, q, reference, traces, drag)
     _server.import_viser()
     drawn = drawable(robot, source, packages)
     server = _server.start(port, "appell")
     try:
         _furnish(server)
         pages: list[Page] = []
-        loop = Loop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page comes after
+        loop = Loop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page is made below
         if isinstance(what, Run):
-            pages.append(RunPage(server, drawn, what, robot, loop.wake))
+            pages.append(RunPage(server, drawn, what, options, loop.wake))
         else:
-            pages.append(RobotPage(server, drawn, robot, start, loop.wake))
+            pages.append(RobotPage(server, drawn, options, loop.wake))
         viewer = Viewer(server, pages[0], loop, tuple(drawn.remarks))
         loop.start()
     except BaseException:
@@ -105,12 +121,33 @@ def view(
     return viewer
 
 
-def _start(what: Any, robot: Robot, q: ArrayLike | None) -> NDArray[Any] | None:
-    if q is None:
-        return None
-    if isinstance(what, Run):
-        raise InputError("view: q: a run begins where it began; leave q out")
-    return settled(robot, q)
+def _options(
+    what: Robot | Run,
+    robot: Robot,
+    q: ArrayLike | None,
+    reference: Any,
+    traces: Iterable[str],
+    drag: str | None,
+) -> PageOptions:
+    is_run = isinstance(what, Run)
+    if is_run and q is not None:
+        raise InputError("view: q: a run has its own configurations; leave q out")
+    if is_run and drag is not None:
+        raise InputError("view: drag: the configurations of a run are fixed; view its robot to drag a frame")
+    ghost = None if reference is None else Reference(robot, reference)
+    if ghost is not None and ghost.has_time and not is_run:
+        raise InputError("view: reference: a robot has no time; give a configuration, or view a run")
+    frames = tuple(_frame(robot, "traces", frame) for frame in ([traces] if isinstance(traces, str) else traces))
+    dragged = None if drag is None else _frame(robot, "drag", drag)
+    return PageOptions(None if q is None else settled(robot, q), ghost, frames, dragged)
+
+
+def _frame(robot: Robot, option: str, frame: Any) -> str:
+    if frame not in robot.frame_names:
+        raise InputError(
+            f"view: {option}: robot '{robot.name}' has no frame '{frame}'; known: {listed(robot.frame_names)}"
+        )
+    return str(frame)
 
 
 def _loaded(shown: Any) -> Robot:
@@ -120,14 +157,14 @@ def _loaded(shown: Any) -> Robot:
 
 
 def _furnish(server: Any) -> None:
-    """Set what all pages share: where the panel is, and its colours."""
+    """Set the panel's place, width and colours, the same for all pages."""
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
     server.gui.main_panel.dock_right()
     server.gui.main_panel.set_width(WIDTH)
 
 
 def _has_screen() -> bool:
-    """Return whether a browser can open here: on a bare console one of text would take it over."""
+    """Return whether a graphical browser can open; on a bare console a text browser would take it over."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -138,7 +175,7 @@ def _wait(viewer: Viewer) -> None:
         sys.stderr.write(f"appell: warning: {remark}\n")
     sys.stdout.write(f"{viewer.url}\n")
     sys.stdout.flush()
-    sys.stderr.write("Ctrl-C ends it\n")
+    sys.stderr.write("Ctrl-C to stop\n")
     try:
         viewer.wait()
     except KeyboardInterrupt:

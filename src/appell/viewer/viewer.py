@@ -1,4 +1,4 @@
-"""A page that is open: where it is, what it shows, and how to close it."""
+"""An open page: its address, what it shows, and how to close it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEIGHT = 560
 
 
 class Page(Protocol):
-    """What a viewer shows."""
+    """The page of a robot or of a run."""
 
     q: NDArray[Any]
 
@@ -28,11 +28,11 @@ class Page(Protocol):
         """Go to a time."""
 
     def tick(self, seconds: float) -> bool:
-        """Draw what is wanted now; return whether to be called again soon."""
+        """Draw the next picture; return whether to be called again soon."""
 
 
 class Viewer:
-    """A running viewer; as a context it stops at the end.
+    """A running viewer; a ``with`` block stops it at the end.
 
     >>> import appell
     >>> with appell.view(appell.load("two-link"), browser=False, block=False) as viewer:
@@ -62,7 +62,7 @@ class Viewer:
 
     @property
     def port(self) -> int:
-        """Return the port that the server listens at."""
+        """Return the port of the server."""
         return int(self._server.get_port())
 
     @property
@@ -71,21 +71,21 @@ class Viewer:
         return self.page.q.copy()
 
     def show(self, q: ArrayLike) -> None:
-        """Move the robot that is shown to a configuration, and its sliders with it."""
+        """Move the robot and its sliders to a configuration."""
         self.page.show(q)
 
     def seek(self, t: float) -> None:
-        """Pause the run that is shown at a time [s]."""
+        """Pause the run at a time [s]."""
         self.page.seek(t)
 
     def wait(self) -> None:
-        """Return when the viewer has been stopped, or by Ctrl-C."""
-        # in pieces: on Windows a wait without end cannot be interrupted
+        """Wait until the viewer is stopped, or until Ctrl-C."""
+        # with a timeout: on Windows an unlimited wait cannot be interrupted
         while not self._is_over.wait(0.5):
             pass
 
     def stop(self) -> None:
-        """Close the page and the server; once is enough, twice is no harm."""
+        """Close the page and the server; a second call does nothing."""
         if not self._is_over.is_set():
             self._is_over.set()
             self._loop.stop()

@@ -1,4 +1,4 @@
-"""Walls of a run on the page: the lines that draw them, and faint surfaces through these."""
+"""Walls of a run on the page: outlines and faint surfaces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAINT = 0.16
 
 
 def draw_walls(server: Any, walls: tuple[Any, ...], box: Box, is_flat: bool) -> list[str]:
-    """Draw walls about a box of the world; return remarks on those that cannot be drawn."""
+    """Draw walls around a box of the world; return remarks on walls that cannot be drawn."""
     remarks = []
     for k, wall in enumerate(walls):
         line = wall.outline()
@@ -50,7 +50,7 @@ def _lines(server: Any, name: str, lines: list[Array], thickness: float) -> None
 
 
 def _surface(wall: Any, line: Array, box: Box, is_flat: bool) -> tuple[Array, Array] | None:
-    """Return triangles of a wall: a band along its axis, a square, a sphere; None of a bare outline."""
+    """Return the triangles of a wall: a band along its axis, a square or a sphere; None for an outline alone."""
     if isinstance(wall, Plane):
         return line[:4], np.array([[0, 1, 2], [0, 2, 3]])
     if isinstance(wall, Sphere):
@@ -69,7 +69,7 @@ def _surface(wall: Any, line: Array, box: Box, is_flat: bool) -> tuple[Array, Ar
 
 
 def _net(server: Any, name: str, wall: Any, box: Box) -> bool:
-    """Draw a wall that has only a distance, by where slices of space meet it."""
+    """Draw a wall given by a distance alone, by its intersections with planes; return whether it was drawn."""
     if not hasattr(wall, "gap"):
         return False
     try:
