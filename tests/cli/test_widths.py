@@ -97,7 +97,7 @@ def paper():
 
 def once(function):
     """Return a function that gives its first result whatever its arguments."""
-    results = []
+    results: list[object] = []
 
     def call(*arguments, **options):
         if not results:

@@ -41,7 +41,7 @@ class Residual(NamedTuple):
 class Closing(NamedTuple):
     """What the closures' rows change by: J x and J a + J̇v by q (rows), the latter by v, and Jᵀλ by q (columns)."""
 
-    speeds: list[Matrix]
+    speeds: Sequence[Matrix]
     rates_by_q: Matrix
     rates_by_v: Matrix
     loads: Matrix
@@ -138,7 +138,7 @@ def residual(
     def gathered(found: Columns) -> Columns:
         return list(zip(*at.gathered_rows(list(zip(*found, strict=True))), strict=True))
 
-    changes = [
+    changes: list[Matrix] = [
         [[spread(turned(rows, column))[k] for k in structure.actuated] for column in columns]
         for rows in closing.speeds[1:]
     ]

@@ -26,7 +26,7 @@ def position(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
     """Return p − p_goal in world axes, and its Jacobian."""
     pose = kinematics.pose(at.model, at.q, frame)
     value = [pose[k][3] - goal[k] for k in range(3)]
-    return Residual(value, at.spread(kinematics.jacobian(at.model, at.q, frame)[:3]))
+    return Residual(value, at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[:3]))
 
 
 def centre_of_mass(at: Posture, goal: Sequence[Scalar], _: None) -> Residual:
@@ -34,7 +34,7 @@ def centre_of_mass(at: Posture, goal: Sequence[Scalar], _: None) -> Residual:
     value = [x - y for x, y in zip(momentum.centre_of_mass(at.model, at.q), goal, strict=True)]
     mass = momentum.total_mass(at.model)
     rows = [[x / mass for x in row] for row in momentum.momentum_matrix(at.model, at.q)[:3]]
-    return Residual(value, at.spread(rows))
+    return Residual(value, at.reduced_columns(rows))
 
 
 def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
@@ -43,7 +43,7 @@ def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
     pose = kinematics.pose(at.model, at.q, frame)
     R = tuple(tuple(row[:3]) for row in pose[:3])
     value, inverse = logarithm(matmul(turned, R))  # type: ignore[arg-type]  # three rows of three
-    angular = at.spread(kinematics.jacobian(at.model, at.q, frame)[3:])
+    angular = at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[3:])
     columns = list(zip(*angular, strict=True))
     return Residual(value, [[dot(row, column) for column in columns] for row in matmul(inverse, turned)])
 

@@ -150,7 +150,9 @@ def store_tables(name: str, slots: Sequence[int], zero: set[int], real: Real, la
     starts = [*range(0, max(len(slots) - lanes + 1, 1), PIECE)]
     if len(slots) - starts[-1] < lanes and len(starts) > 1:
         starts.pop()
-    pieces, groups, zeros = [], [], []
+    pieces: list[str] = []
+    groups: list[str] = []
+    zeros: list[str] = []
     for start, end in pairwise([*starts, len(slots)]):
         before = len(groups), len(zeros)
         for at in [*range(start, end - lanes, lanes), end - lanes]:
