@@ -299,7 +299,7 @@ def test_a_film_needs_a_robot_and_a_known_ending(run, tmp_path):
 
 def test_an_mp4_without_ffmpeg_is_one_clear_error(run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(AppellError, match=r"need ffmpeg, which is not installed; name the file \.gif"):
+    with pytest.raises(AppellError, match=r"needs ffmpeg, which is not installed; install it or write a \.gif"):
         run.animate(tmp_path / "run.mp4")
 
 
