@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +22,8 @@ from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
 from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
-from appell.planning.goal import checked_frame, checked_poses, checked_robot
-from appell.planning.tasks import Orientation, Position, Posture, Task, checked_tasks
+from appell.planning.goal import checked_robot
+from appell.planning.tasks import Orientation, Position, Posture, Task, all_tasks
 from appell.robot.arguments import numbers, whole
 from appell.robot.robot import Robot
 
@@ -210,7 +210,7 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
     robot = _placed(checked_robot(robot))
     if not robot.nv:
         raise InputError(f"robot: '{robot.name}' has no joint that moves")
-    given = _tasks(robot, goal, frame, length, tasks)
+    given = all_tasks(robot, goal, frame, length, tasks)
     tolerance = positive("tolerance", tolerance)
     near = None if guess is None else real("guess", guess, "joint coordinates")
     start = robot.assemble(None if near is None else numbers(robot.name, "guess", (robot.nq,), near))
@@ -224,7 +224,7 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
 
 def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
     """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits do not count."""
-    given = _tasks(robot, goals, frame, 1.0, ())
+    given = all_tasks(robot, goals, frame, 1.0, ())
     problem = _problem(robot, given, 1e-12, goals.shape[:-2])
     endless = np.full_like(problem.settings.upper, np.inf)
     problem = replace(problem, settings=problem.settings._replace(lower=-endless, upper=endless))
@@ -233,22 +233,6 @@ def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
 
 
 # Tasks
-
-
-def _tasks(robot: Robot, goal: ArrayLike | None, frame: str | None, length: float, tasks: Any) -> list[Task]:
-    name = checked_frame(robot, frame)
-    given = checked_tasks(robot, tasks)
-    length = positive("length", length)
-    if goal is None:
-        if not given:
-            raise InputError("inverse_kinematics: expected a goal or tasks, got neither")
-        return given
-    goals = real("goal", goal, "poses (..., 4, 4) or positions (..., 3)")
-    if goals.ndim and goals.shape[-1] == 3:
-        return [Position(goals, name).checked(robot), *given]
-    poses = checked_poses(goals)
-    both: list[Task] = [Position(poses[..., :3, 3], name), Orientation(poses[..., :3, :3], name, length)]
-    return [*(task.checked(robot) for task in both), *given]
 
 
 @lru_cache(maxsize=16)  # it keeps the robots too

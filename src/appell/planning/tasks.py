@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.model.check import LARGEST
-from appell.planning.checks import Array, real
+from appell.planning.checks import Array, positive, real
 from appell.planning.goal import checked_frame, checked_poses
 from appell.read.values import shown
 from appell.robot.arguments import number, numbers
@@ -197,6 +197,23 @@ def checked_tasks(robot: Robot, tasks: Any) -> list[Task]:
     if not isinstance(found, list | tuple) or not all(isinstance(task, Task) for task in found):
         raise InputError(f"tasks: expected a list of tasks such as appell.tasks.Position, got {shown(tasks)}")
     return [task.checked(robot) for task in found]
+
+
+def all_tasks(robot: Robot, goal: ArrayLike | None, frame: str | None, length: float, tasks: Any) -> list[Task]:
+    """Return the tasks of a call, checked: a goal's position and orientation, then those that are given."""
+    name = checked_frame(robot, frame)
+    given = checked_tasks(robot, tasks)
+    length = positive("length", length)
+    if goal is None:
+        if not given:
+            raise InputError("inverse_kinematics: expected a goal or tasks, got neither")
+        return given
+    goals = real("goal", goal, "poses (..., 4, 4) or positions (..., 3)")
+    if goals.ndim and goals.shape[-1] == 3:
+        return [Position(goals, name).checked(robot), *given]
+    poses = checked_poses(goals)
+    both: list[Task] = [Position(poses[..., :3, 3], name), Orientation(poses[..., :3, :3], name, length)]
+    return [*(task.checked(robot) for task in both), *given]
 
 
 def _triples(target: ArrayLike, name: str = "Position") -> Array:

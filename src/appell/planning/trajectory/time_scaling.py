@@ -155,11 +155,11 @@ def time_scaling(
     >>> best.limit, best.factor < 1.0, float(abs(best.trajectory(best.t).v).max().round(9))
     ('velocity', True, 1.0)
 
-    At most 1 m/s² along 1 m, half of it to brake:
+    At most 1 rad/s² along 1 rad, half of it to brake:
 
     >>> line = appell.trajectory.JointLine([0.0] * 6, [1.0] * 6, 10.0)
     >>> best = appell.trajectory.time_scaling(robot, line, acceleration=1.0, optimal=True)
-    >>> round(best.trajectory.duration, 6)
+    >>> round(best.trajectory.duration, 4)
     2.0
     """
     original = checked_path(robot, trajectory)
