@@ -74,9 +74,9 @@ def test_nothing_is_shown(terminal, monkeypatch, reason):
         progress.switch_off()
     elif reason == "file":
         stream = io.StringIO()
-        progress.sys.stderr = stream
+        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     elif reason == "closed":
-        progress.sys.stderr = None
+        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
     if reason == "silent":
         with progress.silent(), progress.compiling("gravity"):
             time.sleep(0.1)
