@@ -59,14 +59,17 @@ def test_a_controller_is_what_its_law_exports(tmp_path):
     [
         ((), "either --verb or --controller"),
         (("--verb", "gravity", "--controller", "tracking"), "either --verb or --controller"),
-        (("--verb", "gravity", "--frequency", 10), "belong to a --controller"),
+        (("--verb", "gravity", "--frequency", 10), "require --controller"),
         (("--controller", "tracking"), "--frequency 10"),
-        (("--controller", "pid", "--frequency", 10), "expected tracking or point-to-point, got 'pid'"),
+        (("--controller", "pid", "--frequency", 10), "no controller 'pid'; known: 'tracking', 'point-to-point'"),
         (("--controller", "point-to-point", "--frequency", 10, "--integral", 1), "only tracking has integral action"),
         (("--controller", "tracking", "--frequency", 10, "--limit", "1,2,3"), "expected 2 numbers"),
         (("--controller", "tracking", "--frequency", -1), "frequency: expected numbers > 0"),
-        (("--controller", "tracking", "--frequency", 10, "--frame", "link1"), "leave --frame out"),
-        (("--controller", "tracking", "--frequency", 10, "--parametric"), "leave --parametric out"),
+        (("--controller", "tracking", "--frequency", 10, "--frame", "link1"), "--frame does not apply to --controller"),
+        (
+            ("--controller", "tracking", "--frequency", 10, "--parametric"),
+            "--parametric does not apply to --controller",
+        ),
     ],
 )
 def test_what_does_not_fit_a_controller_is_one_line(options, told, tmp_path):

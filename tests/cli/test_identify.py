@@ -121,7 +121,7 @@ def test_progress_goes_to_stderr(folder):
 
 def test_a_log_that_is_predicted_badly_is_warned_of(folder):
     result = run("two-link", folder / "log.csv", "--map", MAP, *QUICK, "--validate", folder / "loaded.csv")
-    assert "warning: loaded.csv: predicted at" in result.stderr
+    assert "warning: loaded.csv: prediction error" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_log_that_is_predicted_badly_is_warned_of(folder):
             ("two-link", "{log}", "--map", MAP, *QUICK, "-o", "model.step"),
             "--out: unknown extension of 'model.step'; known:",
         ),
-        (("two-link", "{log}", "--map", MAP, *QUICK, "--template", "arm.urdf"), "--template: say where"),
+        (("two-link", "{log}", "--map", MAP, *QUICK, "--template", "arm.urdf"), "--template: --out is required"),
         (
             ("two-link", "{log}", "--map", MAP, *QUICK, "--template", "arm.urdf", "-o", "model.toml"),
             "--out: unknown extension of 'model.toml'; known: '.urdf'",

@@ -8,6 +8,7 @@ import re
 import shlex
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def paper():
 
 def once(function):
     """Return a function that gives its first result whatever its arguments."""
-    results: list[object] = []
+    results: list[Any] = []
 
     def call(*arguments, **options):
         if not results:

@@ -149,14 +149,24 @@ def _folded(columns: Sequence[Column], width: int) -> list[str]:
         keys.append(column)
         if not column.is_right and column.head and len(set(zip(*(key.cells for key in keys), strict=True))) == count:
             break  # the name of the row
+    blocks = _blocks(keys, columns[len(keys) :], width)
+    if not any(_shrunk([*keys, *block], width, is_last=len(block) == 1) for block in blocks):
+        keys, blocks = [], _blocks([], columns, width)
     lines: list[str] = []
-    block: list[Column] = []
-    for column in columns[len(keys) :]:
-        if block and _total([x.natural for x in [*keys, *block, column]]) > width:
-            lines += [*_fitted(keys, block, width), ""]
-            block = []
-        block.append(column)
-    return [*lines, *_fitted(keys, block, width)]
+    for block in blocks:
+        lines += [""] * bool(lines) + _fitted(keys, block, width)
+    return lines
+
+
+def _blocks(keys: list[Column], columns: Sequence[Column], width: int) -> list[list[Column]]:
+    """Return the columns in groups that fit beside the names of the rows; a column that does not is a group."""
+    blocks: list[list[Column]] = []
+    for column in columns:
+        if blocks and _total([x.natural for x in [*keys, *blocks[-1], column]]) <= width:
+            blocks[-1].append(column)
+        else:
+            blocks.append([column])
+    return blocks
 
 
 def _fitted(keys: list[Column], block: list[Column], width: int) -> list[str]:
