@@ -190,7 +190,7 @@ def test_a_robot_of_the_file_is_the_robot_of_the_model(robots, agree):
 @pytest.mark.parametrize(
     ("joint", "told"),
     [
-        (lambda: pin.JointModelEllipsoid(0.1, 0.2, 0.3), "joint 'joint0' is a JointModelEllipsoid"),
+        (lambda: pin.JointModelEllipsoid(0.1, 0.2, 0.3), "joint 'joint0' of type JointModelEllipsoid"),
         (pin.JointModelSpherical, "joint 'joint0' has another armature per velocity"),
     ],
 )
