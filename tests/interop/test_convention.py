@@ -146,7 +146,7 @@ def test_a_spherical_robot_is_converted_by_its_spanning_tree(agree):
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: interop.drake(ZOO, ["joint0"]), "drake: the joints named miss 'joint1', 'joint2'"),
+        (lambda: interop.drake(ZOO, ["joint0"]), "drake: the given joints lack 'joint1', 'joint2'"),
         (lambda: interop.drake(ZOO, [*ZOO.joint_names, "tail"]), "have 'tail'"),
         (lambda: interop.drake(ZOO, [*ZOO.joint_names, "joint0"]), "repeat a joint"),
         (lambda: interop.drake(ZOO).q([0.0]), r"q: expected \(..., 16\), got \(..., 1\) for robot 'zoo'"),

@@ -139,5 +139,5 @@ def test_what_is_no_compiled_model_is_told():
 
 
 def test_another_robots_model_is_told():
-    with pytest.raises(InputError, match="mujoco: the joints named miss 'joint1', 'joint2'"):
+    with pytest.raises(InputError, match="mujoco: the given joints lack 'joint1', 'joint2'"):
         interop.mujoco(appell.load("two-link"), mujoco.MjModel.from_xml_string(WRITTEN))

@@ -190,7 +190,7 @@ def test_a_robot_of_the_file_is_the_robot_of_the_model(robots, agree):
 @pytest.mark.parametrize(
     ("joint", "told"),
     [
-        (lambda: pin.JointModelEllipsoid(0.1, 0.2, 0.3), "joint 'joint0' is a JointModelEllipsoid"),
+        (lambda: pin.JointModelEllipsoid(0.1, 0.2, 0.3), "joint 'joint0' of type JointModelEllipsoid"),
         (pin.JointModelSpherical, "joint 'joint0' has another armature per velocity"),
     ],
 )
@@ -203,7 +203,7 @@ def test_what_has_no_equal_is_told_by_name(joint, told):
 
 def test_another_robots_model_is_told(robots):
     model = chain(pin.JointModelRZ())
-    with pytest.raises(InputError, match="pinocchio: the joints named miss 'joint1', 'joint2'"):
+    with pytest.raises(InputError, match="pinocchio: the given joints lack 'joint1', 'joint2'"):
         interop.pinocchio(appell.load("two-link"), model)
     with pytest.raises(InputError, match=r"expected a pinocchio\.Model, got str"):
         interop.from_pinocchio("robot.urdf")
@@ -211,5 +211,5 @@ def test_another_robots_model_is_told(robots):
 
 def test_other_coordinates_are_told():
     robot = interop.from_pinocchio(chain(pin.JointModelRZ()))
-    with pytest.raises(InputError, match="joint 'joint0' has 2 coordinates there, and 1 if it is revolute"):
+    with pytest.raises(InputError, match="joint 'joint0' has 2 coordinates there, but 1 as a revolute joint"):
         interop.pinocchio(robot, chain(pin.JointModelRUBZ()))
