@@ -97,7 +97,7 @@ def inverse_dynamics_derivatives(robot: Loops, q: Scalars, v: Scalars, a: Scalar
 
 def residual(
     at: ClosedPosture, moving: Scalars, rates: Scalars, tau: Scalars, more: Sequence[Scalars] = ()
-) -> tuple[Residual, list[Columns]]:
+) -> tuple[Residual, Sequence[Columns]]:
     """Return the derivatives of Γᵀf, Eq. (1), and for a further Γμ the columns of its change at the actuators."""
     structure, frames = at.loops.structure, at.loops.frames
     loads = list(gibbs.inverse_dynamics(at.model, at.q, moving, rates))
@@ -138,7 +138,7 @@ def residual(
     def gathered(found: Columns) -> Columns:
         return list(zip(*at.gathered_rows(list(zip(*found, strict=True))), strict=True))
 
-    changes: list[Matrix] = [
+    changes: list[Columns] = [
         [[spread(turned(rows, column))[k] for k in structure.actuated] for column in columns]
         for rows in closing.speeds[1:]
     ]
