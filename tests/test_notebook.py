@@ -24,7 +24,7 @@ from appell.papers.shafei2018 import RADIUS, START
 from appell.reports.report import Report
 from appell.reports.table import Table
 
-NOTEBOOK = Path(__file__).parent.parent / "examples" / "11_notebook.ipynb"
+NOTEBOOK = Path(__file__).parent.parent / "examples" / "13_notebook.ipynb"
 EXECUTE = """
 import sys, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], 4)
