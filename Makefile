@@ -53,12 +53,13 @@ soak: $(STAMP)
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.run --inputs $(INPUTS) --minutes $(MINUTES)
 
-## lint     ruff, mypy and import-linter
+## lint     ruff, mypy, import-linter and the word check
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.words
 
 ## bench    measure against the peers; prints a table, writes out/bench.json
 bench: $(STAMP)

@@ -151,10 +151,7 @@ def _has_example(one: Public, text: str) -> bool:
 
 
 def main(rooms: list[str]) -> int:
-    """Print the gaps, of all rooms or of some; with ``--names`` the names alone, as in docstrings_waiting.txt."""
-    if rooms == ["--names"]:
-        print(*sorted(one.name for one in public() if gaps(one)), sep="\n")
-        return 0
+    """Print the gaps, of all rooms or of some."""
     found = [(one, gaps(one)) for one in public() if not rooms or one.room in rooms]
     for one, lacks in found:
         if lacks:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import appell
 from tests.docstrings import Public, gaps, public
 
 PUBLIC = list(public())
-WAITING = frozenset(Path(__file__).with_name("docstrings_waiting.txt").read_text(encoding="utf-8").split())
-"""Names whose docstrings are not complete yet. The list may only shrink."""
 
 
 def test_the_names_are_those_that_users_call():
@@ -20,7 +16,7 @@ def test_the_names_are_those_that_users_call():
     assert len(PUBLIC) > 250
 
 
-@pytest.mark.parametrize("one", [one for one in PUBLIC if one.name not in WAITING], ids=lambda one: one.name)
+@pytest.mark.parametrize("one", PUBLIC, ids=lambda one: one.name)
 def test_a_public_docstring_is_complete(one):
     assert gaps(one) == []
 

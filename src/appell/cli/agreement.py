@@ -67,8 +67,8 @@ class Agreement:
 def refusal(path: Path, error: AppellError, *, peer: str, base: str = "", is_floating: bool = False) -> Agreement:
     """Return the row of a refused file, with the line and the reason."""
     place = str(path)
-    said = str(error).removeprefix(place)
-    reason = f"line {said[1:]}" if said[:1] == ":" and said[1:2].isdigit() else said.lstrip(": ")
+    text = str(error).removeprefix(place)
+    reason = f"line {text[1:]}" if text[:1] == ":" and text[1:2].isdigit() else text.lstrip(": ")
     is_fragment = isinstance(error, FragmentError)
     note = f"{'no robot' if is_fragment else 'refused'}, {reason}"
     return Agreement(
@@ -141,8 +141,8 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
         try:
             model = _peer_model(pin, path, robot, is_floating)
         except (ValueError, RuntimeError, AppellError) as error:
-            said = " ".join(str(error).split())
-            return blank.noted(f"Pinocchio: {said}", is_unmatched=True)
+            text = " ".join(str(error).split())
+            return blank.noted(f"Pinocchio: {text}", is_unmatched=True)
     if path.suffix.lower() == SDF:
         blank = blank.noted("Pinocchio does not read SDF: its model is built from the links and joints of appell")
     states = random_states(pin, model, robot, samples, np.random.default_rng(2018))

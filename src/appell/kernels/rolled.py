@@ -26,8 +26,8 @@ from appell.trace.verify import verify
 class Share(NamedTuple):
     """Numbers of a port, side by side, that a step reads or writes.
 
-    The first stands at `offset + stride·n + start·s`, with n one of the item's numbers (`number` says which; none where
-    it is negative) and s the number of the walk's start.
+    The first stands at `offset + stride·n + start·s`, with n one of the item's numbers (that of index `number`;
+    none where it is negative) and s the number of the walk's start.
     """
 
     port: int
@@ -90,7 +90,7 @@ class Walk(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One item: its class, its parent, the numbers that say where its shares stand, its constants."""
+    """One item: its class, its parent, the numbers that locate its shares, its constants."""
 
     kind: int
     parent: int

@@ -54,16 +54,37 @@ class IKBranches:
     labels: NDArray[np.int_]
 
     def pick(self, shoulder: int, elbow: int, wrist: int) -> Array:
-        """Return the joint coordinates (..., 6) of one branch; raise an error if it does not reach every pose."""
+        """Return the joint coordinates (..., 6) of one branch; raise an error if it does not reach every pose.
+
+        Parameters
+        ----------
+        shoulder
+            1 or −1.
+        elbow
+            1 or −1.
+        wrist
+            1 or −1.
+
+        Returns
+        -------
+        ndarray
+            Configurations (..., 6) [rad].
+
+        Examples
+        --------
+        >>> import appell
+        >>> robot = appell.load("rx90")
+        >>> pose = robot.pose([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "dh6")
+        >>> appell.planning.analytic_ik(robot, pose).pick(shoulder=1, elbow=1, wrist=1).shape
+        (6,)
+        """
         label = (shoulder, elbow, wrist)
         if label not in LABELS:
             raise InputError(f"pick: expected 1 or −1 for shoulder, elbow and wrist, got {label}")
         i = LABELS.index(label)
         if not self.is_reached[..., i].all():
             worst = float(self.error[..., i].max())
-            raise InputError(
-                f"pick: branch {label} does not reach the goal, it is {worst:.3g} off; is_reached says which do"
-            )
+            raise InputError(f"pick: branch {label} does not reach the goal, it is {worst:.3g} off; see is_reached")
         return self.q[..., i, :]
 
 

@@ -27,7 +27,14 @@ _Own = TypeVar("_Own", bound="Task")
 
 
 class Task(ABC):
-    """The base of all tasks."""
+    """The base of all tasks.
+
+    Examples
+    --------
+    >>> import appell
+    >>> isinstance(appell.tasks.Posture([0.0, 0.0]), appell.tasks.Task)
+    True
+    """
 
     target: Any
     weight: ArrayLike
@@ -38,7 +45,24 @@ class Task(ABC):
 
     @abstractmethod
     def checked(self, robot: Robot) -> Task:
-        """Return the task with its arguments checked and its frame named."""
+        """Return the task with its arguments checked and its frame named.
+
+        Parameters
+        ----------
+        robot
+            The robot of the task.
+
+        Returns
+        -------
+        Task
+            The task with validated arguments.
+
+        Examples
+        --------
+        >>> import appell
+        >>> appell.tasks.Position([0.1, 0.2, 0.3]).checked(appell.load("puma560")).frame
+        'dh6'
+        """
 
     @final
     def __repr__(self) -> str:

@@ -140,7 +140,7 @@ def _shrunk(columns: Sequence[Column], width: int, *, is_last: bool) -> list[int
 
 
 def _folded(columns: Sequence[Column], width: int) -> list[str]:
-    """Return the blocks of a folded table, each with the first columns that tell the rows apart, if there is room."""
+    """Return the blocks of a folded table, each with the first columns that identify the rows, if there is room."""
     count = len(columns[0].cells)
     keys: list[Column] = []
     for column in columns:

@@ -30,8 +30,8 @@ XML = (".urdf", ".xml", ".mjcf")
 class Drawable(NamedTuple):
     """What is drawn of a robot: `names` of its bodies, `pieces` on them, the `stick_figure` in place of shapes, if any.
 
-    `up` is the way against gravity, `remarks` say what could not be drawn. `collisions` reads the collision shapes of
-    the robot's file; None for a robot without a file of shapes.
+    `up` is the way against gravity, `remarks` lists shapes that were not drawn. `collisions` reads the collision shapes
+    of the robot's file; None for a robot without a file of shapes.
     """
 
     robot: Robot

@@ -1,4 +1,4 @@
-"""Rotations as the page wants them, and the few solids that are drawn: rods, discs, ribbons, plates."""
+"""Quaternions of rotations, and triangle meshes of simple solids: rods, discs, ribbons, plates."""
 
 from __future__ import annotations
 

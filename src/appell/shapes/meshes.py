@@ -73,7 +73,7 @@ def outfit(model: Model, looks: Looks, finder: Finder) -> Outfit:
 
 
 class _Loader:
-    """Reads every file once, and remembers what could not be had."""
+    """Reads every file once, and remembers failures."""
 
     def __init__(self, finder: Finder) -> None:
         self._finder = finder
@@ -97,22 +97,22 @@ class _Loader:
         return result
 
     def remarks(self) -> list[str]:
-        """Return what could not be had, and what to do about it."""
-        told = []
+        """Return the failures with their remedies."""
+        remarks = []
         if self._missing:
-            told.append(
+            remarks.append(
                 f"meshes not found: {listed(self._missing)}; name the folder that holds their package with packages "
                 "(--packages)"
             )
         if self._outside:
-            told.append(outside_remark(self._outside))
+            remarks.append(outside_remark(self._outside))
         if self._needs_collada:
-            told.append(
+            remarks.append(
                 f"meshes not read: {listed(self._needs_collada)}; .dae files need pycollada: pip install pycollada"
             )
         if self._broken:
-            told.append(f"meshes not read: {listed(self._broken)}; expected {listed(KNOWN)} with triangles in it")
-        return told
+            remarks.append(f"meshes not read: {listed(self._broken)}; expected {listed(KNOWN)} with triangles in it")
+        return remarks
 
     def _file(self, name: str) -> list[tuple[Array, Array, Colour | None]]:
         place = self._finder.find(name)

@@ -1,4 +1,4 @@
-"""What an MJCF file says of how its bodies look, out of MuJoCo's compiled model."""
+"""The geometry of an MJCF file, from MuJoCo's compiled model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a URDF file says of how its links look: boxes, cylinders, spheres, meshes, and their colours.
+"""The visual geometry of a URDF file: boxes, cylinders, spheres, meshes, and their colours.
 
 The reader of robots (:mod:`appell.read.urdf`) passes shapes over, since dynamics does not need them. A shape that is
 written wrongly is left out with a remark: it is no reason not to show the robot.

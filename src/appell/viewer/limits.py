@@ -1,4 +1,4 @@
-"""Joints near their limits: which, and the colours that say so."""
+"""Joints near their limits, and their warning colours."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def address(server: Any) -> str:
 
 def _check(port: int) -> None:
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise InputError(f"view: port: expected a whole number from 0 (any free port) to 65535, got {port!r}")
+        raise InputError(f"view: port: expected an integer from 0 (any free port) to 65535, got {port!r}")
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         if os.name == "posix":  # elsewhere it would share a port that is taken
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -257,7 +257,7 @@ def test_a_wrong_environment_is_named():
         text=True,
         check=False,
     )
-    assert "APPELL_MEMORY is 'much'; expected a whole number of MiB" in found.stderr
+    assert "APPELL_MEMORY is 'much'; expected an integer number of MiB" in found.stderr
 
 
 FORK = """

@@ -133,7 +133,7 @@ def test_a_robot_compiled_from_many_threads_at_once_is_right(rng):
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "2", True])
 def test_a_count_that_is_none_is_refused(count):
-    with pytest.raises(InputError, match="threads: expected a whole number of at least 1"):
+    with pytest.raises(InputError, match="threads: expected an integer of at least 1"):
         appell.threads(count)
 
 
@@ -151,7 +151,7 @@ def test_a_wrong_environment_is_named():
     found = subprocess.run(
         command, env={**os.environ, "APPELL_THREADS": "many"}, capture_output=True, text=True, check=False
     )
-    assert "APPELL_THREADS is 'many'; expected a whole number of at least 1" in found.stderr
+    assert "APPELL_THREADS is 'many'; expected an integer of at least 1" in found.stderr
 
 
 FORK = """

@@ -59,7 +59,7 @@ class Instruction(NamedTuple):
 class Move(NamedTuple):
     """A value's way between a register and its slot: in the memory that parts share, or in the part's own.
 
-    `is_settled` says that the part writes nothing to the slot.
+    `is_settled`: the part does not write to the slot.
     """
 
     value: int

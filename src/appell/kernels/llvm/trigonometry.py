@@ -22,7 +22,7 @@ LARGEST_FAST_ANGLE = 1e5
 
 @functools.cache
 def pi_bits(bits: int) -> int:
-    """Return ⌊π·2^bits⌋, by Machin's formula in whole numbers.
+    """Return ⌊π·2^bits⌋, by Machin's formula in integers.
 
     >>> pi_bits(30) / 2**30 - math.pi < 1e-9
     True

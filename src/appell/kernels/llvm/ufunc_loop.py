@@ -196,7 +196,7 @@ def _copy(real: Real) -> str:
 
 
 def _columns(real: Real, lanes: int) -> str:
-    """Return @columns: as many rows as lanes, of which one side has them side by side; %out says that it is %dst.
+    """Return @columns: as many rows as lanes, of which one side has them side by side: %dst if %out.
 
     A block has as many numbers as lanes. Of the last block there are fewer: on the side of columns the last one stands
     for those that are not there. Stores begin with those, so that the right one stays; on the stack, numbers

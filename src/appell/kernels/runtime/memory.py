@@ -39,10 +39,10 @@ def _limit() -> int:
     if not text:
         try:
             return min(_DEFAULT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8)
-        except (AttributeError, ValueError, OSError):  # a system that does not say
+        except (AttributeError, ValueError, OSError):  # unknown on this system
             return _DEFAULT
     if not text.isdigit():
-        raise InputError(f"APPELL_MEMORY is '{text}'; expected a whole number of MiB, 0 to keep no memory")
+        raise InputError(f"APPELL_MEMORY is '{text}'; expected an integer number of MiB, 0 to keep no memory")
     return int(text) << 20
 
 

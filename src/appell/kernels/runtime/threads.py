@@ -49,7 +49,7 @@ def _from_environment() -> int:
     if not text:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not text.isdigit() or int(text) < 1:
-        raise InputError(f"APPELL_THREADS is '{text}'; expected a whole number of at least 1")
+        raise InputError(f"APPELL_THREADS is '{text}'; expected an integer of at least 1")
     return int(text)
 
 
@@ -84,7 +84,7 @@ def threads(count: int | None = None) -> int:
     """
     if count is not None:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"threads: expected a whole number of at least 1, got {shown(count)}")
+            raise InputError(f"threads: expected an integer of at least 1, got {shown(count)}")
         pool.resize(count)
     return pool.count
 

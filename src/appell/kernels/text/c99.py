@@ -23,7 +23,7 @@ from appell.trace.tape import Port, Tape
 
 @dataclass(frozen=True)
 class Guard:
-    """A result that says whether the others are to be trusted: the test that it fails, and the code that it gives."""
+    """A result that shows whether the others are valid: the test that fails otherwise, and its error code."""
 
     port: str
     passes: str
@@ -94,7 +94,7 @@ def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
 def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool) -> str:
     """Return the source file: the functions, after their own sine, cosine and root if math.h is not to be used."""
     used = {step.op for function in sheet.functions for step in function.tape.steps}
-    lines = [*_comment([sheet.title, "", f"{stem}.h says how to call it."]), f'#include "{stem}.h"', ""]
+    lines = [*_comment([sheet.title, "", f"{stem}.h documents the calls."]), f'#include "{stem}.h"', ""]
     if libm and used & {*TRIGONOMETRIC, Op.SQRT}:
         lines += ["#include <math.h>", ""]
     has_sines, has_roots = not libm and bool(used & set(TRIGONOMETRIC)), not libm and Op.SQRT in used

@@ -1,7 +1,7 @@
 """Sine, cosine and square root in C99 without math.h, after :mod:`appell.kernels.llvm.trigonometry`.
 
 No function here needs a library: angles are reduced by whole multiples of parts of π/2 (Cody and Waite), large ones by
-as many bits of 1/2π as it takes (Payne and Hanek), in whole numbers of 32 bits and products of 64.
+as many bits of 1/2π as it takes (Payne and Hanek), in integers of 32 bits and products of 64.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JAX of tapes: a module of pure functions that jit, grad, jacfwd and vmap take.
 
-A short program is written out, a value a line. A long one is a table that a loop works through
+A short program is written out, one value per line. A long one is a table that a loop works through
 (:mod:`appell.kernels.text.jax_loop`), since XLA would compile it for minutes.
 """
 
@@ -84,8 +84,8 @@ def _loop(x, kinds, first, second):
 REMARKS = (
     "",
     "Pure functions: jax.jit, grad, jacfwd, jacrev and vmap take them. Arguments may have leading axes, which",
-    "broadcast. JAX computes in single precision unless told: jax.config.update('jax_enable_x64', True). Nothing is",
-    "looked at: q is trusted to be a configuration, its quaternions of unit length. The derivative of sign is zero.",
+    "broadcast. JAX computes in single precision by default; for double: jax.config.update('jax_enable_x64', True).",
+    "Arguments are not checked: quaternions in q must have unit length. The derivative of sign is zero.",
 )
 
 

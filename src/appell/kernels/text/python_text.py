@@ -36,12 +36,12 @@ class Dialect:
     preamble: str
     """Imports, and what every function uses."""
     function: Callable[[Function, list[str], list[str]], list[str]]
-    """Lines of a function, given what it says of itself, its values line by line, and its results by name."""
+    """Lines of a function, given its docstring, its values line by line, and its results by name."""
 
 
 def python_text(sheet: Sheet, dialect: Dialect) -> str:
     """Return the module of a sheet's functions."""
-    lines = ['"""', *(told(line) for line in (sheet.title, "", *sheet.remarks, *dialect.remarks)), '"""']
+    lines = ['"""', *(escaped(line) for line in (sheet.title, "", *sheet.remarks, *dialect.remarks)), '"""']
     lines[:2] = [lines[0] + lines[1]]
     lines += ["", dialect.preamble.strip("\n")]
     for function in sheet.functions:
@@ -68,11 +68,11 @@ def _function(function: Function, dialect: Dialect) -> list[str]:
         else:
             lines.append(f"x{i} = {dialect.expressions[step.op].format(*(names[j] for j in step.args))}")
             names.append(f"x{i}")
-    told_of = [function.text[:1].upper() + function.text[1:] + ".", ""]
+    docstring = [function.text[:1].upper() + function.text[1:] + ".", ""]
     for name, port, is_result in function.arguments():
         shape = ", ".join(map(str, port.shape)) or "one number"
-        told_of.append(f"{name:<10} {'out' if is_result else 'in '}  ({shape}) {words[port.name]}")
-    return dialect.function(function, [told(line) for line in told_of], [*lines, *_results(tape, names)])
+        docstring.append(f"{name:<10} {'out' if is_result else 'in '}  ({shape}) {words[port.name]}")
+    return dialect.function(function, [escaped(line) for line in docstring], [*lines, *_results(tape, names)])
 
 
 def _results(tape: Tape, names: list[str]) -> list[str]:
@@ -85,10 +85,10 @@ def _results(tape: Tape, names: list[str]) -> list[str]:
     return lines
 
 
-def told(text: str) -> str:
+def escaped(text: str) -> str:
     r"""Return text that may stand in a docstring, whatever names of joints are in it.
 
-    >>> told('joint "" \\ one')
+    >>> escaped('joint "" \\ one')
     "joint '' / one"
     """
     one_line = "".join(c if c.isprintable() else " " for c in text)

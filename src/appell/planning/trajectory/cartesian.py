@@ -35,10 +35,29 @@ class CartesianLine(Trajectory):
     velocities and accelerations of the joints are exact to rounding: q by Newton's method, v = J⁻¹ẋ and
     a = J⁻¹(ẍ − J̇v). It is for robots of six velocities; joint limits are ignored.
 
+    Parameters
+    ----------
+    robot
+        A robot with six joints of one coordinate each.
+    q0
+        First configuration (6,) [rad, m].
+    end
+        Last position (3,) of the frame [m].
+    speed
+        Constant speed [m/s]; either this or `timing`.
+    timing
+        A timing law, or a duration [s].
+    frame
+        Name of the frame; the last one of the robot by default.
+
+    Examples
+    --------
     >>> import appell, numpy as np
+    >>> from appell.planning.analytic_ik import analytic_ik
+    >>> from appell.planning.goal import pose
     >>> robot = appell.load("puma600")
-    >>> goal = appell.planning.goal.pose([0.6, 0.175, 0.25], np.deg2rad([45, 60, 90]))
-    >>> q0 = appell.planning.analytic_ik(robot, goal).pick(shoulder=1, elbow=1, wrist=1)
+    >>> goal = pose([0.6, 0.175, 0.25], np.deg2rad([45, 60, 90]))
+    >>> q0 = analytic_ik(robot, goal).pick(shoulder=1, elbow=1, wrist=1)
     >>> line = appell.trajectory.CartesianLine(robot, q0, [0.018, 0.757, 0.0], speed=0.1)
     >>> round(line.duration, 5)
     8.60202

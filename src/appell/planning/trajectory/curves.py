@@ -25,6 +25,17 @@ class JointLine(Trajectory):
 
     `timing` is a timing law, or the duration [s] of a motion at constant speed.
 
+    Parameters
+    ----------
+    start
+        First configuration (n,) [rad, m].
+    end
+        Last configuration (n,) [rad, m].
+    timing
+        A timing law, or the duration [s] of a motion at constant speed.
+
+    Examples
+    --------
     >>> from appell.planning.trajectory.timing import Quintic
     >>> line = JointLine([0.0, 0.0], [1.0, -2.0], Quintic(2.0))
     >>> line(1.0).v
@@ -60,6 +71,21 @@ class Ramp(Trajectory):
 
     Its acceleration is zero throughout; the velocity jumps at the two corners.
 
+    Parameters
+    ----------
+    start
+        First configuration (n,) [rad, m].
+    end
+        Last configuration (n,) [rad, m].
+    begin
+        Time at which the motion begins [s].
+    finish
+        Time at which it ends [s].
+    duration
+        Duration of the whole reference [s]; infinite by default.
+
+    Examples
+    --------
     >>> ramp = Ramp([0.0], [3.0], begin=1.0, finish=2.5, duration=4.0)
     >>> ramp([0.5, 1.5, 3.0]).v
     array([[0.], [2.], [0.]])
@@ -100,6 +126,21 @@ class Spline(Trajectory):
     to the fourth, and zero acceleration at both ends. Times begin at 0 and increase; velocities are zero unless
     given.
 
+    Parameters
+    ----------
+    times
+        Times (k,) of the points [s]; the first is 0.
+    points
+        Configurations (k, n) [rad, m].
+    degree
+        3 or 5.
+    v0
+        Velocities (n,) at the first point [rad/s, m/s]; zero by default.
+    v1
+        Velocities (n,) at the last point [rad/s, m/s]; zero by default.
+
+    Examples
+    --------
     >>> spline = Spline([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])
     >>> spline([0.0, 1.0, 2.0]).q.round(12)
     array([[0.], [1.], [0.]])
@@ -155,6 +196,21 @@ class Fourier(Trajectory):
     `sines` and `cosines` are (harmonics, n); `frequency` [Hz] is that of the first harmonic. Without a duration it
     never ends.
 
+    Parameters
+    ----------
+    centre
+        Mean configuration (n,) [rad, m].
+    sines
+        Amplitudes of the sines (harmonics, n) [rad, m].
+    cosines
+        Amplitudes of the cosines (harmonics, n) [rad, m].
+    frequency
+        Frequency of the first harmonic [Hz].
+    duration
+        Duration [s]; infinite by default.
+
+    Examples
+    --------
     >>> circle = Fourier([0.0, 0.0], sines=[[0.0, 1.0]], cosines=[[1.0, 0.0]], frequency=0.25)
     >>> circle([0.0, 1.0]).q.round(12)
     array([[1., 0.], [0., 1.]])
@@ -195,6 +251,26 @@ def sinusoid(
 ) -> Fourier:
     """Return q = centre + amplitude·sin(2π·frequency·t + phase), all joints at one frequency [Hz].
 
+    Parameters
+    ----------
+    centre
+        Mean configuration (n,) [rad, m].
+    amplitude
+        Amplitudes (n,) [rad, m].
+    frequency
+        Frequency [Hz].
+    phase
+        Phase [rad]: one number, or one per joint (n,).
+    duration
+        Duration [s]; infinite by default.
+
+    Returns
+    -------
+    Fourier
+        The trajectory.
+
+    Examples
+    --------
     >>> sinusoid([0.0, 1.0], [1.0, 0.5], frequency=1.0)(0.25).q
     array([1. , 1.5])
     """

@@ -189,6 +189,11 @@ class OnlineTrajectory:
         v : array_like, optional
             Velocities (n,) to arrive with; zero unless given.
 
+        Returns
+        -------
+        TrajectoryState
+            q, v and a (n,) after the step.
+
         Raises
         ------
         InputError

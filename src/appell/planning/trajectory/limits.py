@@ -92,7 +92,7 @@ def path_forces(robot: Robot, q: Array, v: Array, a: Array) -> PathForces:
 
 
 def check_standing(robot: Robot, limit: Array, still: Array, where: Array, name: str) -> None:
-    """Raise if a joint cannot hold the robot at some sample; `where` says at which, in terms of `name`."""
+    """Raise if a joint cannot hold the robot at some sample; `where` are the samples, in terms of `name`."""
     over = np.abs(still) >= limit
     if over.any():
         at, joint = np.argwhere(over)[0]

@@ -48,6 +48,15 @@ _SPLIT = 1e-9
 class TimedPath(Trajectory):
     """A path, a trajectory whose time is any parameter, traversed by a timing law.
 
+    Parameters
+    ----------
+    path
+        A trajectory whose time is the path parameter.
+    timing
+        The timing law.
+
+    Examples
+    --------
     >>> from appell.planning.trajectory.curves import JointLine
     >>> from appell.planning.trajectory.timing import Trapezoid
     >>> TimedPath(JointLine([0.0], [3.0], 1.0), Trapezoid(4.0, 1.0))(2.0).v

@@ -42,6 +42,15 @@ _REST = 1e-9
 class ScaledTrajectory(Trajectory):
     """A trajectory that takes `factor` times as long.
 
+    Parameters
+    ----------
+    trajectory
+        The original trajectory.
+    factor
+        Ratio of the durations.
+
+    Examples
+    --------
     >>> from appell.planning.trajectory.curves import JointLine
     >>> ScaledTrajectory(JointLine([0.0], [1.0], 2.0), 3.0)(3.0).v.round(6)
     array([0.166667])

@@ -37,6 +37,13 @@ class Timing(Protocol):
 class ConstantSpeed:
     """Constant speed: s = t/T; the speed jumps at both ends.
 
+    Parameters
+    ----------
+    duration
+        Duration of the path [s].
+
+    Examples
+    --------
     >>> import numpy as np
     >>> ConstantSpeed(4.0).at(np.array([1.0])).s
     array([0.25])
@@ -48,7 +55,18 @@ class ConstantSpeed:
         positive("duration", self.duration)
 
     def at(self, t: Array) -> Progress:
-        """Return t/T."""
+        """Return t/T.
+
+        Parameters
+        ----------
+        t
+            Times (...) [s] between 0 and the duration.
+
+        Returns
+        -------
+        Progress
+            s, ds/dt and d²s/dt², each (...).
+        """
         s = t / self.duration
         return Progress(s, np.full_like(s, 1.0 / self.duration), np.zeros_like(s))
 
@@ -59,6 +77,15 @@ class Trapezoid:
 
     The top speed is 1/(T − ramp) of the path per second. With ramp = T/2 there is no time at constant speed.
 
+    Parameters
+    ----------
+    duration
+        Duration of the path [s].
+    ramp
+        Duration of the acceleration, and of the deceleration [s].
+
+    Examples
+    --------
     >>> import numpy as np
     >>> Trapezoid(3.0, 1.0).at(np.array([0.0, 1.0, 1.5, 2.0, 3.0])).rate
     array([0. , 0.5, 0.5, 0.5, 0. ])
@@ -79,6 +106,22 @@ class Trapezoid:
     def fastest(cls, length: float, speed: float, acceleration: float) -> Trapezoid:
         """Return the fastest such law over a length within a speed and an acceleration.
 
+        Parameters
+        ----------
+        length
+            Length of the path [m or rad].
+        speed
+            Largest speed [m/s or rad/s].
+        acceleration
+            Largest acceleration [m/s² or rad/s²].
+
+        Returns
+        -------
+        Trapezoid
+            The timing law of least duration.
+
+        Examples
+        --------
         >>> Trapezoid.fastest(1.0, speed=0.5, acceleration=1.0)
         Trapezoid(duration=2.5, ramp=0.5)
         """
@@ -89,7 +132,18 @@ class Trapezoid:
         return cls(max(length / top + ramp, 2.0 * ramp), ramp)
 
     def at(self, t: Array) -> Progress:
-        """Return the parabola, the straight line or the mirrored parabola."""
+        """Return the parabola, the straight line or the mirrored parabola.
+
+        Parameters
+        ----------
+        t
+            Times (...) [s] between 0 and the duration.
+
+        Returns
+        -------
+        Progress
+            s, ds/dt and d²s/dt², each (...).
+        """
         T, ramp = self.duration, self.ramp
         top = 1.0 / (T - ramp)
         left = T - t
@@ -105,6 +159,13 @@ class Trapezoid:
 class Quintic:
     """s = 10x³ − 15x⁴ + 6x⁵ with x = t/T: speed and acceleration are zero at both ends.
 
+    Parameters
+    ----------
+    duration
+        Duration of the path [s].
+
+    Examples
+    --------
     >>> import numpy as np
     >>> Quintic(2.0).at(np.array([0.0, 1.0, 2.0])).s
     array([0. , 0.5, 1. ])
@@ -116,7 +177,18 @@ class Quintic:
         positive("duration", self.duration)
 
     def at(self, t: Array) -> Progress:
-        """Return the polynomial and its derivatives."""
+        """Return the polynomial and its derivatives.
+
+        Parameters
+        ----------
+        t
+            Times (...) [s] between 0 and the duration.
+
+        Returns
+        -------
+        Progress
+            s, ds/dt and d²s/dt², each (...).
+        """
         T = self.duration
         x = t / T
         s = x**3 * (10.0 + x * (6.0 * x - 15.0))

@@ -21,6 +21,17 @@ _SLACK = 1e-12
 class TrajectoryState(NamedTuple):
     """Coordinates, velocities and accelerations, each (..., n), in the order of the arguments of inverse dynamics.
 
+    Parameters
+    ----------
+    q
+        Coordinates (..., n) [rad, m].
+    v
+        Velocities (..., n) [rad/s, m/s].
+    a
+        Accelerations (..., n) [rad/s², m/s²].
+
+    Examples
+    --------
     >>> import appell
     >>> line = appell.trajectory.JointLine([0.0, 0.0], [1.0, 2.0], 4.0)
     >>> appell.load("two-link").inverse_dynamics(*line([0.0, 1.0])).shape
@@ -52,7 +63,24 @@ class Trajectory(ABC):
 
     @abstractmethod
     def at(self, t: Array) -> TrajectoryState:
-        """Return the motion at times between 0 and `duration`, which are not checked."""
+        """Return the motion at times between 0 and `duration`, which are not checked.
+
+        Parameters
+        ----------
+        t
+            Times (...) [s] between 0 and the duration.
+
+        Returns
+        -------
+        TrajectoryState
+            q, v and a, each (..., n).
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> appell.trajectory.JointLine([0.0], [1.0], 2.0).at(np.array([1.0])).q
+        array([[0.5]])
+        """
 
     @final
     def __call__(self, t: ArrayLike) -> TrajectoryState:
