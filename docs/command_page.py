@@ -17,8 +17,8 @@ HEAD = """# Commands
 Written by `python docs/command_page.py > docs/commands.md` from the output of `appell COMMAND --help`.
 
 Tables are printed to standard output, everything else (progress, warnings, paths of written files) to standard error;
-`--json` prints one JSON value for programs instead. Exit codes: 0 no error; 1 a failed check, or a run that ended early;
-2 invalid input, reported in one line; 130 stopped by Ctrl-C.
+`--json` prints one JSON value for programs instead. Exit codes: 0 no error; 1 a failed check, or a run that ended
+early; 2 invalid input, reported in one line; 130 stopped by Ctrl-C.
 
 `appell --install-completion` installs shell completion of commands, options, and names of robots, verbs and papers.
 """
