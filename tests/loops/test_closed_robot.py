@@ -115,7 +115,7 @@ def test_other_coordinates_leave_passive_modes_free(closed, rng, agree):
     [
         (["mot1"], "moves by 2 independent velocities, got 1"),
         (["mot1", "elbow"], "no velocity 'elbow'; known: 'mot1', 'free1'"),
-        (["mot1", "mot1"], "named twice"),
+        (["mot1", "mot1"], "a velocity is repeated"),
     ],
 )
 def test_coordinates_that_do_not_fit_are_refused(names, said, closed):

@@ -108,7 +108,7 @@ def test_a_robot_drawn_stretched_out_starts_where_it_is_well_conditioned():
 def test_followers_beside_loops_are_bound(tmp_path, rng):
     file = tmp_path / "linkage.xml"
     file.write_text(mjcf("c"))
-    with pytest.warns(AppellWarning, match=r"not enforced \('r'\); load with mimic=True to bind them"):
+    with pytest.warns(AppellWarning, match=r"not enforced \('r'\); load with mimic=True to couple them"):
         assert appell.load(file).nv == 3
     robot = appell.load(file, mimic=True)
     assert robot.nv == 2

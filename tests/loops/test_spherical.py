@@ -376,7 +376,7 @@ def test_not_a_number_stays_one(robot):
 def test_arguments_that_do_not_fit_are_named(robot):
     with pytest.raises(InputError, match=r"q: expected \(\.\.\., 3\), got \(\.\.\., 2\) for robot"):
         robot.inverse_dynamics([0.0, 0.0], [0.0] * 3, [0.0] * 3)
-    with pytest.raises(InputError, match=r"has no frame 'gripper'; it has .*'leg1_link1'"):
+    with pytest.raises(InputError, match=r"has no frame 'gripper'; known: .*'leg1_link1'"):
         robot.pose(robot.neutral(), "gripper")
     with pytest.raises(InputError, match=r"no formulation 'lagrange' .*; known: 'closed-form', 'abedloo2014'"):
         robot.coriolis_matrix(robot.neutral(), [0.0] * 3, formulation="lagrange")

@@ -187,7 +187,7 @@ def test_other_robots_are_refused_with_the_reason(robot, reason, rng):
     ("goal", "message"),
     [
         (np.eye(3), "expected poses"),
-        (np.diag([1.0, 1.0, -1.0, 1.0]), "mirror image"),
+        (np.diag([1.0, 1.0, -1.0, 1.0]), "reflection"),
         (np.diag([2.0, 1.0, 1.0, 1.0]), "orthogonal"),
         (pose([1.0, 2.0, 3.0]).T, "transposed"),
     ],

@@ -61,6 +61,9 @@ USES = {
     "mcap": [lambda run, folder: log(run).save(folder / "a.mcap")],
     "mujoco": [lambda run, folder: compiled(folder)],
     "pyarrow": [lambda run, folder: log(run).save(folder / "a.parquet")],
+    "ruckig": [
+        lambda run, folder: appell.trajectory.JerkLimited([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=1.0)
+    ],
     "sympy": [lambda run, folder: run.robot.equations().M],
     "trimesh": [lambda run, folder: import_trimesh()],
     "xacro": [lambda run, folder: macros(folder)],

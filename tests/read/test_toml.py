@@ -102,7 +102,7 @@ WRONG = {
     "origin key": (
         "{ xyz",
         "{ xzy",
-        "arm.toml: joints[0].origin: unknown key 'xzy'; did you mean 'xyz'? known: 'xyz', 'rpy'",
+        "arm.toml: joints[0].origin: unknown key 'xzy'; known: 'xyz', 'rpy'",
     ),
     "no name": ('name = "rod"', "", "arm.toml: links[1]: missing key 'name'"),
     "no kind": ('kind = "revolute"', "", "arm.toml: joints[0]: missing key 'kind'"),

@@ -255,7 +255,7 @@ def test_an_inertial_of_zeros_without_a_mass_is_none():
 
 
 def test_an_inertia_without_a_mass_is_refused():
-    with pytest.raises(ReadError, match="link 'rod': there is no <mass>; add one"):
+    with pytest.raises(ReadError, match="link 'rod': no <mass>; add one"):
         read_urdf(HINGED.format(inertial=WEIGHT.format(mass="", i=1)), source="p.urdf")
 
 

@@ -118,12 +118,12 @@ def test_too_few_arguments_are_pythons_to_refuse(robot):
 
 def test_an_unknown_frame_is_named_with_those_known():
     robot = appell.load("two-link")
-    with refused("pose: frame: robot 'two-link' has no frame 'gripper'; it has "):
+    with refused("pose: frame: robot 'two-link' has no frame 'gripper'; known: "):
         robot.pose([0.0, 0.0], "gripper")
 
 
 def test_an_unknown_name_is_named_with_the_catalogue():
-    with refused("load: 'pumma' is neither a file nor in the catalogue: 'agile-wrist'"):
+    with refused("load: 'pumma' is neither a file nor in the catalogue; known: 'agile-wrist'"):
         appell.load("pumma")
 
 

@@ -140,7 +140,7 @@ def test_a_spherical_robot_in_closed_form_says_why_joints_cannot_change(state):
     ):
         with pytest.raises(InputError, match="follow from the platform's Euler angles"):
             refused()
-    with pytest.raises(InputError, match="no limits, friction, rotors or springs"):
+    with pytest.raises(InputError, match="no limits, friction, rotor inertia or springs"):
         robot.with_joint("theta1", damping=1.0)
 
 

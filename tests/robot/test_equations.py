@@ -123,5 +123,5 @@ def test_robots_with_loops_have_no_short_equations(name):
 
 def test_controllers_are_no_equations(tmp_path):
     law = appell.control.PointToPoint(ARM, [0.0, 0.0], 1.0, 1.0)
-    with pytest.raises(InputError, match="'latex' is for verbs of robots"):
+    with pytest.raises(InputError, match="'latex' is for robots"):
         law.export(tmp_path / "law.tex", to="latex")

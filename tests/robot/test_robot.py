@@ -106,7 +106,7 @@ def test_reorder_takes_more_names_than_the_robot_has(robot, rng):
 
 def test_reorder_names_the_joint_that_is_missing(robot):
     missing = robot.joint_names[2]
-    with pytest.raises(InputError, match=f"reorder: the list misses '{missing}'"):
+    with pytest.raises(InputError, match=f"reorder: the list lacks '{missing}'"):
         robot.reorder([name for name in robot.joint_names if name != missing])
 
 
@@ -178,7 +178,7 @@ def test_a_joint_that_moves_nothing_is_named_when_its_acceleration_is_asked(writ
         + JOINT.format("hinge", "continuous", "base", "arm", "")
         + JOINT.format("tip", "continuous", "arm", "pointer", "")
     )
-    with pytest.raises(ModelError, match="singular mass matrix of robot 'made': the joints 'tip' move nothing"):
+    with pytest.raises(ModelError, match="singular mass matrix of robot 'made': the joints 'tip' move no inertia"):
         robot.forward_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
 
 

@@ -85,7 +85,7 @@ def test_a_worker_that_dies_costs_only_the_case_that_kills_it(tmp_path):
 
 def test_a_killed_dask_worker_loses_no_case(tmp_path):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with (
         distributed.LocalCluster(n_workers=2, **options) as cluster,
         distributed.Client(cluster) as client,

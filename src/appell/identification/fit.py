@@ -74,8 +74,8 @@ class Fit:
     >>> print(fit.table().columns, len(fit.plot().axes))
     ('parameter', 'value', 'standard error', 'rating', 'file', 'definition') 2
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fit.save(folder + "/fitted.urdf").name
-    'fitted.urdf'
+    ...     fit.save(folder + "/fitted.toml").name
+    'fitted.toml'
     """
 
     problem: Problem

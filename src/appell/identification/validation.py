@@ -34,9 +34,6 @@ SINCE_REVERSAL = 0.3
 """Duration after a reversal [s]."""
 
 
-# Cross-validation
-
-
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
     """Predictions of held-out intervals by fits to the other data, and of all data by the fit to it.

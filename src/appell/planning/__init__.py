@@ -5,6 +5,6 @@ wrist.py and analytic_ik.py (closed form). goal.py and checks.py validate argume
 """
 
 from appell.planning.analytic_ik import IKBranches, analytic_ik
-from appell.planning.inverse_kinematics import IKSolution
+from appell.planning.ik_solution import IKSolution
 
 __all__ = ["IKBranches", "IKSolution", "analytic_ik"]

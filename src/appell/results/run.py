@@ -64,8 +64,9 @@ class Run:
     Examples
     --------
     >>> import appell
-    >>> appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
-    <Run of 'two-link': 0.1 s, 5 states, 0 impacts>
+    >>> run = appell.simulate(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], 0.1)
+    >>> run.robot_name, float(run.t[-1]), len(run.impacts)
+    ('two-link', 0.1, 0)
     """
 
     t: Array

@@ -78,7 +78,7 @@ def export(
 
     Without a path, return the functions of the Python module, one per key; a single function if `is_one`.
     """
-    if to in (*EQUATIONS, *PACKAGES):
+    if isinstance(to, str) and to in (*EQUATIONS, *PACKAGES):
         known = listed(x for x in TARGETS if x not in (*EQUATIONS, *PACKAGES))
         raise InputError(f"export: '{to}' is for robots; controllers are written to {known}")
     file = checked(to, path, real, libm)

@@ -53,7 +53,7 @@ class Engine:
             client = self._engine
             if client == "dask":
                 cluster = distributed.LocalCluster(
-                    n_workers=self.count, threads_per_worker=1, processes=True, dashboard_address=None
+                    n_workers=self.count, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
                 )
                 client = self._closing.enter_context(distributed.Client(self._closing.enter_context(cluster)))
             elif isinstance(client, str):

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from appell.kernels.llvm.schedule import Instruction, Move, schedule
+from appell.kernels.llvm import scheduled
+from appell.kernels.llvm.schedule import Instruction, Kind, Move, instructions, schedule
 from appell.kernels.llvm.scheduled import LONG
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
@@ -75,6 +76,21 @@ def test_a_plan_makes_every_value_once_and_stores_every_result_once(tape: Tape) 
     assert sorted(stored) == list(range(SIZE))
 
 
+def test_constants_before_all_other_results_are_stored(tape: Tape) -> None:
+    lanes, (port,) = 4, tape.outputs
+    n = 5 * lanes  # several groups that are constants alone
+    zero = tape.n_inputs + len(tape.steps)
+    more = replace(
+        tape,
+        steps=(*tape.steps, Step(Op.CONST, (), 0.0)),
+        outputs=(Port(port.name, (n + port.size,)),),
+        results=(*[zero] * n, *tape.results),
+    )
+    line = instructions(more, lanes)
+    stored = [k for x in line if x.kind is Kind.OUTPUT for k in x.what]
+    assert sorted(stored) == list(range(n + port.size))
+
+
 def test_a_long_tape_is_planned_in_several_parts(tape: Tape) -> None:
     assert len(schedule(tape, REGISTERS, 8).parts) > 1
 
@@ -98,6 +114,26 @@ def test_large_results_of_planned_code_are_the_tapes(tape: Tape, rng: np.random.
     near = 1e-11 if kind is np.float64 else 2e-3
     for found, start, port in zip(kernel(q, v), (0, large, large + 1), outputs, strict=True):
         np.testing.assert_allclose(found, expected[:, start : start + port.size], rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("bypass", [1, 1 << 40])
+@pytest.mark.parametrize("start", [0, 3, 8])
+def test_rows_are_written_whole_and_nowhere_else(tape, rng, monkeypatch, bypass, start) -> None:
+    monkeypatch.setattr(scheduled, "BYPASS", bypass)
+    zero = tape.n_inputs + len(tape.steps)
+    results = (*tape.results * 9, *[zero] * 100, *tape.results[:5], *[zero] * 30)  # rows of three pieces
+    wide = replace(
+        tape, outputs=(Port("x", (len(results),)),), steps=(*tape.steps, Step(Op.CONST, (), 0.0)), results=results
+    )
+    kernel = Kernel(ProgramSpec(tape.name, tape.inputs, wide.outputs, f"{wide.digest} {bypass}", lambda: wide))
+    q, v = rng.normal(size=(2, 21, SIZE))
+    expected = np.array([np.broadcast_to(x, 21) for x in wide.run(list(q.T), list(v.T))]).T
+    memory = np.full(start + expected.size + 11, np.nan)  # starts anywhere in a cache line
+    place = memory[start : start + expected.size].reshape(expected.shape)
+    kernel(q, v, out=place)
+    np.testing.assert_allclose(place, expected, rtol=1e-11, atol=1e-11)
+    assert np.isnan(memory[:start]).all()
+    assert np.isnan(memory[start + expected.size :]).all()
 
 
 @pytest.mark.parametrize("samples", [1, 3, 4, 33, 70])

@@ -194,8 +194,9 @@ class _Line:
             before = _Store([group], len(values))
             for i in values:
                 self.stored.setdefault(i, []).append(before)
-            if not values:
+            if not values:  # stored at once, so that nothing can be added to it
                 self._store(before)
+                before = _Store()
         for i in sequence:
             self._make(i)
 

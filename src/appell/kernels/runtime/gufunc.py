@@ -39,8 +39,8 @@ class Gufunc:
         self._types = bytes(kind.num for kind in kinds for _ in range(n))
         self._words = (name.encode(), doc.encode(), signature(inputs, outputs).encode())
         memory, sizes = (self._table, self._data, self._types), (len(loops), len(inputs), len(outputs))
-        name, doc, shapes = self._words
-        self.call: Any = _maker()(*memory, *sizes, _NONE, name, doc, 0, shapes)
+        label, text, shapes = self._words
+        self.call: Any = _maker()(*memory, *sizes, _NONE, label, text, 0, shapes)
 
     def replace(self, index: int, address: int) -> None:
         """Point one of the loops at other code."""
