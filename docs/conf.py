@@ -36,7 +36,10 @@ default_role = "code"
 
 myst_enable_extensions = ["amsmath", "dollarmath", "html_image"]
 myst_heading_anchors = 4
-suppress_warnings = ["myst.header"]  # pages that `appell compare` writes start with a heading of the second level
+suppress_warnings = [
+    "myst.header",  # pages that `appell compare` writes start with a heading of the second level
+    "ref.python",  # names of sizes such as n and nq in the types of parameters
+]
 mathjax_path = "tex-svg-full.js"
 
 html_theme = "furo"
