@@ -26,7 +26,7 @@ class _Pool:
     def __init__(self) -> None:
         self.cell = ctypes.c_int64(_from_environment())  # at an address where native code reads it
         self._executor: ThreadPoolExecutor | None = None
-        self._owner = 0
+        self._owner = self._size = 0
 
     @property
     def count(self) -> int:
@@ -34,14 +34,18 @@ class _Pool:
         return self.cell.value
 
     def executor(self) -> ThreadPoolExecutor:
-        if self._executor is None or self._owner != os.getpid():  # a forked child has no threads of its parent's
-            self._executor, self._owner = ThreadPoolExecutor(max(self.count - 1, 1), "appell"), os.getpid()
+        """Return threads enough for a batch: those there are, or new ones; a forked child has none of its parent's."""
+        if self._owner != os.getpid() or self._size < self.count:
+            if self._executor is not None and self._owner == os.getpid():
+                self._executor.shutdown(wait=False)
+            self._executor = ThreadPoolExecutor(max(self.count - 1, 1), "appell")
+            self._owner, self._size = os.getpid(), self.count
+        assert self._executor is not None
         return self._executor
 
     def resize(self, count: int) -> None:
-        if self._executor is not None and self._owner == os.getpid():
-            self._executor.shutdown(wait=False)
-        self.cell.value, self._executor = count, None
+        """Set how many threads share a batch."""
+        self.cell.value = count
 
 
 def _from_environment() -> int:
