@@ -93,9 +93,7 @@ def _folders(packages: Iterable[str | os.PathLike[str]]) -> list[Path]:
     folders = [Path(folder).expanduser() for folder in packages]
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(
-                f"view: packages: no such folder '{folder}'; name one with the meshes' package"
-            )
+            raise InputError(f"view: packages: no such folder '{folder}'; name one with the meshes' package")
     return folders
 
 
