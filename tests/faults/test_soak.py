@@ -18,6 +18,7 @@ def own_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("APPELL_CACHE", str(tmp_path / "cache"))  # which the soak sets, and this resets
 
 
+@pytest.mark.slow
 def test_memory_and_mappings_stay_constant(capsys):
     assert soak.main(["--seconds", "0"]) == 0, capsys.readouterr().out
 

@@ -36,6 +36,7 @@ def truth(fit, robot):
     return np.concatenate([fit.base.values(robot), friction])
 
 
+@pytest.mark.slow
 def test_a_hundred_noisy_logs_give_parameters_within_three_deviations(arm, motion, torques, noisy):
     off = []
     for seed in range(100):

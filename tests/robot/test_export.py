@@ -88,6 +88,7 @@ def test_the_header_is_c_plus_plus_too(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_every_verb_of_a_spherical_robot_is_exported(library, tmp_path):
     robot = appell.load("agile-wrist")
     verbs = exported(robot)

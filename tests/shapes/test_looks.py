@@ -174,7 +174,7 @@ def test_collada_without_its_reader_is_told_once_and_what_collides_is_drawn(
 def test_a_source_or_folder_that_is_not_there_is_told() -> None:
     with pytest.raises(InputError, match="there is no file"):
         drawable(appell.load("two-link"), source="gone.urdf")
-    with pytest.raises(InputError, match="there is no folder 'gone'"):
+    with pytest.raises(InputError, match="no such folder 'gone'"):
         drawable(appell.load("two-link"), packages=["gone"])
 
 

@@ -72,6 +72,7 @@ def double_pendulum():
     return appell.from_dh([{"a": 0.0, **rod}, {"a": 1.0, **rod}], gravity=(0.0, -G, 0.0))
 
 
+@pytest.mark.slow
 def test_energy_of_a_double_pendulum_stays_for_a_hundred_seconds(double_pendulum):
     run = appell.simulate(double_pendulum, [1.0, 1.0], [0.0, 0.0], 100.0, rtol=1e-13, atol=1e-13)
     assert np.ptp(run.energy) <= 1e-10 * abs(run.energy).max()

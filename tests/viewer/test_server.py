@@ -85,5 +85,5 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 @pytest.mark.parametrize("port", [-1, 70000, True, "80"])
 def test_what_is_no_port_is_told(port: int) -> None:
-    with pytest.raises(InputError, match="expected a whole number"):
+    with pytest.raises(InputError, match="expected an integer"):
         appell.view("two-link", port=port, browser=False, block=False)
