@@ -16,7 +16,7 @@ from appell.errors import InputError
 from appell.identification.basis import Array
 from appell.model.build import listed
 from appell.robot.base import State
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +54,7 @@ def actuated_path(robot: Robot) -> ActuatedPath:
     >>> actuated_path(appell.load("five-bar")).names
     ('mot1', 'mot2')
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
-    if robot.nv != robot.nu:
+    if checked_robot("robot", robot).nv != robot.nu:
         passive = [name for name in robot.independent if name not in robot.actuators]
         raise InputError(
             f"excite: the motors of robot '{robot.name}' do not determine its motion: {listed(passive)} are passive; "

@@ -22,7 +22,7 @@ from appell.robot.base import base_columns
 from appell.robot.base import matrix as _matrix
 from appell.robot.base import samples as _samples
 from appell.robot.kind import Rank
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread
 
 
@@ -316,8 +316,7 @@ def base_parameters(
     >>> base_parameters(robot).n, base_parameters(robot, rotors=True).n
     (36, 40)
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
+    checked_robot("robot", robot)
     rng = np.random.default_rng(seed)
     own = {"rotors": rotors, "springs": springs}
     names = _basis.parameter_names(robot, **own)

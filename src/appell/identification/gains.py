@@ -35,7 +35,7 @@ from appell.identification.uncertainty import information, inverse, rating
 from appell.logs.prepare import Prepared
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
@@ -167,9 +167,7 @@ def drive_gains(  # the known parameters of the load
     array([40., 25.])
     """
     settings = Settings(**options)
-    if not isinstance(robot, Robot):
-        raise InputError(f"drive_gains: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    problem = Problem(robot, friction_terms(friction), settings.rotors)
+    problem = Problem(checked_robot("drive_gains", robot), friction_terms(friction), settings.rotors)
     known = known_parameters(mass, centre, inertia)
     held, start = carrying_link(robot.link_names, link)
     records = [_record(one, problem, settings) for one in (log, loaded)]

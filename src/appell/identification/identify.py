@@ -24,7 +24,7 @@ from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.model.build import alternatives, listed
 from appell.robot.coordinates import joint_limits
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
@@ -186,9 +186,7 @@ def identify(
     settings = Settings(**options)
     if settings.weights not in ("noise", "equal"):
         raise InputError(f"identify: weights: expected 'noise' or 'equal', got '{settings.weights}'")
-    if not isinstance(robot, Robot):
-        raise InputError(f"identify: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    problem = Problem(robot, friction_terms(friction), settings.rotors)
+    problem = Problem(checked_robot("identify", robot), friction_terms(friction), settings.rotors)
     records = [settings.record(one, problem) for one in _logs(log)]
     if not records:
         raise InputError("identify: expected at least one log, got none")

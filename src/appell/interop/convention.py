@@ -17,7 +17,7 @@ from appell.interop.rules import ANGLES_WORLD, DRAKE_FREE, PLANAR_WORLD, Rule, p
 from appell.model.build import alternatives, listed
 from appell.model.model import Joint, Model, Z
 from appell.robot.arguments import numbers
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.spatial.scalar import Array
 
 DRAKE = {"free": DRAKE_FREE, "ball": ANGLES_WORLD, "planar": PLANAR_WORLD}
@@ -264,9 +264,7 @@ def _size(places: Iterable[slice]) -> int:
 
 def tree_of(robot: Any, library: str) -> Model:
     """Return the converted joints: those of the spanning tree except mimic joints."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"{library}: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    return robot.model.independent
+    return checked_robot(library, robot).model.independent
 
 
 def convention(

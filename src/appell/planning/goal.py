@@ -11,7 +11,7 @@ from appell.model.build import listed
 from appell.planning.checks import Array, real
 from appell.read.values import shown
 from appell.robot.arguments import proper_poses
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 
 
 def pose(position: ArrayLike, angles: ArrayLike | None = None, sequence: str = "ZYZ") -> Array:
@@ -44,20 +44,13 @@ def triple(name: str, x: ArrayLike) -> Array:
 
 def check_open(robot: Robot) -> None:
     """Raise an error unless the robot is open: each coordinate belongs to a joint with its own force."""
-    if checked_robot(robot).actuators != robot.joint_names:
+    if checked_robot("robot", robot).actuators != robot.joint_names:
         raise InputError(f"robot: expected an open robot, got '{robot.name}', whose joints loops bind")
-
-
-def checked_robot(robot: Robot) -> Robot:
-    """Return the robot; raise an error if the argument is not a robot."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    return robot
 
 
 def checked_frame(robot: Robot, frame: str | None) -> str:
     """Return the name of a frame; the last frame of the robot's file unless given."""
-    names = checked_robot(robot).frame_names
+    names = checked_robot("robot", robot).frame_names
     if not names:
         raise InputError(f"frame: robot '{robot.name}' has no frames to place")
     if frame is not None and not (isinstance(frame, str) and frame in robot.model.frame_index):

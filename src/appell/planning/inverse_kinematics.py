@@ -21,11 +21,10 @@ from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.planning.checks import Array, positive, real
 from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
-from appell.planning.goal import checked_robot
 from appell.planning.ik_solution import IKSolution
 from appell.planning.tasks import Orientation, Position, Posture, Task, all_tasks
 from appell.robot.arguments import numbers, whole
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 
 _BOLD = 0.5
 """Damping of bold steps: λ is this share of |e|²."""
@@ -159,7 +158,7 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
     >>> bool(appell.inverse_kinematics(robot, goal, "platform").is_reached)
     True
     """
-    robot = _placed(checked_robot(robot))
+    robot = _placed(checked_robot("robot", robot))
     if not robot.nv:
         raise InputError(f"robot: '{robot.name}' has no joint that moves")
     given = all_tasks(robot, goal, frame, length, tasks)

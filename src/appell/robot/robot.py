@@ -183,3 +183,10 @@ class Robot(Computation):
             hint = alternatives(formulation, known)
             raise InputError(f"using: no formulation {shown(formulation)} for robot '{self.name}'; {hint}")
         return Robot(self.kind, formulation)
+
+
+def checked_robot(what: str, robot: Any) -> Robot:
+    """Return an argument that should be a robot; `what` begins the error message."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"{what}: expected a robot, got {type(robot).__name__}; load one with appell.load")
+    return robot

@@ -19,7 +19,7 @@ from appell.read.values import shown
 from appell.results.path import Path
 from appell.results.run import Run
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.simulation.contact.gaps import Gaps, check_coefficients
 from appell.simulation.contact.impact import IMPACT_LAWS
 from appell.simulation.contact.points import Point, Points, resolve
@@ -134,9 +134,7 @@ def simulate(  # noqa: PLR0913  # keyword options
     >>> print(run.impacts[0].points, round(run.impacts[0].time, 6))
     ('link1', 'O5') 0.385192
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"simulate: expected a robot, got {type(robot).__name__}; load one with appell.load")
-    q, v = _state(robot, q0, v0)
+    q, v = _state(checked_robot("simulate", robot), q0, v0)
     duration, rtol = (_positive(name, x) for name, x in (("duration", duration), ("rtol", rtol)))
     tie_window, atol, rest_speed = (
         number(f"simulate: {name} must be a number of 0 or more", x, 0.0)

@@ -46,7 +46,7 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
         for k in range(0, LINE, real.size * lanes):
             before = w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {PIECE * real.size - LINE + k}")
             line = w.emit(f"load {w.vector}, ptr {before}, align {real.size}")
-            _store(w, line, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {k - LINE}"), real.size)
+            _store(w, line, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {k - LINE}"))
 
     w.do(f"%some = icmp ult i64 {first}, {end}", "br i1 %some, label %group, label %grouped")
     w.do("group:", f"%g = phi i64 [ {first}, %piece ], [ %g_next, %group ]")
@@ -54,7 +54,7 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     place, *sources = (_number(w, "%group_at", k) for k in range(lanes + 1))
     slots = [w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {source}") for source in sources]
     for lane, vector in enumerate(emit.transposed_from(w, slots)):
-        _store(w, vector, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"), real.size)
+        _store(w, vector, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"))
     w.do("%g_next = add i64 %g, 1", f"%g_more = icmp ult i64 %g_next, {end}")
     w.do("br i1 %g_more, label %group, label %grouped", "grouped:")
 
@@ -63,7 +63,7 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     w.do("%zero_at = getelementptr i32, ptr %zeros, i64 %z")
     place = _number(w, "%zero_at", 0)
     for lane in range(lanes):
-        _store(w, "zeroinitializer", w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"), real.size)
+        _store(w, "zeroinitializer", w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"))
     w.do("%z_next = add i64 %z, 1", f"%z_more = icmp ult i64 %z_next, {end_zero}")
     w.do("br i1 %z_more, label %zero, label %copy", "copy:")
 
@@ -137,8 +137,8 @@ def _number(w: Writer, table: str, k: int) -> str:
     return w.emit(f"zext i32 {w.emit(f'load i32, ptr {at}, align 4')} to i64")
 
 
-def _store(w: Writer, vector: str, place: str, align: int, hint: str = "") -> None:
-    w.do(f"store {w.vector} {vector}, ptr {place}, align {align}{hint}")
+def _store(w: Writer, vector: str, place: str) -> None:
+    w.do(f"store {w.vector} {vector}, ptr {place}, align {w.real.size}")
 
 
 def store_tables(name: str, slots: Sequence[int], zero: set[int], real: Real, lanes: int) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.fusion import Fusion, is_constant, offset
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function, splat
-from appell.kernels.llvm.row_stores import BYPASS, row_stores, store_tables
+from appell.kernels.llvm.row_stores import BYPASS, LINE, row_stores, store_tables
 from appell.kernels.llvm.schedule import Instruction, Kind, Move, Schedule, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import Angle, emit_sincos, exact_reduction
@@ -35,8 +35,6 @@ FRAMES = 3 << 15
 """Bytes for what crosses from part to part, a share of the second cache; a block is shorter where that is more."""
 SPAN = 480
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
-LINE = 64
-"""Bytes that one prefetch brings."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Frame:
 
 
 def suits(tape: Tape) -> bool:
-    """Return whether a tape is to be scheduled."""
+    """Return whether a tape is long enough for a schedule, or has large results."""
     return len(tape.steps) > (SHORT if any(port.size >= WIDE for port in tape.outputs) else LONG)
 
 

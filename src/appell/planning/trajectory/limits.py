@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.check import LARGEST
 from appell.planning.checks import Array
-from appell.planning.goal import checked_robot
 from appell.planning.trajectory.trajectory import Trajectory
 from appell.robot.arguments import real_array
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.simulation.laws.checks import effort_limits
 
 
@@ -49,7 +48,7 @@ def checked_path(robot: Robot, trajectory: Trajectory) -> Trajectory:
         raise InputError(f"trajectory: expected one of appell.trajectory, got {type(trajectory).__name__}")
     if not math.isfinite(trajectory.duration):
         raise InputError("trajectory: expected one with an end, got one that goes on for ever; give it a duration")
-    if checked_robot(robot).nu != robot.nv:
+    if checked_robot("robot", robot).nu != robot.nv:
         raise InputError(f"robot: the forces of '{robot.name}', {robot.nu}, do not determine its {robot.nv} velocities")
     joints, count = trajectory(0.0).q.size, robot.nu if robot.closure_names else robot.nq
     if joints != count:

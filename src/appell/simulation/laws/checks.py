@@ -13,17 +13,16 @@ from appell.model.check import LARGEST
 from appell.read.values import shown
 from appell.robot.arguments import number, numbers, real_array
 from appell.robot.coordinates import joint_limits
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.spatial.scalar import Array
 
 Trajectory = Callable[[float], Sequence[ArrayLike]]
 """A function of the time t [s] that returns (q, v, a)."""
 
 
-def a_robot(law: str, robot: Any) -> Robot:
+def a_robot(law: str, given: Any) -> Robot:
     """Return the robot of a control law."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"{law}: expected a robot, got {type(robot).__name__}")
+    robot = checked_robot(law, given)
     if not robot.nu:
         raise InputError(f"{law}: robot '{robot.name}' has no actuators")
     if robot.nu > len(robot.driven):

@@ -17,7 +17,7 @@ from appell.results.motions import motions
 from appell.results.style import written
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.robot.kind import Key
-from appell.robot.robot import Robot
+from appell.robot.robot import Robot, checked_robot
 from appell.robot.singular import Samples, warn
 from appell.robot.verbs import MASS
 from appell.simulation.laws.joint_laws import JointLaw
@@ -158,9 +158,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
     bit. Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits
     do not act. The kernel is compiled once per robot, method and type of control law, and cached on disk.
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected a robot, got {type(robot).__name__}")
-    if not robot.nv:
+    if not checked_robot("robot", robot).nv:
         raise InputError(f"robot: '{robot.name}' has no movable joint")
     choice("method: unknown method", method, METHODS)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
