@@ -36,13 +36,16 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     """
     w = Writer(real, lanes)
     pitch = LINE + (PIECE + lanes) * real.size + SPARE
+    buffered = "%bypass" if lanes * real.size < LINE else "true"
     w.do(f"%buffer = alloca [{lanes * pitch} x i8], align 64")
     rows = open_vector_loop(w, 1, "%first", ("shared",))[0]
     w.do("br label %piece", "piece:", "%p = phi i64 [ 0, %body ], [ %p_next, %copied ]")
     w.do("%piece_at = getelementptr [6 x i32], ptr %pieces, i64 %p")
     at, length, first, end, first_zero, end_zero = (_number(w, "%piece_at", k) for k in range(6))
-    for lane in range(lanes):
+    for lane, row in enumerate(rows):
         w.do(f"%lane{lane} = getelementptr inbounds i8, ptr %buffer, i64 {lane * pitch + LINE}")
+        w.do(f"%to{lane} = getelementptr i8, ptr {row}, i64 {at}")
+        w.do(f"%put{lane} = select i1 {buffered}, ptr %lane{lane}, ptr %to{lane}")
         for k in range(0, LINE, real.size * lanes):
             before = w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {PIECE * real.size - LINE + k}")
             line = w.emit(f"load {w.vector}, ptr {before}, align {real.size}")
@@ -54,22 +57,23 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     place, *sources = (_number(w, "%group_at", k) for k in range(lanes + 1))
     slots = [w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {source}") for source in sources]
     for lane, vector in enumerate(emit.transposed_from(w, slots)):
-        _store(w, vector, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"))
+        _store(w, vector, w.emit(f"getelementptr i8, ptr %put{lane}, i64 {place}"))
     w.do("%g_next = add i64 %g, 1", f"%g_more = icmp ult i64 %g_next, {end}")
     w.do("br i1 %g_more, label %group, label %grouped", "grouped:")
 
-    w.do(f"%some_zero = icmp ult i64 {first_zero}, {end_zero}", "br i1 %some_zero, label %zero, label %copy")
+    w.do(f"%some_zero = icmp ult i64 {first_zero}, {end_zero}", "br i1 %some_zero, label %zero, label %zeroed")
     w.do("zero:", f"%z = phi i64 [ {first_zero}, %grouped ], [ %z_next, %zero ]")
     w.do("%zero_at = getelementptr i32, ptr %zeros, i64 %z")
     place = _number(w, "%zero_at", 0)
     for lane in range(lanes):
-        _store(w, "zeroinitializer", w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {place}"))
+        _store(w, "zeroinitializer", w.emit(f"getelementptr i8, ptr %put{lane}, i64 {place}"))
     w.do("%z_next = add i64 %z, 1", f"%z_more = icmp ult i64 %z_next, {end_zero}")
-    w.do("br i1 %z_more, label %zero, label %copy", "copy:")
+    w.do("br i1 %z_more, label %zero, label %zeroed", "zeroed:")
 
     w.do("%p_next = add i64 %p, 1", "%p_more = icmp ult i64 %p_next, %n_pieces", "%is_first = icmp eq i64 %p, 0")
-    for lane, row in enumerate(rows):
-        to = w.emit(f"getelementptr i8, ptr {row}, i64 {at}")
+    w.do(f"br i1 {buffered}, label %copy, label %copied", "copy:")
+    for lane in range(lanes):
+        to = f"%to{lane}"
         address = w.emit(f"ptrtoint ptr {to} to i64")
         before = w.emit(f"sub i64 0, {w.emit(f'and i64 {address}, {LINE - 1}')}")
         beyond = w.emit(f"and i64 {w.emit(f'add i64 {address}, {length}')}, {LINE - 1}")
