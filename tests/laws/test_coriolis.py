@@ -14,6 +14,7 @@ from appell.model.lean import lean
 from appell.model.model import Model
 from appell.recursion import coriolis, gibbs, inertia_matrix
 from appell.recursion.kinematics import column_at, world_poses
+from appell.spatial.scalar import Scalar
 from tests.support.evaluation import agree, slope
 from tests.support.kinds import apply
 from tests.support.robots import ONE_VELOCITY, drawings
@@ -48,7 +49,7 @@ def masses(inertia):
 
 def unit_motions(model, q):
     """Return √m·u of every point of mass by every velocity."""
-    poses, rows = world_poses(model, q), []
+    poses, rows = world_poses(model, q), list[tuple[Scalar, ...]]()
     for i, body in enumerate(model.bodies):
         for m, point in masses(body.inertia) if body.inertia.mass else ():
             place, columns = poses[i].apply(point), [(0.0,) * 3] * model.nv

@@ -266,8 +266,7 @@ def excited(motion: BodyMotion, whole: Subtree, seen: Subtree, speed: JointMotio
 
 def carried_up(link: Link, x: Carried) -> Carried:
     """Return what travels rootward in the parent's frame."""
-    loads = (carried(link, load) for load in (x.by_a, x.by_q, x.by_v))
-    return Carried(*loads, link.up(x.turning))
+    return Carried(carried(link, x.by_a), carried(link, x.by_q), carried(link, x.by_v), link.up(x.turning))
 
 
 def turned(subtree: Subtree, column: Column, force: Vector) -> Subtree:

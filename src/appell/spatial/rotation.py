@@ -35,7 +35,11 @@ def _about_coordinate(k: int, c: Scalar, s: Scalar) -> Matrix:
 
 
 def rotate_symmetric(r: Matrix, s: Matrix) -> Matrix:
-    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30."""
+    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30.
+
+    Where the two halves of S differ by rounding, the upper one counts.
+    """
+    s = (s[0], (s[0][1], s[1][1], s[1][2]), (s[0][2], s[1][2], s[2][2]))
     planar = _rotate_planar(r, s)
     if planar is not None:
         return planar
