@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import appell
+from appell.model.lean import lean
 from appell.model.model import Model
 from appell.recursion import coriolis, gibbs, inertia_matrix
+from appell.recursion.kinematics import column_at, world_poses
+from appell.spatial.scalar import Scalar
 from tests.support.evaluation import agree, slope
 from tests.support.kinds import apply
+from tests.support.robots import ONE_VELOCITY, drawings
 
 MODELS = st.from_type(Model)
+FIXED = drawings(ONE_VELOCITY).map(lambda drawing: replace(drawing, is_floating=False).model)
+FORMS = pytest.mark.parametrize("reframed", [lambda model: model, lean], ids=["as filed", "lean"])
 
 
 def size(matrix, v):
@@ -28,6 +37,49 @@ def test_c_times_v_is_bias_less_gravity(model, state, evaluate):
     product = evaluate(coriolis.coriolis_matrix, model, q, v) @ v
     largest = size(evaluate(inertia_matrix.mass_matrix_composite, model, q), v) * np.abs(v).max()
     np.testing.assert_allclose(product, forces, rtol=0, atol=1e-12 * largest)
+
+
+def masses(inertia):
+    """Return points with masses that have the moments of a body: four, at the corners of a tetrahedron."""
+    m, centre = inertia.mass, np.array(inertia.centre)
+    spread = np.linalg.cholesky(np.array(inertia.second) / m - np.outer(centre, centre))
+    corners = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    return [(m / 4, tuple((centre + spread @ corner).tolist())) for corner in corners]
+
+
+def unit_motions(model, q):
+    """Return √m·u of every point of mass by every velocity."""
+    poses, rows = world_poses(model, q), list[tuple[Scalar, ...]]()
+    for i, body in enumerate(model.bodies):
+        for m, point in masses(body.inertia) if body.inertia.mass else ():
+            place, columns = poses[i].apply(point), [(0.0,) * 3] * model.nv
+            for k in model.ancestors(i):
+                for j, column in zip(model.velocities(k), model.bodies[k].joint.columns, strict=True):
+                    columns[j] = [m**0.5 * x for x in column_at(poses[k], column, place)[:3]]
+            rows += zip(*columns, strict=True)
+    return tuple(rows)
+
+
+@FORMS
+@given(model=MODELS)
+def test_c_is_the_product_of_unit_motions_with_their_rates(reframed, model, state, evaluate, differentiate):
+    q, v, _ = state(model)
+    rates = differentiate(unit_motions, model, q, by=0) @ v
+    expected = evaluate(unit_motions, model, q).T @ rates
+    largest = size(evaluate(inertia_matrix.mass_matrix_composite, model, q), v)
+    agree(evaluate(coriolis.coriolis_matrix, reframed(model), q, v), expected, 1e-12, size=largest)
+
+
+@FORMS
+@given(model=FIXED)
+def test_twice_c_is_the_derivative_of_inverse_dynamics_by_rates_of_coordinates(
+    reframed, model, state, evaluate, differentiate
+):
+    model = model.without_friction()
+    q, v, a = state(model)
+    expected = differentiate(gibbs.inverse_dynamics, model, q, v, a, by=1)
+    largest = size(evaluate(inertia_matrix.mass_matrix_composite, model, q), v)
+    agree(2.0 * evaluate(coriolis.coriolis_matrix, reframed(model), q, v), expected, 1e-12, size=largest)
 
 
 @given(model=MODELS)

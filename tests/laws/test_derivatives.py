@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from appell.model.lean import lean
-from appell.model.model import Model
+from appell.model.model import WORLD, Model, Spring
 from appell.recursion import articulated, derivatives, gibbs
 from tests.support.evaluation import agree, slope
 from tests.support.kinds import driven, random_states
 from tests.support.pool import COUPLED, DRAWINGS, pool
+from tests.support.robots import KINDS, ONE_VELOCITY, random_drawing
 
 ARGUMENTS = ["q", "v", "a"]
 
@@ -67,6 +70,39 @@ def test_the_recursion_of_derivatives_is_that_of_inverse_dynamics_differentiated
     size = np.abs(expected).max()
     for block, other in zip(found, expected, strict=True):
         agree(block, other, 1e-12, size=size)
+
+
+def hand() -> Model:
+    """Return three fingers on the world and two on a free base: springs, rotor inertia and friction in all of them."""
+    rng = np.random.default_rng(5)
+    kinds = [*KINDS, *ONE_VELOCITY, "free", *ONE_VELOCITY, *ONE_VELOCITY]
+    back = [{3: 9, 6: 9, 9: 9, 13: 9, 18: 4}.get(i, 0) for i in range(len(kinds))]
+    model = random_drawing(rng, list(zip(kinds, back, strict=True)), has_friction=True, is_special=True).model
+    single = [body.joint.name for body in model.bodies if body.joint.kind in ONE_VELOCITY]
+    belt = Spring("belt", ((single[0], 1.0), (single[-1], -2.0)), stiffness=7.0, damping=0.3)
+    tendon = Spring("tendon", tuple((name, 0.5) for name in single[2:5]), stiffness=11.0, damping=0.2, reference=0.4)
+    return replace(model, springs=(belt, tendon))
+
+
+@pytest.mark.parametrize("reframed", [lambda model: model, lean], ids=["as filed", "lean"])
+def test_the_recursion_of_derivatives_holds_for_limbs_of_every_joint_with_springs_between_them(
+    reframed, state, evaluate, differentiate
+):
+    model = hand()
+    assert sum(body.parent == WORLD for body in model.bodies) > 2
+    given = state(model)
+    found = evaluate(derivatives.derivatives, reframed(model), *given)
+    for by, block in enumerate(found):
+        agree(block, differentiate(gibbs.inverse_dynamics, model, *given, by=by), 1e-12)
+
+
+@given(model=st.from_type(Model))
+def test_free_bodies_can_undo_what_their_columns_change(model, state, evaluate):
+    given = state(model)
+    whole = evaluate(derivatives.derivatives, model, *given)
+    rest, by_q, by_v = (evaluate(lambda *x, k=k: derivatives.rigid_derivatives(*x)[k], model, *given) for k in range(3))
+    for k, undone in enumerate((by_q, by_v)):
+        agree(rest[k] + rest[2] @ undone, whole[k], 1e-12, size=np.abs(whole).max())
 
 
 @pytest.mark.parametrize("name", [*DRAWINGS, *COUPLED])

@@ -13,7 +13,7 @@ from appell.read.values import rotation
 from appell.spatial import scalar, vector
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, from_quaternion, normalized, perpendicular, rotate_symmetric
+from appell.spatial.rotation import about, from_quaternion, normalized, perpendicular, rotate_symmetric, rotate_tensor
 
 NUMBERS = st.floats(-10.0, 10.0).filter(lambda x: x == 0.0 or abs(x) > 1e-3)
 VECTORS = st.tuples(NUMBERS, NUMBERS, NUMBERS)
@@ -49,6 +49,16 @@ def test_products_of_vectors_are_numpys(a, b):
     close(vector.dot(a, b), np.dot(a, b), 1e-12)
     close(vector.outer(a, b), np.outer(a, b), 1e-12)
     close(vector.matvec(vector.skew(a), b), np.cross(a, b), 1e-12)
+    close(vector.complement(vector.outer(a, b)), np.dot(a, b) * np.eye(3) - np.outer(a, b), 1e-12)
+
+
+@given(a=VECTORS, b=VECTORS, axis=DIRECTIONS, angle=ANGLES)
+@pytest.mark.parametrize("k", [0, 1, 2, None])
+def test_tensors_turn_as_matrices(k, a, b, axis, angle):
+    rotation = turned(axis if k is None else vector.IDENTITY[k], angle)
+    tensor = np.outer(a, b)
+    close(rotate_tensor(rows(rotation), rows(tensor)), rotation @ tensor @ rotation.T, 1e-12)
+    close(rotate_symmetric(rows(rotation), rows(tensor + tensor.T)), rotation @ (tensor + tensor.T) @ rotation.T, 1e-12)
 
 
 @pytest.mark.parametrize("tilt", [1.4e-8, 1e-12])

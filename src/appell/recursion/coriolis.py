@@ -1,14 +1,24 @@
-"""A Coriolis matrix with Ṁ − 2C skew, from the moments of velocity.
+"""A Coriolis matrix with Ṁ − 2C skew, from the moments of relative velocity.
 
 A point x of the tree moves by uₖ(x) per unit of velocity vₖ, so that M_kj = ∫ uₖ·uⱼ dm. Then
 
     C_kj = ∫ uₖ · u̇ⱼ dm                                                                                    (1)
 
-gives C v = ∫ uₖ·(ẍ at v̇ = 0) dm and, by the product rule, Ṁ = C + Cᵀ, for coordinates and quasi-velocities alike. With
-uⱼ(x) = lⱼ + wⱼ × x about the origin of body j, and y the velocity of x relative to that origin, (1) needs of all that
-body j carries, besides m, h and Σ, only the moments of velocity
+gives C v = ∫ uₖ·(ẍ at v̇ = 0) dm and, by the product rule, Ṁ = C + Cᵀ, for coordinates and quasi-velocities alike. In a
+body's own frame uⱼ(x) = lⱼ + wⱼ × x is constant. With its angular velocity ω, and y the velocity of x relative to it,
 
-    P = ∫ y dm,   Q = ∫ y xᵀ dm.                                                                            (2)
+    u̇ⱼ = ω × uⱼ + wⱼ × y                                                                                   (2)
+
+so that (1) needs of all that body j carries, besides m, h and Σ, only the moments of relative velocity
+
+    P = ∫ y dm,   Q = ∫ y xᵀ dm.                                                                            (3)
+
+The body itself adds nothing to them; its parent sees y + σ_l + σ_w × x, with the velocity σ of the joint. On the way to
+a joint k before joint j travel the load of u̇ⱼ, which gives C_kj, the momentum of uⱼ and ∫ ẋ × uⱼ dm, which give
+
+    C_jk = (ω × wₖ)·∫ x × uⱼ dm + (ṡ × wₖ + ω × lₖ)·∫ uⱼ dm + wₖ·∫ ẋ × uⱼ dm                                (4)
+
+with the velocity (ω, ṡ) of body k. C does not depend on the velocity of the root's origin, which is left out.
 """
 
 from __future__ import annotations
@@ -16,14 +26,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.model.joints import Column
-from appell.model.model import Model
+from appell.model.model import WORLD, Model
 from appell.recursion.inertia_matrix import Rows, moved_up, unit_momentum
-from appell.recursion.kinematics import Link, Load, Scalars, carried, joint_motions, links, velocities
-from appell.recursion.sweep import inward, rootward
-from appell.spatial.inertia import Inertia
+from appell.recursion.kinematics import (
+    JointMotion,
+    Link,
+    Load,
+    Scalars,
+    Velocity,
+    carried,
+    joint_motions,
+    links,
+    moved,
+    power,
+)
+from appell.recursion.sweep import around, rootward
+from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import (
+    ZERO,
     add,
+    complement,
     cross,
     dot,
     madd,
@@ -34,97 +57,110 @@ from appell.spatial.vector import (
     scale,
     skew,
     sub,
-    trace,
 )
 
 
-class Subtree(NamedTuple):
-    """A body with all that it carries: its inertia and its moments of relative velocity, Eq. (2)."""
+class Moments(NamedTuple):
+    """A body with all that it carries: its inertia, and its moments of velocity relative to an observer, Eq. (3)."""
 
     inertia: Inertia
-    first_rate: Vector
-    spread: Matrix
+    first_rate: Vector = ZERO
+    spread: Matrix = NULL
 
 
 class Carried(NamedTuple):
-    """What travels rootward from joint j: ∫ u̇ⱼ dm, ∫ x × u̇ⱼ dm, ∫ uⱼ dm, ∫ x × uⱼ dm and ∫ y × uⱼ dm."""
+    """What travels rootward from column j: the load of u̇ⱼ, the momentum of uⱼ, and ∫ ẋ × uⱼ dm."""
 
-    force: Vector
-    moment: Vector
-    momentum: Vector
-    spin: Vector
-    stir: Vector
+    rate: Load
+    momentum: Load
+    turning: Vector
 
 
 def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
     """Return C(q, v) of Eq. (1); joint friction is no part of it."""
-    chain = links(model, q)
-    omega = [velocity.angular for velocity in velocities(model, chain, v)]
-    own = joint_motions(model, v)
-
-    def origin_velocity(i: int) -> Vector:
-        """Velocity of body i's origin relative to its parent's origin, in the parent's frame: ω_p × p + R Σl v."""
-        parent = model.bodies[i].parent
-        slide = chain[i].up(own[i].linear)
-        return add(cross(omega[parent], chain[i].position), slide) if parent >= 0 else slide
-
-    def gather(i: int, below: list[tuple[int, Subtree]]) -> Subtree:
-        inertia = chain[i].inertia
-        total = Subtree(inertia, cross(omega[i], inertia.first), matmul(skew(omega[i]), inertia.second))
-        for child, subtree in below:
-            total = _joined(total, lifted(chain[child], subtree, origin_velocity(child)))
-        return total
-
-    wholes = inward(model, gather)
+    chain, own = links(model, q), joint_motions(model, v)
+    rates: list[list[Column]] = [[] for _ in model.bodies]
     entries: dict[tuple[int, int], Scalar] = {}
-    for i, body in enumerate(model.bodies):
-        for j, column in zip(model.velocities(i), body.joint.columns, strict=True):
 
-            def step(ancestor: int, load: Carried, i: int = i, j: int = j) -> Carried:
-                for k, other in enumerate(model.bodies[ancestor].joint.columns, start=model.v_slices[ancestor].start):
-                    entries[k, j] = dot(other.angular, load.moment) + dot(other.linear, load.force)
-                    if ancestor != i:
-                        turning, sliding = cross(omega[ancestor], other.angular), cross(omega[ancestor], other.linear)
-                        seen = dot(turning, load.spin) + dot(sliding, load.momentum)
-                        entries[j, k] = seen + dot(other.angular, load.stir)
-                return carried_up(chain[ancestor], load, origin_velocity(ancestor))
+    def out(i: int, parent: Velocity) -> Velocity:
+        velocity = moved(chain[i], own[i], parent)
+        if model.bodies[i].parent == WORLD:
+            velocity = Velocity(velocity.angular, ZERO)
+        rates[i] = [column_rate(velocity, column) for column in model.bodies[i].joint.columns]
+        return velocity
 
-            rootward(model, i, excited(wholes[i], omega[i], column), step)
+    def back(i: int, velocity: Velocity, below: list[tuple[int, Moments]]) -> Moments:
+        whole = Moments(chain[i].inertia)
+        for child, moments in below:
+            whole = joined(whole, lifted(chain[child], moments))
+        for j, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
+
+            def step(at: int, load: Carried, j: int = j) -> Carried:
+                seen = zip(model.velocities(at), model.bodies[at].joint.columns, rates[at], strict=True)
+                for k, other, rate in seen:
+                    entries[k, j] = power(other, load.rate)
+                    if at != i:
+                        entries[j, k] = power(rate, load.momentum) + dot(other.angular, load.turning)
+                return carried_up(chain[at], load)
+
+            rootward(model, i, excited(whole, velocity, column), step)
+        return opened(whole, own[i])
+
+    around(model, Velocity(ZERO, ZERO), out, back)
     n = range(model.nv)
     return tuple(tuple(entries.get((k, j), 0.0) for j in n) for k in n)
 
 
-def excited(subtree: Subtree, omega: Vector, column: Column) -> Carried:
-    """Return what joint j's own composite body sends rootward."""
-    inertia, first_rate, spread = subtree
+def column_rate(velocity: Velocity, column: Column) -> Column:
+    """Return the rate of a column that is constant in a moving body: ω × w and ṡ × w + ω × l."""
+    omega, s = velocity
+    return Column(cross(omega, column.angular), add(cross(s, column.angular), cross(omega, column.linear)))
+
+
+def excited(moments: Moments, velocity: Velocity, column: Column) -> Carried:
+    """Return what a column's own composite body sends rootward."""
+    momentum = unit_momentum(moments.inertia, column)
+    rate = rate_load(moments, velocity.angular, column, momentum.force)
+    return Carried(rate, momentum, turning(moments, velocity, column, momentum.force))
+
+
+def rate_load(moments: Moments, omega: Vector, column: Column, force: Vector) -> Load:
+    """Return ∫ u̇ dm and ∫ x × u̇ dm by Eq. (2), where ∫ u dm is given: x × (ω × (w × x)) = −(w × x) x·ω."""
+    inertia, first_rate, spread = moments
     w, u = column
-    turning, sliding = cross(omega, w), cross(omega, u)  # ẇ and l̇
-    around = scale(trace(spread), w)
-    # u̇ = l̇ + ẇ × x + w × y, integrated with 1 and with x ×
-    force = add(add(cross(turning, inertia.first), cross(w, first_rate)), scale(inertia.mass, sliding))
-    moment = add(matvec(inertia.tensor, turning), cross(inertia.first, sliding))
-    moment = add(moment, sub(around, matvec(spread, w)))
-    momentum = unit_momentum(inertia, column)
-    stir = add(cross(first_rate, u), sub(around, matvec_t(spread, w)))
-    return Carried(force, moment, momentum.force, momentum.moment, stir)
+    moment = sub(matvec(complement(spread), w), cross(w, matvec(inertia.second, omega)))
+    moment = add(moment, cross(inertia.first, cross(omega, u)))
+    return Load(add(cross(omega, force), cross(w, first_rate)), moment)
 
 
-def carried_up(link: Link, load: Carried, velocity: Vector) -> Carried:
-    """Return what travels rootward in the parent's frame, for the velocity of the body's origin in its parent."""
-    momentum, spin = carried(link, Load(load.momentum, load.spin))
-    stir = add(link.up(load.stir), cross(velocity, momentum))
-    return Carried(*carried(link, Load(load.force, load.moment)), momentum, spin, stir)
+def turning(moments: Moments, velocity: Velocity, column: Column, force: Vector) -> Vector:
+    """Return ∫ ẋ × u dm with ẋ = ṡ + ω × x + y, where ∫ u dm is given: (ω × x) × (w × x) = x x·(ω × w)."""
+    inertia, first_rate, spread = moments
+    (omega, s), (w, u) = velocity, column
+    turned = add(cross(s, force), matvec(inertia.second, cross(omega, w)))
+    return add(add(turned, matvec_t(complement(spread), w)), cross(add(cross(omega, inertia.first), first_rate), u))
 
 
-def lifted(link: Link, subtree: Subtree, velocity: Vector) -> Subtree:
-    """Return a child's composite in its parent's frame: y' = R y + d,  x' = R x + p."""
-    m, p = subtree.inertia.mass, link.position
-    inertia = moved_up(link, subtree.inertia)
-    first_rate, first = link.up(subtree.first_rate), link.up(subtree.inertia.first)
-    turned = link.up_tensor(subtree.spread)
-    shifted = madd(outer(first_rate, p), outer(velocity, add(first, scale(m, p))))
-    return Subtree(inertia, add(first_rate, scale(m, velocity)), madd(turned, shifted))
+def carried_up(link: Link, load: Carried) -> Carried:
+    """Return what travels rootward in the parent's frame."""
+    return Carried(carried(link, load.rate), carried(link, load.momentum), link.up(load.turning))
 
 
-def _joined(a: Subtree, b: Subtree) -> Subtree:
-    return Subtree(a.inertia.plus(b.inertia), add(a.first_rate, b.first_rate), madd(a.spread, b.spread))
+def opened(moments: Moments, speed: JointMotion) -> Moments:
+    """Return the moments as the parent sees them, in the body's frame: y + σ_l + σ_w × x in place of y."""
+    (m, h, second), first_rate, spread = moments
+    gained = add(scale(m, speed.linear), cross(speed.angular, h))
+    stirred = madd(matmul(skew(speed.angular), second), outer(speed.linear, h))
+    return Moments(moments.inertia, add(first_rate, gained), madd(spread, stirred))
+
+
+def lifted(link: Link, moments: Moments) -> Moments:
+    """Return moments in the parent's frame: y' = R y,  x' = R x + p."""
+    first_rate = link.up(moments.first_rate)
+    spread = madd(link.up_tensor(moments.spread), outer(first_rate, link.position))
+    return Moments(moved_up(link, moments.inertia), first_rate, spread)
+
+
+def joined(a: Moments, b: Moments) -> Moments:
+    """Return the moments of both, in one frame and seen by one observer."""
+    return Moments(a.inertia.plus(b.inertia), add(a.first_rate, b.first_rate), madd(a.spread, b.spread))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from appell.model.joints import Column
 from appell.model.model import Model
 from appell.recursion.kinematics import Link, Load, Scalars, Velocity, carried, links, project
-from appell.recursion.sweep import inward, outward, rootward
+from appell.recursion.sweep import around, inward, outward, rootward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, scale
@@ -22,14 +22,15 @@ Rows = tuple[tuple[Scalar, ...], ...]
 
 def composite_bodies(model: Model, chain: list[Link]) -> list[Inertia]:
     """Return, in each body's frame, the inertia of the body with all that it carries (mata2002 4.2, steps 1, 4, 5)."""
+    return inward(model, lambda i, below: composite(chain, i, below))
 
-    def step(i: int, below: list[tuple[int, Inertia]]) -> Inertia:
-        total = chain[i].inertia
-        for child, inertia in below:
-            total = total.plus(moved_up(chain[child], inertia))
-        return total
 
-    return inward(model, step)
+def composite(chain: list[Link], i: int, below: list[tuple[int, Inertia]]) -> Inertia:
+    """Return the inertia of a body with those of its children, given in their frames."""
+    total = chain[i].inertia
+    for child, inertia in below:
+        total = total.plus(moved_up(chain[child], inertia))
+    return total
 
 
 def moved_up(link: Link, inertia: Inertia) -> Inertia:
@@ -99,10 +100,11 @@ def mass_matrix_gibbs(model: Model, q: Scalars) -> Rows:
 def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
     """Return M by composite bodies (Walker and Orin 1982): the unit force of each joint, carried to its ancestors."""
     chain = links(model, q)
-    whole = composite_bodies(model, chain)
     entries: dict[tuple[int, int], Scalar] = {}
-    for i, body in enumerate(model.bodies):
-        for j, column in zip(model.velocities(i), body.joint.columns, strict=True):
+
+    def back(i: int, _: None, below: list[tuple[int, Inertia]]) -> Inertia:
+        whole = composite(chain, i, below)
+        for j, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
 
             def step(ancestor: int, load: Load, j: int = j) -> Load:
                 first = model.v_slices[ancestor].start
@@ -111,7 +113,10 @@ def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
                         entries[j, k] = entry
                 return carried(chain[ancestor], load)
 
-            rootward(model, i, unit_momentum(whole[i], column), step)
+            rootward(model, i, unit_momentum(whole, column), step)
+        return whole
+
+    around(model, None, lambda i, parent: None, back)
     return symmetric(model, entries)
 
 

@@ -13,9 +13,9 @@ from appell.model.model import WORLD, Model, Z
 from appell.recursion.sweep import outward
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import about, rotate_symmetric
+from appell.spatial.rotation import about, rotate_symmetric, rotate_tensor
 from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, matvec_t, scale, sub, transpose
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale, sub
 
 Scalars = tuple[Scalar, ...]
 
@@ -48,7 +48,7 @@ class Link(NamedTuple):
     def up_tensor(self, tensor: Matrix) -> Matrix:
         """Return a tensor of the body's frame in the parent's frame, R T Rᵀ."""
         for rotation in reversed(self.rotations):
-            tensor = matmul(matmul(rotation, tensor), transpose(rotation))
+            tensor = rotate_tensor(rotation, tensor)
         return tensor
 
     def up_symmetric(self, tensor: Matrix) -> Matrix:
@@ -206,7 +206,12 @@ def column_at(pose: Pose, column: Column, point: Vector) -> Scalars:
 
 def project(model: Model, i: int, moment: Vector, force: Vector) -> Scalars:
     """Return the generalised forces of body i's joint under a force and a moment about its origin: w·n + l·f."""
-    return tuple(dot(c.angular, moment) + dot(c.linear, force) for c in model.bodies[i].joint.columns)
+    return tuple(power(c, Load(force, moment)) for c in model.bodies[i].joint.columns)
+
+
+def power(column: Column, load: Load) -> Scalar:
+    """Return w·n + l·f."""
+    return dot(column.angular, load.moment) + dot(column.linear, load.force)
 
 
 def carried(link: Link, load: Load) -> Load:

@@ -37,7 +37,7 @@ from appell.robot.steps import steps
 from appell.robot.verbs import MASS, UNIT
 from appell.spatial.scalar import Array
 
-SHORT = 6
+SHORT = 3
 """Bodies up to which derivatives operation by operation, slow to trace, may cost less than their recursion."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from appell.spatial.scalar import Matrix, Scalar, Vector
-from appell.spatial.vector import IDENTITY, dot, madd, matvec, mscale, outer, scale, skew, sub
+from appell.spatial.vector import IDENTITY, dot, madd, matmul, matvec, mscale, outer, scale, skew, sub, transpose
 
 
 def about(axis: Vector, c: Scalar, s: Scalar) -> Matrix:
@@ -35,15 +35,24 @@ def _about_coordinate(k: int, c: Scalar, s: Scalar) -> Matrix:
 
 
 def rotate_symmetric(r: Matrix, s: Matrix) -> Matrix:
-    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30."""
-    for z in range(3):
-        x, y = (z + 1) % 3, (z + 2) % 3
-        if _is_unit(r[z], z) and _is_unit((r[0][z], r[1][z], r[2][z]), z):
-            return _rotate_planar(x, y, z, r[x][x], r[y][x], s)
+    """Return R S Rᵀ of a symmetric S: 8 multiplications about a coordinate axis, by the planar rule below, else 30.
+
+    Where the two halves of S differ by rounding, the upper one counts.
+    """
+    s = (s[0], (s[0][1], s[1][1], s[1][2]), (s[0][2], s[1][2], s[2][2]))
+    planar = _rotate_planar(r, s)
+    if planar is not None:
+        return planar
     half = tuple(matvec(s, row) for row in r)  # rows of R S
     xx, yy, zz = (dot(r[k], half[k]) for k in range(3))
     xy, xz, yz = dot(r[0], half[1]), dot(r[0], half[2]), dot(r[1], half[2])
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def rotate_tensor(r: Matrix, m: Matrix) -> Matrix:
+    """Return R M Rᵀ of any M: 12 multiplications about a coordinate axis, else 54."""
+    planar = _rotate_planar(r, m)
+    return matmul(matmul(r, m), transpose(r)) if planar is None else planar
 
 
 def _is_unit(a: Vector, k: int) -> bool:
@@ -51,27 +60,35 @@ def _is_unit(a: Vector, k: int) -> bool:
     return all(isinstance(x, float) and x == (1.0 if i == k else 0.0) for i, x in enumerate(a))
 
 
-def _rotate_planar(x: int, y: int, z: int, c: Scalar, s: Scalar, m: Matrix) -> Matrix:
-    """Turn a symmetric tensor about coordinate axis z.
+def _rotate_planar(r: Matrix, m: Matrix) -> Matrix | None:
+    """Return R M Rᵀ if R is a rotation about a coordinate axis z.
 
-    With g = s·(Sxx − Syy) + 2c·Sxy:  Sxx' = Sxx − s·g,  Syy' = Syy + s·g,  Sxy' = c·g − Sxy.
+    With g = s·(Mxx − Myy) + c·(Mxy + Myx):  Mxx' = Mxx − s·g,  Myy' = Myy + s·g,  Mxy' = c·g − Myx,  Myx' = c·g − Mxy.
     """
-    twice = m[x][y] + m[x][y]
-    g = s * (m[x][x] - m[y][y]) + c * twice
-    sg = s * g
-    entries = {
+    for z in range(3):
+        if _is_unit(r[z], z) and _is_unit((r[0][z], r[1][z], r[2][z]), z):
+            break
+    else:
+        return None
+    x, y = (z + 1) % 3, (z + 2) % 3
+    c, s = r[x][x], r[y][x]
+    g = s * (m[x][x] - m[y][y]) + c * (m[x][y] + m[y][x])
+    sg, cg = s * g, c * g
+    turned = {
         (x, x): m[x][x] - sg,
         (y, y): m[y][y] + sg,
         (z, z): m[z][z],
-        (x, y): c * g - m[x][y],
+        (x, y): cg - m[y][x],
+        (y, x): cg - m[x][y],
         (x, z): c * m[x][z] - s * m[y][z],
         (y, z): s * m[x][z] + c * m[y][z],
+        (z, x): c * m[z][x] - s * m[z][y],
+        (z, y): s * m[z][x] + c * m[z][y],
     }
-    full = {**entries, **{(j, i): e for (i, j), e in entries.items()}}
     return (
-        (full[0, 0], full[0, 1], full[0, 2]),
-        (full[1, 0], full[1, 1], full[1, 2]),
-        (full[2, 0], full[2, 1], full[2, 2]),
+        (turned[0, 0], turned[0, 1], turned[0, 2]),
+        (turned[1, 0], turned[1, 1], turned[1, 2]),
+        (turned[2, 0], turned[2, 1], turned[2, 2]),
     )
 
 

@@ -90,3 +90,12 @@ def mscale(s: Scalar, m: Matrix) -> Matrix:
 def trace(m: Matrix) -> Scalar:
     """Return the sum of the diagonal."""
     return m[0][0] + m[1][1] + m[2][2]
+
+
+def complement(m: Matrix) -> Matrix:
+    """Return tr(m)·1 − m."""
+    return (
+        (m[1][1] + m[2][2], -m[0][1], -m[0][2]),
+        (-m[1][0], m[0][0] + m[2][2], -m[1][2]),
+        (-m[2][0], -m[2][1], m[0][0] + m[1][1]),
+    )

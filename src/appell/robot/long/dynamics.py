@@ -11,11 +11,11 @@ from appell.model.joints import QUATERNION
 from appell.model.model import Model
 from appell.recursion import articulated, coriolis
 from appell.recursion.articulated import Articulated, Pair, Pivot
-from appell.recursion.coriolis import Carried, Subtree
+from appell.recursion.coriolis import Carried, Moments
 from appell.recursion.forward import probe, sum_of_squares
 from appell.recursion.gibbs import accelerate, inertial_load
 from appell.recursion.inertia_matrix import moved_up, unit_momentum
-from appell.recursion.kinematics import Link, Load, Scalars, carried, moved
+from appell.recursion.kinematics import Link, Load, Scalars, carried, moved, power
 from appell.recursion.regressor import unit_loads
 from appell.robot.coordinates import normalised
 from appell.robot.long.body import accelerated, square, symmetric, upper
@@ -39,7 +39,7 @@ from appell.robot.long.plan import (
     velocity,
 )
 from appell.spatial.scalar import Scalar, sign, sqrt
-from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, negate, scale, skew, transpose
+from appell.spatial.vector import IDENTITY, ZERO, add, dot, matvec, negate, scale, transpose
 from appell.trace.tape import flatten
 
 # Inverse dynamics: motions outward, loads inward
@@ -60,9 +60,9 @@ def _joint_forces(x: Context) -> Any:
     return carried(x.link, total), [t + r - load for t, r, load in rows]
 
 
-def _projected(x: Context, load: Load | Carried) -> list[Scalar]:
+def _projected(x: Context, load: Load) -> list[Scalar]:
     """Return w·n + l·f of a force and a moment, per column."""
-    return [dot(c.angular, load.moment) + dot(c.linear, load.force) for c in x.body.joint.columns]
+    return [power(column, load) for column in x.body.joint.columns]
 
 
 INVERSE = Plan(
@@ -239,48 +239,46 @@ _MASS = Plan(
 # Coriolis matrix: moments of velocity inward, what each column excites carried to its ancestors
 
 
-def _velocity_moments(x: Context) -> Any:
-    pose, own, before = x.body.pose(x.given["q"]), x.body.motion(x.given["v"]), x.parent["omega"]
-    link = x.body.link(pose)
-    omega, inertia = add(link.down(before), own.angular), x.body.inertia
-    origin_velocity = add(cross(before, link.position), link.up(own.linear))
-    spread = matmul(skew(omega), inertia.second)
-    return omega, origin_velocity, x.body.packed(pose), (inertia_numbers(inertia), cross(omega, inertia.first), spread)
+def _own_moments(x: Context) -> Any:
+    pose, own = x.body.pose(x.given["q"]), x.body.motion(x.given["v"])
+    moving = moved(x.body.link(pose), own, velocity(x.parent["velocity"]))
+    return moving, x.body.packed(pose), _numbers(Moments(x.body.inertia))
 
 
-def _gather_velocity_moments(x: Context) -> Any:
-    total = coriolis.lifted(x.link, _moments_of(x.own["velocity_moments"]), x.own["origin_velocity"])
-    return ((inertia_numbers(total.inertia), total.first_rate, total.spread),)
+def _gather_moments(x: Context) -> Any:
+    seen = coriolis.opened(_moments_of(x.own["moments"]), x.body.motion(x.given["v"]))
+    return (_numbers(coriolis.lifted(x.link, seen)),)
 
 
 def _coriolis_start(x: Context, column: int) -> Any:
-    omega = x.own["omega"]
-    load = coriolis.excited(_moments_of(x.own["velocity_moments"]), omega, x.body.joint.columns[column])
-    return coriolis.carried_up(x.link, load, x.own["origin_velocity"]), _projected(x, load)
+    load = coriolis.excited(_moments_of(x.own["moments"]), velocity(x.own["velocity"]), x.body.joint.columns[column])
+    return coriolis.carried_up(x.link, load), _projected(x, load.rate)
 
 
 def _coriolis_entries(x: Context) -> Any:
-    omega = x.own["omega"]
-    load = Carried(*(x.state[k : k + 3] for k in range(0, 15, 3)))
+    load = Carried(Load(*pair(x.state[:6])), Load(*pair(x.state[6:12])), x.state[12:])
     seen = []
     for other in x.body.joint.columns:
-        turning, sliding = cross(omega, other.angular), cross(omega, other.linear)
-        seen.append(dot(turning, load.spin) + dot(sliding, load.momentum) + dot(other.angular, load.stir))
-    up = coriolis.carried_up(x.link, load, x.own["origin_velocity"])
-    return up, _projected(x, load), seen
+        rate = coriolis.column_rate(velocity(x.own["velocity"]), other)
+        seen.append(power(rate, load.momentum) + dot(other.angular, load.turning))
+    return coriolis.carried_up(x.link, load), _projected(x, load.rate), seen
 
 
-def _moments_of(x: Scalars) -> Subtree:
-    return Subtree(inertia_of(x), x[10:13], square(x[13:22]))
+def _numbers(moments: Moments) -> Any:
+    return inertia_numbers(moments.inertia), moments.first_rate, moments.spread
 
 
-_MOMENTS = ("origin_velocity", "joint_pose", "velocity_moments")
+def _moments_of(x: Scalars) -> Moments:
+    return Moments(inertia_of(x), x[10:13], square(x[13:22]))
+
+
+_OF_VELOCITY = ("velocity", "joint_pose", "moments")
 _CORIOLIS = Plan(
     (
-        SweepPlan(Fields(parent=("omega",), writes=("omega", *_MOMENTS)), StepPlan(_velocity_moments)),
-        SweepPlan(Fields(own=_MOMENTS, adds=("velocity_moments",)), StepPlan(_gather_velocity_moments), inward=True),
+        SweepPlan(Fields(parent=("velocity",), writes=_OF_VELOCITY), StepPlan(_own_moments)),
+        SweepPlan(Fields(own=("joint_pose", "moments"), adds=("moments",)), StepPlan(_gather_moments), inward=True),
         WalkPlan(
-            Fields(own=("omega", *_MOMENTS)),
+            Fields(own=_OF_VELOCITY),
             15,
             StepPlan(_coriolis_start, ((0, in_column),)),
             StepPlan(_coriolis_entries, _MATRIX),

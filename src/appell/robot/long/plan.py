@@ -26,7 +26,7 @@ Q, V, INDEX = range(3)
 """The numbers of an item: where its coordinates begin in q, its velocities in v, and which body (or frame) it is."""
 
 FIELDS = {
-    **dict.fromkeys(("omega", "origin_velocity", "frame_origin", "centre"), 3),
+    **dict.fromkeys(("frame_origin", "centre"), 3),
     **dict.fromkeys(("load", "velocity", "bias", "acceleration", "momentum", "probe", "answer"), 6),
     **dict.fromkeys(("motion", "rotation"), 9),
     "total": 1,
@@ -34,7 +34,7 @@ FIELDS = {
     "mass_moments": 4,
     "inertia": 10,
     "pose": 12,
-    "velocity_moments": 22,
+    "moments": 22,
     "articulated": 27,
 }
 """Sizes of the fields, but of `joint_pose` and `pivot`, which depend on the joints."""
