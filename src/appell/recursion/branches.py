@@ -12,6 +12,8 @@ with an E that all columns of other branches share.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from appell.recursion.elimination import is_zero
 from appell.recursion.forward import factorise
 from appell.recursion.inertia_matrix import Rows
@@ -32,27 +34,34 @@ class Branches:
         self._rows: dict[tuple[int, int], list[Scalar]] = {}
 
     def solve(self, *columns: Scalars, stop: int | None = None) -> list[list[Scalar]]:
-        """Return x of some columns, up to some velocity.
+        """Return x of some columns of the same branch, up to some velocity.
 
-        The columns take turns at each factor, which is then read once for all of them.
+        The columns take turns at each factor, which is then read once for all of them. Sums end with what was found
+        last, so that they need not wait for it.
         """
         felt = sorted({i for column in columns for k, x in enumerate(column) if not is_zero(x) for i in self.paths[k]})
-        y = {i: [column[i] for column in columns] for i in felt}
-        for k in reversed(felt):
-            for i in self.paths[k][:-1]:
-                y[i] = [b - self.lower[k][i] * a for a, b in zip(y[k], y[i], strict=True)]
+        n = len(self.parents) if stop is None else stop
+        left = {k: max((i for i in self.paths[k] if i in felt), default=-1) for k in range(n) if k not in felt}
+        rows = {k: self.row(k, last) for k, last in left.items() if last >= 0}
+
+        def reduced(values: list[Scalar], terms: Iterable[tuple[Scalar, list[Scalar]]]) -> list[Scalar]:
+            for factor, others in terms:
+                values = [x - factor * y for x, y in zip(values, others, strict=True)]
+            return values
+
+        y: dict[int, list[Scalar]] = {}
+        for i in reversed(felt):
+            beyond = [k for k in reversed(felt) if k > i and i in self.paths[k]]
+            y[i] = reduced([column[i] for column in columns], ((self.lower[k][i], y[k]) for k in beyond))
         x: list[list[Scalar]] = []
-        for k in range(len(self.parents) if stop is None else stop):
-            path = self.paths[k][:-1]
+        for k in range(n):
             if k in y:
-                values, row = [a * self.inverse[k] for a in y[k]], [self.lower[k][i] for i in path]
+                scaled = [value * self.inverse[k] for value in y[k]]
+                x.append(reduced(scaled, ((self.lower[k][i], x[i]) for i in self.paths[k][:-1])))
             else:
-                last = max((i for i in path if i in y), default=-1)
-                path = self.paths[last] if last >= 0 else []
-                values, row = [0.0] * len(columns), self.row(k, last) if path else []
-            for i, factor in zip(path, row, strict=True):
-                values = [b - factor * a for a, b in zip(x[i], values, strict=True)]
-            x.append(values)
+                path = self.paths[left[k]] if k in rows else []
+                pairs = zip(rows.get(k, ()), (x[i] for i in path), strict=True)
+                x.append(reduced([0.0] * len(columns), pairs))
         return [list(values) for values in zip(*x, strict=True)]
 
     def row(self, k: int, last: int) -> list[Scalar]:

@@ -101,10 +101,10 @@ def tree_forward_derivatives(robot: Tree, q: Scalars, v: Scalars, tau: Scalars) 
     a = forward.solve_factorised(*factors, at.parents, tuple(right))
     rest, *free = derivatives.rigid_derivatives(at.model, at.q, at.velocities(v), at.velocities(a))
 
-    pairs = zip(*(zip(*_reduced(at, rows), strict=True) for rows in (rest.by_q, rest.by_v)), strict=True)
+    pairs = zip(*(_opposite(_reduced(at, rows)) for rows in (rest.by_q, rest.by_v)), strict=True)
     by_state = zip(*(branches.solve(*columns) for columns in pairs), strict=True)
     by_q, by_v = (
-        [[-(x + y) for x, y in zip(*rows, strict=True)] for rows in zip(zip(*columns, strict=True), own, strict=True)]
+        [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(zip(*columns, strict=True), own, strict=True)]
         for columns, own in zip(by_state, (_reduced(at, own) for own in free), strict=True)
     )
     inverse_norm = partial(forward.inverse_norm, matrix, factors, at.parents)

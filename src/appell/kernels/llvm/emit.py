@@ -154,9 +154,10 @@ def _select(w: Writer, condition: str, chosen: str, other: str) -> str:
 
 
 def poisoned(tape: Tape) -> Tape:
-    """Return the tape with x − x of every input that no step reads added to its results: not-a-number in and out.
+    """Return the tape with x − x of every input that no step reads added where it reaches all results: NaN in and out.
 
-    Results that are constants stay what they are, unless all are.
+    Every result that is no constant comes from inputs, angles by way of sines; so these are added to. A choice could
+    keep not-a-number from a result; then results themselves are. Constants stay what they are, unless all results are.
     """
     read = {i for step in tape.steps for i in step.args}.union(tape.results)
     unread = [i for i in range(tape.n_inputs) if i not in read]
@@ -168,16 +169,21 @@ def poisoned(tape: Tape) -> Tape:
         steps.append(step)
         return tape.n_inputs + len(steps) - 1
 
+    variable = {r for r in tape.results if not is_constant(tape, r)}
+    sines = {i for i, step in enumerate(tape.steps, start=tape.n_inputs) if step.op in TRIGONOMETRIC}
+    spoilt = read.intersection(range(tape.n_inputs)).difference(angles(tape)) | sines
+    if not variable or any(step.op is Op.SELECT for step in tape.steps):
+        spoilt = variable or set(tape.results)
     nothing = [position(Step(Op.SUB, (i, i))) for i in unread]
     poison = functools.reduce(lambda a, b: position(Step(Op.ADD, (a, b))), nothing)
-    places = list(range(tape.n_inputs))
-    added = {r: position(Step(Op.ADD, (r, poison))) for r in tape.results if r < tape.n_inputs}
-    spoilt = {r for r in tape.results if not is_constant(tape, r)} or set(tape.results)
+
+    def added(i: int, place: int) -> int:
+        return position(Step(Op.ADD, (place, poison))) if i in spoilt else place
+
+    places = [added(i, i) for i in range(tape.n_inputs)]
     for i, step in enumerate(tape.steps, start=tape.n_inputs):
-        places.append(position(step._replace(args=tuple(places[j] for j in step.args))))
-        if i in spoilt:  # at once: a result can then be stored, and need not be remembered
-            added[i] = position(Step(Op.ADD, (places[i], poison)))
-    return replace(tape, steps=tuple(steps), results=tuple(added.get(r, places[r]) for r in tape.results))
+        places.append(added(i, position(step._replace(args=tuple(places[j] for j in step.args)))))
+    return replace(tape, steps=tuple(steps), results=tuple(places[r] for r in tape.results))
 
 
 def reduced(
