@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
@@ -13,19 +12,15 @@ TRIGONOMETRIC = (Op.SIN, Op.COS)
 
 
 class Fusion:
-    """Which steps make no value of their own: products in the one sum that they are for, minus signs and constants.
+    """Which steps make no value of their own: products in the one sum that they are for, minus signs and constants."""
 
-    Those of `apart` always do.
-    """
-
-    def __init__(self, tape: Tape, apart: Iterable[int] = ()) -> None:
+    def __init__(self, tape: Tape) -> None:
         self.tape, n = tape, tape.n_inputs
         uses = [0] * (n + len(tape.steps))
         for step in tape.steps:
             for j in step.args:
                 uses[j] += 1
-        apart = (*apart, *tape.results)
-        for i in apart:
+        for i in tape.results:
             uses[i] += 2
         self.inside = bytearray(len(uses))
         for i, step in enumerate(tape.steps, start=n):
@@ -35,7 +30,7 @@ class Fusion:
                 products = (j for j in step.args if j >= n and tape.steps[j - n].op is Op.MUL and uses[j] == 1)
                 self.inside[next(products, i)] = 1
                 self.inside[i] = 0
-        for i in apart:
+        for i in tape.results:
             self.inside[i] = is_constant(tape, i)
         self.sources: list[tuple[int, ...]] = [()] * n + [self._sources(i) for i in range(n, n + len(tape.steps))]
 

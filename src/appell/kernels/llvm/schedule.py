@@ -18,7 +18,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from appell.kernels.llvm.fusion import TRIGONOMETRIC, Fusion, plain_sums
-from appell.kernels.llvm.repeats import Repeat
 from appell.trace.tape import Port, Tape
 
 LOCKSTEP = 4
@@ -43,14 +42,12 @@ class Kind(enum.Enum):
     SINES = 33.0
     STEP = 1.5
     OUTPUT = 4.1
-    LOOP = 0.0
 
 
 class Instruction(NamedTuple):
-    """Some values made from others: inputs loaded, sines, a step of the tape with what is fused into it, outputs, a loop.
+    """Some values made from others: inputs loaded, sines, one step of the tape with what is fused into it, or outputs.
 
-    `what` are the inputs to load, the angles, the step, the places of the results to store, or the number of the loop.
-    A loop is a part of its own; it reads and writes the memory that parts share.
+    `what` are the inputs to load, the angles, the step, or the places of the results to store.
     """
 
     kind: Kind
@@ -76,20 +73,18 @@ class Schedule(NamedTuple):
     """What each part does, and how many slots that takes in the memory that parts share and in a part's own.
 
     `kept` are the slots of the shared memory in which results are left, per output port; none where they are stored.
-    `loops` are the slots of the values of each loop.
     """
 
     parts: tuple[tuple[Instruction | Move, ...], ...]
     shared: int
     own: int
     kept: tuple[tuple[int, ...], ...]
-    loops: tuple[dict[int, int], ...]
 
 
-def schedule(tape: Tape, registers: int, lanes: int, loops: Sequence[Repeat] = ()) -> Schedule:
+def schedule(tape: Tape, registers: int, lanes: int) -> Schedule:
     """Return what to do when, part by part, with at most so many values in registers at a time."""
     kept = _kept(tape, lanes)
-    line = instructions(tape, lanes, kept, loops)
+    line = instructions(tape, lanes, kept)
     bounds = _cuts(line)
     uses: dict[int, list[int]] = {}
     for p in reversed(range(len(line))):
@@ -101,14 +96,11 @@ def schedule(tape: Tape, registers: int, lanes: int, loops: Sequence[Repeat] = (
     for first, last in pairwise(bounds):
         crossing |= {x for p in range(first, last) for x in line[p].makes if x in uses and uses[x][0] >= last}
     allotment = _Allotment(line, uses, crossing, registers)
+    allotment.shared.reserve(x for values in kept for x in values)
     parts = tuple(allotment.part(first, last) for first, last in pairwise(bounds))
     places = allotment.shared.of
     return Schedule(
-        parts,
-        allotment.shared.count,
-        allotment.own.count,
-        tuple(tuple(places[x] for x in values) for values in kept),
-        tuple(allotment.loops[k] for k in range(len(loops))),
+        parts, allotment.shared.count, allotment.own.count, tuple(tuple(places[x] for x in v) for v in kept)
     )
 
 
@@ -121,31 +113,23 @@ def _kept(tape: Tape, lanes: int) -> list[tuple[int, ...]]:
     return kept if len({x for values in kept for x in values}) <= MOST_KEPT else [() for _ in kept]
 
 
-def instructions(
-    tape: Tape, lanes: int = 1, kept: Sequence[Sequence[int]] = (), loops: Sequence[Repeat] = ()
-) -> list[Instruction]:
+def instructions(tape: Tape, lanes: int = 1, kept: Sequence[Sequence[int]] = ()) -> list[Instruction]:
     """Return the tape in the order of its steps, but inputs, sines and what comes of sines alone where first needed.
 
-    Results are stored by as many as there are lanes, but for those of ports that are `kept`. The steps of a loop are
-    one instruction.
+    Results are stored by as many as there are lanes, but for those of ports that are `kept`.
     """
-    n, fusion, plain = tape.n_inputs, Fusion(tape, borders(tape, loops)), plain_sums(tape)
+    n, fusion, plain = tape.n_inputs, Fusion(tape), plain_sums(tape)
     late = list(plain)
     for i, step in enumerate(tape.steps, start=n):
         late[i] = plain[i] or step.op in TRIGONOMETRIC or all(late[j] and j >= n for j in step.args)
-    within = {i for loop in loops for values in (*loop.steps, loop.makes) for i in values}
-    wanted = (i for i in range(n, len(late)) if not late[i] and not fusion.inside[i] and i not in within)
-    for loop in loops:
-        for i in loop.makes:
-            fusion.sources[i] = (len(fusion.sources),)  # the loop, as one more value
-        fusion.sources.append(loop.given(tape))
+    wanted = (i for i in range(n, len(late)) if not late[i] and not fusion.inside[i])
     left = {i for values in kept for i in values}
     for i in left:
         fusion.inside[i] = 0
     results = (i for i in tape.results if not fusion.inside[i])
     sequence = _needed(fusion.sources, (*wanted, *results))
     stored = [group for group, port in _groups(tape.outputs, lanes) if not (kept and kept[port])]
-    return _Line(tape, fusion, plain, sequence, stored, loops).instructions
+    return _Line(tape, fusion, plain, sequence, stored).instructions
 
 
 def _needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
@@ -188,22 +172,16 @@ class _Line:
     """Puts values together that are made together: inputs in pairs, sines in lockstep, results stored as neighbours."""
 
     def __init__(
-        self,
-        tape: Tape,
-        fusion: Fusion,
-        plain: Sequence[bool],
-        sequence: list[int],
-        stored: Sequence[range],
-        loops: Sequence[Repeat],
+        self, tape: Tape, fusion: Fusion, plain: Sequence[bool], sequence: list[int], stored: Sequence[range]
     ) -> None:
-        self.tape, self.fusion, self.plain, self.loops = tape, fusion, plain, loops
+        self.tape, self.fusion, self.plain = tape, fusion, plain
         self.instructions: list[Instruction] = []
         n = tape.n_inputs
         self.beside = {i: pair for pair, _ in _groups(tape.inputs, 2) for i in pair}
         self.read = {i for i in sequence if i < n}
         self.twins: dict[int, list[int]] = {}
         for i in sequence:
-            if n <= i < len(plain) and tape.steps[i - n].op in TRIGONOMETRIC:
+            if i >= n and tape.steps[i - n].op in TRIGONOMETRIC:
                 self.twins.setdefault(tape.steps[i - n].args[0], []).append(i)
         self.waiting = dict.fromkeys(self.twins)
         self.made: set[int] = set()
@@ -230,9 +208,6 @@ class _Line:
         if i < n:
             pair = tuple(j for j in self.beside[i] if j in self.read)
             self._append(Kind.INPUT, pair, (), pair)
-        elif i >= len(self.plain):
-            number = i - len(self.plain)
-            self._append(Kind.LOOP, self.loops[number].makes, sources[i], (number,))
         elif self.tape.steps[i - n].op in TRIGONOMETRIC:
             group = self._group(self.tape.steps[i - n].args[0])
             makes = tuple(j for angle in group for j in self.twins[angle])
@@ -269,20 +244,8 @@ class _Line:
             self.instructions.append(Instruction(Kind.OUTPUT, (), reads, tuple(group)))
 
 
-def borders(tape: Tape, loops: Sequence[Repeat]) -> list[int]:
-    """Return the values that loops read from memory or leave there."""
-    return [i for loop in loops for i in (*loop.given(tape), *loop.makes)]
-
-
 def _cuts(line: list[Instruction]) -> list[int]:
-    """Return the bounds of the parts: loops, and what lies between them."""
-    loops = (p for p, instruction in enumerate(line) if instruction.kind is Kind.LOOP)
-    edges = dict.fromkeys((0, *(edge for p in loops for edge in (p, p + 1)), len(line)))
-    return [0, *(first + cut for first, last in pairwise(edges) for cut in _straight_cuts(line[first:last])[1:])]
-
-
-def _straight_cuts(line: list[Instruction]) -> list[int]:
-    """Return the bounds of the parts of a straight line: cuts of fewest crossing values that leave no part too long."""
+    """Return the bounds of the parts: the cuts of fewest crossing values that leave no part too long."""
     last: dict[int, int] = {}
     for p, instruction in enumerate(line):
         for x in instruction.reads:
@@ -318,6 +281,7 @@ class _Slots:
 
     def __init__(self, *, late: bool) -> None:
         self.count, self.of = 0, dict[int, int]()
+        self._reserved: dict[int, int] = {}
         self._free: list[int] = []
         self._released: list[int] = [] if late else self._free
 
@@ -327,9 +291,17 @@ class _Slots:
             self._free += self._released
             self._released.clear()
 
-    def place(self, value: int, *, is_new: bool = False) -> int:
-        """Give a value a slot, if need be a new one, beside the last."""
-        if is_new or not self._free:
+    def reserve(self, values: Iterable[int]) -> None:
+        """Set slots side by side apart for some values, in their order."""
+        self._reserved = {x: k for k, x in enumerate(dict.fromkeys(values), start=self.count)}
+        self.count += len(self._reserved)
+
+    def place(self, value: int) -> int:
+        """Give a value a slot."""
+        if value in self._reserved:
+            self.of[value] = self._reserved[value]
+            return self.of[value]
+        if not self._free:
             self._free.append(self.count)
             self.count += 1
         self.of[value] = self._free.pop()
@@ -350,7 +322,6 @@ class _Allotment:
         self.written: set[int] = set()
         self.held: dict[int, None] = {}
         self.moves: list[Instruction | Move] = []
-        self.loops: dict[int, dict[int, int]] = {}
 
     def part(self, first: int, last: int) -> tuple[Instruction | Move, ...]:
         """Return what one part does; afterwards no value is in a register."""
@@ -360,9 +331,6 @@ class _Allotment:
             kind, makes, reads, _ = self.line[p]
             for x in reads:
                 self.uses[x].pop()
-            if kind is Kind.LOOP:
-                self._loop(self.line[p])
-                continue
             folds = kind is Kind.STEP  # an operand from memory costs an arithmetic instruction nothing
             for x in reads:
                 if x not in self.held:
@@ -389,18 +357,6 @@ class _Allotment:
         for x in self.held:
             self._spill(x)
         return tuple(self.moves)
-
-    def _loop(self, loop: Instruction) -> None:
-        """Give the results of a loop their slots; what it reads has its own."""
-        self.moves.append(loop)
-        slots = {x: self.shared.of[x] for x in loop.reads}
-        for x in (x for x in loop.reads if not self.uses[x]):
-            self.shared.release(x)
-        for x in loop.makes:
-            slots[x] = self.shared.place(x, is_new=True)
-        for x in (x for x in loop.makes if x not in self.uses):
-            self.shared.release(x)
-        self.loops[loop.what[0]] = slots
 
     def _next(self, x: int) -> int:
         return self.uses[x][-1] if self.uses[x] else NEVER

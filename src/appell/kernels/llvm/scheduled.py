@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.fusion import Fusion, is_constant, offset
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function, splat
-from appell.kernels.llvm.repeated import repeated
-from appell.kernels.llvm.repeats import Repeat, repeats
 from appell.kernels.llvm.row_stores import BYPASS, LINE, row_stores, store_tables
-from appell.kernels.llvm.schedule import Instruction, Kind, Move, Schedule, borders, schedule
+from appell.kernels.llvm.schedule import Instruction, Kind, Move, Schedule, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import Angle, emit_sincos, exact_reduction
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
@@ -46,7 +44,6 @@ class Frame:
     tape: Tape
     fusion: Fusion
     schedule: Schedule
-    loops: Sequence[Repeat]
     real: Real
     lanes: int
     target: Target
@@ -88,9 +85,7 @@ def suits(tape: Tape) -> bool:
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     """Return the LLVM text of `@rows` and of the functions that it calls."""
     whole = emit.poisoned(tape)
-    loops = repeats(whole)
-    fusion, made = Fusion(whole, borders(whole, loops)), schedule(whole, target.registers - 3, lanes, loops)
-    frame = Frame(whole, fusion, made, loops, real, lanes, target)
+    frame = Frame(whole, Fusion(whole), schedule(whole, target.registers - 3, lanes), real, lanes, target)
     parts = [_part(frame, p) for p in range(len(frame.schedule.parts))]
     turning = _turning(frame)
     helpers = []
@@ -180,16 +175,12 @@ def _part(frame: Frame, index: int) -> str:
     w, ports, moving = Writer(frame.real, frame.lanes), len(frame.ports), ("shared", "shared_back")
     places = open_vector_loop(w, ports, "%first", moving)
     _ask(w, frame, index, places)
-    things, loop = frame.schedule.parts[index], ""
-    if isinstance(things[0], Instruction) and things[0].kind is Kind.LOOP:
-        loop = repeated(w, frame.tape, frame.loops[things[0].what[0]], frame.schedule.loops[things[0].what[0]], index)
-    else:
-        _Body(w, frame, places).run(things)
+    _Body(w, frame, places).run(frame.schedule.parts[index])
     end_vector_loop(w, "%stop", moving, frame.schedule.shared * frame.size)
     memory = "ptr noalias %k, ptr %shared0, ptr %shared_back0, ptr %own, ptr %own_back"
     arguments = f"{row_arguments(ports, w.lanes, 'ptr')}, i64 %first, i64 %stop, {memory}"
     head = f"internal void @part{index}({arguments}) noinline{frame.target.long_function}"
-    return function(head, w.lines) + w.table(f"constants{index}") + loop
+    return function(head, w.lines) + w.table(f"constants{index}")
 
 
 def _ask(w: Writer, frame: Frame, index: int, places: dict[int, list[str]]) -> None:
