@@ -14,20 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.model.joints import KINDS, Column
 from appell.model.model import WORLD, Body, Joint, Model
 from appell.recursion.sweep import inward
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
-from appell.spatial.vector import IDENTITY, add, cross, dot, matvec, negate, scale, trace
+from appell.spatial.vector import IDENTITY, negate, skew, trace
 
 SLIDE, BEYOND = 10.0, 10.0
 """Assumed travel of prismatic joints without limits [m], and margin beyond limits."""
 ROUNDING = 1e-14
 """Relative size below which a moment is a rounded zero."""
-MOTIONS = KINDS["free"].columns(Joint("", "free"))
-"""The six unit motions of a body, linear first."""
 
 
 class Reach(NamedTuple):
@@ -117,12 +114,6 @@ def _is_positive(matrix: Array) -> bool:
 
 
 def _matrix(inertia: Inertia) -> Array:
-    """Return the inertia of a body by its unit motions (6, 6)."""
-    return np.array([[_kinetic(inertia, a, b) for b in MOTIONS] for a in MOTIONS])
-
-
-def _kinetic(inertia: Inertia, a: Column, b: Column) -> float:
-    """Return aᵀ I b of two motions of a body."""
-    momentum = add(scale(inertia.mass, b.linear), cross(b.angular, inertia.first))
-    spin = add(matvec(inertia.tensor, b.angular), cross(inertia.first, b.linear))
-    return float(dot(a.linear, momentum) + dot(a.angular, spin))
+    """Return the inertia of a body by its unit motions (6, 6), linear first: momentum m l − h × w, spin h × l + I w."""
+    moment: Array = np.array(skew(inertia.first))
+    return np.block([[inertia.mass * np.eye(3), -moment], [moment, np.array(inertia.tensor)]])

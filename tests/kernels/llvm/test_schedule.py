@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from appell.kernels.llvm import scheduled
+from appell.kernels.llvm.llvm_writer import DOUBLE
+from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.schedule import Instruction, Kind, Move, instructions, schedule
 from appell.kernels.llvm.scheduled import LONG
+from appell.kernels.llvm.target import host
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.spatial.scalar import cos, sin
@@ -142,6 +145,17 @@ def test_planned_code_is_the_tape(tape: Tape, rng: np.random.Generator, samples:
     q, v = rng.normal(size=(2, samples, SIZE))
     expected = np.array(tape.run(list(q.T), list(v.T))).T
     np.testing.assert_allclose(kernel(q, v), expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_parts_in_modules_of_their_own_are_the_tape(tape, rng, monkeypatch, together: int) -> None:
+    monkeypatch.setattr(scheduled, "TOGETHER", together)
+    assert len(list(modules(tape, DOUBLE, host()))) > 2
+    q, v = rng.normal(size=(2, 33, SIZE))
+    expected = np.array(tape.run(list(q.T), list(v.T))).T
+    for _ in range(2):  # compiled, then from the cache
+        kernel = Kernel(ProgramSpec(tape.name, tape.inputs, tape.outputs, f"{tape.digest} {together}", lambda: tape))
+        np.testing.assert_allclose(kernel(q, v), expected, rtol=1e-11, atol=1e-12)
 
 
 def test_planned_code_reduces_angles_beyond_the_fast_range(tape: Tape, rng: np.random.Generator) -> None:

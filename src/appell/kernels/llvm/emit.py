@@ -35,17 +35,16 @@ LOCKSTEP = 6
 
 def angles(tape: Tape) -> list[int]:
     """Return the inputs that are angles and nothing else: each way from them leads through sums to a sine or cosine."""
-    uses: list[list[int]] = [[] for _ in range(tape.n_inputs + len(tape.steps))]
-    for i, step in enumerate(tape.steps, start=tape.n_inputs):
+    n = tape.n_inputs
+    angular, used = bytearray(b"\1") * (n + len(tape.steps)), bytearray(n + len(tape.steps))
+    for i in tape.results:
+        angular[i] = False
+    for i, step in zip(reversed(range(n, len(angular))), reversed(tape.steps), strict=True):
+        is_angle = step.op in TRIGONOMETRIC or (step.op in SUMS and angular[i])
         for j in step.args:
-            uses[j].append(i)
-    angular = [False] * len(uses)
-    results = set(tape.results)
-    for i in reversed(range(len(uses))):
-        users = [tape.steps[j - tape.n_inputs].op for j in uses[i]]
-        sums = all(op in TRIGONOMETRIC or (op in SUMS and angular[j]) for op, j in zip(users, uses[i], strict=True))
-        angular[i] = bool(users) and sums and i not in results
-    return [i for i in range(tape.n_inputs) if angular[i]]
+            used[j] = True
+            angular[j] &= is_angle
+    return [i for i in range(n) if angular[i] and used[i]]
 
 
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:

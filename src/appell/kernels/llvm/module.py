@@ -1,6 +1,8 @@
-"""From a program to the text of an LLVM module: the loop NumPy calls, the short way for one sample, and the rows."""
+"""From a program to the text of LLVM modules: the loop NumPy calls, the short way for one sample, and the rows."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from appell.kernels.llvm import emit, rolled_ir, scheduled
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, module_text
@@ -11,17 +13,19 @@ from appell.kernels.runtime import fast_call
 from appell.trace.tape import Tape
 
 
-def module(program: Tape | Rolled, real: Real, target: Target) -> str:
-    """Return the text of an LLVM module that defines `@loop`, and `@fast_call` where there is a short way."""
+def modules(program: Tape | Rolled, real: Real, target: Target) -> Iterator[str]:
+    """Yield the texts of LLVM modules; the first defines `@loop`, and `@fast_call` where there is a short way."""
     lanes = target.lanes(real.size)
-    parts = [
-        rolled_ir.rows(program, real, lanes, target)
-        if isinstance(program, Rolled)
-        else (scheduled if scheduled.suits(program) else emit).rows(program, real, lanes, target),
-        ufunc_loop(program, real, lanes),
-        fast_call.text(program, lanes) if has_fast_call(program, real) else "",
-    ]
-    return module_text(parts, real, lanes)
+    rows: Iterator[str]
+    if isinstance(program, Rolled):
+        rows = iter([rolled_ir.rows(program, real, lanes, target)])
+    elif scheduled.suits(program):
+        rows = scheduled.rows(program, real, lanes, target)
+    else:
+        rows = iter([emit.rows(program, real, lanes, target)])
+    short = fast_call.text(program, lanes) if has_fast_call(program, real) else ""
+    yield module_text([next(rows), ufunc_loop(program, real, lanes), short], real, lanes)
+    yield from (module_text([text], real, lanes) for text in rows)
 
 
 def has_fast_call(tape: HasPorts, real: Real) -> bool:

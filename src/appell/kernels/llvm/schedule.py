@@ -11,6 +11,7 @@ next part starts. Cuts go where few values are alive.
 
 from __future__ import annotations
 
+import copy
 import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -81,10 +82,10 @@ class Schedule(NamedTuple):
     kept: tuple[tuple[int, ...], ...]
 
 
-def schedule(tape: Tape, registers: int, lanes: int) -> Schedule:
+def schedule(tape: Tape, registers: int, lanes: int, fusion: Fusion | None = None) -> Schedule:
     """Return what to do when, part by part, with at most so many values in registers at a time."""
     kept = _kept(tape, lanes)
-    line = instructions(tape, lanes, kept)
+    line = instructions(tape, lanes, kept, fusion)
     bounds = _cuts(line)
     uses: dict[int, list[int]] = {}
     for p in reversed(range(len(line))):
@@ -113,12 +114,15 @@ def _kept(tape: Tape, lanes: int) -> list[tuple[int, ...]]:
     return kept if len({x for values in kept for x in values}) <= MOST_KEPT else [() for _ in kept]
 
 
-def instructions(tape: Tape, lanes: int = 1, kept: Sequence[Sequence[int]] = ()) -> list[Instruction]:
+def instructions(
+    tape: Tape, lanes: int = 1, kept: Sequence[Sequence[int]] = (), fusion: Fusion | None = None
+) -> list[Instruction]:
     """Return the tape in the order of its steps, but inputs, sines and what comes of sines alone where first needed.
 
     Results are stored by as many as there are lanes, but for those of ports that are `kept`.
     """
-    n, fusion, plain = tape.n_inputs, Fusion(tape), plain_sums(tape)
+    n, fusion, plain = tape.n_inputs, copy.copy(fusion or Fusion(tape)), plain_sums(tape)
+    fusion.inside = bytearray(fusion.inside)
     late = list(plain)
     for i, step in enumerate(tape.steps, start=n):
         late[i] = plain[i] or step.op in TRIGONOMETRIC or all(late[j] and j >= n for j in step.args)

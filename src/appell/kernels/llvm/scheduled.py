@@ -33,6 +33,8 @@ BLOCK = 8
 """Vectors that a part runs on in a turn."""
 FRAMES = 3 << 15
 """Bytes for what crosses from part to part, a share of the second cache; a block is shorter where that is more."""
+TOGETHER = 5
+"""Parts that are compiled as one module: modules are compiled side by side, one per core."""
 SPAN = 480
 """Instructions and moves between branches that are never taken; LLVM's time grows with the square of it."""
 
@@ -82,11 +84,12 @@ def suits(tape: Tape) -> bool:
     return len(tape.steps) > (SHORT if any(port.size >= WIDE for port in tape.outputs) else LONG)
 
 
-def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
-    """Return the LLVM text of `@rows` and of the functions that it calls."""
+def rows(tape: Tape, real: Real, lanes: int, target: Target) -> Iterator[str]:
+    """Yield the LLVM texts of `@rows` and the functions that it calls; many parts are in modules of their own."""
     whole = emit.poisoned(tape)
-    frame = Frame(whole, Fusion(whole), schedule(whole, target.registers - 3, lanes), real, lanes, target)
-    parts = [_part(frame, p) for p in range(len(frame.schedule.parts))]
+    fusion = Fusion(whole)
+    frame = Frame(whole, fusion, schedule(whole, target.registers - 3, lanes, fusion), real, lanes, target)
+    parts = range(len(frame.schedule.parts))
     turning = _turning(frame)
     helpers = []
     for k, places in turning.items():
@@ -96,7 +99,13 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     if any(frame.schedule.kept):
         helpers.append(row_stores(real, lanes, frame.schedule.shared * frame.size))
     helpers += [tables for tables, _ in frame.stores.values()]
-    return "\n".join([_blocks(frame, turning), *parts, *helpers])
+    head = [_blocks(frame, turning), *helpers]
+    if len(parts) <= TOGETHER:
+        yield "\n".join([*head, *(_part(frame, p) for p in parts)])
+        return
+    yield "\n".join([*head, *(f"declare {_signature(frame, p)}\n@constants{p} = external constant i8" for p in parts)])
+    for first in parts[::TOGETHER]:
+        yield "\n".join(_part(frame, p, linkage="") for p in parts[first : first + TOGETHER])
 
 
 def _turning(frame: Frame) -> dict[int, list[int]]:
@@ -166,7 +175,14 @@ def _blocks(frame: Frame, turning: dict[int, list[int]]) -> str:
     return function(head, lines) + "@constants = internal constant [1 x i64] zeroinitializer\n"
 
 
-def _part(frame: Frame, index: int) -> str:
+def _signature(frame: Frame, index: int) -> str:
+    """Return the type, name and arguments of a part's function."""
+    memory = "ptr noalias %k, ptr %shared0, ptr %shared_back0, ptr %own, ptr %own_back"
+    rows = row_arguments(len(frame.ports), frame.lanes, "ptr")
+    return f"void @part{index}({rows}, i64 %first, i64 %stop, {memory})"
+
+
+def _part(frame: Frame, index: int, linkage: str = "internal ") -> str:
     """Return one part's function, which runs on the vectors from %first to %stop, and its constants.
 
     Both memories come by two names, one to store to and one to load from: LLVM would trace a load back to the store
@@ -177,10 +193,8 @@ def _part(frame: Frame, index: int) -> str:
     _ask(w, frame, index, places)
     _Body(w, frame, places).run(frame.schedule.parts[index])
     end_vector_loop(w, "%stop", moving, frame.schedule.shared * frame.size)
-    memory = "ptr noalias %k, ptr %shared0, ptr %shared_back0, ptr %own, ptr %own_back"
-    arguments = f"{row_arguments(ports, w.lanes, 'ptr')}, i64 %first, i64 %stop, {memory}"
-    head = f"internal void @part{index}({arguments}) noinline{frame.target.long_function}"
-    return function(head, w.lines) + w.table(f"constants{index}")
+    head = f"{linkage}{_signature(frame, index)} noinline{frame.target.long_function}"
+    return function(head, w.lines) + w.table(f"constants{index}", linkage)
 
 
 def _ask(w: Writer, frame: Frame, index: int, places: dict[int, list[str]]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
-from appell.kernels.llvm.module import has_fast_call, module
+from appell.kernels.llvm.module import has_fast_call, modules
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.llvm.ufunc_loop import gathers
 from appell.kernels.rolled import Rolled
@@ -129,7 +129,7 @@ class Kernel:
     def _compile(self, real: Real) -> int:
         """Return the address of the loop for a scalar type, from the cache or freshly compiled."""
         spec, target = self.spec, self._target
-        engine = native.load(spec.name, spec.fingerprint, real, target, lambda: module(self.tape, real, target))
+        engine = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(self.tape, real, target))
         self._engines.append(engine)
         return int(engine.get_function_address("loop"))
 

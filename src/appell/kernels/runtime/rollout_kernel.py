@@ -104,11 +104,11 @@ class RolloutKernel:
             self._functions[real.name] = _FUNCTION(engine.get_function_address("rollout"))
         return self._functions[real.name]
 
-    def _text(self, real: Real) -> str:
+    def _text(self, real: Real) -> tuple[str]:
         rollout = self.spec.make()
         for part in rollout.parts:
             verify(part.tape)
-        return module(rollout, real, self._target)
+        return (module(rollout, real, self._target),)
 
 
 def _pieces(kept: range, length: int) -> Iterator[tuple[int, int]]:

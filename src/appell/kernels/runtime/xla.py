@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real, function
-from appell.kernels.llvm.module import module
+from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.target import host
 from appell.kernels.runtime import native
 from appell.kernels.runtime.program_spec import ProgramSpec
@@ -34,7 +34,7 @@ class Handler:
 
     def __init__(self, spec: ProgramSpec, *, is_single: bool) -> None:
         real, target = (SINGLE if is_single else DOUBLE), host()
-        self._loop = native.load(spec.name, spec.fingerprint, real, target, lambda: module(spec.make(), real, target))
+        self._loop = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(spec.make(), real, target))
         text = handler_text(spec, real, int(self._loop.get_function_address("loop")))
         self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(text), target.machine())
         self._engine.finalize_object()
