@@ -298,6 +298,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="of turns per row")
     parser.add_argument("--json", help="file for all figures")
     options = parser.parse_args()
+    if options.json:
+        Path(options.json).parent.mkdir(parents=True, exist_ok=True)
     os.environ["APPELL_CACHE"] = tempfile.mkdtemp(prefix="appell-bench-")
     import appell  # noqa: PLC0415  # after the cache is set
 

@@ -158,6 +158,7 @@ def test_actuators_keep_their_limits(rng):
     assert np.abs(motors - home).max() == pytest.approx(0.1, abs=1e-12)
 
 
+@pytest.mark.slow  # test_tasks.py has a robot of a hundred bodies
 def test_a_planar_arm_of_forty_joints_reaches(rng):
     """More joints than rows: the smaller of the two systems is solved, of rank three."""
     link = appell.load("two-link").model.bodies[1]

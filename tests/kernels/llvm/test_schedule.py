@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from appell.kernels.llvm import scheduled
+from appell.kernels.llvm import emit, scheduled
 from appell.kernels.llvm.llvm_writer import DOUBLE
 from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.schedule import Instruction, Kind, Move, instructions, schedule
@@ -175,3 +175,18 @@ def test_planned_code_passes_on_not_a_number_of_an_input_that_no_step_reads(
     q, v = rng.normal(size=(2, 5, SIZE))
     q[2, SIZE - 1] = np.nan
     assert np.isnan(kernel(q, v)).all(axis=1).tolist() == [False, False, True, False, False]
+
+
+def test_not_a_number_of_an_unread_input_reaches_many_results_through_inputs_and_sines(tape, rng) -> None:
+    made = [i for i, step in enumerate(tape.steps, start=tape.n_inputs) if step.op is not Op.CONST]
+    many = replace(tape, outputs=(Port("x", (len(made),)),), results=tuple(made))
+    added = emit.poisoned(many)
+    assert len(added.steps) - len(many.steps) < len(made)
+    kernel = Kernel(ProgramSpec(tape.name, tape.inputs, many.outputs, many.digest, lambda: many))
+    q, v = rng.normal(size=(2, 5, SIZE))
+    expected = np.array(many.run(list(q.T), list(v.T))).T
+    np.testing.assert_allclose(kernel(q, v), expected, rtol=1e-11, atol=1e-11)
+    q[2, SIZE - 1] = np.nan
+    found = np.isnan(kernel(q, v))
+    assert found[2].all()
+    assert not found[[0, 1, 3, 4]].any()

@@ -155,8 +155,9 @@ def _select(w: Writer, condition: str, chosen: str, other: str) -> str:
 def poisoned(tape: Tape) -> Tape:
     """Return the tape with x − x of every input that no step reads added where it reaches all results: NaN in and out.
 
-    Every result that is no constant comes from inputs, angles by way of sines; so these are added to. A choice could
-    keep not-a-number from a result; then results themselves are. Constants stay what they are, unless all results are.
+    Every result that is no constant comes from inputs, angles by way of sines. Where these are fewer than results, they
+    are added to, unless a choice could keep not-a-number from a result. Constants stay what they are, unless all
+    results are.
     """
     read = {i for step in tape.steps for i in step.args}.union(tape.results)
     unread = [i for i in range(tape.n_inputs) if i not in read]
@@ -171,7 +172,7 @@ def poisoned(tape: Tape) -> Tape:
     variable = {r for r in tape.results if not is_constant(tape, r)}
     sines = {i for i, step in enumerate(tape.steps, start=tape.n_inputs) if step.op in TRIGONOMETRIC}
     spoilt = read.intersection(range(tape.n_inputs)).difference(angles(tape)) | sines
-    if not variable or any(step.op is Op.SELECT for step in tape.steps):
+    if len(variable) <= len(spoilt) or any(step.op is Op.SELECT for step in tape.steps):
         spoilt = variable or set(tape.results)
     nothing = [position(Step(Op.SUB, (i, i))) for i in unread]
     poison = functools.reduce(lambda a, b: position(Step(Op.ADD, (a, b))), nothing)

@@ -1,11 +1,13 @@
 """Storing large results: from values that lie in memory, vector by vector, to the rows of an output.
 
 Values of a long tape come in the order of a recursion. Stored as they come, they touch every line of a row several
-times, long after it has left the inner caches. So they are remembered, and this loop writes them at the end. It
-transposes a piece of every lane's row into a buffer that fits the innermost cache, then copies it to its place. Rows
-start anywhere in a cache line; the copy reads the buffer unaligned and writes whole lines, which takes half the time of
-writing across their borders. Results larger than the caches bypass them: a line that is overwritten whole need not be
-read first.
+times, long after it has left the inner caches. So they are remembered, and this loop writes them at the end, from front
+to back: it transposes as many neighbours as there are lanes into one vector per lane.
+
+Rows start anywhere in a cache line. Vectors as long as a line would cross a border every time. They are collected in a
+buffer that fits the innermost cache, and copied to their place by whole lines, which takes half the time. Of shorter
+vectors only some cross; they are written directly. Results larger than the caches bypass them, and are always copied by
+whole lines: a line that is overwritten whole need not be read first.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from appell.kernels.llvm.llvm_writer import Real, Writer, function
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
 PIECE = 128
-"""Numbers of a row that are transposed before they are copied."""
+"""Numbers of a row that are transposed before they are copied, if they are."""
 LINE = 64
 """Bytes of a cache line."""
 SPARE = 64
