@@ -190,6 +190,8 @@ def test_a_reference_run_holds_its_ends(run: appell.Run) -> None:
     assert np.array_equal(found.at(-1.0), run.q[0])
     assert np.array_equal(found.at(9.0), run.q[-1])
     assert np.array_equal(found.at(0.5), run.at(0.5)[0])
+    with pytest.raises(appell.InputError, match="times must lie"):
+        found.at(float("nan"))
 
 
 def test_of_a_closed_robots_trajectory_the_motors_count() -> None:

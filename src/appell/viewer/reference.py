@@ -43,8 +43,9 @@ class Reference:
         """Return the configuration (nq,) at a time [s]; a run holds its first and last states before and after."""
         given = self._given
         if isinstance(given, Run):
-            is_before, is_within = t <= given.t[0], given.t[0] < t < given.t[-1]
-            return np.asarray(given.at(t)[0] if is_within else given.q[0 if is_before else -1])
+            time = float(np.clip(t, given.t[0], given.t[-1]))
+            ends = {float(given.t[-1]): given.q[-1], float(given.t[0]): given.q[0]}
+            return np.asarray(ends[time] if time in ends else given.at(time)[0])
         if not callable(given):
             return np.asarray(self._q)
         q = np.asarray(self._called(t), dtype=float)

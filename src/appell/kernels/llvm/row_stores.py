@@ -48,10 +48,6 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
         w.do(f"%lane{lane} = getelementptr inbounds i8, ptr %buffer, i64 {lane * pitch + LINE}")
         w.do(f"%to{lane} = getelementptr i8, ptr {row}, i64 {at}")
         w.do(f"%put{lane} = select i1 {buffered}, ptr %lane{lane}, ptr %to{lane}")
-        for k in range(0, LINE, real.size * lanes):
-            before = w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {PIECE * real.size - LINE + k}")
-            line = w.emit(f"load {w.vector}, ptr {before}, align {real.size}")
-            _store(w, line, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {k - LINE}"))
 
     w.do(f"%some = icmp ult i64 {first}, {end}", "br i1 %some, label %group, label %grouped")
     w.do("group:", f"%g = phi i64 [ {first}, %piece ], [ %g_next, %group ]")
@@ -82,6 +78,10 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
         start = w.emit(f"select i1 %is_first, i64 0, i64 {before}")
         stop = w.emit(f"select i1 %p_more, i64 {w.emit(f'sub i64 {length}, {beyond}')}, i64 {length}")
         w.do(f"call void @copy_row(ptr {to}, ptr %lane{lane}, i64 {start}, i64 {stop}, i1 %bypass)")
+        for k in range(0, LINE, real.size * lanes):  # the line before the next piece
+            end_of_piece = w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {PIECE * real.size - LINE + k}")
+            kept = w.emit(f"load {w.vector}, ptr {end_of_piece}, align {real.size}")
+            _store(w, kept, w.emit(f"getelementptr i8, ptr %lane{lane}, i64 {k - LINE}"))
     w.do("br label %copied", "copied:", "br i1 %p_more, label %piece, label %stored", "stored:")
     end_vector_loop(w, "%stop", ("shared",), frame)
     tables = "ptr %pieces, i64 %n_pieces, ptr %groups, ptr %zeros, ptr %shared0, i1 %bypass"
