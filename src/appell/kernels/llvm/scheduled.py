@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.fusion import Fusion, is_constant, offset
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function, splat
+from appell.kernels.llvm.line_stores import line_stores, line_tables
 from appell.kernels.llvm.row_stores import BYPASS, LINE, row_stores, store_tables
 from appell.kernels.llvm.schedule import Instruction, Kind, Move, Schedule, schedule
 from appell.kernels.llvm.target import Target
@@ -70,7 +71,12 @@ class Frame:
             start += port.size
             zero = {s for x, s in zip(values, slots, strict=False) if is_constant(self.tape, x, 0.0)}
             if slots:
-                result[k] = store_tables(f"stores{k}", slots, zero, self.real, self.lanes)
+                name = f"stores{k}"
+                result[k] = (
+                    line_tables(name, slots, zero, self.real)
+                    if self.size == LINE
+                    else store_tables(name, slots, zero, self.real, self.lanes)
+                )
         return result
 
     @property
@@ -97,7 +103,8 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> Iterator[str]:
     if turning:
         helpers.append(exact_reduction())
     if any(frame.schedule.kept):
-        helpers.append(row_stores(real, lanes, frame.schedule.shared * frame.size))
+        memory = frame.schedule.shared * frame.size
+        helpers.append(line_stores(real, memory) if frame.size == LINE else row_stores(real, lanes, memory))
     helpers += [tables for tables, _ in frame.stores.values()]
     head = [_blocks(frame, turning), *helpers]
     if len(parts) <= TOGETHER:
