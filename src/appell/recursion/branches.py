@@ -12,13 +12,16 @@ with an E that all columns of other branches share.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from appell.recursion.elimination import is_zero
 from appell.recursion.forward import factorise
 from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars
 from appell.spatial.scalar import Scalar
+
+ABREAST = 14
+"""Columns that are solved together at most: a processor keeps the sums of all of them in registers."""
 
 
 class Branches:
@@ -32,6 +35,19 @@ class Branches:
         for k, parent in enumerate(parents):
             self.paths.append([*(self.paths[parent] if parent >= 0 else ()), k])
         self._rows: dict[tuple[int, int], list[Scalar]] = {}
+
+    def solve_all(self, columns: Sequence[Scalars]) -> list[list[Scalar]]:
+        """Return x of columns of any branches; those that the same joints feel are solved together."""
+        groups: dict[frozenset[int], list[int]] = {}
+        for c, column in enumerate(columns):
+            felt = frozenset(i for k, x in enumerate(column) if not is_zero(x) for i in self.paths[k])
+            groups.setdefault(felt, []).append(c)
+        found: dict[int, list[Scalar]] = {}
+        for group in groups.values():
+            size = -(-len(group) // -(-len(group) // ABREAST))
+            for some in (group[at : at + size] for at in range(0, len(group), size)):
+                found |= zip(some, self.solve(*(columns[c] for c in some)), strict=True)
+        return [found[c] for c in range(len(columns))]
 
     def solve(self, *columns: Scalars, stop: int | None = None) -> list[list[Scalar]]:
         """Return x of some columns of the same branch, up to some velocity.

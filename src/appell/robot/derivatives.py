@@ -102,7 +102,8 @@ def tree_forward_derivatives(robot: Tree, q: Scalars, v: Scalars, tau: Scalars) 
     rest, *free = derivatives.rigid_derivatives(at.model, at.q, at.velocities(v), at.velocities(a))
 
     pairs = zip(*(_opposite(_reduced(at, rows)) for rows in (rest.by_q, rest.by_v)), strict=True)
-    by_state = zip(*(branches.solve(*columns) for columns in pairs), strict=True)
+    solved = branches.solve_all([column for pair in pairs for column in pair])
+    by_state = solved[0::2], solved[1::2]
     by_q, by_v = (
         [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(zip(*columns, strict=True), own, strict=True)]
         for columns, own in zip(by_state, (_reduced(at, own) for own in free), strict=True)

@@ -96,9 +96,9 @@ def operation(w: Writer, tape: Tape, step: Step, arguments: list[str]) -> str:
     if step.op is Op.CONST:
         return w.constant(step.value)
     if step.op is Op.SIGN:
-        return _sign(w, arguments[0])
+        return sign(w, arguments[0])
     if step.op is Op.SELECT:
-        return _select(w, *arguments)
+        return select(w, *arguments)
     if step.op not in CODE:
         raise CompileError(f"tape '{tape.name}': native code knows no operation {step.op.name}")
     return w.emit(CODE[step.op].format(*arguments, T=w.vector))
@@ -129,7 +129,7 @@ def _trigonometry(w: Writer, tape: Tape, values: dict[int, str], *, fused: bool)
     return result
 
 
-def _sign(w: Writer, x: str) -> str:
+def sign(w: Writer, x: str) -> str:
     """Append sign(x) by comparisons that are quiet on not-a-number: zero and not-a-number stay what they are."""
     flags, bits = f"<{w.lanes} x i1>", w.integers
     raw = w.emit(f"bitcast {w.vector} {x} to {bits}")
@@ -142,7 +142,7 @@ def _sign(w: Writer, x: str) -> str:
     return w.emit(f"select {flags} {both}, {w.vector} {unit}, {w.vector} {x}")
 
 
-def _select(w: Writer, condition: str, chosen: str, other: str) -> str:
+def select(w: Writer, condition: str, chosen: str, other: str) -> str:
     """Append the choice by a condition; comparisons are quiet on not-a-number, which does not fulfil it."""
     flags, bits = f"<{w.lanes} x i1>", w.integers
     raw = w.emit(f"bitcast {w.vector} {condition} to {bits}")
@@ -329,19 +329,20 @@ def transposed(w: Writer, vectors: list[str]) -> list[str]:
     return [columns[lane % chunk][lane // chunk] for lane in range(w.lanes)]
 
 
-def transposed_from(w: Writer, places: list[str]) -> list[str]:
+def transposed_from(w: Writer, places: list[str], align: int = 0) -> list[str]:
     """Append loads of as many vectors as there are lanes, and shuffles into one vector per lane.
 
     Loads of halves, joined in pairs, are the first of the steps of :func:`transposed` by chunks: an insertion from
-    memory does not take the one port that shuffles do.
+    memory does not take the one port that shuffles do. The places are multiples of `align` bytes, by default of those
+    that are loaded.
     """
     chunk, half = 16 // w.real.size, w.lanes // 2
     if half < chunk:
-        size = w.lanes * w.real.size
+        size = align or w.lanes * w.real.size
         return transposed(w, [w.emit(f"load {w.vector}, ptr {place}, align {size}") for place in places])
     result = []
     for low in (0, half):
-        halves = [_half(w, place, low) for place in places]
+        halves = [_half(w, place, low, align or half * w.real.size) for place in places]
         columns: list[list[str]] = [[] for _ in range(chunk)]
         for k in range(0, w.lanes, 2 * chunk):
             pairs = zip(halves[k : k + chunk], halves[k + chunk : k + 2 * chunk], strict=True)
@@ -353,10 +354,9 @@ def transposed_from(w: Writer, places: list[str]) -> list[str]:
     return result
 
 
-def _half(w: Writer, place: str, low: int) -> str:
-    kind, size = f"<{w.lanes // 2} x {w.real.name}>", w.lanes // 2 * w.real.size
-    at = _address(w, place, low)
-    return w.emit(f"load {kind}, ptr {at}, align {size}")
+def _half(w: Writer, place: str, low: int, align: int) -> str:
+    kind = f"<{w.lanes // 2} x {w.real.name}>"
+    return w.emit(f"load {kind}, ptr {_address(w, place, low)}, align {align}")
 
 
 def _within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:

@@ -32,6 +32,9 @@ class Fusion:
                 self.inside[i] = 0
         for i in tape.results:
             self.inside[i] = is_constant(tape, i)
+        for step in tape.steps:
+            if step.op in TRIGONOMETRIC:
+                self.inside[offset(tape, step.args[0])[0]] = 0
         self.sources: list[tuple[int, ...]] = [()] * n + [self._sources(i) for i in range(n, n + len(tape.steps))]
 
     def _sources(self, i: int) -> tuple[int, ...]:

@@ -4,6 +4,9 @@ As row_stores.py does, a loop transposes as many neighbours of a row as there ar
 start anywhere in a line, so a vector stored as it is would cross a border every time, which takes twice as long. Each
 lane therefore keeps the vector of the group before, and picks the numbers of the next line from the two of them: one
 instruction, whose indices follow from where the row starts. The first and the last line of a row are stored in part.
+
+A processor must own a line before it writes to it. On Intel's processors, a prefetch some groups ahead saves a tenth to
+a third of the time, the more the larger the results; AMD's are slower with it.
 """
 
 from __future__ import annotations
@@ -20,11 +23,15 @@ ZERO = -1
 """Mark of a group of numbers that are always zero."""
 
 
-def line_stores(real: Real, frame: int) -> str:
+AHEAD = 4
+"""Groups by which lines are prefetched in advance."""
+
+
+def line_stores(real: Real, frame: int, *, prefetches: bool) -> str:
     """Return @store_rows: it fills the rows of one port for the vectors from %first to %stop.
 
     %shared0 is the memory of the first of them, `frame` bytes each. %groups is the table of :func:`line_tables`, of
-    %full groups and a last one, of which %rest numbers belong to the row.
+    %full groups and a last one, of which %rest numbers belong to the row. `prefetches`: lines are prefetched.
     """
     lanes = LINE // real.size
     w = Writer(real, lanes)
@@ -48,6 +55,10 @@ def line_stores(real: Real, frame: int) -> str:
         w.do(f"%before{lane} = phi {w.vector} [ {first[lane]}, %body ], [ %now{lane}, %written ]")
     w.do(f"%group_at = getelementptr [{lanes} x i32], ptr %groups, i64 %g", f"%line_at = mul i64 %g, {LINE}")
     w.do("%mark = load i32, ptr %group_at, align 4", f"%is_zero = icmp eq i32 %mark, {ZERO}")
+    for lane in range(lanes if prefetches else 0):
+        at = w.emit(f"getelementptr i8, ptr %line{lane}, i64 %line_at")
+        ahead = w.emit(f"getelementptr i8, ptr {at}, i64 {AHEAD * LINE}")
+        w.do(f"call void @llvm.prefetch.p0(ptr {ahead}, i32 1, i32 3, i32 1)")
     w.do("br i1 %is_zero, label %joined, label %some", "some:")
     turned = _group(w, "%group_at")
     w.do("br label %joined", "joined:")

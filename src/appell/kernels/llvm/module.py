@@ -19,7 +19,7 @@ def modules(program: Tape | Rolled, real: Real, target: Target) -> Iterator[str]
     rows: Iterator[str]
     if isinstance(program, Rolled):
         rows = iter([rolled_ir.rows(program, real, lanes, target)])
-    elif scheduled.suits(program):
+    elif scheduled.suits(program, target):
         rows = scheduled.rows(program, real, lanes, target)
     else:
         rows = iter([emit.rows(program, real, lanes, target)])

@@ -4,10 +4,10 @@ Values of a long tape come in the order of a recursion. Stored as they come, the
 times, long after it has left the inner caches. So they are remembered, and this loop writes them at the end, from front
 to back: it transposes as many neighbours as there are lanes into one vector per lane.
 
-Rows start anywhere in a cache line. Vectors as long as a line would cross a border every time. They are collected in a
-buffer that fits the innermost cache, and copied to their place by whole lines, which takes half the time. Of shorter
-vectors only some cross; they are written directly. Results larger than the caches bypass them, and are always copied by
-whole lines: a line that is overwritten whole need not be read first.
+Rows start anywhere in a cache line. Vectors as long as a line would cross a border every time (line_stores.py). Of
+shorter ones only some cross; they are written directly. Results larger than the caches bypass those of AMD's
+processors: they are collected in a buffer that fits the innermost cache and copied to their place by whole lines, which
+need not be read first. Intel's processors are slower for it (on Cascade Lake by a third).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINE = 64
 SPARE = 64
 """Further bytes per lane of the buffer, so that its lanes do not compete for the same places of the cache."""
 BYPASS = 1 << 24
-"""Bytes of results of one call from which on they are written past the caches."""
+"""Bytes of results of one call from which on AMD's processors write them past the caches."""
 
 
 def row_stores(real: Real, lanes: int, frame: int) -> str:
@@ -38,7 +38,6 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     """
     w = Writer(real, lanes)
     pitch = LINE + (PIECE + lanes) * real.size + SPARE
-    buffered = "%bypass" if lanes * real.size < LINE else "true"
     w.do(f"%buffer = alloca [{lanes * pitch} x i8], align 64")
     rows = open_vector_loop(w, 1, "%first", ("shared",))[0]
     w.do("br label %piece", "piece:", "%p = phi i64 [ 0, %body ], [ %p_next, %copied ]")
@@ -47,7 +46,7 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     for lane, row in enumerate(rows):
         w.do(f"%lane{lane} = getelementptr inbounds i8, ptr %buffer, i64 {lane * pitch + LINE}")
         w.do(f"%to{lane} = getelementptr i8, ptr {row}, i64 {at}")
-        w.do(f"%put{lane} = select i1 {buffered}, ptr %lane{lane}, ptr %to{lane}")
+        w.do(f"%put{lane} = select i1 %bypass, ptr %lane{lane}, ptr %to{lane}")
 
     w.do(f"%some = icmp ult i64 {first}, {end}", "br i1 %some, label %group, label %grouped")
     w.do("group:", f"%g = phi i64 [ {first}, %piece ], [ %g_next, %group ]")
@@ -69,7 +68,7 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     w.do("br i1 %z_more, label %zero, label %zeroed", "zeroed:")
 
     w.do("%p_next = add i64 %p, 1", "%p_more = icmp ult i64 %p_next, %n_pieces", "%is_first = icmp eq i64 %p, 0")
-    w.do(f"br i1 {buffered}, label %copy, label %copied", "copy:")
+    w.do("br i1 %bypass, label %copy, label %copied", "copy:")
     for lane in range(lanes):
         to = f"%to{lane}"
         address = w.emit(f"ptrtoint ptr {to} to i64")

@@ -39,6 +39,11 @@ class Target:
         return "+fma" in self.features.split(",") or "+neon" in self.features.split(",")
 
     @property
+    def is_amd(self) -> bool:
+        """Return whether the processor is one of AMD's."""
+        return self.cpu.startswith(("znver", "bdver", "btver"))
+
+    @property
     def long_function(self) -> str:
         """Return the attribute for a function of thousands of steps: no scheduling after register allocation.
 
@@ -77,3 +82,4 @@ def host() -> Target:
 def _initialise() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from appell.errors import CompileError
-from appell.kernels.llvm.schedule import Kind, instructions
+from appell.kernels.text.order import Kind, instructions
 from appell.trace.expr import Op
 from appell.trace.tape import Step, Tape
 

@@ -1,0 +1,253 @@
+"""A long tape as a line of operations, in the order in which they are carried out.
+
+An operation is what a processor does in one instruction, or two: a sum, a product, or both at once. Minus signs cost
+nothing; they choose between the four instructions of x·y ± c. Sines and cosines are spelled out, some of them in
+succession, so that a processor works on all of these while it waits for one. Results are stored by loops over tables,
+in entries of their own: at the end or, where they are too many to be kept, in pieces as they come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from appell.errors import CompileError
+from appell.kernels.llvm.fusion import TRIGONOMETRIC, Fusion, is_constant, offset, plain_sums
+from appell.kernels.llvm.llvm_writer import Real
+from appell.kernels.llvm.trigonometry import TABLES
+from appell.trace.expr import Op
+from appell.trace.tape import Tape
+
+MOST_KEPT = 4096
+"""Results that are kept until the end."""
+PIECE = 1024
+"""Results of a piece, where there are more."""
+LATE = 4
+"""Operations between sines and values that are computed where they are first needed, such as entries of rotations."""
+ABREAST = 4
+"""Sines computed in succession: enough to hide their latency, few enough for a processor's view of what comes."""
+PLAIN = {Op.DIV: "div", Op.SQRT: "sqrt"}
+"""Codes of operations that know no signs."""
+FUSED = {(1, 1): "fmadd", (1, -1): "fmsub", (-1, 1): "fnmadd", (-1, -1): "fnmsub"}
+"""x·y + c, x·y − c, c − x·y, −x·y − c, by the signs of product and summand."""
+
+
+class Operation(NamedTuple):
+    """An instruction's code, the value that it makes and those it reads; ~k is constant k.
+
+    Codes are those of arithmetic ("add", "sub", "mul", "div", "sqrt", those of :data:`FUSED`); "sign" of a number;
+    "select" of two by a third; and, with the quadrant of an angle in the lowest bits of a number, "pick" of two by
+    whether it is odd, "flip" of a sign by its second bit, and "next" for the quadrant that follows. Those that are not
+    arithmetic read the constants behind their operands that they compare with.
+    """
+
+    code: str
+    made: int
+    reads: tuple[int, ...]
+
+
+class Store(NamedTuple):
+    """Results that are stored: of which output port, from which on, their values, and those that are no constants."""
+
+    port: int
+    start: int
+    values: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+class Line:
+    """The entries of a tape in order, and the constants that operations read."""
+
+    def __init__(self, tape: Tape, real: Real) -> None:
+        self.tape, self.real, self.fusion, self._n = tape, real, Fusion(tape), tape.n_inputs
+        self.entries: list[Operation | Store] = []
+        self.constants: dict[str, int] = {}
+        """The place of every constant, by its hexadecimal digits."""
+        self._fresh = self._n + len(tape.steps)
+        self._made = bytearray(b"\1") * self._n + bytearray(len(tape.steps))
+        self._waiting: dict[int, list[int]] = {}
+        sequence = ordered(tape, self.fusion)
+        for i in sequence:
+            if i >= self._n and tape.steps[i - self._n].op in TRIGONOMETRIC:
+                self._waiting.setdefault(tape.steps[i - self._n].args[0], []).append(i)
+        for i in sequence:
+            if not self._made[i]:
+                if tape.steps[i - self._n].op in TRIGONOMETRIC:
+                    self._turn()
+                else:
+                    self._compute(i)
+                self._made[i] = 1
+        self._store()
+
+    # Arithmetic
+
+    def _compute(self, i: int) -> None:
+        """Append the operation of a step."""
+        op, args, value = self.tape.steps[i - self._n]
+        if op in (Op.ADD, Op.SUB):
+            self._sum(i, args[0], args[1], -1 if op is Op.SUB else 1)
+        elif op is Op.MUL:
+            (s, x), (t, y) = map(self._operand, args)
+            if s * t > 0:
+                self._append("mul", i, x, y)
+            else:
+                self._append("fnmadd", i, x, y, self._constant(-0.0))
+        elif op in PLAIN:
+            self._append(PLAIN[op], i, *map(self._plain, args))
+        elif op is Op.NEG:
+            self._append("mul", i, self._plain(args[0]), self._constant(-1.0))
+        elif op is Op.CONST:
+            self._append("mul", i, self._constant(value), self._constant(1.0))
+        elif op is Op.SIGN:
+            self._append("sign", i, self._plain(args[0]), *map(self._constant, (-0.0, 1.0, 0.0)))
+        elif op is Op.SELECT:
+            self._append("select", i, *map(self._plain, args), self._constant(0.0))
+        else:
+            raise CompileError(f"tape '{self.tape.name}': native code knows no operation {op.name}")
+
+    def _sum(self, i: int, a: int, b: int, sign: int) -> None:
+        """Append a ± b; where one of them is a product that nobody else reads, as one operation with it."""
+        tape, n, inside = self.tape, self._n, self.fusion.inside
+        terms = [self._signed(a, 1), self._signed(b, sign)]
+        for (s, product), (t, other) in (terms, terms[::-1]):
+            if product >= n and inside[product] and tape.steps[product - n].op is Op.MUL:
+                (s1, x), (s2, y) = (self._operand(j) for j in tape.steps[product - n].args)
+                t1, c = self._operand(other)
+                self._append(FUSED[s * s1 * s2, t * t1], i, x, y, c)
+                return
+        (s, x), (t, y) = ((s * s1, x) for s, (s1, x) in ((s, self._operand(j)) for s, j in terms))
+        if s < 0 and t < 0:
+            self._append("fmsub", i, x, self._constant(-1.0), y)
+        elif s < 0:
+            self._append("sub", i, y, x)
+        else:
+            self._append("add" if t > 0 else "sub", i, x, y)
+
+    def _append(self, code: str, made: int, *reads: int) -> None:
+        self.entries.append(Operation(code, made, reads))
+
+    def _new(self, code: str, *reads: int) -> int:
+        """Append an operation that no step is; return its value."""
+        self._fresh += 1
+        self._append(code, self._fresh, *reads)
+        return self._fresh
+
+    def _signed(self, i: int, sign: int) -> tuple[int, int]:
+        """Return a value's sign and the value behind its minus signs."""
+        n, steps, inside = self._n, self.tape.steps, self.fusion.inside
+        while inside[i] and steps[i - n].op is Op.NEG:
+            sign, i = -sign, steps[i - n].args[0]
+        return sign, i
+
+    def _operand(self, i: int) -> tuple[int, int]:
+        """Return a sign and what an operation reads; constants have theirs in them."""
+        sign, i = self._signed(i, 1)
+        step = self.tape.steps[i - self._n] if i >= self._n else None
+        return (1, self._constant(sign * step.value)) if step is not None and step.op is Op.CONST else (sign, i)
+
+    def _plain(self, i: int) -> int:
+        """Return what an operation reads that knows no signs."""
+        sign, x = self._operand(i)
+        return x if sign > 0 else self._new("mul", x, self._constant(-1.0))
+
+    def _constant(self, value: float) -> int:
+        return ~self.constants.setdefault(float(value).hex(), len(self.constants))
+
+    # Sines
+
+    def _turn(self) -> None:
+        """Append the sines and cosines of the angles needed next."""
+        known = (a for a in self._waiting if self._made[offset(self.tape, a)[0]])
+        for angle in list(islice(known, ABREAST)):
+            twins = {self.tape.steps[i - self._n].op: i for i in self._waiting.pop(angle)}
+            self._sines(*offset(self.tape, angle), twins)
+            for i in twins.values():
+                self._made[i] = 1
+
+    def _sines(self, angle: int, more: float, twins: dict[Op, int]) -> None:
+        """Append sine and cosine of an angle and a constant more, as :mod:`appell.kernels.llvm.trigonometry` has them.
+
+        An odd quadrant has the sine for the cosine; bit 1 of the quadrant is the sign of the sine, that of the next
+        quadrant the sign of the cosine. The integer 1 has the bits of the smallest number above zero.
+        """
+        tables, number, new = TABLES[self.real.name], self._constant, self._new
+        one, minus, turns = number(math.ldexp(1.0, -1074 if self.real.size == 8 else -149)), number(-0.0), 2.0 / math.pi
+        if more:
+            quadrant = new("add", new("fmadd", angle, number(turns), number(more * turns)), number(tables.magic))
+        else:
+            quadrant = new("fmadd", angle, number(turns), number(tables.magic))
+        count, r = new("sub", quadrant, number(tables.magic)), angle
+        for k, part in enumerate(tables.fused):
+            r = new("fnmadd", count, number(part), r)
+            r = new("add", r, number(more)) if more and not k else r
+        z = new("mul", r, r)
+        sine = new("fmadd", new("mul", r, z), self._polynomial(tables.sine, z), r)
+        rest = new("fmadd", z, number(-0.5), number(1.0))
+        cosine = new("fmadd", new("mul", z, z), self._polynomial(tables.cosine, z), rest)
+        if Op.SIN in twins:
+            self._append("flip", twins[Op.SIN], new("pick", quadrant, sine, cosine, one), quadrant, minus)
+        if Op.COS in twins:
+            following = new("next", quadrant, one)
+            self._append("flip", twins[Op.COS], new("pick", quadrant, cosine, sine, one), following, minus)
+
+    def _polynomial(self, coefficients: Sequence[float], z: int) -> int:
+        value = self._constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            value = self._new("fmadd", value, z, self._constant(c))
+        return value
+
+    # Results
+
+    def _store(self) -> None:
+        """Add the results: at the end or, where they are many, each piece after the last of its values."""
+        tape, start = self.tape, 0
+        is_kept = len(set(tape.results)) <= MOST_KEPT
+        pieces: list[tuple[int, Store]] = []
+        made = {} if is_kept else {x.made: p for p, x in enumerate(self.entries, start=1) if isinstance(x, Operation)}
+        for k, port in enumerate(tape.outputs):
+            for a, b in pairwise([*range(0, port.size, max(port.size, 1) if is_kept else PIECE), port.size]):
+                values = tape.results[start + a : start + b]
+                reads = tuple(i for i in dict.fromkeys(values) if not is_constant(tape, i))
+                place = max((made.get(i, 0) for i in reads), default=0)
+                pieces.append((len(self.entries) if is_kept else place, Store(k, a, values, reads)))
+            start += port.size
+        for place, piece in sorted(pieces, key=lambda x: x[0], reverse=True):
+            self.entries.insert(place, piece)
+
+
+def ordered(tape: Tape, fusion: Fusion) -> list[int]:
+    """Return the values in the order of steps; inputs, sines and what comes soon of them where first needed."""
+    n, plain = tape.n_inputs, plain_sums(tape)
+    depth = [LATE] * n
+    for i, (op, args, _) in enumerate(tape.steps, start=n):
+        depth.append(0 if plain[i] or op in TRIGONOMETRIC else 1 + max(depth[j] for j in args))
+    angles = (offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC)
+    first = (i for i in dict.fromkeys(angles) if plain[i])
+    wanted = (i for i in range(n, len(depth)) if depth[i] > LATE and not fusion.inside[i])
+    results = (i for i in tape.results if not fusion.inside[i])
+    return needed(fusion.sources, (*first, *wanted, *results))
+
+
+def needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
+    """Return some values in order, each after those that it is made from and that no earlier one needed."""
+    sequence, seen = list[int](), bytearray(len(sources))
+    for root in roots:
+        pending = [root]
+        while pending:
+            i = pending.pop()
+            if i < 0:
+                sequence.append(~i)
+            elif not seen[i]:
+                seen[i] = 1
+                pending.append(~i)
+                pending.extend(reversed(sources[i]))
+    return sequence
+
+
+def constant_results(tape: Tape) -> Iterator[tuple[int, float]]:
+    """Yield the results that are constants, each once, with their numbers."""
+    for i in dict.fromkeys(tape.results):
+        if is_constant(tape, i):
+            yield i, tape.steps[i - tape.n_inputs].value

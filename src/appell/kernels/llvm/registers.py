@@ -1,0 +1,230 @@
+"""What lies in registers and what in memory while the operations of a long tape are carried out.
+
+LLVM plans registers for code with branches; on a straight line of thousands of operations it moves values to memory and
+back twice as often as need be, and takes seconds for it. A straight line has a simple best plan: when a register is
+wanted, the value needed last is spilled (Belady 1966). An instruction of a processor can read one operand from memory,
+so that a value that is not needed again soon is not loaded at all. Constants are values that lie in memory.
+
+A part is some operations in succession. Values that cross from one part to another lie in memory that all parts share,
+the others in the part's own.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from appell.kernels.llvm.line import FUSED, Operation, Store
+
+FAR: Final = 12
+"""Operations until its next use from which on a value in memory is read from there."""
+NEVER: Final = 1 << 60
+CHOICES = ("sign", "select", "pick", "flip")
+"""Codes of several instructions, which write before they have read everything and need a register more."""
+FUSED_CODES = frozenset(FUSED.values())
+FOLDS = {"add": (1, 0), "mul": (1, 0), "sub": (1,), "div": (1,), "sqrt": (0,)}
+FOLDS |= dict.fromkeys(FUSED_CODES, (1, 0, 2)) | {"next": (1,)}
+"""The operands of an operation that can be read from memory, one at a time."""
+
+
+class Place(NamedTuple):
+    """A place in memory: "shared", "own" or "constant", and which of the numbers there."""
+
+    memory: str
+    slot: int
+
+
+Operand = int | Place
+"""A register or a place."""
+
+
+class Machine(NamedTuple):
+    """An instruction: its code and operands, the one that is written first.
+
+    Besides the codes of operations there are "load", "store" and "copy". Fused ones end as those of x86: with d the
+    operand that is written and a, b the others, 231 is a·b + d, 213 a·d + b and 132 d·b + a. :data:`CHOICES` have a
+    register more, to write over, behind the first.
+    """
+
+    code: str
+    operands: tuple[Operand, ...]
+
+
+class Slots:
+    """Places in a memory, used again once their value is not needed any more."""
+
+    def __init__(self) -> None:
+        self.count, self.of = 0, dict[int, int]()
+        self._reserved: dict[int, int] = {}
+        self._free: list[int] = []
+
+    def reserve(self, value: int) -> None:
+        """Set a slot apart for a value, next to that of the one before."""
+        if value not in self._reserved:
+            self._reserved[value] = self.count
+            self.count += 1
+
+    def place(self, value: int) -> int:
+        """Give a value a slot."""
+        slot = self._reserved.get(value, -1)
+        if slot < 0:
+            if not self._free:
+                self._free.append(self.count)
+                self.count += 1
+            slot = self._free.pop()
+        self.of[value] = slot
+        return slot
+
+    def release(self, value: int) -> None:
+        """Take a value's slot back, if it has one of its own."""
+        slot = self.of.pop(value, -1)
+        if slot >= 0 and value not in self._reserved:
+            self._free.append(slot)
+
+
+class Registers:
+    """Writes the instructions of parts.
+
+    `uses` are the places of each value's uses in the line, the next one last.
+    """
+
+    def __init__(self, count: int, uses: dict[int, list[int]], crossing: set[int], shared: Slots) -> None:
+        self.uses, self.crossing, self.shared, self.own = uses, crossing, shared, Slots()
+        self._free = list(range(count))
+        self._held: dict[int, int] = {}
+        self._code: list[Machine] = []
+        self._end = 0
+
+    def part(self, operations: list[Operation], start: int) -> list[Machine]:
+        """Return the instructions of operations from a place of the line on; afterwards no value is in a register."""
+        self._code, self._end = [], start + len(operations)
+        for p, operation in enumerate(operations, start=start):
+            self._carry_out(p, operation)
+        for x in list(self._held):  # constants; all else was dropped after its last use here
+            self._drop(x)
+        return self._code
+
+    def stored(self, results: Store) -> tuple[int, ...]:
+        """Return the slots of results, which are free from then on unless a later part needs them."""
+        slots = tuple(self.shared.of[x] for x in results.values)
+        for x in results.reads:
+            self.uses[x].pop()
+            if not self.uses[x]:
+                self._forget(x)
+        return slots
+
+    def _carry_out(self, p: int, operation: Operation) -> None:
+        code, made, reads = operation
+        held, uses = self._held, self.uses
+        for x in set(reads):
+            uses[x].pop()
+        missing = [x for x in dict.fromkeys(reads) if x not in held]
+        folded = None
+        if missing:
+            far = [x for x in self._foldable(code, reads) if x not in held and self._next(x) - p > FAR]
+            folded = max(far, key=self._next) if far else None
+            for x in missing:
+                if x != folded:
+                    held[x] = self._register(reads)
+                    self._code.append(Machine("load", (held[x], self._place(x))))
+        held[made] = (self._fused if code in FUSED_CODES else self._other)(code, reads, folded)
+        self._settle(made)
+
+    def _other(self, code: str, reads: tuple[int, ...], folded: int | None) -> int:
+        """Append an instruction that writes to any register; return that."""
+        if folded is not None and folded == reads[0] and len(reads) == 2:
+            reads = reads[1], reads[0]
+        sources = [self._place(x) if x == folded else self._held[x] for x in reads]
+        if code in CHOICES:
+            written, spare = self._register(reads), self._register(reads)
+            self._code.append(Machine(code, (written, spare, *sources)))
+            self._free.append(spare)
+            self._settle(*reads)
+            return written
+        self._free_registers(*reads)  # the instruction may write to that of an operand
+        written = self._register(reads)
+        self._code.append(Machine(code, (written, *sources)))
+        self._settle(*reads)
+        return written
+
+    def _fused(self, code: str, reads: tuple[int, ...], folded: int | None) -> int:
+        """Append x·y ± c, which overwrites one of them, or a copy of it; return the register."""
+        x, y, c = reads if folded != reads[0] else (reads[1], reads[0], reads[2])  # x is in a register
+        is_last = {z: not self.uses[z] and z != folded and reads.count(z) == 1 for z in reads}
+        held = self._held
+        if folded == c:
+            if is_last[y]:
+                x, y = y, x
+            if is_last[x]:
+                return self._overwritten(x, f"{code}213", (held[y], self._place(c)), reads)
+        else:
+            source = self._place(y) if y == folded else held[y]
+            if is_last[c]:
+                return self._overwritten(c, f"{code}231", (held[x], source), reads)
+            if is_last[y]:
+                x, y, source = y, x, held[x]
+            if is_last[x]:
+                return self._overwritten(x, f"{code}132", (held[c], source), reads)
+        written = self._register(reads)
+        if c == folded:
+            self._code.append(Machine("load", (written, self._place(c))))
+            source = held[y]
+        else:
+            self._code.append(Machine("copy", (written, held[c])))
+        self._code.append(Machine(f"{code}231", (written, held[x], source)))
+        self._settle(*reads)
+        return written
+
+    def _overwritten(self, value: int, code: str, others: tuple[Operand, ...], reads: tuple[int, ...]) -> int:
+        """Append an instruction that overwrites a value's register; return that."""
+        register = self._held.pop(value)
+        self._code.append(Machine(code, (register, *others)))
+        self._forget(value)
+        self._settle(*(x for x in reads if x != value))
+        return register
+
+    def _settle(self, *values: int) -> None:
+        """Drop values from registers that this part does not need any more, and from memory those that no part does."""
+        self._free_registers(*values)
+        for x in values:
+            if not self.uses[x]:
+                self._forget(x)
+
+    def _free_registers(self, *values: int) -> None:
+        """Drop values from registers that this part does not need any more."""
+        for x in values:
+            if x in self._held and self._next(x) >= self._end:
+                self._drop(x)
+
+    def _drop(self, x: int) -> None:
+        """Free a value's register; the value goes to memory if it is not there and is needed again."""
+        register = self._held.pop(x)
+        if x >= 0 and self.uses[x] and x not in self.shared.of and x not in self.own.of:
+            is_shared = x in self.crossing
+            place = Place("shared" if is_shared else "own", (self.shared if is_shared else self.own).place(x))
+            self._code.append(Machine("store", (place, register)))
+        self._free.append(register)
+
+    def _forget(self, x: int) -> None:
+        self.shared.release(x)
+        self.own.release(x)
+
+    def _register(self, keep: tuple[int, ...]) -> int:
+        """Return a free register, of the value needed last if there is none."""
+        if not self._free:
+            self._drop(max((x for x in self._held if x not in keep), key=self._next))
+        return self._free.pop()
+
+    def _next(self, x: int) -> int:
+        places = self.uses[x]
+        return places[-1] if places else NEVER
+
+    @staticmethod
+    def _foldable(code: str, reads: tuple[int, ...]) -> list[int]:
+        """Return the values that an operation can read from memory."""
+        return [reads[k] for k in FOLDS.get(code, ()) if reads.count(reads[k]) == 1]
+
+    def _place(self, x: int) -> Place:
+        if x < 0:
+            return Place("constant", ~x)
+        slot = self.shared.of.get(x)
+        return Place("own", self.own.of[x]) if slot is None else Place("shared", slot)

@@ -1,0 +1,107 @@
+"""The arithmetic of a part as x86 instructions, which LLVM assembles as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appell.kernels.llvm.llvm_writer import Real
+from appell.kernels.llvm.registers import CHOICES, Machine, Operand, Place
+from appell.kernels.llvm.target import Target
+
+BASES = {"shared": "%rdi", "own": "%rsi", "constant": "%rdx"}
+"""The registers that hold the addresses of the memories."""
+GREATER, DIFFERENT = 30, 12
+"""Predicates of comparisons that are quiet on not-a-number, which does not fulfil them."""
+SIGNED = 0x6C
+"""The bits of b ^ (a & c), by those of a, b and c."""
+
+
+def suits(target: Target) -> bool:
+    """Return whether a target has the instructions: fused ones, and vectors of 256 or 512 bits."""
+    return target.has_fma and target.bits > 128
+
+
+class X86:
+    """Spells instructions for vectors of some lanes."""
+
+    def __init__(self, real: Real, target: Target) -> None:
+        self.lanes = target.lanes(real.size)
+        self.size, self.is_wide = self.lanes * real.size, target.bits == 512
+        self._real, self._count = real, target.registers
+        self._type, self._scalar = ("pd", "sd") if real.size == 8 else ("ps", "ss")
+        self._integer, self._bits = "q" if real.size == 8 else "d", 8 * real.size
+        self._name = "%zmm" if self.is_wide else "%ymm"
+        self._step = real.size if self.is_wide else self.size
+
+    def call(self, code: tuple[Machine, ...]) -> str:
+        """Return the LLVM instruction that carries out some instructions on the memories at three addresses."""
+        text = "\\0A".join(line for machine in code for line in self._lines(machine))
+        clobbered = [f"~{{xmm{k}}}" for k in range(self._count)] + ["~{k1}"] * self.is_wide
+        clobbered += ["~{memory}", "~{dirflag}", "~{fpsr}", "~{flags}"]
+        taken = ",".join([f"{{{name[1:]}}}" for name in BASES.values()] + clobbered)
+        return f'call void asm sideeffect "{text}", "{taken}"(ptr %shared, ptr %own, ptr %k)'
+
+    def _lines(self, machine: Machine) -> Iterator[str]:
+        code, (first, *others) = machine
+        if code == "store":
+            yield f"vmova{self._type} {self._spelled(others[0])}, {self._spelled(first)}"
+        elif code == "load" and isinstance(others[0], Place) and others[0].memory == "constant" and self.is_wide:
+            yield f"vbroadcast{self._scalar} {self._address(others[0])}, {self._spelled(first)}"
+        elif code in ("load", "copy"):
+            yield f"vmova{self._type} {self._spelled(others[0])}, {self._spelled(first)}"
+        elif code == "next":
+            yield f"vpadd{self._integer} {self._spelled(others[1])}, {self._spelled(others[0])}, {self._spelled(first)}"
+        elif code == "flip":
+            yield from self._flip(self._spelled(first), *map(self._spelled, others[1:]))
+        elif code in CHOICES:
+            yield from self._choice(code, *map(self._spelled, machine.operands))
+        else:
+            sources = ", ".join(self._spelled(x) for x in reversed(others))
+            yield f"v{code}{self._type} {sources}, {self._spelled(first)}"
+
+    def _choice(self, code: str, to: str, spare: str, *given: str) -> Iterator[str]:
+        """Yield a choice: by a mask register, or by a mask in the spare register."""
+        kind = self._type
+        mask = "%k1" if self.is_wide else spare
+        if code == "sign":  # of numbers other than zero, 1 with their sign
+            x, minus_zero, one, zero = given
+            yield f"{self._bitwise('and')} {minus_zero}, {x}, {to}"
+            yield f"{self._bitwise('or')} {one}, {to}, {to}"
+            yield f"vcmp{kind} $${DIFFERENT}, {zero}, {x}, {mask}"
+            chosen, other = to, x
+        elif code == "select":
+            x, chosen, other, zero = given
+            yield f"vcmp{kind} $${GREATER}, {zero}, {x}, {mask}"
+        else:  # the second of two where an integer is odd
+            x, other, chosen, one = given
+            yield (
+                f"vptestm{self._integer} {one}, {x}, {mask}"
+                if self.is_wide
+                else f"vpsll{self._integer} $${self._bits - 1}, {x}, {mask}"
+            )
+        if self.is_wide:
+            yield f"vblendm{kind} {chosen}, {other}, {to} {{%k1}}"
+        else:
+            yield f"vblendv{kind} {mask}, {chosen}, {other}, {to}"
+
+    def _flip(self, to: str, x: str, quadrant: str, minus_zero: str) -> Iterator[str]:
+        """Yield a change of sign by the second lowest bit of an integer."""
+        yield f"vpsll{self._integer} $${self._bits - 2}, {quadrant}, {to}"
+        if self.is_wide:
+            yield f"vpternlog{self._integer} $${SIGNED}, {minus_zero}, {x}, {to}"
+        else:
+            yield f"vand{self._type} {minus_zero}, {to}, {to}"
+            yield f"vxor{self._type} {x}, {to}, {to}"
+
+    def _bitwise(self, operation: str) -> str:
+        return f"vp{operation}q" if self.is_wide else f"v{operation}{self._type}"
+
+    def _spelled(self, operand: Operand) -> str:
+        if not isinstance(operand, Place):
+            return f"{self._name}{operand}"
+        spread = f"{{1to{self.lanes}}}" if operand.memory == "constant" and self.is_wide else ""
+        return self._address(operand) + spread
+
+    def _address(self, place: Place) -> str:
+        step = self._step if place.memory == "constant" else self.size
+        return f"{place.slot * step}({BASES[place.memory]})"
