@@ -29,6 +29,8 @@ CODE = {
     Op.SQRT: "call {T} @llvm.sqrt({T} {0})",
 }
 """Operations that are one instruction; sine, cosine, sign and select are short sequences below."""
+LINE = 64
+"""Bytes of a cache line."""
 LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 
@@ -53,6 +55,8 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
     tape = poisoned(tape)
     ports = (*tape.inputs, *tape.outputs)
     places = open_vector_loop(w, len(ports))
+    if not target.is_amd:
+        _prefetch(w, tape, places)
     values: list[str] = []
     for k, port in enumerate(tape.inputs):
         values += load(w, places[k], range(port.size))
@@ -65,6 +69,19 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
         results = results[port.size :]
     text = close_vector_loop(w, len(ports))
     return text + (exact_reduction() if turning else "")
+
+
+def _prefetch(w: Writer, tape: Tape, places: dict[int, list[str]]) -> None:
+    """Append prefetches of the rows of outputs that the next vector writes, if they lie side by side.
+
+    Intel's processors take a third less time for large results then; AMD's are slower with it.
+    """
+    for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
+        if port.size >= w.lanes:
+            rows = w.emit(f"mul i64 %p{k}_step, {w.lanes}")
+            for at in range(0, port.size * w.lanes * w.real.size, LINE):
+                place = w.emit(f"getelementptr i8, ptr {places[k][0]}, i64 {w.emit(f'add i64 {rows}, {at}')}")
+                w.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
 
 
 def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:

@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appell.kernels.llvm import emit
+from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.llvm_writer import Real, Writer, function
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
-LINE = 64
-"""Bytes of a cache line, and of a vector here."""
 ZERO = -1
 """Mark of a group of numbers that are always zero."""
 

@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from appell.kernels.llvm import emit
+from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.llvm_writer import Real, Writer, function
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
 PIECE = 128
 """Numbers of a row that are transposed before they are copied, if they are."""
-LINE = 64
-"""Bytes of a cache line."""
 SPARE = 64
 """Further bytes per lane of the buffer, so that its lanes do not compete for the same places of the cache."""
 BYPASS = 1 << 24

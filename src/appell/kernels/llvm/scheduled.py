@@ -8,14 +8,16 @@ or, for other processors, as LLVM's (ir_part.py).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appell.kernels.llvm import emit, ir_part, x86
+from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.line_stores import line_stores, line_tables
 from appell.kernels.llvm.llvm_writer import Real, Writer, function, literal, splat
 from appell.kernels.llvm.row_loads import load_port, reduce_angles
-from appell.kernels.llvm.row_stores import BYPASS, LINE, row_stores, store_tables
+from appell.kernels.llvm.row_stores import BYPASS, row_stores, store_tables
 from appell.kernels.llvm.schedule import Part, Schedule, StoredSlots, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
@@ -30,6 +32,8 @@ SHORT = 400
 """Steps up to which it is never."""
 LARGE = 8
 """Numbers of an output port, in vectors, from which on it is stored by a loop."""
+FEW = 16
+"""Numbers of an output port, in vectors, up to which its lines are prefetched while parts run."""
 BLOCK = 8
 """Vectors that a segment runs on in a turn."""
 FRAMES = 3 << 15
@@ -53,7 +57,7 @@ def rows(tape: Tape, real: Real, lanes: int, target: Target) -> Iterator[str]:
     if len(parts) <= TOGETHER:
         yield "\n".join([head, *(_part(frame, p, part, "internal ") for p, part in enumerate(parts))])
         return
-    yield "\n".join([head, *(f"declare void @part{p}({_MEMORIES})" for p in range(len(parts)))])
+    yield "\n".join([head, *(f"declare void @part{p}({_arguments(frame)})" for p in range(len(parts)))])
     for first in range(0, len(parts), TOGETHER):
         some = enumerate(parts[first : first + TOGETHER], start=first)
         yield "\n".join(_part(frame, p, part, "") for p, part in some)
@@ -79,6 +83,28 @@ class Frame:
         """Return the bytes of a frame."""
         return self.schedule.shared * self.size
 
+    @functools.cached_property
+    def prefetched(self) -> list[int]:
+        """Return the output ports whose lines are prefetched while parts run.
+
+        Those of larger ports are so many that the parts would wait for them. AMD's processors are slower with prefetches.
+        """
+        if not x86.suits(self.target) or self.target.is_amd:
+            return []
+        some = range(self.lanes, FEW * self.lanes)
+        return [k for k, port in enumerate(self.tape.outputs) if port.size in some][: len(x86.OUTPUTS)]
+
+    def lines(self, index: int) -> list[tuple[int, int]]:
+        """Return a part's share of the lines to be prefetched, as ports and distances from their rows.
+
+        Rows of the samples of a vector are taken to lie side by side.
+        """
+        ports = ((k, self.tape.outputs[k].size * self.size) for k in self.prefetched)
+        lines = [(k, at) for k, size in ports for at in range(0, size, LINE)]
+        lengths = [len(x.code) for x in self.schedule.segments if isinstance(x, Part)]
+        first, last = (len(lines) * sum(lengths[:k]) // sum(lengths) for k in (index, index + 1))
+        return lines[first:last]
+
     @property
     def block(self) -> int:
         """Return the vectors that a segment runs on in a turn."""
@@ -89,22 +115,30 @@ _MEMORIES = "ptr %shared0, ptr %own, ptr %shared_again, ptr %back_own, ptr noali
 """What a part is given: the frames, its own memory, both once more, the constants, and how many frames there are."""
 
 
+def _arguments(frame: Frame) -> str:
+    """Return what a part is given; besides memories, the rows of outputs whose lines it prefetches."""
+    return ", ".join([_MEMORIES, *(f"ptr %to{k}_0, i64 %to{k}_step" for k in frame.prefetched)])
+
+
 def _part(frame: Frame, index: int, part: Part, linkage: str) -> str:
     """Return the function of a part."""
     w, is_spelled = Writer(frame.real, frame.lanes), x86.suits(frame.target)
     w.do("br label %body", "body:", "%i = phi i64 [ 0, %entry ], [ %next, %done ]")
     for name, first in (("shared", "shared0"), ("back_shared", "shared_again")):
         w.do(f"%{name} = phi ptr [ %{first}, %entry ], [ %{name}_next, %done ]")
+    for k in frame.prefetched:
+        w.do(f"%to{k} = phi ptr [ %to{k}_0, %entry ], [ %to{k}_next, %done ]")
     if is_spelled:
-        w.do(x86.X86(frame.real, frame.target).call(part.code))
+        w.do(x86.X86(frame.real, frame.target).call(part.code, frame.lines(index)))
     else:
         ir_part.write(w, part.code)
     w.do("br label %done", "done:")
     for name in ("shared", "back_shared"):
         w.do(f"%{name}_next = getelementptr inbounds i8, ptr %{name}, i64 {frame.bytes}")
+    w.do(*(f"%to{k}_next = getelementptr i8, ptr %to{k}, i64 %to{k}_step" for k in frame.prefetched))
     w.do("%next = add i64 %i, 1", "%more = icmp ult i64 %next, %n", "br i1 %more, label %body, label %end", "end:")
     w.do(*(['call void asm sideeffect "vzeroupper", ""()'] if is_spelled else []), "ret void")
-    head = f"{linkage}void @part{index}({_MEMORIES}) noinline{frame.target.long_function}"
+    head = f"{linkage}void @part{index}({_arguments(frame)}) noinline{frame.target.long_function}"
     return function(head, w.lines)
 
 
@@ -124,7 +158,8 @@ class _Rows:
         for segment in frame.schedule.segments:
             if isinstance(segment, Part):
                 memories = "ptr %shared, ptr %own, ptr %shared, ptr %own, ptr %k, i64 %n"
-                calls.append(f"call void @part{self.n_parts}({memories})")
+                rows = [f"ptr %to{k}, i64 %by{k}" for k in frame.prefetched]
+                calls.append(f"call void @part{self.n_parts}({', '.join([memories, *rows])})")
                 self.n_parts += 1
             else:
                 calls += self._store(segment)
@@ -143,6 +178,7 @@ class _Rows:
             f"%beyond = add i64 %first, {frame.block}",
             "%end = call i64 @llvm.umin.i64(i64 %beyond, i64 %count)",
             "%n = sub i64 %end, %first",
+            *self._outputs(),
             *calls,
             "%more = icmp ult i64 %end, %count",
             "br i1 %more, label %block, label %done",
@@ -157,6 +193,15 @@ class _Rows:
         arguments = f"{row_arguments(len(tape.inputs) + len(tape.outputs), frame.lanes)}, i64 %count, ptr noalias %k"
         head = f"internal void @rows({arguments}) noinline"
         return "\n".join([function(head, lines), *self.helpers, self._constants()])
+
+    def _outputs(self) -> list[str]:
+        """Return the lines that find where the rows of a block lie in outputs whose lines are prefetched."""
+        lines = []
+        for k in self.frame.prefetched:
+            port = k + len(self.frame.tape.inputs)
+            lines += [f"%by{k} = mul i64 %p{port}_step, {self.frame.lanes}", f"%far{k} = mul i64 %by{k}, %first"]
+            lines.append(f"%to{k} = getelementptr i8, ptr %p{port}, i64 %far{k}")
+        return lines
 
     def _fixed(self) -> list[str]:
         """Return the lines that put constants among the results into every frame."""

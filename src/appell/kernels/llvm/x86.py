@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from appell.kernels.llvm.llvm_writer import Real
 from appell.kernels.llvm.registers import CHOICES, Machine, Operand, Place
@@ -10,6 +10,8 @@ from appell.kernels.llvm.target import Target
 
 BASES = {"shared": "%rdi", "own": "%rsi", "constant": "%rdx"}
 """The registers that hold the addresses of the memories."""
+OUTPUTS = ("%rcx", "%r8", "%r9", "%r10", "%r11")
+"""The registers that hold the addresses of outputs."""
 GREATER, DIFFERENT = 30, 12
 """Predicates of comparisons that are quiet on not-a-number, which does not fulfil them."""
 SIGNED = 0x6C
@@ -33,13 +35,22 @@ class X86:
         self._name = "%zmm" if self.is_wide else "%ymm"
         self._step = real.size if self.is_wide else self.size
 
-    def call(self, code: tuple[Machine, ...]) -> str:
-        """Return the LLVM instruction that carries out some instructions on the memories at three addresses."""
-        text = "\\0A".join(line for machine in code for line in self._lines(machine))
+    def call(self, code: tuple[Machine, ...], lines: Sequence[tuple[int, int]] = ()) -> str:
+        """Return the LLVM instruction that carries out some instructions on the memories at three addresses.
+
+        Between them, lines are prefetched: those some bytes from the address of one of the outputs.
+        """
+        spelled = [line for machine in code for line in self._lines(machine)]
+        length = len(spelled)
+        for k, (port, at) in reversed([*enumerate(lines)]):
+            spelled.insert(k * length // len(lines), f"prefetcht1 {at}({OUTPUTS[port]})")
+        text = "\\0A".join(spelled)
         clobbered = [f"~{{xmm{k}}}" for k in range(self._count)] + ["~{k1}"] * self.is_wide
         clobbered += ["~{memory}", "~{dirflag}", "~{fpsr}", "~{flags}"]
-        taken = ",".join([f"{{{name[1:]}}}" for name in BASES.values()] + clobbered)
-        return f'call void asm sideeffect "{text}", "{taken}"(ptr %shared, ptr %own, ptr %k)'
+        outputs = sorted({port for port, _ in lines})
+        taken = ",".join([f"{{{name[1:]}}}" for name in (*BASES.values(), *(OUTPUTS[k] for k in outputs))] + clobbered)
+        given = ", ".join(["ptr %shared, ptr %own, ptr %k", *(f"ptr %to{k}" for k in outputs)])
+        return f'call void asm sideeffect "{text}", "{taken}"({given})'
 
     def _lines(self, machine: Machine) -> Iterator[str]:
         code, (first, *others) = machine
