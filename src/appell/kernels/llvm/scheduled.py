@@ -87,7 +87,7 @@ class Frame:
     def prefetched(self) -> list[int]:
         """Return the output ports whose lines are prefetched while parts run.
 
-        Those of larger ports are so many that the parts would wait for them. AMD's processors are slower with prefetches.
+        Those of larger ports are so many that parts would wait for them. AMD's processors are slower with prefetches.
         """
         if not x86.suits(self.target) or self.target.is_amd:
             return []
