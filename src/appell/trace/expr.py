@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from appell.errors import TraceError
@@ -94,7 +95,7 @@ class Graph:
 
     def node(self, op: Op, *args: Expr) -> Expr:
         """Return the one expression of an operation on expressions."""
-        key = (op, *(arg.index for arg in args))
+        key = (op, args[0].index, args[1].index) if len(args) == 2 else (op, *[arg.index for arg in args])
         expr = self._known.get(key)
         if expr is None:
             expr = self._known[key] = Expr(self, op, args, len(self.nodes), 0.0)
@@ -150,14 +151,14 @@ class Expr:
 
 def needed(results: Sequence[Expr]) -> list[Expr]:
     """Return the expressions that results are made of, themselves included, in order of making."""
-    found: dict[int, Expr] = {}
+    found: set[Expr] = set()
     pending = list(results)
     while pending:
         expr = pending.pop()
-        if id(expr) not in found:
-            found[id(expr)] = expr
-            pending.extend(expr.args)
-    return sorted(found.values(), key=lambda expr: expr.index)
+        if expr not in found:
+            found.add(expr)
+            pending += expr.args
+    return sorted(found, key=attrgetter("index"))
 
 
 from appell.trace import rules  # noqa: E402  (rules build expressions: the two halves of one thing)

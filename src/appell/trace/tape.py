@@ -112,5 +112,5 @@ def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], out
     for expr in made:
         if expr.op is not Op.INPUT:
             position[expr.index] = len(graph.inputs) + len(steps)
-            steps.append(Step(expr.op, tuple(position[arg.index] for arg in expr.args), expr.value))
+            steps.append(Step(expr.op, tuple([position[arg.index] for arg in expr.args]), expr.value))
     return Tape(name, tuple(inputs), tuple(outputs), tuple(steps), tuple(position[root.index] for root in roots))

@@ -16,18 +16,17 @@ def verify(tape: Tape) -> Tape:
     constants, has one result per output scalar, and no step that no result needs.
     """
     here = tape.n_inputs
-    for step in tape.steps:
-        expected = ARITY.get(step.op, 0)
-        if step.op is Op.INPUT:
+    for op, args, value in tape.steps:
+        expected = ARITY.get(op, 0)
+        if op is Op.INPUT:
             raise TraceError(f"tape '{tape.name}', step {here}: an input among the steps")
-        if len(step.args) != expected:
-            raise TraceError(
-                f"tape '{tape.name}', step {here}: {step.op.name} takes {expected} values, got {len(step.args)}"
-            )
-        if any(not 0 <= i < here for i in step.args):
-            raise TraceError(f"tape '{tape.name}', step {here}: {step.op.name} reads {step.args}, not all earlier")
-        if not math.isfinite(step.value):
-            raise TraceError(f"tape '{tape.name}', step {here}: constant {step.value} is not finite")
+        if len(args) != expected:
+            raise TraceError(f"tape '{tape.name}', step {here}: {op.name} takes {expected} values, got {len(args)}")
+        for i in args:
+            if not 0 <= i < here:
+                raise TraceError(f"tape '{tape.name}', step {here}: {op.name} reads {args}, not all earlier")
+        if not math.isfinite(value):
+            raise TraceError(f"tape '{tape.name}', step {here}: constant {value} is not finite")
         here += 1
     expected = sum(port.size for port in tape.outputs)
     if len(tape.results) != expected:

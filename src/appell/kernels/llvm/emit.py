@@ -41,9 +41,9 @@ def angles(tape: Tape) -> list[int]:
     angular, used = bytearray(b"\1") * (n + len(tape.steps)), bytearray(n + len(tape.steps))
     for i in tape.results:
         angular[i] = False
-    for i, step in zip(reversed(range(n, len(angular))), reversed(tape.steps), strict=True):
-        is_angle = step.op in TRIGONOMETRIC or (step.op in SUMS and angular[i])
-        for j in step.args:
+    for i, (op, args, _) in zip(reversed(range(n, len(angular))), reversed(tape.steps), strict=True):
+        is_angle = op in TRIGONOMETRIC or (angular[i] and op in SUMS)
+        for j in args:
             used[j] = True
             angular[j] &= is_angle
     return [i for i in range(n) if angular[i] and used[i]]
@@ -198,8 +198,8 @@ def poisoned(tape: Tape) -> Tape:
         return position(Step(Op.ADD, (place, poison))) if i in spoilt else place
 
     places = [added(i, i) for i in range(tape.n_inputs)]
-    for i, step in enumerate(tape.steps, start=tape.n_inputs):
-        places.append(added(i, position(step._replace(args=tuple(places[j] for j in step.args)))))
+    for i, (op, args, value) in enumerate(tape.steps, start=tape.n_inputs):
+        places.append(added(i, position(Step(op, tuple([places[j] for j in args]), value))))
     return replace(tape, steps=tuple(steps), results=tuple(places[r] for r in tape.results))
 
 

@@ -17,8 +17,8 @@ class Fusion:
     def __init__(self, tape: Tape) -> None:
         self.tape, n = tape, tape.n_inputs
         uses = [0] * (n + len(tape.steps))
-        for step in tape.steps:
-            for j in step.args:
+        for _, args, _ in tape.steps:
+            for j in args:
                 uses[j] += 1
         for i in tape.results:
             uses[i] += 2
@@ -41,11 +41,14 @@ class Fusion:
         """Return the values that a step reads, those fused into it left out."""
         step = self.tape.steps[i - self.tape.n_inputs]
         args = (offset(self.tape, step.args[0])[0],) if step.op in TRIGONOMETRIC else step.args
+        inside = self.inside
+        if not any(map(inside.__getitem__, args)):
+            return args
         found: dict[int, None] = {}
         pending = list(reversed(args))
         while pending:
             j = pending.pop()
-            if self.inside[j]:
+            if inside[j]:
                 pending.extend(reversed(self.tape.steps[j - self.tape.n_inputs].args))
             else:
                 found[j] = None

@@ -68,6 +68,7 @@ class Line:
         self._fresh = self._n + len(tape.steps)
         self._made = bytearray(b"\1") * self._n + bytearray(len(tape.steps))
         self._waiting: dict[int, list[int]] = {}
+        self._operands = self._signed()
         sequence = ordered(tape, self.fusion)
         for i in sequence:
             if i >= self._n and tape.steps[i - self._n].op in TRIGONOMETRIC:
@@ -89,7 +90,7 @@ class Line:
         if op in (Op.ADD, Op.SUB):
             self._sum(i, args[0], args[1], -1 if op is Op.SUB else 1)
         elif op is Op.MUL:
-            (s, x), (t, y) = map(self._operand, args)
+            (s, x), (t, y) = self._operands[args[0]], self._operands[args[1]]
             if s * t > 0:
                 self._append("mul", i, x, y)
             else:
@@ -110,14 +111,14 @@ class Line:
     def _sum(self, i: int, a: int, b: int, sign: int) -> None:
         """Append a ± b; where one of them is a product that nobody else reads, as one operation with it."""
         tape, n, inside = self.tape, self._n, self.fusion.inside
-        terms = [self._signed(a, 1), self._signed(b, sign)]
-        for (s, product), (t, other) in (terms, terms[::-1]):
+        (s, x), (t, y) = self._operands[a], self._operands[b]
+        t *= sign
+        for p, product, r, other in ((s, x, t, y), (t, y, s, x)):
             if product >= n and inside[product] and tape.steps[product - n].op is Op.MUL:
-                (s1, x), (s2, y) = (self._operand(j) for j in tape.steps[product - n].args)
-                t1, c = self._operand(other)
-                self._append(FUSED[s * s1 * s2, t * t1], i, x, y, c)
+                first, second = tape.steps[product - n].args
+                (s1, x), (s2, y) = self._operands[first], self._operands[second]
+                self._append(FUSED[p * s1 * s2, r], i, x, y, other)
                 return
-        (s, x), (t, y) = ((s * s1, x) for s, (s1, x) in ((s, self._operand(j)) for s, j in terms))
         if s < 0 and t < 0:
             self._append("fmsub", i, x, self._constant(-1.0), y)
         elif s < 0:
@@ -134,22 +135,20 @@ class Line:
         self._append(code, self._fresh, *reads)
         return self._fresh
 
-    def _signed(self, i: int, sign: int) -> tuple[int, int]:
-        """Return a value's sign and the value behind its minus signs."""
-        n, steps, inside = self._n, self.tape.steps, self.fusion.inside
-        while inside[i] and steps[i - n].op is Op.NEG:
-            sign, i = -sign, steps[i - n].args[0]
-        return sign, i
-
-    def _operand(self, i: int) -> tuple[int, int]:
-        """Return a sign and what an operation reads; constants have theirs in them."""
-        sign, i = self._signed(i, 1)
-        step = self.tape.steps[i - self._n] if i >= self._n else None
-        return (1, self._constant(sign * step.value)) if step is not None and step.op is Op.CONST else (sign, i)
+    def _signed(self) -> list[tuple[int, int]]:
+        """Return, per value of the tape, its sign and the value or constant behind its minus signs."""
+        inside, result = self.fusion.inside, [(1, i) for i in range(self._n)]
+        for i, (op, args, value) in enumerate(self.tape.steps, start=self._n):
+            if op is Op.NEG and inside[i]:
+                sign, x = result[args[0]]
+                result.append((-sign, x))
+            else:
+                result.append((1, self._constant(value) if op is Op.CONST else i))
+        return result
 
     def _plain(self, i: int) -> int:
         """Return what an operation reads that knows no signs."""
-        sign, x = self._operand(i)
+        sign, x = self._operands[i]
         return x if sign > 0 else self._new("mul", x, self._constant(-1.0))
 
     def _constant(self, value: float) -> int:

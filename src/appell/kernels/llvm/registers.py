@@ -11,6 +11,7 @@ the others in the part's own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from appell.kernels.llvm.line import FUSED, Operation, Store
@@ -89,6 +90,7 @@ class Registers:
 
     def __init__(self, count: int, uses: dict[int, list[int]], crossing: set[int], shared: Slots) -> None:
         self.uses, self.crossing, self.shared, self.own = uses, crossing, shared, Slots()
+        self._next = {x: places[-1] if places else NEVER for x, places in uses.items()}
         self._free = list(range(count))
         self._held: dict[int, int] = {}
         self._code: list[Machine] = []
@@ -106,24 +108,31 @@ class Registers:
     def stored(self, results: Store) -> tuple[int, ...]:
         """Return the slots of results, which are free from then on unless a later part needs them."""
         slots = tuple(self.shared.of[x] for x in results.values)
+        self._pass(results.reads)
         for x in results.reads:
-            self.uses[x].pop()
-            if not self.uses[x]:
+            if self._next[x] == NEVER:
                 self._forget(x)
         return slots
 
+    def _pass(self, reads: Iterable[int]) -> None:
+        """Go past uses of some values."""
+        for x in reads:
+            places = self.uses[x]
+            places.pop()
+            self._next[x] = places[-1] if places else NEVER
+
     def _carry_out(self, p: int, operation: Operation) -> None:
         code, made, reads = operation
-        held, uses = self._held, self.uses
-        for x in set(reads):
-            uses[x].pop()
-        missing = [x for x in dict.fromkeys(reads) if x not in held]
+        held, next_use = self._held, self._next
+        self._pass(set(reads))
+        missing = [x for x in reads if x not in held]
         folded = None
         if missing:
-            far = [x for x in self._foldable(code, reads) if x not in held and self._next(x) - p > FAR]
-            folded = max(far, key=self._next) if far else None
+            folds = FOLDS.get(code, ())
+            far = [x for k in folds if (x := reads[k]) in missing and next_use[x] - p > FAR and reads.count(x) == 1]
+            folded = max(far, key=next_use.__getitem__) if far else None
             for x in missing:
-                if x != folded:
+                if x != folded and x not in held:
                     held[x] = self._register(reads)
                     self._code.append(Machine("load", (held[x], self._place(x))))
         held[made] = (self._fused if code in FUSED_CODES else self._other)(code, reads, folded)
@@ -138,31 +147,33 @@ class Registers:
             written, spare = self._register(reads), self._register(reads)
             self._code.append(Machine(code, (written, spare, *sources)))
             self._free.append(spare)
-            self._settle(*reads)
-            return written
-        self._free_registers(*reads)  # the instruction may write to that of an operand
-        written = self._register(reads)
-        self._code.append(Machine(code, (written, *sources)))
+        else:
+            self._free_registers(reads)  # the instruction may write to that of an operand
+            written = self._register(reads)
+            self._code.append(Machine(code, (written, *sources)))
         self._settle(*reads)
         return written
 
     def _fused(self, code: str, reads: tuple[int, ...], folded: int | None) -> int:
         """Append x·y ± c, which overwrites one of them, or a copy of it; return the register."""
         x, y, c = reads if folded != reads[0] else (reads[1], reads[0], reads[2])  # x is in a register
-        is_last = {z: not self.uses[z] and z != folded and reads.count(z) == 1 for z in reads}
         held = self._held
+
+        def is_last(z: int) -> bool:
+            return self._next[z] == NEVER and z != folded and reads.count(z) == 1
+
         if folded == c:
-            if is_last[y]:
+            if is_last(y):
                 x, y = y, x
-            if is_last[x]:
+            if is_last(x):
                 return self._overwritten(x, f"{code}213", (held[y], self._place(c)), reads)
         else:
             source = self._place(y) if y == folded else held[y]
-            if is_last[c]:
+            if is_last(c):
                 return self._overwritten(c, f"{code}231", (held[x], source), reads)
-            if is_last[y]:
+            if is_last(y):
                 x, y, source = y, x, held[x]
-            if is_last[x]:
+            if is_last(x):
                 return self._overwritten(x, f"{code}132", (held[c], source), reads)
         written = self._register(reads)
         if c == folded:
@@ -178,27 +189,26 @@ class Registers:
         """Append an instruction that overwrites a value's register; return that."""
         register = self._held.pop(value)
         self._code.append(Machine(code, (register, *others)))
-        self._forget(value)
-        self._settle(*(x for x in reads if x != value))
+        self._settle(*reads)
         return register
 
     def _settle(self, *values: int) -> None:
         """Drop values from registers that this part does not need any more, and from memory those that no part does."""
-        self._free_registers(*values)
+        self._free_registers(values)
         for x in values:
-            if not self.uses[x]:
+            if self._next[x] == NEVER and x >= 0:
                 self._forget(x)
 
-    def _free_registers(self, *values: int) -> None:
+    def _free_registers(self, values: tuple[int, ...]) -> None:
         """Drop values from registers that this part does not need any more."""
         for x in values:
-            if x in self._held and self._next(x) >= self._end:
+            if self._next[x] >= self._end and x in self._held:
                 self._drop(x)
 
     def _drop(self, x: int) -> None:
         """Free a value's register; the value goes to memory if it is not there and is needed again."""
         register = self._held.pop(x)
-        if x >= 0 and self.uses[x] and x not in self.shared.of and x not in self.own.of:
+        if x >= 0 and self._next[x] != NEVER and x not in self.shared.of and x not in self.own.of:
             is_shared = x in self.crossing
             place = Place("shared" if is_shared else "own", (self.shared if is_shared else self.own).place(x))
             self._code.append(Machine("store", (place, register)))
@@ -211,17 +221,8 @@ class Registers:
     def _register(self, keep: tuple[int, ...]) -> int:
         """Return a free register, of the value needed last if there is none."""
         if not self._free:
-            self._drop(max((x for x in self._held if x not in keep), key=self._next))
+            self._drop(max([x for x in self._held if x not in keep], key=self._next.__getitem__))
         return self._free.pop()
-
-    def _next(self, x: int) -> int:
-        places = self.uses[x]
-        return places[-1] if places else NEVER
-
-    @staticmethod
-    def _foldable(code: str, reads: tuple[int, ...]) -> list[int]:
-        """Return the values that an operation can read from memory."""
-        return [reads[k] for k in FOLDS.get(code, ()) if reads.count(reads[k]) == 1]
 
     def _place(self, x: int) -> Place:
         if x < 0:

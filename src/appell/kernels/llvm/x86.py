@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from appell.kernels.llvm.llvm_writer import Real
@@ -34,6 +35,9 @@ class X86:
         self._integer, self._bits = "q" if real.size == 8 else "d", 8 * real.size
         self._name = "%zmm" if self.is_wide else "%ymm"
         self._step = real.size if self.is_wide else self.size
+        self._mnemonics = dict.fromkeys(("load", "store", "copy"), f"vmova{self._type}")
+        self._mnemonics["next"] = f"vpadd{self._integer}"
+        self._spelled = functools.cache(self._operand)
 
     def call(self, code: tuple[Machine, ...], lines: Sequence[tuple[int, int]] = ()) -> str:
         """Return the LLVM instruction that carries out some instructions on the memories at three addresses.
@@ -52,23 +56,18 @@ class X86:
         given = ", ".join(["ptr %shared, ptr %own, ptr %k", *(f"ptr %to{k}" for k in outputs)])
         return f'call void asm sideeffect "{text}", "{taken}"({given})'
 
-    def _lines(self, machine: Machine) -> Iterator[str]:
-        code, (first, *others) = machine
-        if code == "store":
-            yield f"vmova{self._type} {self._spelled(others[0])}, {self._spelled(first)}"
-        elif code == "load" and isinstance(others[0], Place) and others[0].memory == "constant" and self.is_wide:
-            yield f"vbroadcast{self._scalar} {self._address(others[0])}, {self._spelled(first)}"
-        elif code in ("load", "copy"):
-            yield f"vmova{self._type} {self._spelled(others[0])}, {self._spelled(first)}"
-        elif code == "next":
-            yield f"vpadd{self._integer} {self._spelled(others[1])}, {self._spelled(others[0])}, {self._spelled(first)}"
-        elif code == "flip":
-            yield from self._flip(self._spelled(first), *map(self._spelled, others[1:]))
-        elif code in CHOICES:
-            yield from self._choice(code, *map(self._spelled, machine.operands))
-        else:
-            sources = ", ".join(self._spelled(x) for x in reversed(others))
-            yield f"v{code}{self._type} {sources}, {self._spelled(first)}"
+    def _lines(self, machine: Machine) -> Sequence[str]:
+        code, operands = machine
+        names = [self._spelled(x) for x in operands]
+        if code == "flip":
+            return [*self._flip(names[0], *names[2:])]
+        if code in CHOICES:
+            return [*self._choice(code, *names)]
+        source = operands[-1]
+        if code == "load" and isinstance(source, Place) and source.memory == "constant" and self.is_wide:
+            return (f"vbroadcast{self._scalar} {self._address(source)}, {names[0]}",)
+        names.reverse()
+        return (f"{self._mnemonics.get(code) or f'v{code}{self._type}'} {', '.join(names)}",)
 
     def _choice(self, code: str, to: str, spare: str, *given: str) -> Iterator[str]:
         """Yield a choice: by a mask register, or by a mask in the spare register."""
@@ -107,7 +106,7 @@ class X86:
     def _bitwise(self, operation: str) -> str:
         return f"vp{operation}q" if self.is_wide else f"v{operation}{self._type}"
 
-    def _spelled(self, operand: Operand) -> str:
+    def _operand(self, operand: Operand) -> str:
         if not isinstance(operand, Place):
             return f"{self._name}{operand}"
         spread = f"{{1to{self.lanes}}}" if operand.memory == "constant" and self.is_wide else ""
