@@ -16,7 +16,7 @@ from functools import cached_property
 from appell.kernels.llvm.fusion import TRIGONOMETRIC
 from appell.kernels.rolled import Rolled
 from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, square_root_text
-from appell.kernels.text.c99_parts import LONG, MACRO, Layout, Parts
+from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long
 from appell.kernels.text.c99_rolled import Loops, scratch
 from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, unread
 from appell.trace.expr import Op
@@ -65,7 +65,7 @@ class Function:
     @cached_property
     def layout(self) -> Layout | None:
         """Return the layout of a long tape in parts; None of other programs."""
-        if isinstance(self.tape, Rolled) or len(self.tape.steps) <= LONG:
+        if isinstance(self.tape, Rolled) or not is_long(self.tape):
             return None
         ports = [port.name for port in self.tape.outputs for _ in range(port.size)]
         return Layout(self.tape, [k for k, name in enumerate(ports) if any(name == g.port for g in self.guards)])

@@ -34,6 +34,11 @@ MACRO = """/* Parts of long functions, which compilers should not put together a
 #endif"""
 
 
+def is_long(tape: Tape) -> bool:
+    """Return whether a tape is written in parts."""
+    return len(tape.steps) > LONG
+
+
 class Layout:
     """The parts of a tape, and the slots of its values in the work array: inputs, angles, sines, cosines, then others.
 
@@ -42,7 +47,7 @@ class Layout:
 
     def __init__(self, tape: Tape, kept: Collection[int]) -> None:
         def is_early(x: Instruction) -> bool:
-            return x.kind is Kind.SINES and max(x.reads) < tape.n_inputs
+            return x.kind is Kind.SINES and all(j < tape.n_inputs for j in x.reads)
 
         line, n = instructions(tape), tape.n_inputs
         early = [x for x in line if is_early(x)]
@@ -148,18 +153,20 @@ class Parts:
     def _part(self, name: str, line: list[Instruction]) -> None:
         """Add the function of a part, and its call."""
         values, slots = self.values, self.layout.slots
-        values.lines, results = [], dict[str, None]()
+        values.lines, arguments = [], dict[str, str]()
         for instruction in line:
             values.compute(instruction)
             values.lines += [f"work[{slots[x]}] = {values.made[x]};" for x in instruction.makes if x in slots]
             for k in instruction.what if instruction.kind is Kind.OUTPUT else ():
                 result, place = self.places[k]
                 if result and not (result in self.filled and is_constant(values.tape, values.tape.results[k], 0.0)):
-                    results[result] = None
+                    arguments[result] = f"{self.real.name} *{result}"
                     values.lines.append(f"{result}[{place}] = {values.result(k)};")
         for x in (x for instruction in line for x in instruction.makes if x in slots):
             values.made[x] = f"work[{slots[x]}]"
-        real = self.real.name
-        arguments = ", ".join((f"{real} *restrict work", *(f"{real} *{result}" for result in results)))
-        self.functions += [f"PART void {name}({arguments})", "{", *(f"    {x}" for x in values.lines), "}", ""]
-        self.lines.append(f"{name}({', '.join(('work', *results))});")
+        if any("work[" in text for text in values.lines):
+            arguments["work"] = f"{self.real.name} *restrict work"
+        if arguments:  # none of a part of zeros in results that are filled with them
+            declared = ", ".join(arguments.values())
+            self.functions += [f"PART void {name}({declared})", "{", *(f"    {x}" for x in values.lines), "}", ""]
+            self.lines.append(f"{name}({', '.join(arguments)});")
