@@ -64,7 +64,8 @@ def sines_cosines_text(real: str, literal: Literal, large: str) -> str:
     tables, zero, one, half = TABLES[real], literal(0.0), literal(1.0), literal(0.5)
     steps = "\n".join(f"        r = r - n * {literal(part)};" for part in parts)
     is_fast = f"x[i] <= {literal(largest)} && x[i] >= -{literal(largest)}"
-    positive = 2 ** math.ceil(math.log2(largest * 2.0 / math.pi))  # added before the conversion to an integer, which rounds towards zero
+    # the conversion to an integer rounds towards zero, so what it converts is made positive
+    positive = 2 ** math.ceil(math.log2(largest * 2.0 / math.pi))
     return f"""/* Sines and cosines of many angles; compilers can vectorise the second loop. */
 static void sines_cosines(const int count, const {real} *restrict x, {real} *restrict s, {real} *restrict c)
 {{
