@@ -185,6 +185,22 @@ def test_a_choice_is_by_what_is_above_zero(small, tmp_path):
     assert found[:, 0].tolist() == [-7.0, 49.0, -7.0, 49.0, -7.0]
 
 
+def test_the_angle_of_a_sine_may_be_of_an_earlier_part(small, monkeypatch, tmp_path):
+    monkeypatch.setattr("appell.kernels.text.c99_parts.LONG", 0)
+    monkeypatch.setattr("appell.kernels.text.c99_parts.PART", 10)
+
+    def program(x):
+        angle, power = x[0] * x[1] + 0.5, x[1]
+        for _ in range(40):
+            power = power * x[1] + x[0]
+        return power, sin(angle) * power
+
+    f = small(program, {"x": (2,)}, {"y": (2,)})
+    x = np.random.default_rng(5).uniform(0.5, 1.0, (10, 2))
+    (found,), _ = called(f, (x,), [2])
+    np.testing.assert_allclose(found, [program(row) for row in x], rtol=1e-14)
+
+
 def test_an_input_without_axes_is_passed_by_value(small, tmp_path):
     f = small(lambda x, y: (x[0] * y[0],), {"x": (1,), "dt": ()}, {"y": (1,)})
     x, result = np.array([3.0]), np.empty(1)

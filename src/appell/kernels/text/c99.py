@@ -18,7 +18,7 @@ from appell.kernels.rolled import Rolled
 from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, square_root_text
 from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long
 from appell.kernels.text.c99_rolled import Loops, scratch
-from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, unread
+from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, input_names, inputs_read
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
@@ -200,9 +200,8 @@ def _straight(function: Function, tape: Tape, real: Real, prefix: str, *, libm: 
 
 def _values(tape: Tape, real: Real, *, libm: bool) -> Values:
     """Return the values of a short tape."""
-    names = [f"{port.name}[{k}]" if port.shape else port.name for port in tape.inputs for k in range(port.size)]
-    values = Values(tape, names, real, libm=libm)
-    values.lines += [f"(void){port.name};" for port in unread(tape)]
+    values = Values(tape, input_names(tape), real, libm=libm)
+    values.lines += [f"(void){port.name};" for port, read in inputs_read(tape) if not read]
     values.compute_all()
     return values
 

@@ -8,13 +8,13 @@ Sines and cosines of inputs are computed first, in a loop that compilers vectori
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 
 from appell.kernels.llvm.fusion import is_constant
 from appell.kernels.llvm.schedule import Instruction, Kind, instructions
-from appell.kernels.text.c99_values import Real, Values, unread
+from appell.kernels.text.c99_values import Real, Values, input_names, inputs_read
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
@@ -39,6 +39,16 @@ def is_long(tape: Tape) -> bool:
     return len(tape.steps) > LONG
 
 
+def _with_angles(line: Iterable[Instruction]) -> list[Instruction]:
+    """Return instructions of which sines also read the angles that have a name: native code adds their offsets anew."""
+    made, found = set[int](), []
+    for x in line:
+        named = [angle for angle in x.what if angle in made] if x.kind is Kind.SINES else []
+        found.append(x._replace(reads=(*x.reads, *named)))
+        made.update(x.makes)
+    return found
+
+
 class Layout:
     """The parts of a tape, and the slots of its values in the work array: inputs, angles, sines, cosines, then others.
 
@@ -49,7 +59,7 @@ class Layout:
         def is_early(x: Instruction) -> bool:
             return x.kind is Kind.SINES and all(j < tape.n_inputs for j in x.reads)
 
-        line, n = instructions(tape), tape.n_inputs
+        line, n = _with_angles(instructions(tape)), tape.n_inputs
         early = [x for x in line if is_early(x)]
         self.line = [x for x in line if x.kind is not Kind.INPUT and not is_early(x)]
         self.last = {x: p for p, instruction in enumerate(self.line) for x in instruction.reads}
@@ -110,7 +120,9 @@ class Parts:
         self.places = [(stored.get(port.name), k) for port in tape.outputs for k in range(port.size)]
         self.filled = self._filled(tape, stored)
         self.lines = [f"{real.name} work[{layout.size}];"]
-        self._copy_inputs(tape)
+        names = input_names(tape)
+        for port, read in inputs_read(tape):  # copied one by one: compilers make calls of memcpy of loops
+            self.lines += [f"work[{i}] = {names[i]};" for i in read] or [f"(void){port.name};"]
         zero = real.literal(0.0)
         for result, port in self.filled.items():
             self.lines += [f"for (int k = 0; k < {port.size}; k++) {{", f"    {result}[k] = {zero};", "}"]
@@ -129,18 +141,6 @@ class Parts:
             if port.name in stored and zeros > ZEROS * port.size:
                 found[stored[port.name]] = port
         return found
-
-    def _copy_inputs(self, tape: Tape) -> None:
-        ignored, start = unread(tape), 0
-        for port in tape.inputs:
-            if port in ignored:
-                self.lines.append(f"(void){port.name};")
-            elif port.shape:
-                place = f"work[k + {start}]" if start else "work[k]"
-                self.lines += [f"for (int k = 0; k < {port.size}; k++) {{", f"    {place} = {port.name}[k];", "}"]
-            else:
-                self.lines.append(f"work[{start}] = {port.name};")
-            start += port.size
 
     def _sines(self) -> None:
         """Compute the sines and cosines of inputs."""

@@ -75,12 +75,16 @@ class Real:
 REALS = {"double": Real("double", ""), "float": Real("float", "f")}
 
 
-def unread(tape: Tape) -> list[Port]:
-    """Return the inputs of which a tape reads no number."""
+def input_names(tape: Tape) -> list[str]:
+    """Return the names of the inputs in C."""
+    return [f"{port.name}[{k}]" if port.shape else port.name for port in tape.inputs for k in range(port.size)]
+
+
+def inputs_read(tape: Tape) -> list[tuple[Port, list[int]]]:
+    """Return, for every input port, the positions of its numbers that are read."""
     read, found, start = {j for step in tape.steps for j in step.args} | set(tape.results), [], 0
     for port in tape.inputs:
-        if read.isdisjoint(range(start, start + port.size)):
-            found.append(port)
+        found.append((port, [i for i in range(start, start + port.size) if i in read]))
         start += port.size
     return found
 
