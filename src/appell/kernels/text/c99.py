@@ -2,8 +2,9 @@
 
 A target is a table from operation to text (:data:`appell.kernels.text.c99_values.EXPRESSIONS`). The order of the values
 is that of the native code (:mod:`appell.kernels.llvm.schedule`), in which few are alive at a time; products stand in
-their sums. All results are stored last, so arrays of a caller may overlap. Programs of loops are C with loops
-(:mod:`appell.kernels.text.c99_rolled`). The text depends on the program alone: the same robot gives the same bytes.
+their sums. All results are stored last, so arrays of a caller may overlap. Long programs are several functions
+(:mod:`appell.kernels.text.c99_parts`), programs of loops are C with loops (:mod:`appell.kernels.text.c99_rolled`). The
+text depends on the program alone: the same robot gives the same bytes.
 """
 
 from __future__ import annotations
