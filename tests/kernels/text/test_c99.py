@@ -17,6 +17,7 @@ from appell.kernels.text.c99 import Function, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.tape import Port, trace
+from tests.support.compilers import built, called, exported_function, relative
 
 
 @functools.cache
@@ -24,23 +25,6 @@ def robot(name):
     if name == "floating":
         return appell.load("puma560", floating=True)
     return appell.load(name)
-
-
-def built(compiler, file, *flags):
-    """Return a shared library of a C file that may use nothing but what is in it, or in libm with -lm."""
-    library = file.with_suffix(f".{compiler.name}.so")
-    compiler.build("-O1", "-fPIC", "-shared", "-Wl,--no-undefined", file, "-o", library, *flags)
-    return ctypes.CDLL(str(library))
-
-
-def called(function, inputs, sizes, dtype=np.float64):
-    """Return the results of a C function on each sample, and the codes that it returned."""
-    kind = ctypes.POINTER(ctypes.c_double if dtype is np.float64 else ctypes.c_float)
-    given = [np.ascontiguousarray(x, dtype=dtype) for x in inputs]
-    results, codes = [np.empty((len(given[0]), size), dtype=dtype) for size in sizes], []
-    for k in range(len(given[0])):
-        codes.append(function(*(x[k].ctypes.data_as(kind) for x in (*given, *results))))
-    return results, codes
 
 
 def samples(name, n=20):
@@ -63,10 +47,6 @@ CASES = [
 ]
 
 
-def relative(found, expected):
-    return np.abs(found - expected).max() / np.abs(expected).max()
-
-
 @pytest.mark.parametrize("libm", [True, False], ids=["libm", "alone"])
 @pytest.mark.parametrize(("name", "verb"), CASES)
 def test_c_gives_what_python_gives(compiler, name, verb, libm, tmp_path):
@@ -75,7 +55,7 @@ def test_c_gives_what_python_gives(compiler, name, verb, libm, tmp_path):
     q, v, x = samples(name)
     expected = getattr(robot(name), verb)(q, v, x)
     sizes = [expected.shape[1]] + ([1] if name == "stewart" else [])
-    (found, *_), codes = called(_function(library, file), (q, v, x), sizes)
+    (found, *_), codes = called(exported_function(library, file), (q, v, x), sizes)
     assert relative(found, expected) < 1e-12
     if name in ("floating", "stewart", "agile-wrist"):
         assert not any(codes)
@@ -87,14 +67,8 @@ def test_float_is_good_to_single_precision(compiler, libm, tmp_path):
     library = built(compiler, file, *(["-lm"] if libm else ["-nostdlib"]))
     q, v, a = (x.astype(np.float32) for x in samples("puma560"))
     expected = robot("puma560").inverse_dynamics(q.astype(float), v.astype(float), a.astype(float))
-    (found,), _ = called(_function(library, file), (q, v, a), [6], np.float32)
+    (found,), _ = called(exported_function(library, file), (q, v, a), [6], np.float32)
     assert relative(found, expected) < 2e-6
-
-
-def _function(library, file):
-    name = re.search(r"(\w+)\(\s*const", file.with_suffix(".h").read_text())
-    assert name is not None
-    return getattr(library, name[1])
 
 
 MAIN = """
@@ -209,6 +183,22 @@ def test_a_choice_is_by_what_is_above_zero(small, tmp_path):
     x = np.array([-3.0, 2.0, 1.0, np.inf, np.nan])
     (found,), _ = called(f, (np.stack([x, np.full(5, 7.0)], axis=-1),), [1])
     assert found[:, 0].tolist() == [-7.0, 49.0, -7.0, 49.0, -7.0]
+
+
+def test_the_angle_of_a_sine_may_be_of_an_earlier_part(small, monkeypatch, tmp_path):
+    monkeypatch.setattr("appell.kernels.text.c99_parts.LONG", 0)
+    monkeypatch.setattr("appell.kernels.text.c99_parts.PART", 10)
+
+    def program(x):
+        angle, power = x[0] * x[1] + 0.5, x[1]
+        for _ in range(40):
+            power = power * x[1] + x[0]
+        return power, sin(angle) * power
+
+    f = small(program, {"x": (2,)}, {"y": (2,)})
+    x = np.random.default_rng(5).uniform(0.5, 1.0, (10, 2))
+    (found,), _ = called(f, (x,), [2])
+    np.testing.assert_allclose(found, [program(row) for row in x], rtol=1e-14)
 
 
 def test_an_input_without_axes_is_passed_by_value(small, tmp_path):

@@ -1,9 +1,10 @@
 """C99 of tapes: the programs that are compiled natively, as text for a compiler of one's own.
 
 A target is a table from operation to text (:data:`appell.kernels.text.c99_values.EXPRESSIONS`). The order of the values
-is that of the native code (:mod:`appell.kernels.llvm.schedule`), in which few are alive at a time; products stand in
-their sums. All results are stored last, so arrays of a caller may overlap. Programs of loops are C with loops
-(:mod:`appell.kernels.text.c99_rolled`). The text depends on the program alone: the same robot gives the same bytes.
+is that of the native code (:mod:`appell.kernels.text.order`), in which few are alive at a time; products stand in
+their sums. All results are stored last, so arrays of a caller may overlap. Long programs are several functions
+(:mod:`appell.kernels.text.c99_parts`), programs of loops are C with loops (:mod:`appell.kernels.text.c99_rolled`). The
+text depends on the program alone: the same robot gives the same bytes.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass
+from functools import cached_property
 
 from appell.kernels.llvm.fusion import TRIGONOMETRIC
 from appell.kernels.rolled import Rolled
-from appell.kernels.text.c99_math import sine_cosine_text, square_root_text
+from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, square_root_text
+from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long
 from appell.kernels.text.c99_rolled import Loops, scratch
-from appell.kernels.text.c99_values import ATOM, REALS, Real, Values
+from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, input_names, inputs_read
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
@@ -60,6 +63,14 @@ class Function:
         results = [port for port in self.tape.outputs if port.name not in hidden]
         return inputs + [(f"{p.name}_out" if p.name in taken else p.name, p, True) for p in results]
 
+    @cached_property
+    def layout(self) -> Layout | None:
+        """Return the layout of a long tape in parts; None of other programs."""
+        if isinstance(self.tape, Rolled) or not is_long(self.tape):
+            return None
+        ports = [port.name for port in self.tape.outputs for _ in range(port.size)]
+        return Layout(self.tape, [k for k, name in enumerate(ports) if any(name == g.port for g in self.guards)])
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -97,6 +108,7 @@ def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool)
     lines = [*_comment([sheet.title, "", f"{stem}.h documents the calls."]), f'#include "{stem}.h"', ""]
     if libm and used & {*TRIGONOMETRIC, Op.SQRT}:
         lines += ["#include <math.h>", ""]
+    layouts = [function.layout for function in sheet.functions if function.layout is not None]
     has_sines, has_roots = not libm and bool(used & set(TRIGONOMETRIC)), not libm and Op.SQRT in used
     if has_sines or has_roots:
         lines += ["#include <stdint.h>", ""]
@@ -104,6 +116,11 @@ def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool)
         lines += [sine_cosine_text(real.name, real.literal, REALS["double"].literal), ""]
     if has_roots:
         lines += [square_root_text(real.name), ""]
+    if any(layout.angles for layout in layouts):
+        s, c = f"sin{real.suffix}", f"cos{real.suffix}"
+        large = f"s[i] = {s}(x[i]);\n{' ' * 12}c[i] = {c}(x[i]);" if libm else "sine_cosine(x[i], s + i, c + i);"
+        lines += [sines_cosines_text(real.name, real.literal, large), ""]
+    lines += [MACRO, ""] if layouts else []
     for function in sheet.functions:
         tape = function.tape
         if isinstance(tape, Rolled):
@@ -111,7 +128,7 @@ def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool)
             lines += [*program.tables, "", _signature(function, real), "{", *program.lines]
             lines += [*_returned(function, tape, real, prefix), "}", ""]
         else:
-            lines += [_signature(function, real), "{", *_body(function, tape, real, prefix, libm=libm), "}", ""]
+            lines += _straight(function, tape, real, prefix, libm=libm)
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -164,35 +181,54 @@ def _documentation(function: Function, prefix: str) -> list[str]:
         rows += [f"  {f'{prefix}_{guard.code}'.upper()}: {guard.meaning}" for guard in function.guards]
     if isinstance(function.tape, Rolled):
         rows += ["", f"Loops over the bodies; keeps {scratch(function.tape)} numbers on the stack."]
+    if function.layout is not None:
+        rows += ["", f"Keeps {function.layout.size} numbers on the stack."]
     return [*textwrap.wrap(f"{function.name}: {function.text}", WIDTH, subsequent_indent="  "), "", *rows]
 
 
-def _body(function: Function, tape: Tape, real: Real, prefix: str, *, libm: bool) -> list[str]:
-    """Return the lines of one function: values, then the results."""
-    names = [f"{port.name}[{k}]" if port.shape else port.name for port in tape.inputs for k in range(port.size)]
-    read = {j for step in tape.steps for j in step.args} | set(tape.results)
-    lines, start = [], 0
-    for port in tape.inputs:
-        if not read & set(range(start, start + port.size)):
-            lines.append(f"    (void){port.name};")
-        start += port.size
-    values = Values(tape, names, real, libm=libm)
-    lines += [f"    {line}" for line in values.lines]
+def _straight(function: Function, tape: Tape, real: Real, prefix: str, *, libm: bool) -> list[str]:
+    """Return the lines of a function without loops, after those of its parts if it is long."""
     stored = {port.name: name for name, port, is_result in function.arguments() if is_result}
-    guards = {guard.port: guard for guard in function.guards}
-    tests, start = [], 0
+    if function.layout is None:
+        before, values = list[str](), _values(tape, real, libm=libm)
+        lines = [*values.lines, *_stores(tape, values, stored)]
+    else:
+        parts = Parts(tape, function.layout, function.name, stored, real, libm=libm)
+        before, values, lines = parts.functions, parts.values, parts.lines
+    lines += [f"return {_code(function, tape, values, prefix)};"] if function.guards else []
+    return [*before, _signature(function, real), "{", *(f"    {line}" for line in lines), "}", ""]
+
+
+def _values(tape: Tape, real: Real, *, libm: bool) -> Values:
+    """Return the values of a short tape."""
+    values = Values(tape, input_names(tape), real, libm=libm)
+    values.lines += [f"(void){port.name};" for port, read in inputs_read(tape) if not read]
+    values.compute_all()
+    return values
+
+
+def _stores(tape: Tape, values: Values, stored: dict[str, str]) -> list[str]:
+    """Return the lines that store all results."""
+    lines, start = list[str](), 0
+    for port in tape.outputs:
+        if port.name in stored:
+            lines += [f"{stored[port.name]}[{k}] = {values.result(start + k)};" for k in range(port.size)]
+            lines += [] if port.size else [f"(void){stored[port.name]};"]
+        start += port.size
+    return lines
+
+
+def _code(function: Function, tape: Tape, values: Values, prefix: str) -> str:
+    """Return the sum of the codes of the guards that fail."""
+    guards, tests, start = {guard.port: guard for guard in function.guards}, [], 0
     for port in tape.outputs:
         places = range(start, start + port.size)
         start += port.size
-        if port.name in stored:
-            lines += [f"    {stored[port.name]}[{k}] = {values.result(i)};" for k, i in enumerate(places)]
-            lines += [] if port.size else [f"    (void){stored[port.name]};"]
-        if port.name in guards:
+        if port.name in guards and port.size:
             guard = guards[port.name]
-            passed = " && ".join(guard.test(real, values.result(i, ATOM)) for i in places)
-            if passed:
-                tests.append(f"(({passed}) ? 0 : {prefix.upper()}_{guard.code})")
-    return [*lines, f"    return {' + '.join(tests) or '0'};"] if function.guards else lines
+            passed = " && ".join(guard.test(values.real, values.result(i, ATOM)) for i in places)
+            tests.append(f"(({passed}) ? 0 : {prefix.upper()}_{guard.code})")
+    return " + ".join(tests) or "0"
 
 
 def _returned(function: Function, program: Rolled, real: Real, prefix: str) -> list[str]:

@@ -54,6 +54,45 @@ static void sine_cosine(const {real} x, {real} *s, {real} *c)
 }}"""
 
 
+def sines_cosines_text(real: str, literal: Literal, large: str) -> str:
+    """Return the C of ``sines_cosines(count, x, s, c)``: sines and cosines of many angles.
+
+    Its main loop has no branches and compares no numbers, or gcc would not vectorise it. `large` are the statements for
+    an angle ``x[i]`` that is not reduced by parts of π/2.
+    """
+    largest, parts = PARTS[real]
+    tables, zero, one, half = TABLES[real], literal(0.0), literal(1.0), literal(0.5)
+    steps = "\n".join(f"        r = r - n * {literal(part)};" for part in parts)
+    is_fast = f"x[i] <= {literal(largest)} && x[i] >= -{literal(largest)}"
+    # the conversion to an integer rounds towards zero, so what it converts is made positive
+    positive = 2 ** math.ceil(math.log2(largest * 2.0 / math.pi))
+    return f"""/* Sines and cosines of many angles; compilers can vectorise the second loop. */
+static void sines_cosines(const int count, const {real} *restrict x, {real} *restrict s, {real} *restrict c)
+{{
+    for (int i = 0; i < count; i++) {{
+        s[i] = ({is_fast}) ? x[i] : {zero};
+    }}
+    for (int i = 0; i < count; i++) {{
+        {real} r = s[i];
+        const int k = (int)(r * {literal(2.0 / math.pi)} + {literal(positive + 0.5)}) - {positive};
+        const {real} n = ({real})k;
+{steps}
+        const {real} z = r * r;
+        const {real} sine = r + r * z * ({_horner(tables.sine, literal)});
+        const {real} cosine = {one} - {half} * z + z * z * ({_horner(tables.cosine, literal)});
+        const {real} first = (k & 1) ? cosine : sine;
+        const {real} second = (k & 1) ? sine : cosine;
+        s[i] = (k & 2) ? -first : first;
+        c[i] = ((k + 1) & 2) ? -second : second;
+    }}
+    for (int i = 0; i < count; i++) {{
+        if (!({is_fast})) {{
+            {large}
+        }}
+    }}
+}}"""
+
+
 def _horner(coefficients: tuple[float, ...], literal: Literal) -> str:
     text = literal(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):

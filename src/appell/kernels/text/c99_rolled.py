@@ -126,6 +126,7 @@ class Loops:
                 inputs = [COPY.format(port.name) for port in self.program.inputs]
                 outputs = [self._result(k) for k in range(len(self.program.outputs))]
                 values = Values(stage.tape, [_place(slot, inputs) for slot in sources], self.real, libm=self.libm)
+                values.compute_all()
                 body = [*values.lines]
                 for k, slot in enumerate(sinks):
                     sign = "+=" if slot.where in ("parent", "root") else "="

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from appell.errors import CompileError
-from appell.kernels.text.order import Kind, instructions
+from appell.kernels.text.order import Instruction, Kind, instructions
 from appell.trace.expr import Op
-from appell.trace.tape import Step, Tape
+from appell.trace.tape import Port, Step, Tape
 
 SUM, PRODUCT, ATOM = 1, 2, 3
 """How tightly C binds what an operation is written as."""
@@ -75,8 +75,22 @@ class Real:
 REALS = {"double": Real("double", ""), "float": Real("float", "f")}
 
 
+def input_names(tape: Tape) -> list[str]:
+    """Return the names of the inputs in C."""
+    return [f"{port.name}[{k}]" if port.shape else port.name for port in tape.inputs for k in range(port.size)]
+
+
+def inputs_read(tape: Tape) -> list[tuple[Port, list[int]]]:
+    """Return, for every input port, the positions of its numbers that are read."""
+    read, found, start = {j for step in tape.steps for j in step.args} | set(tape.results), [], 0
+    for port in tape.inputs:
+        found.append((port, [i for i in range(start, start + port.size) if i in read]))
+        start += port.size
+    return found
+
+
 class Values:
-    """The lines that compute a tape from the names of its inputs, in the order of the plan."""
+    """The values of a tape from the names of its inputs, and the lines that compute them."""
 
     def __init__(self, tape: Tape, names: Sequence[str], real: Real, *, libm: bool) -> None:
         self.tape, self.real, self.libm = tape, real, libm
@@ -85,18 +99,26 @@ class Values:
         self.functions = {k: v + (real.suffix if libm else "") for k, v in functions.items()}
         self.functions |= {"zero": real.literal(0.0), "one": real.literal(1.0)}
         self.lines: list[str] = []
-        for kind, makes, _, what in instructions(tape):
-            if kind is Kind.SINES:
-                self._sines(what, makes)
-            elif kind is Kind.STEP and self._step(makes[0]).op is not Op.CONST:
-                self._define(makes[0], self._expression(makes[0], SUM))
+
+    def compute_all(self) -> None:
+        """Add the lines of all values, in the order of the schedule."""
+        for instruction in instructions(self.tape):
+            self.compute(instruction)
         # inputs among the results are copied, for a result may be stored where they are
-        for i in dict.fromkeys(i for i in tape.results if i < tape.n_inputs):
+        for i in dict.fromkeys(i for i in self.tape.results if i < self.tape.n_inputs):
             self._define(i, self.made[i])
+
+    def compute(self, instruction: Instruction) -> None:
+        """Add the lines of sines or of one step; inputs have names, and results are stored by the caller."""
+        kind, makes, _, what = instruction
+        if kind is Kind.SINES:
+            self._sines(what, makes)
+        elif kind is Kind.STEP and self._step(makes[0]).op is not Op.CONST:
+            self._define(makes[0], self.expression(makes[0]))
 
     def result(self, k: int, binds: int = SUM) -> str:
         """Return a result's name, or the number that it is."""
-        return self._expression(self.tape.results[k], binds)
+        return self.expression(self.tape.results[k], binds)
 
     def _step(self, i: int) -> Step:
         return self.tape.steps[i - self.tape.n_inputs]
@@ -113,11 +135,11 @@ class Values:
                     self._define(i, self._form(self._step(i)))
                 continue
             self.lines.append(f"{self.real.name} s{angle}, c{angle};")
-            self.lines.append(f"sine_cosine({self._expression(angle, SUM)}, &s{angle}, &c{angle});")
+            self.lines.append(f"sine_cosine({self.expression(angle)}, &s{angle}, &c{angle});")
             for i in twins:
                 self.made[i] = f"{'s' if self._step(i).op is Op.SIN else 'c'}{angle}"
 
-    def _expression(self, i: int, binds: int) -> str:
+    def expression(self, i: int, binds: int = SUM) -> str:
         """Return a value's name, or what it is if it has none, in brackets if it binds less than it must."""
         if i in self.made:
             return self.made[i]
@@ -130,5 +152,5 @@ class Values:
 
     def _form(self, step: Step) -> str:
         form = EXPRESSIONS[step.op]
-        operands = (self._expression(j, binds) for j, binds in zip(step.args, form.operands, strict=True))
+        operands = (self.expression(j, binds) for j, binds in zip(step.args, form.operands, strict=True))
         return form.text.format(*operands, **self.functions)
