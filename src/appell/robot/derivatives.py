@@ -126,7 +126,7 @@ OF_TREES = {
     "inverse_dynamics_derivatives": only(tree_inverse_derivatives, "composite"),
     "forward_dynamics_derivatives": only(tree_forward_derivatives, "composite"),
 }
-"""The additional formulations for trees."""
+"""The additional formulations for trees, of derivatives of the dynamics."""
 
 
 def known(verb: str) -> Mapping[str, Formulation]:

@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from appell.recursion.kinematics import Scalars
+from appell.robot import derivatives
 from appell.robot.derivatives import directions, known
 from appell.robot.gradients import each
 from appell.robot.posture import Embedding
-from appell.robot.programs import FORWARD, Formulation, Solved, generalised_forces, rates
+from appell.robot.programs import FORWARD, Formulation, Solved, generalised_forces, only, rates
 from appell.robot.quantities import Program
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import Direction, along, substituted, substituted_rows
@@ -155,3 +156,14 @@ STEPS = {
     },
 }
 """The formulations of each verb, for any kind of robot."""
+
+OF_TREES = {
+    **derivatives.OF_TREES,
+    **{
+        f"{verb}_derivatives": only(
+            step_derivatives(verb, FORWARD["composite"].program, derivatives.tree_forward_derivatives), "composite"
+        )
+        for verb in METHODS
+    },
+}
+"""The additional formulations for trees, of derivatives of the dynamics and of steps."""

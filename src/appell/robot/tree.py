@@ -25,7 +25,6 @@ from appell.robot.coordinates import (
     quaternion_errors,
     quaternion_places,
 )
-from appell.robot.derivatives import OF_TREES
 from appell.robot.formulations import known
 from appell.robot.gradients import forward_dynamics_vjp
 from appell.robot.guards import REGULAR, REGULAR_SINGLE
@@ -33,7 +32,7 @@ from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import ARTICULATED, Formulation, motion
 from appell.robot.regular import inverse_norm_bound
-from appell.robot.steps import steps
+from appell.robot.steps import OF_TREES, steps
 from appell.robot.verbs import MASS, UNIT
 from appell.spatial.scalar import Array
 
@@ -94,7 +93,7 @@ class Tree(Kind):
         """Return the algorithms of a verb; articulated bodies for trees whose joints all move by themselves."""
         if verb in OF_TREES:
             is_small = len(self.model.bodies) <= SHORT
-            others = {name: f._replace(competes=is_small) for name, f in known(verb).items()}
+            others = {name: f._replace(competes=is_small and f.competes) for name, f in known(verb).items()}
             return {**others, **OF_TREES[verb]}
         own = {} if self.model.is_coupled else _OF_OPEN.get(verb.removesuffix("_loaded"), {})
         return {**known(verb), **own}

@@ -22,20 +22,27 @@ class Fusion:
                 uses[j] += 1
         for i in tape.results:
             uses[i] += 2
-        self.inside = bytearray(len(uses))
-        for i, step in enumerate(tape.steps, start=n):
-            if step.op in (Op.CONST, Op.NEG):
-                self.inside[i] = 1
-            elif step.op in (Op.ADD, Op.SUB):
-                products = (j for j in step.args if j >= n and tape.steps[j - n].op is Op.MUL and uses[j] == 1)
-                self.inside[next(products, i)] = 1
-                self.inside[i] = 0
+        self.inside = inside = bytearray(len(uses))
+        is_product = bytearray(n) + bytes([op is Op.MUL for op, _, _ in tape.steps])
+        angles = []
+        for i, (op, args, _) in enumerate(tape.steps, start=n):
+            if op is Op.ADD or op is Op.SUB:
+                a, b = args
+                if is_product[a] and uses[a] == 1:
+                    inside[a] = 1
+                elif is_product[b] and uses[b] == 1:
+                    inside[b] = 1
+            elif op is Op.CONST or op is Op.NEG:
+                inside[i] = 1
+            elif op in TRIGONOMETRIC:
+                angles.append(args[0])
         for i in tape.results:
-            self.inside[i] = is_constant(tape, i)
-        for step in tape.steps:
-            if step.op in TRIGONOMETRIC:
-                self.inside[offset(tape, step.args[0])[0]] = 0
-        self.sources: list[tuple[int, ...]] = [()] * n + [self._sources(i) for i in range(n, n + len(tape.steps))]
+            inside[i] = is_constant(tape, i)
+        for i in angles:
+            inside[offset(tape, i)[0]] = 0
+        self.sources: list[tuple[int, ...]] = [()] * n
+        """The values that a step reads, those fused into it left out; none for a step that is fused itself."""
+        self.sources += [() if inside[i] else self._sources(i) for i in range(n, n + len(tape.steps))]
 
     def _sources(self, i: int) -> tuple[int, ...]:
         """Return the values that a step reads, those fused into it left out."""

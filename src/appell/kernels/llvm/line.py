@@ -221,7 +221,7 @@ def ordered(tape: Tape, fusion: Fusion) -> list[int]:
     n, plain = tape.n_inputs, plain_sums(tape)
     depth = [LATE] * n
     for i, (op, args, _) in enumerate(tape.steps, start=n):
-        depth.append(0 if plain[i] or op in TRIGONOMETRIC else 1 + max(depth[j] for j in args))
+        depth.append(0 if plain[i] or op in TRIGONOMETRIC else 1 + max([depth[j] for j in args]))
     angles = (offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC)
     first = (i for i in dict.fromkeys(angles) if plain[i])
     wanted = (i for i in range(n, len(depth)) if depth[i] > LATE and not fusion.inside[i])

@@ -16,7 +16,7 @@ from appell.trace.tape import Tape
 
 LONGEST = 1000
 """Operations of a part: half of what a processor's cache of decoded instructions holds."""
-STRIDE = 16
+STRIDE = 32
 """Operations between places that are looked at for a cut."""
 
 
