@@ -87,6 +87,26 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     return function(head, w.lines) + _copy_row(real, lanes)
 
 
+def one_row_store(real: Real) -> str:
+    """Return @store_row: it fills the only row of one port, number by number, from the first lane of the frame.
+
+    %places is the table of :func:`one_row_table`.
+    """
+    w = Writer(real, 1)
+    w.do("br label %number", "number:", "%j = phi i64 [ 0, %entry ], [ %next, %number ]")
+    w.do("%place_at = getelementptr i32, ptr %places, i64 %j", f"%to = getelementptr {real.name}, ptr %row, i64 %j")
+    place = w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {_number(w, '%place_at', 0)}")
+    x = w.emit(f"load {real.name}, ptr {place}, align {real.size}")
+    w.do(f"store {real.name} {x}, ptr %to, align {real.size}", "%next = add i64 %j, 1")
+    w.do("%more = icmp ult i64 %next, %count", "br i1 %more, label %number, label %end", "end:", "ret void")
+    return function("internal void @store_row(ptr %row, ptr %places, i64 %count, ptr %shared) noinline", w.lines)
+
+
+def one_row_table(name: str, slots: Sequence[int], size: int) -> str:
+    """Return the table of the places in a frame of values that lie in some slots of a size in bytes."""
+    return f"@{name} = internal constant [{len(slots)} x i32] [{', '.join(f'i32 {slot * size}' for slot in slots)}]\n"
+
+
 def _copy_row(real: Real, lanes: int) -> str:
     """Return @copy_row: the bytes from %start to %stop, whole lines of memory as such, single numbers around them."""
     w = Writer(real, lanes)

@@ -17,7 +17,7 @@ from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.line_stores import line_stores, line_tables
 from appell.kernels.llvm.llvm_writer import Real, Writer, function, literal, splat
 from appell.kernels.llvm.row_loads import load_port, reduce_angles
-from appell.kernels.llvm.row_stores import BYPASS, row_stores, store_tables
+from appell.kernels.llvm.row_stores import BYPASS, one_row_store, one_row_table, row_stores, store_tables
 from appell.kernels.llvm.schedule import Part, Schedule, StoredSlots, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
@@ -172,14 +172,17 @@ class _Rows:
             f"%rows0 = add i64 %last, %row{frame.lanes - 1}",
             "%all = add i64 %rows0, 1",
             f"%bypass = icmp uge i64 %all, {many}",
+            "%is_one = icmp eq i64 %all, 1",
             "br label %block",
             "block:",
-            "%first = phi i64 [ 0, %entry ], [ %end, %block ]",
+            "%first = phi i64 [ 0, %entry ], [ %end, %turn ]",
             f"%beyond = add i64 %first, {frame.block}",
             "%end = call i64 @llvm.umin.i64(i64 %beyond, i64 %count)",
             "%n = sub i64 %end, %first",
             *self._outputs(),
             *calls,
+            "br label %turn",
+            "turn:",
             "%more = icmp ult i64 %end, %count",
             "br i1 %more, label %block, label %done",
             "done:",  # writes past the caches are done before whoever waits for the results goes on
@@ -250,13 +253,24 @@ class _Rows:
                 if is_line
                 else row_stores(frame.real, frame.lanes, frame.bytes)
             )
+            self.helpers.append(one_row_store(frame.real))
         tables, given = (
             line_tables(name, phase.slots, zero, frame.real)
             if is_line
             else store_tables(name, phase.slots, zero, frame.real, frame.lanes)
         )
-        self.helpers.append(tables)
-        return [*lines, f"call void @store_rows({self._rows_of(k, place)}, {given}, ptr %shared, i1 %bypass)"]
+        self.helpers += [tables, one_row_table(f"row{index}", phase.slots, frame.size)]
+        return [
+            *lines,
+            f"br i1 %is_one, label %one{index}, label %several{index}",
+            f"one{index}:",
+            f"call void @store_row(ptr {place}, ptr @row{index}, i64 {len(phase.slots)}, ptr %shared)",
+            f"br label %stored{index}",
+            f"several{index}:",
+            f"call void @store_rows({self._rows_of(k, place)}, {given}, ptr %shared, i1 %bypass)",
+            f"br label %stored{index}",
+            f"stored{index}:",
+        ]
 
     def _small_store(self, name: str, phase: StoredSlots) -> str:
         """Return a function that stores a few results."""
