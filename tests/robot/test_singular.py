@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from appell.errors import AppellWarning, ModelError
 from appell.model.mimic import coupled
 from appell.model.model import Mimic, Model
 from appell.recursion.inertia_matrix import mass_matrix_composite
+from appell.robot import tree
 from appell.robot.long.kind import LongTree
 from appell.robot.massless import scaled
 from appell.robot.regular import inverse_norm_bound
@@ -174,3 +176,11 @@ def test_the_bound_of_the_inverse_holds(model: Model) -> None:
     mass = evaluate(mass_matrix_composite, model, random_state(model, 5)[0])
     least = np.linalg.eigvalsh(mass)[:, 0] * np.linalg.eigvalsh(scaled(mass))[:, 0]
     assert (np.sqrt(np.trace(mass, axis1=-2, axis2=-1) / least) <= bound * (1.0 + 1e-6)).all()
+
+
+def test_the_bound_of_the_inverse_is_computed_once_per_machine(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("APPELL_CACHE", str(tmp_path))
+    bound = appell.load("puma560").kind._inverse_norm_bound
+    monkeypatch.setattr(tree, "inverse_norm_bound", lambda model: math.nan)
+    assert appell.load("puma560").kind._inverse_norm_bound == bound
+    assert math.isnan(appell.load("stanford").kind._inverse_norm_bound)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
+from appell.kernels.runtime import cache
 from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import Model
@@ -76,7 +77,16 @@ class Tree(Kind):
 
     @cached_property
     def _inverse_norm_bound(self) -> float:
-        return math.inf if self.model.is_coupled else inverse_norm_bound(self.model)
+        """Return a bound of M⁻¹, from the cache if it is there: computing it takes longer than loading native code."""
+        if self.model.is_coupled:
+            return math.inf
+        name = cache.digest("inverse norm bound", repr(self.fingerprint(is_parametric=False)))
+        known = cache.load(name)
+        if known is not None:
+            return float.fromhex(known.decode())
+        bound = inverse_norm_bound(self.model)
+        cache.save(name, bound.hex().encode())
+        return bound
 
     def guards(self, key: Key) -> Mapping[str, int]:
         """Return the guards of a program, without that of M where the inertias of all bodies make M regular."""
