@@ -130,7 +130,8 @@ def carried_out(code: str, written: float, read: list[float]) -> float:
 
 @pytest.mark.parametrize("registers", [8, 16, 32])
 @pytest.mark.parametrize("program", ["tape", "signed"])
-def test_a_schedule_carried_out_is_the_tape(request, rng: np.random.Generator, program: str, registers: int) -> None:
+def test_a_schedule_carried_out_is_the_tape(request, rng, monkeypatch, program: str, registers: int) -> None:
+    monkeypatch.setattr(schedule, "LONGEST", 400)
     made = request.getfixturevalue(program)
     values = list(rng.normal(size=2 * SIZE))
     found, used = run(schedule.schedule(made, DOUBLE, registers), made, values)
@@ -152,7 +153,8 @@ def test_results_that_are_too_many_to_be_kept_are_stored_in_pieces(tape, rng, mo
     np.testing.assert_allclose(kernel_of(many, about="pieces")(q, v), expected_of(many, q, v), rtol=1e-11, atol=1e-11)
 
 
-def test_a_long_tape_is_planned_in_several_parts(tape: Tape) -> None:
+def test_a_long_tape_is_planned_in_several_parts(tape: Tape, monkeypatch) -> None:
+    monkeypatch.setattr(schedule, "LONGEST", 400)
     assert sum(isinstance(x, Part) for x in schedule.schedule(tape, DOUBLE, 16).segments) > 1
 
 

@@ -14,8 +14,8 @@ from appell.kernels.llvm.llvm_writer import Real
 from appell.kernels.llvm.registers import NEVER, Machine, Registers, Slots
 from appell.trace.tape import Tape
 
-LONGEST = 1000
-"""Operations of a part: half of what a processor's cache of decoded instructions holds."""
+LONGEST = 3000
+"""Operations of a part: about what a processor's cache of decoded instructions holds."""
 STRIDE = 32
 """Operations between places that are looked at for a cut."""
 

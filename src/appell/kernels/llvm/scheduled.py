@@ -38,7 +38,7 @@ BLOCK = 8
 """Vectors that a segment runs on in a turn."""
 FRAMES = 3 << 15
 """Bytes for the frames of a block, a share of the second cache; a block is shorter where that is more."""
-TOGETHER = 8
+TOGETHER = 3
 """Parts that are compiled as one module: modules are compiled side by side, one per core."""
 
 
