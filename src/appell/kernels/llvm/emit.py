@@ -15,6 +15,7 @@ from appell.errors import CompileError
 from appell.kernels.llvm.fusion import SUMS, TRIGONOMETRIC, is_constant, offset, plain_sums
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, splat
 from appell.kernels.llvm.target import Target
+from appell.kernels.llvm.transposition import address, transposed
 from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.llvm.vector_loop import close_vector_loop, open_vector_loop
 from appell.trace.expr import Op
@@ -272,7 +273,7 @@ def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
         else:
             result = "poison"
             for lane, row in enumerate(rows):
-                at = _address(w, row, wanted[k])
+                at = address(w, row, wanted[k])
                 x = w.emit(f"load {w.real.name}, ptr {at}, align {w.real.size}, !invariant.load !1")
                 result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
             values.append(result)
@@ -280,12 +281,8 @@ def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
     return values
 
 
-def _address(w: Writer, row: str, k: int) -> str:
-    return w.emit(f"getelementptr inbounds i8, ptr {row}, i64 {k * w.real.size}") if k else row
-
-
 def _element(w: Writer, row: str, k: int, count: int) -> str:
-    return w.emit(f"load <{count} x {w.real.name}>, ptr {_address(w, row, k)}, align {w.real.size}, !invariant.load !1")
+    return w.emit(f"load <{count} x {w.real.name}>, ptr {address(w, row, k)}, align {w.real.size}, !invariant.load !1")
 
 
 def _weave(w: Writer, pairs: list[str]) -> list[str]:
@@ -319,84 +316,14 @@ def store(w: Writer, rows: list[str], values: dict[int, str]) -> None:
         if k % lanes == 0 and all(k + j in left for j in range(lanes)):
             whole = transposed(w, [left.pop(k + j) for j in range(lanes)])
             for row, vector in zip(rows, whole, strict=True):
-                w.do(f"store {w.vector} {vector}, ptr {_address(w, row, k)}, align {w.real.size}")
+                w.do(f"store {w.vector} {vector}, ptr {address(w, row, k)}, align {w.real.size}")
         elif k in left and k + 1 in left:
             woven = _interleaved(w, left.pop(k), left.pop(k + 1))
             for lane, row in enumerate(rows):
                 at = 2 * (lane // 2)
                 pair = w.shuffle(woven[lane % 2], "poison", lanes, [at, at + 1]) if lanes > 2 else woven[lane % 2]
-                w.do(f"store <2 x {name}> {pair}, ptr {_address(w, row, k)}, align {w.real.size}")
+                w.do(f"store <2 x {name}> {pair}, ptr {address(w, row, k)}, align {w.real.size}")
     for k, value in left.items():
         for lane, row in enumerate(rows):
             x = w.emit(f"extractelement {w.vector} {value}, i32 {lane}")
-            w.do(f"store {name} {x}, ptr {_address(w, row, k)}, align {w.real.size}")
-
-
-def transposed(w: Writer, vectors: list[str]) -> list[str]:
-    """Append shuffles that turn as many vectors as there are lanes into one vector per lane.
-
-    First within chunks of 128 bits, whose numbers are interleaved from one chunk of each of two vectors; then chunk by
-    chunk, the even and the odd ones of two vectors: each shuffle is one instruction on AVX and AVX-512.
-    """
-    if len(set(vectors)) == 1 and vectors[0].startswith("splat"):
-        return vectors
-    chunk = 16 // w.real.size
-    groups = [_within_chunks(w, vectors[k : k + chunk], chunk) for k in range(0, w.lanes, chunk)]
-    columns = [_by_chunks(w, [group[c] for group in groups], chunk) for c in range(chunk)]
-    return [columns[lane % chunk][lane // chunk] for lane in range(w.lanes)]
-
-
-def transposed_from(w: Writer, places: list[str], align: int = 0) -> list[str]:
-    """Append loads of as many vectors as there are lanes, and shuffles into one vector per lane.
-
-    Loads of halves, joined in pairs, are the first of the steps of :func:`transposed` by chunks: an insertion from
-    memory does not take the one port that shuffles do. The places are multiples of `align` bytes, by default of those
-    that are loaded.
-    """
-    chunk, half = 16 // w.real.size, w.lanes // 2
-    if half < chunk:
-        size = align or w.lanes * w.real.size
-        return transposed(w, [w.emit(f"load {w.vector}, ptr {place}, align {size}") for place in places])
-    result = []
-    for low in (0, half):
-        halves = [_half(w, place, low, align or half * w.real.size) for place in places]
-        columns: list[list[str]] = [[] for _ in range(chunk)]
-        for k in range(0, w.lanes, 2 * chunk):
-            pairs = zip(halves[k : k + chunk], halves[k + chunk : k + 2 * chunk], strict=True)
-            joined = [w.shuffle(a, b, half, list(range(w.lanes))) for a, b in pairs]
-            for column, vector in zip(columns, _within_chunks(w, joined, chunk), strict=True):
-                column.append(vector)
-        turned = [_by_chunks(w, column, chunk) for column in columns]
-        result += [turned[lane % chunk][lane // chunk] for lane in range(half)]
-    return result
-
-
-def _half(w: Writer, place: str, low: int, align: int) -> str:
-    kind = f"<{w.lanes // 2} x {w.real.name}>"
-    return w.emit(f"load {kind}, ptr {_address(w, place, low)}, align {align}")
-
-
-def _within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
-    """Return vectors each of whose chunks has one number of every given vector, in their order."""
-    if len(vectors) == 1:
-        return vectors
-    first, second = _within_chunks(w, vectors[0::2], chunk), _within_chunks(w, vectors[1::2], chunk)
-    result = []
-    for a, b in zip(first, second, strict=True):
-        for low in range(0, chunk, chunk // 2):
-            places = (at + low + j for at in range(0, w.lanes, chunk) for j in range(chunk // 2))
-            result.append(w.shuffle(a, b, w.lanes, [x for i in places for x in (i, w.lanes + i)]))
-    return result
-
-
-def _by_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
-    """Return, per place of a chunk, the vector of the chunks that all given vectors have there."""
-    if len(vectors) == 1:
-        return vectors
-    even, odd = list[str](), list[str]()
-    for a, b in zip(vectors[0::2], vectors[1::2], strict=True):
-        for result, start in ((even, 0), (odd, chunk)):
-            picks = [at + j for at in range(start, 2 * w.lanes, 2 * chunk) for j in range(chunk)]
-            result.append(w.shuffle(a, b, w.lanes, picks))
-    sides = _by_chunks(w, even, chunk), _by_chunks(w, odd, chunk)
-    return [vector for pair in zip(*sides, strict=True) for vector in pair]
+            w.do(f"store {name} {x}, ptr {address(w, row, k)}, align {w.real.size}")

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from appell.kernels.llvm import emit
 from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.llvm_writer import Real, Writer, function
+from appell.kernels.llvm.transposition import transposed_from
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
 ZERO = -1
@@ -102,7 +102,7 @@ def _group(w: Writer, table: str) -> list[str]:
         at = w.emit(f"getelementptr i32, ptr {table}, i64 {k}")
         source = w.emit(f"zext i32 {w.emit(f'load i32, ptr {at}, align 4')} to i64")
         slots.append(w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {source}"))
-    return emit.transposed_from(w, slots)
+    return transposed_from(w, slots)
 
 
 def _picked(w: Writer, lane: int, before: str, now: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, function
+from appell.kernels.llvm.transposition import transposed_from
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
 
@@ -36,7 +37,7 @@ def _transpose(w: Writer, rows: list[str], at: str, to: str) -> None:
     """Append the transposition of as many numbers of each row as there are lanes, `at` bytes into it, to a frame."""
     places = [w.emit(f"getelementptr i8, ptr {row}, i64 {at}") for row in rows]
     start = w.emit(f"getelementptr i8, ptr %shared, i64 {to}")
-    for k, vector in enumerate(emit.transposed_from(w, places, w.real.size)):
+    for k, vector in enumerate(transposed_from(w, places, w.real.size)):
         place = w.emit(f"getelementptr i8, ptr {start}, i64 {k * w.lanes * w.real.size}")
         w.do(f"store {w.vector} {vector}, ptr {place}, align {w.lanes * w.real.size}")
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from appell.kernels.llvm import emit
 from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.llvm_writer import Real, Writer, function
+from appell.kernels.llvm.transposition import transposed_from
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
 
 PIECE = 128
@@ -52,7 +52,7 @@ def row_stores(real: Real, lanes: int, frame: int) -> str:
     w.do(f"%group_at = getelementptr [{lanes + 1} x i32], ptr %groups, i64 %g")
     place, *sources = (_number(w, "%group_at", k) for k in range(lanes + 1))
     slots = [w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {source}") for source in sources]
-    for lane, vector in enumerate(emit.transposed_from(w, slots)):
+    for lane, vector in enumerate(transposed_from(w, slots)):
         _store(w, vector, w.emit(f"getelementptr i8, ptr %put{lane}, i64 {place}"))
     w.do("%g_next = add i64 %g, 1", f"%g_more = icmp ult i64 %g_next, {end}")
     w.do("br i1 %g_more, label %group, label %grouped", "grouped:")
