@@ -13,6 +13,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.kernels.runtime import kernel, threads
+from appell.kernels.runtime.kernel import TRIES
 
 ROWS = 1 << 18
 """Rows that are shared, whatever the speed of the machine."""
@@ -101,6 +102,26 @@ def test_threads_are_chosen_by_the_measured_speed(robot, rng, parts):
     made._pace = 3.0 * threads.WORTH / len(q)
     made(q)
     assert parts == [2]
+
+
+@pytest.mark.parametrize(("one", "two"), [(1.0, 2.0), (2.0, 1.0)])
+def test_one_thread_or_several_as_measured(robot, rng, parts, one, two):
+    q = rng.normal(size=(ROWS, 2))
+    appell.threads(2)
+    made = robot.kernel("gravity")
+    made._times = {(ROWS.bit_length(), count): [seconds] * TRIES for count, seconds in ((1, one), (2, two))}
+    made(q)
+    assert parts == ([2] if two < one else [])
+
+
+def test_both_numbers_of_threads_are_tried(robot, rng, parts):
+    q = rng.normal(size=(ROWS, 2))
+    appell.threads(2)
+    made = robot.kernel("gravity")
+    for _ in range(2 * TRIES):
+        made(q)
+    assert parts == [2] * TRIES
+    assert sorted(len(x) for x in made._times.values()) == [TRIES, TRIES]
 
 
 def test_threads_keep_to_the_errors_that_numpy_is_to_ignore(robot):

@@ -47,7 +47,7 @@ _ITEMS = 3
 """Words before the items of a tuple: its references, type and size."""
 _HELD = 1 << 14
 """Numbers read and written, some ten microseconds of work, up to which the interpreter's lock is kept."""
-_SHARED = 1 << 17
+_SHARED = 1 << 18
 """Numbers from which on a batch may be worth several threads, if there are."""
 _MOST = 1 << 22
 """Numbers of the largest batch, milliseconds to tens of them: Ctrl-C acts between calls."""

@@ -28,8 +28,10 @@ from appell.trace.verify import verify
 
 BLOCK = 1 << 26
 """Operations times samples of one native call, milliseconds to tens of them: Ctrl-C acts between calls."""
-MANY = 1 << 21
-"""Operations times samples, some tens of microseconds, from which on threads are thought of."""
+MANY = 1 << 22
+"""Operations times samples, about a hundred microseconds, from which on threads are considered."""
+TRIES = 3
+"""Calls with one and with several threads before the better number is chosen."""
 PACE = 3e-11
 """Seconds per operation of :attr:`Kernel._size`, until a kernel's own speed is measured."""
 
@@ -49,6 +51,7 @@ class Kernel:
         least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
         self._many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
         self._pace = math.inf  # seconds per sample
+        self._times: dict[tuple[int, int], list[float]] = {}  # seconds per sample, by size of the batch and threads
         self._copies = not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
         self._lazy = LOOP(self._compile_single)
         loops = {SINGLE.code: ctypes.cast(self._lazy, ctypes.c_void_p).value or 0, DOUBLE.code: self._compile(DOUBLE)}
@@ -112,14 +115,31 @@ class Kernel:
         results = [empty(shape + p.shape, kind) if x is None else x for x, p in zip(places, ports, strict=True)]
         samples = math.prod(shape)
         work = samples * (self._size * PACE if self._pace == math.inf else self._pace)
-        parts, height = min(workers(work), shape[0]), BLOCK * shape[0] // (samples * self._size)
+        parts, height = self._parts(samples, min(workers(work), shape[0])), BLOCK * shape[0] // (samples * self._size)
         start = time.perf_counter()
         if parts == 1 and height >= shape[0]:
             self.call(*given, out=tuple(results))
         else:
             share(self.call, given, self._core, results, max(height, 1), parts)
-        self._pace = min(self._pace, parts * (time.perf_counter() - start) / samples)
+        seconds = (time.perf_counter() - start) / samples
+        self._pace = min(self._pace, parts * seconds)
+        tried = self._times.setdefault((samples.bit_length(), parts), [])
+        if len(tried) < TRIES:
+            tried.append(seconds)
         return tuple(results) if len(results) > 1 else results[0]
+
+    def _parts(self, samples: int, most: int) -> int:
+        """Return how many threads share a batch: one or the most, whichever took less time for batches of this size.
+
+        Two cores may be one with two names, or busy: then one thread is faster. Both are tried a few times first.
+        """
+        if most == 1:
+            return 1
+        times = {parts: self._times.get((samples.bit_length(), parts), []) for parts in (most, 1)}
+        for parts, found in times.items():
+            if len(found) < TRIES:
+                return parts
+        return min(times, key=lambda parts: min(times[parts]))
 
     @property
     def _size(self) -> int:
