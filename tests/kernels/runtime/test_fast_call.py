@@ -173,7 +173,7 @@ def set_threads():
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_large_batch_takes_the_short_way_unless_there_are_threads(short, rng, set_threads, count, with_out):
     call, asked = short
-    x, y = rng.normal(size=(1 << 14, 2)), rng.normal(size=(1 << 14, 3))
+    x, y = rng.normal(size=(1 << 15, 2)), rng.normal(size=(1 << 15, 3))
     right = expected(x, y)
     out = tuple(np.full_like(z, np.nan) for z in right)
     set_threads(count)
