@@ -217,6 +217,15 @@ def test_large_results_of_planned_code_are_the_tapes(tape: Tape, rng: np.random.
         np.testing.assert_allclose(found, expected[:, start : start + port.size], rtol=near, atol=near)
 
 
+def test_programs_of_many_outputs_are_the_tape(tape, rng) -> None:
+    some = 16  # a size whose lines are prefetched, for more ports than there are registers for their addresses
+    outputs = tuple(Port(f"x{k}", (some,)) for k in range(9))
+    many = replace(tape, outputs=outputs, results=tuple(tape.results[k % SIZE] for k in range(9 * some)))
+    q, v = rng.normal(size=(2, 20, SIZE))
+    found = np.concatenate(kernel_of(many)(q, v), axis=1)
+    np.testing.assert_allclose(found, expected_of(many, q, v), rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize("cpu", [host().cpu, "znver3"])
 @pytest.mark.parametrize("bypass", [1, 1 << 40])
 @pytest.mark.parametrize("start", [0, 3, 8])

@@ -92,7 +92,7 @@ class Frame:
         if not x86.suits(self.target) or self.target.is_amd:
             return []
         some = range(self.lanes, FEW * self.lanes)
-        return [k for k, port in enumerate(self.tape.outputs) if port.size in some][: len(x86.OUTPUTS)]
+        return [k for k, port in enumerate(self.tape.outputs[: len(x86.OUTPUTS)]) if port.size in some]
 
     def lines(self, index: int) -> list[tuple[int, int]]:
         """Return a part's share of the lines to be prefetched, as ports and distances from their rows.
