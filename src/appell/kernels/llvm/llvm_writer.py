@@ -105,13 +105,13 @@ class Writer:
         first = self.emit(f"insertelement {self.vector} poison, {self.real.name} {number}, i32 0")
         return self.shuffle(first, "poison", self.lanes, [0] * self.lanes)
 
-    def table(self, name: str = "constants", linkage: str = "internal ") -> str:
+    def table(self) -> str:
         """Return the definition of the table that :meth:`constant` loads from."""
         kind = f"<{self._entry} x {self.real.name}>" if self._entry > 1 else self.real.name
         numbers = (f"splat ({self.real.name} {x})" if self._entry > 1 else x for x in self._constants)
         rows = ", ".join(f"{kind} {x}" for x in numbers)
         values = f"[{rows}]" if rows else "zeroinitializer"
-        return f"@{name} = {linkage}constant [{len(self._constants)} x {kind}] {values}, align 64\n"
+        return f"@constants = internal constant [{len(self._constants)} x {kind}] {values}, align 64\n"
 
     def fma(self, a: str, b: str, c: str) -> str:
         """Append a·b + c, fused where the machine can."""

@@ -150,6 +150,7 @@ class _Rows:
         self.helpers: list[str] = []
         self.picks = ", ".join(f"i64 %row{lane}" for lane in range(frame.lanes))
         self.n_parts = self.n_stores = 0
+        self.has_table_stores = False
 
     def text(self) -> str:
         """Return all functions and the table of constants."""
@@ -245,9 +246,12 @@ class _Rows:
         if len(phase.slots) < LARGE * frame.lanes:
             self.helpers.append(self._small_store(f"store{index}", phase))
             return [*lines, f"call void @store{index}({self._rows_of(k, place)}, ptr %shared)"]
-        zero = {slot for slot, value in frame.schedule.fixed.items() if literal(value, frame.real) == _ZERO}
+        zero = {
+            slot for slot, value in frame.schedule.fixed.items() if splat(value, frame.real) == splat(0.0, frame.real)
+        }
         name, is_line = f"stores{index}", frame.size == LINE
-        if not any("@store_rows" in helper for helper in self.helpers):
+        if not self.has_table_stores:
+            self.has_table_stores = True
             self.helpers.append(
                 line_stores(frame.real, frame.bytes, prefetches=not frame.target.is_amd)
                 if is_line
@@ -294,6 +298,3 @@ class _Rows:
         entries = (literal(x, frame.real) if is_wide else splat(x, frame.real) for x in numbers)
         values = f"[{', '.join(f'{kind} {x}' for x in entries)}]" if numbers else "zeroinitializer"
         return f"@constants = internal constant [{len(numbers)} x {kind}] {values}, align 64\n"
-
-
-_ZERO = literal(0.0, Real("double", 8, "i64", "d"))

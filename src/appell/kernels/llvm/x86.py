@@ -30,7 +30,7 @@ class X86:
     def __init__(self, real: Real, target: Target) -> None:
         self.lanes = target.lanes(real.size)
         self.size, self.is_wide = self.lanes * real.size, target.bits == 512
-        self._real, self._count = real, target.registers
+        self._count = target.registers
         self._type, self._scalar = ("pd", "sd") if real.size == 8 else ("ps", "ss")
         self._integer, self._bits = "q" if real.size == 8 else "d", 8 * real.size
         self._name = "%zmm" if self.is_wide else "%ymm"
