@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from appell.kernels.llvm.llvm_writer import Real
@@ -13,6 +14,10 @@ BASES = {"shared": "%rdi", "own": "%rsi", "constant": "%rdx"}
 """The registers that hold the addresses of the memories."""
 OUTPUTS = ("%rcx", "%r8", "%r9", "%r10", "%r11")
 """The registers that hold the addresses of outputs."""
+FREE = ("%rax", "%rbx", "%r12", "%r13", "%r14", "%r15")
+"""Further registers, for addresses inside memories."""
+NEAR = 128
+"""Vectors or constants on either side of an address that an instruction on 512 bits names with one byte."""
 GREATER, DIFFERENT = 30, 12
 """Predicates of comparisons that are quiet on not-a-number, which does not fulfil them."""
 SIGNED = 0x6C
@@ -38,23 +43,43 @@ class X86:
         self._mnemonics = dict.fromkeys(("load", "store", "copy"), f"vmova{self._type}")
         self._mnemonics["next"] = f"vpadd{self._integer}"
         self._spelled = functools.cache(self._operand)
+        self._windows: dict[tuple[str, int], str] = {}
 
     def call(self, code: tuple[Machine, ...], lines: Sequence[tuple[int, int]] = ()) -> str:
         """Return the LLVM instruction that carries out some instructions on the memories at three addresses.
 
         Between them, lines are prefetched: those some bytes from the address of one of the outputs.
         """
+        outputs = sorted({port for port, _ in lines})
+        opened = self._open_windows(code, [*FREE, *(x for k, x in enumerate(OUTPUTS) if k not in outputs)])
         spelled = [line for machine in code for line in self._lines(machine)]
         length = len(spelled)
         for k, (port, at) in reversed([*enumerate(lines)]):
             spelled.insert(k * length // len(lines), f"prefetcht1 {at}({OUTPUTS[port]})")
-        text = "\\0A".join(spelled)
+        text = "\\0A".join([*opened, *spelled])
         clobbered = [f"~{{xmm{k}}}" for k in range(self._count)] + ["~{k1}"] * self.is_wide
         clobbered += ["~{memory}", "~{dirflag}", "~{fpsr}", "~{flags}"]
-        outputs = sorted({port for port, _ in lines})
+        clobbered += [f"~{{{name[1:]}}}" for name in self._windows.values()]
         taken = ",".join([f"{{{name[1:]}}}" for name in (*BASES.values(), *(OUTPUTS[k] for k in outputs))] + clobbered)
         given = ", ".join(["ptr %shared, ptr %own, ptr %k", *(f"ptr %to{k}" for k in outputs)])
         return f'call void asm sideeffect "{text}", "{taken}"({given})'
+
+    def _open_windows(self, code: tuple[Machine, ...], registers: list[str]) -> list[str]:
+        """Return the instructions that put addresses inside memories into registers, for shorter instructions.
+
+        Long programs take as long as it takes to fetch them. An instruction on 512 bits has one byte for the distance
+        from an address if that is at most :data:`NEAR` numbers, and four bytes otherwise.
+        """
+        if not self.is_wide:
+            return []
+        places = (x for _, operands in code for x in operands if isinstance(x, Place) and x.slot >= NEAR)
+        counts = Counter((x.memory, (x.slot + NEAR) // (2 * NEAR)) for x in places)
+        chosen = [window for window, count in counts.most_common(len(registers)) if count > 1]
+        self._windows = dict(zip(chosen, registers, strict=False))
+        return [
+            f"leaq {2 * NEAR * index * self._step_of(memory)}({BASES[memory]}), {register}"
+            for (memory, index), register in self._windows.items()
+        ]
 
     def _lines(self, machine: Machine) -> Sequence[str]:
         code, operands = machine
@@ -113,5 +138,11 @@ class X86:
         return self._address(operand) + spread
 
     def _address(self, place: Place) -> str:
-        step = self._step if place.memory == "constant" else self.size
-        return f"{place.slot * step}({BASES[place.memory]})"
+        step, index = self._step_of(place.memory), (place.slot + NEAR) // (2 * NEAR)
+        register = self._windows.get((place.memory, index))
+        if register is None:
+            return f"{place.slot * step}({BASES[place.memory]})"
+        return f"{(place.slot - 2 * NEAR * index) * step}({register})"
+
+    def _step_of(self, memory: str) -> int:
+        return self._step if memory == "constant" else self.size
