@@ -44,7 +44,8 @@ def along(
 def substituted(results: Sequence[Value], unknowns: Sequence[Expr], values: Sequence[Value]) -> list[Value]:
     """Return results with values in the place of unknowns: no rule and no derivative before has looked into these.
 
-    All expressions are made anew, by rules that find more to simplify than they did the first time.
+    All expressions younger than the unknowns are made anew, by rules that find more to simplify than they did the first
+    time.
 
     >>> from appell.trace.expr import Graph
     >>> x, y = (graph := Graph()).input(), graph.unknown()
@@ -52,8 +53,9 @@ def substituted(results: Sequence[Value], unknowns: Sequence[Expr], values: Sequ
     True
     """
     known: dict[int, Value] = {unknown.index: x for unknown, x in zip(unknowns, values, strict=True)}
+    first = min(known, default=0)
     for expr in needed([r for r in results if isinstance(r, Expr)]):
-        if expr.args:
+        if expr.args and expr.index > first:
             arguments = (arg.value if arg.op is Op.CONST else known.get(arg.index, arg) for arg in expr.args)
             known[expr.index] = EVALUATE[expr.op](*arguments)
     return [known.get(r.index, r) if isinstance(r, Expr) else r for r in results]
