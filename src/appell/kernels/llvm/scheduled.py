@@ -30,7 +30,7 @@ WIDE = 256
 """Numbers of an output port from which on it is worth its while for fewer steps: rows are then stored by a loop."""
 SHORT = 400
 """Steps up to which it is never."""
-LARGE = 8
+LARGE = 2
 """Numbers of an output port, in vectors, from which on it is stored by a loop."""
 FEW = 16
 """Numbers of an output port, in vectors, up to which its lines are prefetched while parts run."""
