@@ -35,6 +35,8 @@ def test_one_plain_sample_takes_the_short_way_and_all_else_the_general(kernel):
     for other in ([2.0, 3.0], np.array([2, 3]), np.array([2.0, 0.0, 3.0])[::2], np.array([2.0, 3.0], np.float32)):
         assert call(other).tolist() == [7.0, 3.0]
     assert len(asked) == 4
+    assert call(np.array([2.0, 3.0], np.float32)).tolist() == [7.0, 3.0]
+    assert len(asked) == 4  # single precision is compiled now
 
 
 @pytest.mark.skipif(not fast_call.available(), reason="this interpreter lays objects out otherwise")
@@ -71,7 +73,7 @@ def short(two):
 
 def expected(x, y):
     x, y = np.broadcast_arrays(np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, 1)]), y)
-    one = np.ones(x.shape[:-1])
+    one = np.ones(x.shape[:-1], x.dtype)
     matrix = [[x[..., 0], y[..., 0], one], [y[..., 1], y[..., 2], x[..., 1]]]
     return np.stack([x[..., 0] * y[..., 0], x[..., 1]], -1), np.moveaxis(np.array(matrix), (0, 1), (-2, -1)).copy(
         order="C"
@@ -82,17 +84,22 @@ SHAPES = [((), ()), ((5,), (5,)), ((5,), ()), ((), (7,)), ((1,), (1,)), ((8,), (
 
 
 @PLACED
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
 @pytest.mark.parametrize("with_out", [False, True])
 @pytest.mark.parametrize(("of_x", "of_y"), SHAPES)
-def test_few_rows_take_the_short_way(short, rng, of_x, of_y, with_out):
+def test_few_rows_take_the_short_way(short, rng, of_x, of_y, with_out, kind):
     call, asked = short
-    x, y = rng.normal(size=(*of_x, 2)), rng.normal(size=(*of_y, 3))
+    if kind == np.float32:  # it has a short way once it is compiled
+        call(np.ones(2, kind), np.ones(3, kind))
+        asked.clear()
+    x, y = rng.normal(size=(*of_x, 2)).astype(kind), rng.normal(size=(*of_y, 3)).astype(kind)
     right = expected(x, y)
     out = tuple(np.full_like(z, np.nan) for z in right)
     found = call(x, y, out) if with_out else call(x, y)
     assert asked == []
     for k, value in enumerate(right):
         assert found[k].shape == value.shape
+        assert found[k].dtype == kind
         assert found[k] is out[k] or not with_out
         np.testing.assert_array_equal(found[k], value)
 

@@ -15,7 +15,7 @@ from appell.errors import CompileError
 from appell.kernels.llvm.fusion import SUMS, TRIGONOMETRIC, is_constant, offset, plain_sums
 from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, splat
 from appell.kernels.llvm.target import Target
-from appell.kernels.llvm.transposition import address, transposed
+from appell.kernels.llvm.transposition import address, transposed, within_chunks
 from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
 from appell.kernels.llvm.vector_loop import close_vector_loop, open_vector_loop
 from appell.trace.expr import Op
@@ -261,47 +261,40 @@ def _reduce_lanes(w: Writer, vector: str) -> str:
 def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
     """Append loads of some numbers, in rising order, of each lane's row; return one vector per number.
 
-    Neighbours are loaded as one and the lanes woven from them, half the loads of a number at a time.
+    Neighbours are loaded as one, as many as 128 bits hold, and the lanes woven from them: a fraction of the loads of a
+    number at a time. Fewer are loaded with some before them, if these are neighbours that are wanted too.
     """
     values: list[str] = []
-    k = 0
-    while k < len(wanted):
-        if k + 1 < len(wanted) and wanted[k + 1] == wanted[k] + 1:
-            pairs = [_element(w, row, wanted[k], 2) for row in rows]
-            values += _weave(w, pairs)
-            k += 2
-        else:
-            result = "poison"
-            for lane, row in enumerate(rows):
-                at = address(w, row, wanted[k])
-                x = w.emit(f"load {w.real.name}, ptr {at}, align {w.real.size}, !invariant.load !1")
-                result = w.emit(f"insertelement {w.vector} {result}, {w.real.name} {x}, i32 {lane}")
-            values.append(result)
-            k += 1
+    while len(values) < len(wanted):
+        first, count, again = _neighbours(wanted, len(values), 16 // w.real.size)
+        parts = [_element(w, row, first, again + count) for row in rows]
+        joined = [_join(w, parts[j :: again + count], again + count) for j in range(again + count)]
+        values += within_chunks(w, joined, again + count)[again:]
     return values
+
+
+def _neighbours(places: Sequence[int], k: int, most: int) -> tuple[int, int, int]:
+    """Return the first of some neighbours, how many are from the k-th place on, and how many of those before it.
+
+    In all there are `most`, or two, or one.
+    """
+
+    def follow(first: int, count: int) -> bool:
+        return first >= 0 and list(places[first : first + count]) == [*range(places[first], places[first] + count)]
+
+    for size in dict.fromkeys((most, 2)):
+        for again in range(size):
+            if follow(k - again, size):
+                return places[k - again], size - again, again
+    return places[k], 1, 0
 
 
 def _element(w: Writer, row: str, k: int, count: int) -> str:
     return w.emit(f"load <{count} x {w.real.name}>, ptr {address(w, row, k)}, align {w.real.size}, !invariant.load !1")
 
 
-def _weave(w: Writer, pairs: list[str]) -> list[str]:
-    """Return the first and the second numbers of all lanes' pairs as two vectors.
-
-    Lanes 0, 2 and 1, 3 are joined before they are interleaved, so that on 256-bit machines each join is one load and
-    each interleave one instruction within its halves.
-    """
-    return _interleaved(w, _join(w, pairs[0::2]), _join(w, pairs[1::2]))
-
-
-def _interleaved(w: Writer, a: str, b: str) -> list[str]:
-    """Return the even lanes of two vectors in turn, and the odd ones."""
-    firsts = [x for j in range(0, w.lanes, 2) for x in (j, w.lanes + j)]
-    return [w.shuffle(a, b, w.lanes, firsts), w.shuffle(a, b, w.lanes, [x + 1 for x in firsts])]
-
-
-def _join(w: Writer, parts: list[str]) -> str:
-    width = 2
+def _join(w: Writer, parts: list[str], width: int) -> str:
+    """Return vectors of some width one after the other."""
     while len(parts) > 1:
         parts = [w.shuffle(a, b, width, list(range(2 * width))) for a, b in zip(parts[0::2], parts[1::2], strict=True)]
         width *= 2
@@ -309,21 +302,23 @@ def _join(w: Writer, parts: list[str]) -> str:
 
 
 def store(w: Writer, rows: list[str], values: dict[int, str]) -> None:
-    """Append stores of vectors to their places in each lane's row, as many neighbours as there are lanes or pairs."""
-    lanes, name = w.lanes, w.real.name
-    left = dict(values)
-    for k in values:
-        if k % lanes == 0 and all(k + j in left for j in range(lanes)):
-            whole = transposed(w, [left.pop(k + j) for j in range(lanes)])
-            for row, vector in zip(rows, whole, strict=True):
-                w.do(f"store {w.vector} {vector}, ptr {address(w, row, k)}, align {w.real.size}")
-        elif k in left and k + 1 in left:
-            woven = _interleaved(w, left.pop(k), left.pop(k + 1))
-            for lane, row in enumerate(rows):
-                at = 2 * (lane // 2)
-                pair = w.shuffle(woven[lane % 2], "poison", lanes, [at, at + 1]) if lanes > 2 else woven[lane % 2]
-                w.do(f"store <2 x {name}> {pair}, ptr {address(w, row, k)}, align {w.real.size}")
-    for k, value in left.items():
+    """Append stores of vectors to their places in each lane's row.
+
+    They are as many neighbours as there are lanes, or as 128 bits hold, some of them for the second time if they are
+    fewer; or pairs.
+    """
+    places, k = sorted(values), 0
+    while k < len(places):
+        whole = places[k : k + w.lanes]
+        if places[k] % w.lanes == 0 and whole == [*range(places[k], places[k] + w.lanes)]:
+            for row, vector in zip(rows, transposed(w, [values[j] for j in whole]), strict=True):
+                w.do(f"store {w.vector} {vector}, ptr {address(w, row, places[k])}, align {w.real.size}")
+            k += w.lanes
+            continue
+        first, count, again = _neighbours(places, k, 16 // w.real.size)
+        k, size = k + count, again + count
+        woven = within_chunks(w, [values[first + j] for j in range(size)], size)
         for lane, row in enumerate(rows):
-            x = w.emit(f"extractelement {w.vector} {value}, i32 {lane}")
-            w.do(f"store {name} {x}, ptr {address(w, row, k)}, align {w.real.size}")
+            picks = [lane - lane % size + j for j in range(size)]
+            piece = w.shuffle(woven[lane % size], "poison", w.lanes, picks)
+            w.do(f"store <{size} x {w.real.name}> {piece}, ptr {address(w, row, first)}, align {w.real.size}")

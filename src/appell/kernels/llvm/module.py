@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appell.kernels.llvm import emit, rolled_ir, scheduled
-from appell.kernels.llvm.llvm_writer import DOUBLE, Real, module_text
+from appell.kernels.llvm.llvm_writer import Real, module_text
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.ufunc_loop import HasPorts, ufunc_loop
 from appell.kernels.rolled import Rolled
@@ -23,11 +23,11 @@ def modules(program: Tape | Rolled, real: Real, target: Target) -> Iterator[str]
         rows = scheduled.rows(program, real, lanes, target)
     else:
         rows = iter([emit.rows(program, real, lanes, target)])
-    short = fast_call.text(program, lanes) if has_fast_call(program, real) else ""
+    short = fast_call.text(program, real, lanes) if has_fast_call(program) else ""
     yield module_text([next(rows), ufunc_loop(program, real, lanes), short], real, lanes)
     yield from (module_text([text], real, lanes) for text in rows)
 
 
-def has_fast_call(tape: HasPorts, real: Real) -> bool:
-    """Return whether a module of these ports and type defines `@fast_call`."""
-    return real is DOUBLE and fast_call.takes(tape.inputs, tape.outputs)
+def has_fast_call(tape: HasPorts) -> bool:
+    """Return whether a module of these ports defines `@fast_call`."""
+    return fast_call.takes(tape.inputs, tape.outputs)

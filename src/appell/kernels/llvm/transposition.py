@@ -19,7 +19,7 @@ def transposed(w: Writer, vectors: list[str]) -> list[str]:
     if len(set(vectors)) == 1 and vectors[0].startswith("splat"):
         return vectors
     chunk = 16 // w.real.size
-    groups = [_within_chunks(w, vectors[k : k + chunk], chunk) for k in range(0, w.lanes, chunk)]
+    groups = [within_chunks(w, vectors[k : k + chunk], chunk) for k in range(0, w.lanes, chunk)]
     columns = [_by_chunks(w, [group[c] for group in groups], chunk) for c in range(chunk)]
     return [columns[lane % chunk][lane // chunk] for lane in range(w.lanes)]
 
@@ -42,7 +42,7 @@ def transposed_from(w: Writer, places: list[str], align: int = 0) -> list[str]:
         for k in range(0, w.lanes, 2 * chunk):
             pairs = zip(halves[k : k + chunk], halves[k + chunk : k + 2 * chunk], strict=True)
             joined = [w.shuffle(a, b, half, list(range(w.lanes))) for a, b in pairs]
-            for column, vector in zip(columns, _within_chunks(w, joined, chunk), strict=True):
+            for column, vector in zip(columns, within_chunks(w, joined, chunk), strict=True):
                 column.append(vector)
         turned = [_by_chunks(w, column, chunk) for column in columns]
         result += [turned[lane % chunk][lane // chunk] for lane in range(half)]
@@ -54,11 +54,11 @@ def _half(w: Writer, place: str, low: int, align: int) -> str:
     return w.emit(f"load {kind}, ptr {address(w, place, low)}, align {align}")
 
 
-def _within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
+def within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
     """Return vectors each of whose chunks has one number of every given vector, in their order."""
     if len(vectors) == 1:
         return vectors
-    first, second = _within_chunks(w, vectors[0::2], chunk), _within_chunks(w, vectors[1::2], chunk)
+    first, second = within_chunks(w, vectors[0::2], chunk), within_chunks(w, vectors[1::2], chunk)
     result = []
     for a, b in zip(first, second, strict=True):
         for low in range(0, chunk, chunk // 2):

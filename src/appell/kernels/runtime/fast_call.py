@@ -1,13 +1,13 @@
 """The short way for plain arrays: a Python callable whose C function is part of the compiled code.
 
 A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
-argument is a plain float64 array of the right size, with its numbers side by side, there is nothing to look for: this
-function checks just that, makes the result arrays and runs the tape. Arguments are single samples, or tables with one
-sample per row and as many rows as the others. Arrays for the results, given after the arguments, are as plain and apart
-from all else. Anything else is passed on, untouched, to the general callable; so is a batch that is worth a second
-thread or should be interruptible. A batch of more than some ten microseconds runs with the interpreter's lock released.
-The function reads the fields of NumPy's array object that NumPy's own headers publish as its binary interface; where an
-array turns out to be laid out otherwise, every call takes the general way.
+argument is a plain array of the program's precision and the right size, with its numbers side by side, there is nothing
+to look for: this function checks just that, makes the result arrays and runs the tape. Arguments are single samples, or
+tables with one sample per row and as many rows as the others. Arrays for the results, given after the arguments, are as
+plain and apart from all else. Anything else is passed on, untouched, to the general callable; so is a batch that is
+worth a second thread or should be interruptible. A batch of more than some ten microseconds runs with the interpreter's
+lock released. The function reads the fields of NumPy's array object that NumPy's own headers publish as its binary
+interface; where an array turns out to be laid out otherwise, every call takes the general way.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.kernels.llvm.llvm_writer import fetch, function
+from appell.kernels.llvm.llvm_writer import Real, fetch, function
 from appell.kernels.llvm.ufunc_loop import HasPorts
 from appell.kernels.llvm.vector_loop import row_choice
 from appell.kernels.runtime import memory
@@ -51,7 +51,6 @@ _SHARED = 1 << 18
 """Numbers from which on a batch may be worth several threads, if there are."""
 _MOST = 1 << 22
 """Numbers of the largest batch, milliseconds to tens of them: Ctrl-C acts between calls."""
-_SIZE = np.dtype(float).itemsize
 _ARRAY_TYPE, _NEW = 2, 93
 """Places of PyArray_Type and PyArray_New in NumPy's table, fixed by its binary interface."""
 _FASTCALL = 0x0080
@@ -67,9 +66,9 @@ _FUNCTIONS = {
     "unlock": "PyEval_SaveThread",
     "lock": "PyEval_RestoreThread",
 }
-CONTEXT = ("array", "double", "new", *_FUNCTIONS, "tuples", "none", "threads")
-"""The addresses in `@context`: the array type, the double type, PyArray_New, functions of Python, the tuple type, None,
-and the number of threads."""
+CONTEXT = ("array", "kind", "new", *_FUNCTIONS, "tuples", "none", "threads")
+"""The addresses in `@context`: the array type, the type of numbers, PyArray_New, functions of Python, the tuple type,
+None, and the number of threads."""
 
 
 class _Definition(ctypes.Structure):
@@ -111,9 +110,9 @@ def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
     return all(port.shape for port in tape_outputs) and all(len(port.shape) == 1 for port in tape_inputs)
 
 
-def text(tape: HasPorts, lanes: int) -> str:
+def text(tape: HasPorts, real: Real, lanes: int) -> str:
     """Return the LLVM text of `@fast_call`, the C function, and of `@context`, the addresses it is given at loading."""
-    inputs, outputs = tape.inputs, tape.outputs
+    inputs, outputs, size = tape.inputs, tape.outputs, real.size
     lines = [f"%{name}{k} = alloca ptr" for k in range(len(outputs)) for name in ("chosen", "kept")]
     lines += [f"store ptr null, ptr %{name}{k}" for k in range(len(outputs)) for name in ("chosen", "kept")]
     lines += [f"%extents{k} = alloca [{1 + len(port.shape)} x i64]" for k, port in enumerate(outputs)]
@@ -127,7 +126,8 @@ def text(tape: HasPorts, lanes: int) -> str:
     ]
     rows = "-1"  # none has any yet
     for k, port in enumerate(inputs):
-        lines += [*fetch(f"a{k}", "ptr", "%args", k), *_plain(f"{k}", f"%a{k}", _WELL_BEHAVED), *_rows(k, port, rows)]
+        lines += [*fetch(f"a{k}", "ptr", "%args", k), *_plain(f"{k}", f"%a{k}", _WELL_BEHAVED)]
+        lines += _rows(k, port.size, size, rows)
         rows = f"%rows{k}"
     each = sum(port.size for port in (*inputs, *outputs))
     lines += [
@@ -148,20 +148,20 @@ def text(tape: HasPorts, lanes: int) -> str:
     ]
     for k, port in enumerate(outputs):
         lines += [
-            f"%bytes_o{k} = mul i64 %n, {_SIZE * port.size}",
+            f"%bytes_o{k} = mul i64 %n, {size * port.size}",
             *(f"%kept{k}_{j} = load ptr, ptr %kept{j}" for j in range(k)),
         ]
         others = [(f"%data{j}", f"%bytes{j}") for j in range(len(inputs))]
         lines += _place(k, port, others + [(f"%kept{k}_{j}", f"%bytes_o{j}") for j in range(k)])
     steps = [f"ptr %data{k}, i64 %step{k}" for k in range(len(inputs))]
-    steps += [f"ptr %at{k}, i64 {_SIZE * port.size}" for k, port in enumerate(outputs)]
+    steps += [f"ptr %at{k}, i64 {size * port.size}" for k, port in enumerate(outputs)]
     choice = [f"i64 %row{lane}" for lane in range(lanes)]
     run = f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)"
     lines += [
         "br label %run",
         "run:",
         *(line for k, port in enumerate(outputs) for line in _extents(k, port)),
-        *_made(outputs),
+        *_made(outputs, real),
         *row_choice(lanes),
         f"%is_held = icmp ule i64 %n, {max(_HELD // each, 1)}",
         "br i1 %is_held, label %locked, label %unlocked",
@@ -190,19 +190,20 @@ def _plain(mark: str, array: str, flags: int) -> list[str]:
         f"br i1 %is_array{mark}, label %look{mark}, label %general",
         f"look{mark}:",
         *(x for name in ("ndim", "descr", "flags", "shape", "data") for x in _field(array, name, f"{name}{mark}")),
-        f"%is_double{mark} = icmp eq ptr %descr{mark}, %double",
+        f"%is_kind{mark} = icmp eq ptr %descr{mark}, %kind",
         f"%behaves{mark} = and i32 %flags{mark}, {flags}",
         f"%is_plain{mark} = icmp eq i32 %behaves{mark}, {flags}",
-        f"%both{mark} = and i1 %is_double{mark}, %is_plain{mark}",
+        f"%both{mark} = and i1 %is_kind{mark}, %is_plain{mark}",
         f"br i1 %both{mark}, label %sized{mark}, label %general",
         f"sized{mark}:",
     ]
 
 
-def _rows(k: int, port: Port, before: str) -> list[str]:
+def _rows(k: int, length: int, size: int, before: str) -> list[str]:
     """Return the lines that go on if an input is a row, or a table of as many rows as the tables `before` it.
 
-    They make %rows…, the number of rows of the tables so far or −1, %step… and %bytes….
+    A row has a length, of numbers of a size. They make %rows…, the number of rows of the tables so far or −1, %step…
+    and %bytes….
     """
     return [
         f"%is_row{k} = icmp eq i32 %ndim{k}, 1",
@@ -213,7 +214,7 @@ def _rows(k: int, port: Port, before: str) -> list[str]:
         f"%more{k} = zext i1 %is_table{k} to i64",
         f"%length{k}_at = getelementptr i64, ptr %shape{k}, i64 %more{k}",
         f"%length{k} = load i64, ptr %length{k}_at",
-        f"%fits{k} = icmp eq i64 %length{k}, {port.size}",
+        f"%fits{k} = icmp eq i64 %length{k}, {length}",
         f"%first{k} = load i64, ptr %shape{k}",
         f"%own{k} = select i1 %is_table{k}, i64 %first{k}, i64 {before}",
         f"%is_same{k} = icmp eq i64 %own{k}, {before}",
@@ -223,9 +224,9 @@ def _rows(k: int, port: Port, before: str) -> list[str]:
         f"br i1 %good{k}, label %next{k}, label %general",
         f"next{k}:",
         f"%rows{k} = add i64 %own{k}, 0",
-        f"%step{k} = select i1 %is_table{k}, i64 {_SIZE * port.size}, i64 0",
+        f"%step{k} = select i1 %is_table{k}, i64 {size * length}, i64 0",
         f"%table{k} = mul i64 %first{k}, %step{k}",
-        f"%bytes{k} = select i1 %is_table{k}, i64 %table{k}, i64 {_SIZE * port.size}",
+        f"%bytes{k} = select i1 %is_table{k}, i64 %table{k}, i64 {size * length}",
     ]
 
 
@@ -311,7 +312,7 @@ def _items(ports: Sequence[Port]) -> list[str]:
     ]
 
 
-def _made(ports: Sequence[Port]) -> list[str]:
+def _made(ports: Sequence[Port], real: Real) -> list[str]:
     """Return the lines that make %result of the given places, and of new arrays where there are none.
 
     Several results are in a tuple, which owns each from its making on.
@@ -329,7 +330,7 @@ def _made(ports: Sequence[Port]) -> list[str]:
             f"%is_new{k} = icmp eq ptr %old{k}, null",
             f"br i1 %is_new{k}, label %new{k}, label %held{k}",
             f"new{k}:",
-            f"%size{k} = mul i64 %n, {_SIZE * port.size}",
+            f"%size{k} = mul i64 %n, {real.size * port.size}",
             f"%is_large{k} = icmp uge i64 %size{k}, {memory.LARGE}",
             f"%is_lent{k} = and i1 %is_large{k}, %is_batch",
             f"br i1 %is_lent{k}, label %lend{k}, label %fresh_own{k}",
@@ -340,7 +341,7 @@ def _made(ports: Sequence[Port]) -> list[str]:
             f"call void %release(ptr %number{k})",
             f"br label %made{k}",
             f"fresh_own{k}:",
-            f"%owned{k} = call ptr %new({_new(k)})",
+            f"%owned{k} = call ptr %new({_new(k, real)})",
             f"br label %made{k}",
             f"made{k}:",
             f"%fresh{k} = phi ptr [ %lent{k}, %lend{k} ], [ %owned{k}, %fresh_own{k} ]",
@@ -359,8 +360,8 @@ def _made(ports: Sequence[Port]) -> list[str]:
     return lines
 
 
-def _new(k: int) -> str:
-    kind = np.dtype(float).num
+def _new(k: int, real: Real) -> str:
+    kind = _kind(real).num
     return f"ptr %array, i32 %ndim_n{k}, ptr %shape_n{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
 
 
@@ -370,27 +371,32 @@ def _field(array: str, field: str, name: str) -> list[str]:
     return fetch(name, kind, array, offset, "i8")
 
 
-def builtin(name: str, places: tuple[int, int], outputs: Sequence[Port], general: Any) -> Any:
+def builtin(name: str, real: Real, places: tuple[int, int], outputs: Sequence[Port], general: Any) -> Any:
     """Return a builtin around `@fast_call`."""
     function, context = places
     about = b"Plain arrays the short way, others the general."
     definition = _Definition(name.encode(), function, _FASTCALL, about)
-    (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses())
+    (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses(real))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    lenders = (functools.partial(_lent, port.shape) for port in outputs)
+    lenders = (functools.partial(_lent, port.shape, _kind(real)) for port in outputs)
     # self holds the definition, which a builtin reads once more while it is destroyed
     return make(ctypes.addressof(definition), (general, *lenders, definition), None)
 
 
-def _lent(shape: tuple[int, ...], rows: int) -> Any:
-    return memory.empty((rows, *shape), np.float64)
+def _lent(shape: tuple[int, ...], kind: Any, rows: int) -> Any:
+    return memory.empty((rows, *shape), kind)
+
+
+def _kind(real: Real) -> Any:
+    """Return NumPy's type of numbers."""
+    return np.dtype(f"f{real.size}")
 
 
 @functools.cache
-def _addresses() -> tuple[int | None, ...]:
+def _addresses(real: Real) -> tuple[int | None, ...]:
     """Return the addresses of :data:`CONTEXT`."""
     table = c_functions("numpy._core.multiarray", "_ARRAY_API")
     functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS.values())
-    double, cell = id(np.dtype(np.float64)), ctypes.addressof(pool.cell)
-    return table[_ARRAY_TYPE], double, table[_NEW], *functions, id(tuple), id(None), cell
+    kind, cell = id(_kind(real)), ctypes.addressof(pool.cell)
+    return table[_ARRAY_TYPE], kind, table[_NEW], *functions, id(tuple), id(None), cell

@@ -6,6 +6,7 @@ If the cache holds code under a spec's text, neither tracing nor compiling takes
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import time
 from collections.abc import Sequence
@@ -45,7 +46,7 @@ class Kernel:
     def __init__(self, spec: ProgramSpec, target: Target | None = None) -> None:
         self.spec, self._target = spec, target or host()
         self._tape: Tape | Rolled | None = None
-        self._engines: list[Any] = []
+        self._engines: dict[Real, Any] = {}
         self._failure: BaseException | None = None
         self._core = [len(port.shape) for port in spec.inputs]
         least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
@@ -150,19 +151,28 @@ class Kernel:
         """Return the address of the loop for a scalar type, from the cache or freshly compiled."""
         spec, target = self.spec, self._target
         engine = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(self.tape, real, target))
-        self._engines.append(engine)
+        self._engines[real] = engine
         return int(engine.get_function_address("loop"))
 
     def fast_call(self, general: Any) -> Any:
-        """Return a callable that takes plain float64 arrays the short way and passes all else to `general`.
+        """Return a callable that takes plain arrays the short way and passes all else to `general`.
 
         `general` is what a call means; the short way only spares it. The callable keeps it, and through it this kernel.
+        Single precision has a short way once it is compiled.
         """
-        if not (fast_call.available() and has_fast_call(self.spec, DOUBLE)):
+        if not (fast_call.available() and has_fast_call(self.spec)):
             return general
-        engine = self._engines[0]
+        single = functools.cache(lambda: self._builtin(SINGLE, general))
+
+        def other(*arguments: Any) -> Any:
+            return (single() if SINGLE in self._engines else general)(*arguments)
+
+        return self._builtin(DOUBLE, other)
+
+    def _builtin(self, real: Real, general: Any) -> Any:
+        engine = self._engines[real]
         places = (int(engine.get_function_address("fast_call")), int(engine.get_global_value_address("context")))
-        return fast_call.builtin(self.spec.name, places, self.spec.outputs, general)
+        return fast_call.builtin(self.spec.name, real, places, self.spec.outputs, general)
 
     def _compile_single(self, *arguments: int) -> None:
         """Stand in for the single-precision loop on its first call: compile it, take its place, run it.
