@@ -361,7 +361,7 @@ def _made(ports: Sequence[Port], real: Real) -> list[str]:
 
 
 def _new(k: int, real: Real) -> str:
-    kind = _kind(real).num
+    kind = np.dtype(real.code).num
     return f"ptr %array, i32 %ndim_n{k}, ptr %shape_n{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
 
 
@@ -379,7 +379,7 @@ def builtin(name: str, real: Real, places: tuple[int, int], outputs: Sequence[Po
     (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses(real))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    lenders = (functools.partial(_lent, port.shape, _kind(real)) for port in outputs)
+    lenders = (functools.partial(_lent, port.shape, np.dtype(real.code)) for port in outputs)
     # self holds the definition, which a builtin reads once more while it is destroyed
     return make(ctypes.addressof(definition), (general, *lenders, definition), None)
 
@@ -388,15 +388,11 @@ def _lent(shape: tuple[int, ...], kind: Any, rows: int) -> Any:
     return memory.empty((rows, *shape), kind)
 
 
-def _kind(real: Real) -> Any:
-    """Return NumPy's type of numbers."""
-    return np.dtype(f"f{real.size}")
-
 
 @functools.cache
 def _addresses(real: Real) -> tuple[int | None, ...]:
     """Return the addresses of :data:`CONTEXT`."""
     table = c_functions("numpy._core.multiarray", "_ARRAY_API")
     functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS.values())
-    kind, cell = id(_kind(real)), ctypes.addressof(pool.cell)
+    kind, cell = id(np.dtype(real.code)), ctypes.addressof(pool.cell)
     return table[_ARRAY_TYPE], kind, table[_NEW], *functions, id(tuple), id(None), cell
