@@ -388,7 +388,6 @@ def _lent(shape: tuple[int, ...], kind: Any, rows: int) -> Any:
     return memory.empty((rows, *shape), kind)
 
 
-
 @functools.cache
 def _addresses(real: Real) -> tuple[int | None, ...]:
     """Return the addresses of :data:`CONTEXT`."""
