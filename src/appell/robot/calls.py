@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -97,12 +97,13 @@ def of_program(kind: Kind, key: Key) -> Call:
     if not guards:
         return short
 
-    def judged(arguments: tuple[Any, ...], found: tuple[Any, ...]) -> list[Any]:
-        """Return the results, those of bad samples as the kind of robot recovers them."""
-        results = list(found[:n_results])
-        for guard, values in zip(guards, found[n_results:], strict=True):
-            if not guard.passes(values):
-                results = kind.recovered(key, guard.name, Failure(arguments, results, values, compiled))
+    def judged(arguments: tuple[Any, ...], found: Sequence[Any]) -> Sequence[Any]:
+        """Return the results, those of bad samples as the kind of robot recovers them; guards may follow them."""
+        results = found
+        for k, guard in enumerate(guards, start=n_results):
+            if not guard.passes(found[k]):
+                failure = Failure(arguments, list(results[:n_results]), found[k], compiled)
+                results = kind.recovered(key, guard.name, failure)
         return results
 
     def into(arguments: tuple[Any, ...], out: Any) -> Any:
@@ -110,25 +111,14 @@ def of_program(kind: Kind, key: Key) -> Call:
         places = out if isinstance(out, tuple) else (out,)
         if keeps_out or isinstance(out, tuple) is not (n_results > 1) or len(places) != n_results:
             check(arguments, out)
-            return write_out(judged(arguments, short(*arguments)), out)
+            return write_out(list(judged(arguments, short(*arguments))[:n_results]), out)
         results = judged(arguments, short(*arguments, (*places, *nothing)))
-        return out if all(map(operator.is_, results, places)) else write_out(results, out)
-
-    if len(guards) == 1 and n_results == 1:  # the common case, kept short
-        passes = guards[0].passes
-
-        def checked_one(*arguments: Any) -> Any:
-            if len(arguments) > count:
-                return into(arguments[:count], arguments[count])
-            found = short(*arguments)
-            return found[0] if passes(found[1]) else judged(arguments, found)[0]
-
-        return checked_one
+        return out if all(map(operator.is_, places, results)) else write_out(list(results[:n_results]), out)
 
     def checked(*arguments: Any) -> Any:
         if len(arguments) > count:
             return into(arguments[:count], arguments[count])
         results = judged(arguments, short(*arguments))
-        return results[0] if n_results == 1 else tuple(results)
+        return results[0] if n_results == 1 else tuple(results[:n_results])
 
     return checked
