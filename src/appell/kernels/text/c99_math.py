@@ -58,7 +58,8 @@ def sines_cosines_text(real: str, literal: Literal, large: str) -> str:
     """Return the C of ``sines_cosines(count, x, s, c)``: sines and cosines of many angles.
 
     Its main loop has no branches and compares no numbers, or gcc would not vectorise it. `large` are the statements for
-    an angle ``x[i]`` that is not reduced by parts of π/2.
+    an angle ``x[i]`` that is not reduced by parts of π/2; clang would vectorise them too, for all angles, if their loop
+    always ran.
     """
     largest, parts = PARTS[real]
     tables, zero, one, half = TABLES[real], literal(0.0), literal(1.0), literal(0.5)
@@ -69,8 +70,11 @@ def sines_cosines_text(real: str, literal: Literal, large: str) -> str:
     return f"""/* Sines and cosines of many angles; compilers can vectorise the second loop. */
 static void sines_cosines(const int count, const {real} *restrict x, {real} *restrict s, {real} *restrict c)
 {{
+    int n_large = 0;
     for (int i = 0; i < count; i++) {{
-        s[i] = ({is_fast}) ? x[i] : {zero};
+        const int is_fast = {is_fast};
+        s[i] = is_fast ? x[i] : {zero};
+        n_large += !is_fast;
     }}
     for (int i = 0; i < count; i++) {{
         {real} r = s[i];
@@ -85,9 +89,10 @@ static void sines_cosines(const int count, const {real} *restrict x, {real} *res
         s[i] = (k & 2) ? -first : first;
         c[i] = ((k + 1) & 2) ? -second : second;
     }}
-    for (int i = 0; i < count; i++) {{
+    for (int i = 0; n_large > 0 && i < count; i++) {{
         if (!({is_fast})) {{
             {large}
+            n_large--;
         }}
     }}
 }}"""
