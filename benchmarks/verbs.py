@@ -65,13 +65,23 @@ CALLS, SOME, CHECKED = 40, 512, 16
 """Calls of the wheel in a turn, samples of C and C++, samples that are compared with Pinocchio."""
 
 
-def timed(call: Callable[[], Any], threads: Callable[[int], int] | None = None, count: int = 1) -> float:
-    """Return the seconds of a call, with one thread or as many as given."""
-    if threads is not None:
-        threads(count)
+def seconds(call: Callable[[], Any]) -> float:
+    """Return how long a call takes."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
+
+
+def timed(call: Callable[[], Any], threads: Callable[[int], int] | None = None, count: int = 1) -> float:
+    """Return the seconds of a call, with one thread or as many as given, when its arrays and code are in the caches.
+
+    Without the call before it, whoever comes first in a turn would load what the next one finds there, and calls on
+    single samples, as the wheel's, would take up to 1.7 times as long.
+    """
+    if threads is not None:
+        threads(count)
+    call()
+    return seconds(call)
 
 
 def pinocchio_results(model: Any, data: Any, verb: str, state: Sequence[Any]) -> list[Any]:
@@ -218,7 +228,7 @@ def measured(name: str, verb: str, options: argparse.Namespace, appell: Any) -> 
     motion |= {x: rng.normal(size=(batch, n)) for x, n in (("v", robot.nv), ("a", robot.nv), ("tau", robot.nu))}
     given = [motion[port.name] for port in robot.verbs[verb].ports(robot.facts.sizes)[0]]
     narrow, call = [x.astype(np.float32) for x in given], getattr(robot, verb)
-    cold, cached = (timed(partial(one.kernel, verb)) for one in (robot, again))
+    cold, cached = (seconds(partial(one.kernel, verb)) for one in (robot, again))
     out, small = call(*given), call(*narrow)
     plain, into = partial(call, *given), partial(call, *given, out=out)
     one, two = partial(timed, threads=appell.threads), partial(timed, threads=appell.threads, count=2)
