@@ -88,10 +88,14 @@ class Engine:
 
     @functools.cached_property
     def deaths(self) -> tuple[type[BaseException], ...]:
-        """Return the exceptions of workers that died."""
+        """Return the exceptions of workers that died.
+
+        Of a worker that dies while its result is on the way, Dask's executor takes the result for an exception, and
+        raises a ValueError. Errors of cases are among the outcomes.
+        """
         if self._client is None:
             return (BrokenExecutor,)
-        return (BrokenExecutor, extra("distributed", "engine='dask' needs").KilledWorker)
+        return (BrokenExecutor, extra("distributed", "engine='dask' needs").KilledWorker, ValueError)
 
 
 def _is_cluster(engine: Any) -> bool:
