@@ -1,6 +1,6 @@
 """The path from arguments to results: kernel, guards, results, errors.
 
-A call is prepared once per program. A few float64 samples take the fast path of
+A call is prepared once per program. Plain arrays take the fast path of
 :mod:`appell.kernels.runtime.fast_call`; other calls use the kernel's ufunc. Values of guards are checked afterwards.
 """
 
