@@ -1,7 +1,9 @@
 """Singular mass matrices: samples near one are recomputed in double precision, or reported by a warning.
 
-The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: the response of M to one force on all joints. The error of
-accelerations is then computed from M itself: with D its diagonal, the rounding error times |row of M⁻¹ D^½| √(tr M).
+The guard of M (:data:`appell.robot.verbs.MASS`) is a probe: the response of M to one force on all joints, from which a
+bound of the rounding error follows. Long chains can be a million times more accurate than that bound, so samples beyond
+it are judged by the error itself (:func:`errors`). Where that is small, samples of the robot with probes up to a few
+times as large are not looked at again.
 """
 
 from __future__ import annotations
@@ -9,15 +11,16 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from appell.errors import AppellWarning
 from appell.model.build import listed
-from appell.robot.calls import Call, prepared
-from appell.robot.guards import ACCURACY, ACCURACY_SINGLE, GUARDS
+from appell.robot import compile
+from appell.robot.calls import Call, kernel, prepared
+from appell.robot.guards import ACCURACY, ACCURACY_SINGLE, GUARDS, PROBED
 from appell.robot.kind import Failure, Key, Kind
 from appell.robot.massless import SINGULAR, massless, scaled
 from appell.robot.verbs import MASS
@@ -28,17 +31,19 @@ LOST = 1e-2
 LOOSE = 1e6
 """Condition number of closed loops beyond which the guard of their pivots takes over."""
 LOOKED_AT = 4096
-"""Number of rows of mass matrices that are checked, worst by the probe first."""
+"""Number of velocities of samples that are checked, worst by the probe first."""
+FACTORS = (3.0, 5.0, 7.0)
+"""Factors of inertias and forces, by which rounding differs; each has its own forces."""
+TRUST = 4.0
+"""Values of the probe, relative to the largest for which the error was far below the limit, that need no look."""
 
 
 class Samples(NamedTuple):
-    """Suspicious samples: q (n, nq), π if given, values of the probe (n,), their indices in a batch."""
+    """Suspicious samples: q (n, nq), π if given, values of the probe (n,), NaN where it is unknown."""
 
     q: Array
     parameters: tuple[Array, ...]
     norms: Array
-    places: Array
-    shape: tuple[int, ...]
 
 
 def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
@@ -47,6 +52,12 @@ def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
     Where float64 is not enough either, warn with the joints that make M singular.
     """
     values = call.values[..., 0]
+    if (
+        values.dtype == np.float64
+        and not key.is_parametric
+        and float(values.max()) <= _known(kind, _solver(kind, key)).trusted
+    ):
+        return call.results
     shape, is_single, limit = values.shape, values.dtype == np.float32, GUARDS[MASS].bound(values)
     flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in map(np.asarray, call.arguments)]
     norms = values.reshape(-1)
@@ -64,47 +75,66 @@ def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
     left = ~(norms <= GUARDS[MASS].high)
     if left.any():
         parameters = (given[-1][left],) if key.is_parametric else ()
-        samples = Samples(given[0][left], parameters, norms[left], bad[left], shape)
-        warn(kind, samples)
+        warn(kind, Samples(given[0][left], parameters, norms[left]), _solver(kind, key))
     return results
 
 
-def warn(kind: Kind, samples: Samples, *, is_single: bool = False) -> None:
-    """Warn of the worst of some samples, if its mass matrix is singular or nearly so."""
+def warn(kind: Kind, samples: Samples, formulation: str | None = None, *, is_single: bool = False) -> None:
+    """Warn if accelerations of some samples are wrong, with one text per robot and cause, whatever the samples."""
     names = kind.facts.independent
     order = np.argsort(-np.nan_to_num(samples.norms, nan=np.inf))[: max(1, LOOKED_AT // len(names))]
     order = order[kind.condition(samples.q[order]) < LOOSE]
     if not len(order):
         return
-    mass = _mass_matrix(kind, bool(samples.parameters))(samples.q[order], *(x[order] for x in samples.parameters))
-    error = float(np.finfo(np.float32 if is_single else np.float64).eps) * _norms(mass)
-    worst, count = int(np.argmax(error)), np.count_nonzero(error >= (ACCURACY_SINGLE if is_single else ACCURACY))
-    if not count:
+    q, norms, parameters = samples.q[order], samples.norms[order], tuple(x[order] for x in samples.parameters)
+    accuracy = ACCURACY_SINGLE if is_single else ACCURACY
+    error = errors(kind, q, parameters, formulation)
+    if is_single:
+        error = error * (np.finfo(np.float32).eps / np.finfo(np.float64).eps)
+    worst, known = int(np.argmax(error)), _known(kind, formulation)
+    if error[worst] < accuracy:
+        if error[worst] < PROBED * ACCURACY and np.isfinite(norms).all() and not (is_single or parameters):
+            known.trusted = max(known.trusted, TRUST * float(norms.max()))
         return
-    place = tuple(map(int, np.unravel_index(samples.places[order[worst]], samples.shape))) if samples.shape else ()
-    where = f" at sample {place}" if place else ""
-    if count > 1:
-        where = f" at {'at least ' if len(order) < len(samples.q) else ''}{count} samples, the worst of them {place}"
-    warnings.warn(
-        f"robot '{kind.model.name}': {_sentence(names, mass[worst], error[worst], where)}; give their links mass or "
-        f"the joints rotor inertia (armature){', or fix the base' if names[0].startswith('root[') else ''}"
-        f"{', or use float64' if is_single else ''}",
-        AppellWarning,
-        stacklevel=_depth(),
-    )
+    cause = (bool(error[worst] >= LOST), is_single)
+    text = None if parameters else known.texts.get(cause)
+    if text is None:
+        mass = _mass_matrix(kind, bool(parameters))(q[worst], *(x[worst] for x in parameters))
+        text = (
+            f"robot '{kind.model.name}': {_sentence(names, mass, accuracy, is_lost=cause[0])}; give their links mass "
+            f"or the joints rotor inertia (armature){', or fix the base' if names[0].startswith('root[') else ''}"
+            f"{', or use float64' if is_single else ''}"
+        )
+        if not parameters:
+            known.texts[cause] = text
+    warnings.warn(text, AppellWarning, stacklevel=_depth())
 
 
-def _norms(mass: Array) -> Array:
-    """Return the largest |row of M⁻¹ D^½| √(tr M) of mass matrices (n, nv, nv); infinity of singular ones."""
-    size, unit = np.sqrt(np.abs(np.diagonal(mass, axis1=-2, axis2=-1))), scaled(mass)
-    result = np.full(len(mass), np.inf)
-    for k in np.flatnonzero(np.isfinite(unit).all(axis=(-2, -1))):
-        try:
-            rows = np.linalg.norm(np.linalg.inv(unit[k]), axis=-1) / size[k]
-        except np.linalg.LinAlgError:
-            continue
-        result[k] = rows.max() * np.linalg.norm(size[k])
-    return result
+def errors(kind: Kind, q: Array, parameters: tuple[Array, ...] = (), formulation: str | None = None) -> Array:
+    """Return the relative rounding errors of accelerations at configurations (n, nq): the largest of all velocities.
+
+    The robot at rest is pushed at all joints, twice: as it is, and with inertias, springs and pushes times a factor,
+    in a configuration that differs by rounding. Exact accelerations would be the same. The factors have so few bits
+    that no push is rounded: errors of forces are not those of forward dynamics.
+    """
+    key = Key("forward_dynamics_loaded", formulation=formulation, is_parametric=bool(parameters))
+    sizes, own = kind.facts.sizes, parameters[0] if parameters else np.array(kind.facts.parameters)
+    rng, factors = np.random.default_rng(2018), np.array(FACTORS)[:, None, None]
+    pushes = _sides(rng, sizes["v"]) * rng.integers(8, 16, (len(FACTORS), 1, sizes["v"]))
+    near = q + 4.0 * np.finfo(np.float64).eps * (1.0 + np.abs(q)) * _sides(rng, q.shape[-1])
+    v, tau = np.zeros(sizes["v"]), np.zeros(sizes["u"])
+    with np.errstate(all="ignore"):
+        plain = _unjudged(kind, key)(q, v, tau, pushes, *parameters)
+        scaled_up = _unjudged(kind, key._replace(is_parametric=True))(near, v, tau, factors * pushes, factors * own)
+        difference = np.abs(plain - scaled_up).max(axis=0)
+        relative = difference / np.abs(plain).max(axis=0)
+    relative[difference == 0.0] = 0.0
+    return np.asarray(np.nan_to_num(relative, nan=np.inf).max(axis=-1, initial=0.0))
+
+
+def _sides(rng: np.random.Generator, count: int) -> Array:
+    """Return a sign per factor and joint."""
+    return rng.choice([-1.0, 1.0], (len(FACTORS), 1, count))
 
 
 def _depth() -> int:
@@ -115,21 +145,48 @@ def _depth() -> int:
     return depth
 
 
-def _sentence(names: Sequence[str], mass: Array, error: float, where: str) -> str:
+def _sentence(names: Sequence[str], mass: Array, accuracy: float, *, is_lost: bool) -> str:
     if not np.isfinite(mass).all():
-        return f"mass matrix that is not finite{where}, of joints {listed(names)}"
+        return f"mass matrix that is not finite, of joints {listed(names)}"
     least = np.abs(np.linalg.eigvalsh(scaled(mass))).min() if np.diagonal(mass).all() else 0.0
     alone, together = massless(names, mass, max(SINGULAR, 2.0 * least))
     joints = listed(alone or together)
     how = "move no inertia" if alone else "can move together and then move almost no inertia"
-    if error >= LOST:
-        return f"singular mass matrix{where}: the joints {joints} {how}, and accelerations are meaningless"
-    # a power of ten, so that a simulation does not warn at every step
-    size = 10.0 ** np.ceil(np.log10(error))
+    if is_lost:
+        return f"singular mass matrix: the joints {joints} {how}, and accelerations are meaningless"
     return (
-        f"nearly singular mass matrix{where}: accelerations have a relative error of about {size:.0e}, since the "
-        f"joints {joints} {how}"
+        f"nearly singular mass matrix: accelerations have a relative error of more than {accuracy:g}, since the joints "
+        f"{joints} {how}"
     )
+
+
+class _Known:
+    """What is known of a robot and a formulation: up to which value of the probe samples are right; the warnings."""
+
+    def __init__(self) -> None:
+        self.trusted = 0.0
+        self.texts: dict[tuple[bool, bool], str] = {}
+
+
+@functools.lru_cache(maxsize=64)
+def _known(kind: Kind, formulation: str | None) -> _Known:
+    return _Known()
+
+
+@functools.lru_cache(maxsize=64)
+def _solver(kind: Kind, key: Key) -> str | None:
+    """Return the formulation of forward dynamics that solves for a verb's accelerations, None for the default one."""
+    name = key.formulation or compile.choice(kind, key).formulation
+    is_other = name != compile.choice(kind, Key("forward_dynamics")).formulation
+    return name if is_other and name in kind.formulations("forward_dynamics") else None
+
+
+@functools.lru_cache(maxsize=64)
+def _unjudged(kind: Kind, key: Key) -> Callable[..., Array]:
+    """Return a program's first result, whatever its guards."""
+    program = compile.program(kind, key)
+    made = kernel(program.spec)
+    return lambda *arguments: np.asarray(made(*arguments)[0] if program.guards else made(*arguments))
 
 
 @functools.lru_cache(maxsize=64)

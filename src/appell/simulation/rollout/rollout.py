@@ -264,7 +264,7 @@ def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> No
     states = np.concatenate([q[some, 0], q[some, -1]]).astype(float)
     rows, states = rows[is_good := np.isfinite(states).all(axis=-1)], states[is_good]
     own = () if parameters is None else (np.broadcast_to(parameters, (len(q), parameters.shape[-1]))[rows],)
-    samples = Samples(states, own, np.ones(len(rows)), rows, (len(q),))
+    samples = Samples(states, own, np.full(len(rows), np.nan))
     warn(robot.kind, samples, is_single=key.is_single)
 
 
