@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from appell import display
 from appell.reports.verdict import Verdict
+from appell.syntax import html_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -162,13 +162,13 @@ class Table:
             for k, column in enumerate(self.columns)
         ]
         cells = zip(self.columns, styles, strict=True)
-        head = "".join(f"<th{_class(style)}>{html.escape(column)}</th>" for column, style in cells)
+        head = "".join(f"<th{_class(style)}>{html_text(column)}</th>" for column, style in cells)
         body = "\n".join(f"<tr>{''.join(map(_td, row, styles))}</tr>" for row in self.rows)
         notes = "".join(map(_remark, self.remarks))
         place = f' id="{anchor}"' if anchor else ""
         rows = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
         return (
-            f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
+            f"<section{place}>\n<h{level}>{html_text(self.title)}</h{level}>\n"
             f'<div class="wide"><table{_class("summary" * self.is_summary)}>\n{rows}\n</table></div>\n'
             f"{notes}</section>\n"
         )
@@ -227,7 +227,7 @@ class Code(str):
 
 def _remark(text: str) -> str:
     is_rule = text.startswith(("Rule: ", "No verdict: "))
-    return f'<p class="note{" rule" if is_rule else ""}">{html.escape(text)}</p>\n'
+    return f'<p class="note{" rule" if is_rule else ""}">{html_text(text)}</p>\n'
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -236,7 +236,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def _td(cell: Cell, style: str) -> str:
     """Return a cell in the style of its column; calls, links and verdicts have their own style."""
-    shown = html.escape(text(cell))
+    shown = html_text(text(cell))
     if isinstance(cell, Link):
         return f'<td{_class("link")}><a href="#{cell.anchor}">{shown}</a></td>'
     if isinstance(cell, Code):
