@@ -149,6 +149,15 @@ def latex_name(text: str) -> str:
     return visible(text).translate(LATEX)
 
 
+def markdown_cell(text: str) -> str:
+    r"""Return text of a cell of a Markdown table.
+
+    >>> print(markdown_cell("a|b <c>"))
+    a\|b &lt;c>
+    """
+    return visible(text).replace("|", "\\|").replace("<", "&lt;")
+
+
 def markdown_code(text: str) -> str:
     """Return text as inline code of Markdown, on one line.
 

@@ -22,10 +22,13 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 import appell
+from appell.cli import app
 from appell.errors import AppellError, AppellWarning
 from appell.model.model import Spring
+from appell.results import plots
 from appell.results.player import content
 from appell.results.plots import energies
 from appell.robot import ros2
@@ -337,6 +340,53 @@ def test_pages_have_no_element_of_a_name(tmp_path, monkeypatch):
         assert [Tags(text).tags for text in pages(name, run, tmp_path)] == plain
 
     assert faults(check) == {}
+
+
+# Figures
+
+
+def test_figures_show_any_name(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    run = appell.simulate(arm("a"), [0.0], [0.0], 0.01)
+    known = energies(run)
+    monkeypatch.setattr(plots, "energies", lambda run: known)  # which are compiled natively
+    robot = arm("$\\frac$ [b](c) \ud800\x1b")
+    named = replace(run, robot=robot, robot_name=robot.name, joint_names=tuple(robot.joint_names))
+    drawn = named.plot(tmp_path / "run.png")
+    (legend,) = drawn.legends
+    assert [text.get_text() for text in legend.texts] == [r"\$\frac\$ [b](c) \ud800\x1b"]
+
+
+def test_a_joint_with_brackets_has_its_own_places():
+    assert arm("a[0]").places("v") == arm("a[0]").places("q") == {"a[0]": [0]}
+    assert arm("a[b").places("tau") == {"a[b": [0]}
+    assert appell.load("two-link", floating=True).places("v")["root"] == [0, 1, 2, 3, 4, 5]
+
+
+# The terminal
+
+
+@pytest.mark.parametrize("name", ["\x1b]0;title\x07", "a\x1b[2K\rb", "a\u202eb", "a\nb"])
+def test_commands_print_names_without_control_characters(name, tmp_path):
+    file = arm(name).save(tmp_path / "arm.toml")
+    for words in (["info"], ["ops"], ["id", "-q", "0.1"], ["id", "-q", "0.1,0.2"]):
+        result = CliRunner().invoke(app, [words[0], str(file), *words[1:]])
+        assert result.exit_code == (2 if "0.1,0.2" in words else 0)
+        assert all(line.isprintable() for line in result.output.split("\n"))
+
+
+@pytest.mark.parametrize("name", ["a,b", "a;b", '"', "a\nb", " a", "a b"])
+def test_samples_are_read_back_whatever_joints_are_called(name, tmp_path):
+    file = arm(name).save(tmp_path / "arm.toml")
+    runner, first, second = CliRunner(), tmp_path / "first.csv", tmp_path / "second.csv"
+    given = tmp_path / "given.csv"
+    given.write_text("q1,v1,a1\n0.1,0.2,0.3\n0.4,0.5,0.6\n")
+    for source, result in ((given, first), (first, second)):
+        done = runner.invoke(
+            app, ["fd" if source == first else "id", str(file), "--in", str(source), "--out", str(result)]
+        )
+        assert done.exit_code == 0, done.output
+    assert len(first.read_text().splitlines()) == 3
 
 
 # Messages

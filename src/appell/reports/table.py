@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from appell import display
+from appell.errors import visible
 from appell.reports.verdict import Verdict
-from appell.syntax import html_text
+from appell.syntax import html_text, markdown_cell
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -97,7 +98,7 @@ class Table:
         parts = ((wrapped(self.title, width), "bold"), (body, ""), (notes, "dim"))
         lines: list[tuple[str, str]] = []
         for part, style in parts:
-            lines += [("", "")] * bool(part and lines) + [(line, style) for line in part]
+            lines += [("", "")] * bool(part and lines) + [(visible(line), style) for line in part]
         return lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -231,7 +232,7 @@ def _remark(text: str) -> str:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
+    return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 
 
 def _td(cell: Cell, style: str) -> str:
