@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.errors import InputError
+from appell.errors import InputError, visible
 from appell.read.files import write_together
 from appell.robot.ros2_text import CMAKE, PACKAGE, PARAMETERS, PLUGIN, README, SOLVER
 from appell.spatial.scalar import Array
@@ -30,11 +30,11 @@ NAME = re.compile(r"[a-z](_?[a-z0-9])+")
 """Names of packages: REP 144."""
 FILES: dict[str, tuple[str, Callable[[str], str]]] = {
     "package.xml": (PACKAGE, xml_text),
-    "CMakeLists.txt": (CMAKE, c_comment),
+    "CMakeLists.txt": (CMAKE, visible),
     "plugin.xml": (PLUGIN, xml_text),
     "README.md": (README, markdown_code),
     "src/solver.cpp": (SOLVER, c_comment),
-    "config/solver.yaml": (PARAMETERS, quoted),
+    "config/solver.yaml": (PARAMETERS, visible),
 }
 """The texts of the files, and the syntax of the robot's name in each."""
 
