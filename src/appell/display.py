@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import islice
 from typing import Any
+
+from appell.syntax import html_text
 
 MOST_ROWS = 200
 """Rows of a table that a notebook shows; the last line gives the number of the others."""
@@ -33,11 +34,11 @@ def element(name: str, *children: object, **attributes: object) -> Html:
     '<a href="&quot;quoted&quot;">x &lt; y</a>'
     """
     given = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{html_text(str(value))}"')
         for key, value in attributes.items()
         if value is not False and value is not None
     )
-    inside = "".join(child if isinstance(child, Html) else escape(str(child), quote=False) for child in children)
+    inside = "".join(child if isinstance(child, Html) else html_text(str(child)) for child in children)
     return Html(f"<{name}{given}>{inside}</{name}>")
 
 

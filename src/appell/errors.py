@@ -7,16 +7,31 @@ any other type that leaves the package is a bug of appell.
 from __future__ import annotations
 
 LONGEST = 2000
-"""Largest length of a message about a file; longer ones are cut in the middle: damaged files may contain long names."""
+"""Largest length of a message; longer ones are cut in the middle: damaged files may contain long names."""
 
 
-def _cut(message: str) -> str:
-    half = LONGEST // 2
-    return message if len(message) <= LONGEST else f"{message[:half]} … {message[-half:]}"
+def visible(text: str) -> str:
+    r"""Return text on one line: line breaks and other characters that are not printable as escapes.
+
+    >>> print(visible("first\nsecond"))
+    first\nsecond
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _shown(message: object) -> str:
+    """Return a message on one line and of a bounded length, whatever names it contains."""
+    half, text = LONGEST // 2, visible(str(message))
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 class AppellError(Exception):
     """The base class of all errors of appell."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_shown(message))
 
 
 class ModelError(AppellError):
@@ -28,7 +43,7 @@ class ReadError(ModelError):
 
     def __init__(self, message: str, source: str = "", line: int | None = None) -> None:
         where = f"{source}:{line}: " if source and line else f"{source}: " if source else ""
-        super().__init__(where + _cut(message))
+        super().__init__(where + message)
         self.source, self.line = source, line
 
 
@@ -50,3 +65,6 @@ class CompileError(AppellError):
 
 class AppellWarning(UserWarning):
     """Unusual input that appell accepts; the message states what was assumed."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_shown(message))

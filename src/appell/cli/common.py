@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from appell.cli import terminal
-from appell.errors import AppellWarning, InputError
+from appell.errors import AppellWarning, InputError, visible
 from appell.kernels.runtime import progress
 from appell.logs.text import is_number
 from appell.loops.load import catalogue, load
@@ -193,7 +193,13 @@ def show_lines(lines: Iterable[Any]) -> None:
     """Print lines that fit, and tables, on stdout."""
     console = _Screen(highlight=False, width=terminal.width())
     for line in lines:
-        console.print(line, markup=False, no_wrap=isinstance(line, str), overflow="ignore", crop=False)
+        console.print(
+            visible(line) if isinstance(line, str) else line,
+            markup=False,
+            no_wrap=isinstance(line, str),
+            overflow="ignore",
+            crop=False,
+        )
 
 
 def show_json(value: Any) -> None:

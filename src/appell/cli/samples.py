@@ -139,11 +139,15 @@ def _places(path: Path, header: Sequence[str], robot: Robot) -> dict[str, Any]:
     return places
 
 
+def _names(kind: str, joints: Sequence[str]) -> list[str]:
+    """Return the names of columns: by joint, or by number where a name would break the header."""
+    if any(not name.isprintable() or name != name.strip() or set(name) & set(',;"') for name in joints):
+        return [f"{kind}{k + 1}" for k in range(len(joints))]
+    return [f"{kind}.{name}" for name in joints]
+
+
 def _csv(arrays: dict[str, Array], robot: Robot) -> str:
-    names = [
-        [kind] if kind == TIME else [f"{kind}.{name}" for name in labels(robot, kind, x.shape[-1])]
-        for kind, x in arrays.items()
-    ]
+    names = [[kind] if kind == TIME else _names(kind, labels(robot, kind, x.shape[-1])) for kind, x in arrays.items()]
     rows = np.column_stack(list(arrays.values())).tolist()
     lines = [",".join(name for group in names for name in group), *(",".join(map(repr, row)) for row in rows)]
     return "\n".join(lines) + "\n"

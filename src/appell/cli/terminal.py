@@ -12,6 +12,7 @@ import unicodedata
 
 import typer
 
+from appell.errors import visible
 from appell.reports.layout import wrapped
 
 HANDLER = "appell.spelled"
@@ -54,7 +55,8 @@ def _columns() -> int | None:
 
 def say(text: str) -> None:
     """Print a message on stderr: one line, on a terminal broken at spaces."""
-    lines = wrapped(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [text]
+    shown = visible(text)
+    lines = wrapped(shown, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [shown]
     typer.echo("\n".join(lines), err=True)
 
 

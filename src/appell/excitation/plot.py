@@ -8,6 +8,7 @@ import numpy as np
 
 from appell.identification.basis import Array
 from appell.results.style import COLOURS, figure, matplotlib
+from appell.syntax import plot_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +44,8 @@ def picture(motion: Excitation) -> Figure:
         Line2D = matplotlib(".lines").Line2D
 
         lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)]) for k in range(len(names))]
-        canvas.legend(lines, list(names), loc="outside right upper", title="joints")
-    canvas.suptitle(str(motion), fontsize=10)
+        canvas.legend(lines, list(map(plot_text, names)), loc="outside right upper", title="joints")
+    canvas.suptitle(plot_text(str(motion)), fontsize=10)
     canvas.align_ylabels()
     return canvas
 

@@ -15,6 +15,7 @@ import numpy as np
 from appell.errors import InputError
 from appell.identification.basis import Array
 from appell.model.build import listed
+from appell.model.parameters import joint_of_velocity
 from appell.robot.base import State
 from appell.robot.robot import Robot, checked_robot
 
@@ -67,7 +68,8 @@ def actuated_path(robot: Robot) -> ActuatedPath:
             "excite its arm with a fixed base"
         )
     places = robot.places("q")
-    wide = dict.fromkeys(name.partition("[")[0] for name in robot.independent if len(places.get(name, ())) != 1)
+    joints = (joint_of_velocity(name, places)[0] for name in robot.independent if len(places.get(name, ())) != 1)
+    wide = dict.fromkeys(joints)
     if wide:
         raise InputError(
             f"excite: robot '{robot.name}' has joints with several coordinates: {listed(wide)}; fix the base, or "

@@ -11,6 +11,7 @@ from appell.identification.friction import sliding
 from appell.identification.uncertainty import autocorrelation
 from appell.results.style import COLOURS, figure, matplotlib
 from appell.spatial.scalar import Array
+from appell.syntax import plot_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +54,7 @@ def overlay(prediction: Prediction) -> Figure:
         below.axhline(0.0, color="#888888", linewidth=0.6)
         error = prediction.relative[j]
         score = "does not move" if np.isnan(error) else f"error {error:.1%}, rms {prediction.rms[j]:.3g} {unit}"
-        above.set_title(f"{prediction.motors[j]}: {score}")
+        above.set_title(f"{plot_text(prediction.motors[j])}: {score}")
         above.set_ylabel(f"τ [{unit}]")
         below.set_ylabel(f"residual [{unit}]")
         below.set_xlabel("t [s]")
@@ -65,7 +66,7 @@ def overlay(prediction: Prediction) -> Figure:
     )
     canvas.align_ylabels()
     score = f": mean error {prediction.score:.2%}" if prediction.scored.any() else ""
-    canvas.suptitle(f"{prediction.source or 'log'}{score}", fontsize=10)
+    canvas.suptitle(f"{plot_text(prediction.source or 'log')}{score}", fontsize=10)
     return canvas
 
 
@@ -99,7 +100,7 @@ def friction(fit: Fit) -> Figure:
                 axes.plot(v, _model(fit, j, v, heavy), color=SECOND)
             offset = float(_model(fit, j, np.zeros(1), 0.0)[0])
             axes.plot(v, coulomb[j] * np.sign(v) + viscous[j] * v + offset, "--", color=LEFT, linewidth=1.0)
-        title = f"{problem.robot.actuators[j]}"
+        title = plot_text(problem.robot.actuators[j])
         axes.set_title(f"{title}, load {heavy:.3g} {torque}" if has_load else title)
         axes.set_xlabel(f"speed [{speed}]")
         axes.set_ylabel(f"friction [{torque}]")
@@ -110,7 +111,7 @@ def friction(fit: Fit) -> Figure:
     lines = {"samples": FAINT, "model without load": PREDICTED}
     lines |= {"model with load (see title)": SECOND} if has_load else {}
     _legend(canvas, lines, {"Coulomb and viscous, of fit.robot": LEFT})
-    canvas.suptitle(f"{problem.robot.name}: motor friction", fontsize=10)
+    canvas.suptitle(f"{plot_text(problem.robot.name)}: motor friction", fontsize=10)
     return canvas
 
 
@@ -128,7 +129,7 @@ def residual(prediction: Prediction) -> Figure:
         x = np.linspace(-4.0, 4.0, 200)
         left.hist(moving / size, bins=np.linspace(-4.0, 4.0, 61), density=True, color=LEFT, alpha=0.5)
         left.plot(x, np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi), color=MEASURED, linewidth=1.0)
-        left.set_title(f"{prediction.motors[j]}: standard deviation {size:.3g} {unit}")
+        left.set_title(f"{plot_text(prediction.motors[j])}: standard deviation {size:.3g} {unit}")
         left.set_ylabel("density")
         sums = autocorrelation([e], min(len(e), max(2, round(LAGS / step))))
         right.plot(step * np.arange(len(sums)), sums / max(sums[0], 1e-300), color=LEFT)
@@ -137,7 +138,9 @@ def residual(prediction: Prediction) -> Figure:
         right.set_ylabel("correlation")
     grid[-1][0].set_xlabel("residual / standard deviation")
     grid[-1][1].set_xlabel("lag [s]")
-    canvas.suptitle(f"{prediction.source or 'log'}: residuals, normal distribution, and autocorrelation", fontsize=10)
+    canvas.suptitle(
+        f"{plot_text(prediction.source or 'log')}: residuals, normal distribution, and autocorrelation", fontsize=10
+    )
     return canvas
 
 

@@ -7,7 +7,7 @@ then stiffness and damping of every spring between joints. References of springs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from appell.model.model import JointParameters, Model
@@ -58,6 +58,16 @@ def velocity_names(model: Model) -> list[str]:
         n = body.joint.type.nv
         names += [body.joint.name] if n == 1 else [f"{body.joint.name}[{k}]" for k in range(n)]
     return names
+
+
+def joint_of_velocity(name: str, joints: Container[str]) -> tuple[str, int]:
+    """Return the joint of a velocity's name, and the index among the joint's velocities.
+
+    >>> joint_of_velocity("root[2]", ["root", "hip[1]"]), joint_of_velocity("hip[1]", ["root", "hip[1]"])
+    (('root', 2), ('hip[1]', 0))
+    """
+    joint, _, place = name.rpartition("[")
+    return (joint, int(place[:-1])) if name not in joints and joint in joints else (name, 0)
 
 
 def with_parameters(model: Model, pi: Sequence[Scalar]) -> Model:

@@ -18,9 +18,10 @@ from appell.model.build import Connection, Link
 from appell.model.model import WORLD, Frame, Joint, Model
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
+from appell.syntax import UNFIT
 
-UNFIT = re.compile(r"[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\$\{|\$\(")
-"""Characters not allowed in names in XML: control characters and xacro expressions."""
+RESERVED_IN_SDF = re.compile("::|^__.*__$")
+"""Names with a meaning of their own in SDF: scopes, and predefined frames."""
 
 
 class Outline(NamedTuple):
@@ -100,19 +101,27 @@ def unlisted_frames(model: Model) -> list[Frame]:
     return [frame for frame in model.frames if frame not in own]
 
 
+def names(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield what has a name in a file, and the name."""
+    yield from (("robot", model.name), ("link", model.base.name))
+    for body in model.bodies:
+        yield from (("link", body.name), ("joint", body.joint.name))
+    yield from (("frame", frame.name) for frame in model.frames)
+    yield from (("closure", closure.name) for closure in model.closures)
+    yield from (("spring", spring.name) for spring in model.springs)
+    yield from (("configuration", name) for name, _ in model.configurations)
+
+
 def check_names(model: Model, what: str) -> None:
-    """Raise an error if a name has characters that a format does not allow.
+    """Raise an error if a format cannot represent a name.
 
     Raises
     ------
     ModelError
-        When a name is not allowed in XML; `what` is the format.
+        When a name is not allowed in XML, or reserved; `what` is the format.
     """
-    bodies = (name for body in model.bodies for name in (body.name, body.joint.name))
-    frames = (frame.name for frame in model.frames)
-    ties = (closure.name for closure in model.closures)
-    for name in (model.name, model.base.name, *bodies, *frames, *ties):
-        if name != name.strip() or UNFIT.search(name):
+    for _, name in names(model):
+        if name != name.strip() or UNFIT.search(name) or (what == "SDF" and RESERVED_IN_SDF.search(name)):
             raise ModelError(f"robot '{model.name}': {what} does not allow the name {name!r}; save as .toml")
 
 

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from appell.errors import InputError, ReadError
+from appell.errors import InputError, ReadError, visible
 
 MEGABYTE = 2**20
 DESCRIPTION = 16 * MEGABYTE
@@ -59,8 +59,7 @@ def shortened(path: Path) -> str:
     >>> shortened(Path("robots/" + "a" * 5000 + ".urdf"))[-12:]
     'aaaaaaa.urdf'
     """
-    text = str(path).encode("utf-8", "backslashreplace").decode()
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    text = visible(str(path))
     return text if len(text) <= 300 else f"{text[:100]}…{text[-100:]}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from appell.errors import InputError, ModelError
 from appell.model.model import Model
 from appell.read.files import extension, write
+from appell.read.outline import names
 from appell.read.template import from_template
 from appell.read.write_mjcf import mjcf_text
 from appell.read.write_sdf import sdf_text
@@ -50,10 +51,10 @@ def save(
     ...
     appell.errors.InputError: save: unknown extension of 'robot.step'; known: '.urdf', '.toml', '.xml', '.mjcf', '.sdf'
     """
-    for body in model.bodies:
-        if not all(map(str.strip, (model.name, body.name, body.joint.name))):
-            raise ModelError(f"robot '{model.name}': body '{body.name}' or its joint '{body.joint.name}' has no name")
     kind = extension("save", path, tuple(WRITERS))
+    for what, name in names(model):
+        if not name.strip():
+            raise ModelError(f"robot '{model.name}': a {what} has no name, but {name!r}; name it to save the robot")
     if template is not None:
         if kind != ".urdf":
             raise InputError(f"save: a template is for .urdf files; '{Path(path).name}' has another extension")

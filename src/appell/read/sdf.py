@@ -134,7 +134,7 @@ def _only_model(root: Element, source: str) -> tuple[Element, Vector | None]:
 
 def _text(parent: Element, name: str, owner: Place, default: str | None = None) -> str:
     found = child(parent, name, owner)
-    value = " ".join(words(found)) if found is not None else ""
+    value = (found.text or "").strip() if found is not None else ""
     if not value and default is None:
         raise owner.error(f"<{name}> is missing or empty; add it")
     return value or default or ""

@@ -19,6 +19,7 @@ from appell.errors import AppellWarning, ModelError
 from appell.model.build import listed
 from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Coordinates, Frame, Joint, Model
+from appell.model.parameters import joint_of_velocity
 from appell.read.markup import number
 from appell.read.mjcf import UNBOUNDED
 from appell.read.outline import check_names, unlisted_frames
@@ -198,12 +199,12 @@ class _Writer:
     def _actuators(self) -> None:
         model = self.model
         moving = [b.joint.name for b in model.bodies if b.joint.mimic is None and b.joint.kind != "free"]
-        independent = dict.fromkeys(name.partition("[")[0] for name in model.independent_velocities)
+        groups = {body.joint.name: group for body, group in zip(self.model.bodies, self.parts, strict=True)}
+        independent = dict.fromkeys(joint_of_velocity(name, groups)[0] for name in model.independent_velocities)
         names = model.actuators or tuple(independent) or moving
         if not names:
             return
         actuator = added(self.root, "actuator")
-        groups = {body.joint.name: group for body, group in zip(self.model.bodies, self.parts, strict=True)}
         for name in names:
             for piece in groups[name]:
                 if piece.mimic is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from appell.read.dh import LOSS_KEYS
 from appell.read.outline import outline, roll_pitch_yaw
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
+from appell.syntax import quoted
 
 
 def toml_text(model: Model) -> str:
@@ -41,7 +41,7 @@ def toml_text(model: Model) -> str:
     if model.home:
         lines.append(f"home = {toml_value(_coordinates(model.home))}")
     if model.configurations:
-        named = {json.dumps(name): _coordinates(of) for name, of in model.configurations}
+        named = {quoted(name): _coordinates(of) for name, of in model.configurations}
         lines.append(f"configurations = {toml_value(named)}")
     for link in links:
         lines += ["", "[[links]]", *_entries(_link(link))]
@@ -55,7 +55,7 @@ def toml_text(model: Model) -> str:
 
 
 def _coordinates(of: Coordinates) -> dict[str, Any]:
-    return {json.dumps(name): x if len(x) > 1 else x[0] for name, x in of}
+    return {quoted(name): x if len(x) > 1 else x[0] for name, x in of}
 
 
 def _on_ground(model: Model) -> Model:
@@ -76,7 +76,7 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _spring(spring: Spring) -> dict[str, Any]:
-    joints = {json.dumps(name): c for name, c in spring.terms}
+    joints = {quoted(name): c for name, c in spring.terms}
     own = {key: getattr(spring, key) for key in ("stiffness", "damping", "reference")}
     return {"name": spring.name, "joints": joints} | {key: x for key, x in own.items() if x}
 
@@ -117,8 +117,7 @@ def _entries(table: dict[str, Any]) -> list[str]:
 def toml_value(value: Any) -> str:
     """Return a value in toml syntax, numbers with all digits."""
     if isinstance(value, str):
-        # TOML's escapes are JSON's and one more
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return quoted(value)
     if isinstance(value, dict):
         return "{ " + ", ".join(_entries(value)) + " }"
     if isinstance(value, tuple):

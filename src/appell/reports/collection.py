@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from appell.reports.page import Line, anchor, image, page
 from appell.reports.report import Film, Made
 from appell.reports.table import Cell, Link, Table
 from appell.reports.verdict import MEANING, Kind
+from appell.syntax import html_text
 
 
 def counted(tables: Iterable[Table]) -> dict[Kind, int]:
@@ -80,11 +80,11 @@ class Collection:
         first = [Line(table.title, anchor(table.title)) for table in tables]
         above = (table.html(2, anchor(table.title)) for table in tables)
         articles = (
-            f'<article id="{made.entry.anchor}">\n<p class="name">{html.escape(made.report.name)}</p>\n'
-            f"<h2>{html.escape(made.heading)}</h2>\n{made.body(3)}\n</article>"
+            f'<article id="{made.entry.anchor}">\n<p class="name">{html_text(made.report.name)}</p>\n'
+            f"<h2>{html_text(made.heading)}</h2>\n{made.body(3)}\n</article>"
             for made in self.reports
         )
-        on = f'<p class="note">Machine: {html.escape(described(machine()))}.</p>'
+        on = f'<p class="note">Machine: {html_text(described(machine()))}.</p>'
         seconds = sum(made.report.seconds + made.seconds for made in self.reports)
         body = "\n".join((self._first(), *above, on, *articles))
         lines = [*first, *(made.entry for made in self.reports)]
@@ -99,7 +99,7 @@ class Collection:
         counts = counted(table for made in self.reports for table in made.report.tables)
         tiles = "".join(
             f'<li><b class="{kind.css}">{n}</b><span><strong class="{kind.css}">{kind.value}</strong>: '
-            f"{html.escape(MEANING[kind])}</span></li>\n"
+            f"{html_text(MEANING[kind])}</span></li>\n"
             for kind, n in counts.items()
         )
         held = [v.kind for made in self.reports if made.report.conclusions for v in made.report.conclusions.verdicts]
@@ -114,7 +114,7 @@ class Collection:
             for figure in made.report.figures
             if isinstance(figure, Film)
         )
-        words = f'<h1>{html.escape(self.title)}</h1>\n<p class="lead">{html.escape(lead)}</p>'
+        words = f'<h1>{html_text(self.title)}</h1>\n<p class="lead">{html_text(lead)}</p>'
         return (
             f'<header class="first">\n<div>{words}\n<ul class="tiles">\n{tiles}</ul></div>\n'
             f"{next(films, '')}\n</header>"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-import html
 import re
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import NamedTuple
+
+from appell.syntax import html_text
 
 
 class Line(NamedTuple):
@@ -37,7 +38,7 @@ def contents(lines: Iterable[Line]) -> str:
 
 
 def _line(line: Line) -> str:
-    link = f'<a href="#{line.anchor}">{html.escape(line.title)}</a>'
+    link = f'<a href="#{line.anchor}">{html_text(line.title)}</a>'
     below = f"<details><summary>{link}</summary>{contents(line.below)}</details>" if line.below else link
     return f"<li>{below}</li>\n"
 
@@ -53,7 +54,7 @@ def short(title: str) -> str:
 
 def image(data: bytes, kind: str, caption: str, place: str = "") -> str:
     """Return an embedded picture with its caption."""
-    text, coded = html.escape(caption), base64.b64encode(data).decode()
+    text, coded = html_text(caption), base64.b64encode(data).decode()
     name = f' id="{place}"' if place else ""
     return (
         f'<figure{name}><img alt="{text}" src="data:image/{kind};base64,{coded}">'
@@ -70,7 +71,7 @@ def page(title: str, navigation: Iterable[Line], body: str, footer: str) -> str:
     lines = tuple(navigation)
     nav = f"<nav>\n{contents(lines)}\n</nav>\n" if lines else ""
     style = (files("appell.reports") / "page.css").read_text(encoding="utf-8")
-    return _PAGE.format(title=html.escape(title), nav=nav, body=body, footer=html.escape(footer), style=style)
+    return _PAGE.format(title=html_text(title), nav=nav, body=body, footer=html_text(footer), style=style)
 
 
 _PAGE = """<!DOCTYPE html>

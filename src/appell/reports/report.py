@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +17,7 @@ from appell.reports.page import Line, anchor, image, page, short
 from appell.reports.table import Cell, Code, Link, Table
 from appell.reports.verdict import Kind, Verdict
 from appell.results.style import png
+from appell.syntax import html_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -222,7 +222,7 @@ class Made:
         """Return one self-contained page."""
         report = self.report
         took = f"{report.seconds + self.seconds:.1f} s"
-        heading = f'<p class="name">{html.escape(report.name)}</p>\n<h1>{html.escape(self.heading)}</h1>'
+        heading = f'<p class="name">{html_text(report.name)}</p>\n<h1>{html_text(self.heading)}</h1>'
         body = f"{heading}\n{self.body(2)}"
         return page(f"{report.name}: {report.title}", self.entry.below, body, f"Made by appell in {took}.")
 
@@ -268,7 +268,7 @@ class Made:
         """Return the contents of the report under headings of a level."""
         report = self.report
         opening = {"The paper": report.gives, "Found": report.found if report.conclusions else ""}
-        lines = (f"<dt>{what}</dt><dd>{html.escape(text)}</dd>" for what, text in opening.items() if text)
+        lines = (f"<dt>{what}</dt><dd>{html_text(text)}</dd>" for what, text in opening.items() if text)
         gives = [f'<dl class="opening">{"".join(lines)}</dl>'] if report.gives else []
         shown = [*([report.conclusions] if report.conclusions else []), *([self.index] if report.index else [])]
         tables = [table.html(level, self._place(table.title)) for table in (*shown, *report.tables)]
@@ -276,7 +276,7 @@ class Made:
             image(self.images[figure.name], _kind(figure), figure.caption, self._place(figure.name))
             for figure in report.figures
         ]
-        found = "".join(f"<li>{html.escape(line)}</li>\n" for line in report.corrections)
+        found = "".join(f"<li>{html_text(line)}</li>\n" for line in report.corrections)
         heading = f"<h{level}>{_CORRECTIONS}</h{level}>"
         place = self._place(_CORRECTIONS)
         corrections = [f'<section id="{place}">{heading}\n<ul>\n{found}</ul></section>'] if found else []

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from appell import display
+from appell.errors import visible
 from appell.reports.verdict import Verdict
+from appell.syntax import html_text, markdown_cell
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -97,7 +98,7 @@ class Table:
         parts = ((wrapped(self.title, width), "bold"), (body, ""), (notes, "dim"))
         lines: list[tuple[str, str]] = []
         for part, style in parts:
-            lines += [("", "")] * bool(part and lines) + [(line, style) for line in part]
+            lines += [("", "")] * bool(part and lines) + [(visible(line), style) for line in part]
         return lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -162,13 +163,13 @@ class Table:
             for k, column in enumerate(self.columns)
         ]
         cells = zip(self.columns, styles, strict=True)
-        head = "".join(f"<th{_class(style)}>{html.escape(column)}</th>" for column, style in cells)
+        head = "".join(f"<th{_class(style)}>{html_text(column)}</th>" for column, style in cells)
         body = "\n".join(f"<tr>{''.join(map(_td, row, styles))}</tr>" for row in self.rows)
         notes = "".join(map(_remark, self.remarks))
         place = f' id="{anchor}"' if anchor else ""
         rows = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
         return (
-            f"<section{place}>\n<h{level}>{html.escape(self.title)}</h{level}>\n"
+            f"<section{place}>\n<h{level}>{html_text(self.title)}</h{level}>\n"
             f'<div class="wide"><table{_class("summary" * self.is_summary)}>\n{rows}\n</table></div>\n'
             f"{notes}</section>\n"
         )
@@ -227,16 +228,16 @@ class Code(str):
 
 def _remark(text: str) -> str:
     is_rule = text.startswith(("Rule: ", "No verdict: "))
-    return f'<p class="note{" rule" if is_rule else ""}">{html.escape(text)}</p>\n'
+    return f'<p class="note{" rule" if is_rule else ""}">{html_text(text)}</p>\n'
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
+    return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 
 
 def _td(cell: Cell, style: str) -> str:
     """Return a cell in the style of its column; calls, links and verdicts have their own style."""
-    shown = html.escape(text(cell))
+    shown = html_text(text(cell))
     if isinstance(cell, Link):
         return f'<td{_class("link")}><a href="#{cell.anchor}">{shown}</a></td>'
     if isinstance(cell, Code):

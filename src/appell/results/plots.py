@@ -14,6 +14,7 @@ from appell.model.model import Joint
 from appell.results.quantities import SLIDES, TURNS, joint_named, labels, measures
 from appell.results.style import COLOURS, figure, matplotlib
 from appell.spatial.scalar import Array
+from appell.syntax import plot_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +137,8 @@ def history(run: Run) -> Figure:
         name_joints(canvas, names)
     canvas.align_ylabels()
     early = f", ended early at {run.t[-1]:.6g} s" if run.ended_early else ""
-    canvas.suptitle(f"{run.robot_name}: {run.t[-1] - run.t[0]:.6g} s, {len(run.impacts)} impacts{early}", fontsize=10)
+    name = plot_text(run.robot_name)
+    canvas.suptitle(f"{name}: {run.t[-1] - run.t[0]:.6g} s, {len(run.impacts)} impacts{early}", fontsize=10)
     return canvas
 
 
@@ -168,7 +170,7 @@ def name_joints(canvas: Figure, names: list[str]) -> None:
     size = 8.0 if len(names) <= 20 else 6.5
     canvas.legend(
         lines,
-        names,
+        list(map(plot_text, names)),
         loc="outside right upper",
         ncols=-(-len(names) // 45),
         fontsize=size,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appell.model.model import Joint
+from appell.model.parameters import joint_of_velocity
 from appell.robot.robot import Robot
 
 TURNS, SLIDES = "turns", "slides"
@@ -43,9 +44,8 @@ def measures(robot: Robot, names: Sequence[str]) -> list[str]:
     >>> measures(appell.load("mobile-arm"), ["left", "shoulder"])
     ['turns', 'turns']
     """
-    found = []
+    found, joints = [], {body.joint.name for body in robot.model.bodies}
     for name in names:
-        joint, _, place = name.partition("[")
-        columns = joint_named(robot, joint).columns
-        found.append(TURNS if any(columns[int(place.rstrip("]") or 0)].angular) else SLIDES)
+        joint, place = joint_of_velocity(name, joints)
+        found.append(TURNS if any(joint_named(robot, joint).columns[place].angular) else SLIDES)
     return found

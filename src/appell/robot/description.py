@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.parameters import parameter_names
+from appell.model.parameters import joint_of_velocity, parameter_names
 from appell.read.save import save
 from appell.read.values import shown
 from appell.recursion.momentum import total_mass
@@ -131,7 +131,9 @@ class Description(Evaluation):
         if letter == "q":
             names = [name for name, n in zip(self.joint_names, self.facts.joint_sizes, strict=True) for _ in range(n)]
         else:
-            names = [name.partition("[")[0] for name in (self.independent if letter == "v" else self.facts.forces)]
+            joints = {body.joint.name for body in self.model.bodies}
+            labels = self.independent if letter == "v" else self.facts.forces
+            names = [joint_of_velocity(name, joints)[0] for name in labels]
         for k, name in enumerate(names):
             found.setdefault(name, []).append(k)
         return found

@@ -9,6 +9,7 @@ products, or by angle sums, as for parallel axes. Decimal numbers of the file st
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,13 +17,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from appell.errors import InputError
-from appell.kernels.text.c99 import identifier
+from appell.errors import InputError, visible
 from appell.model.parameters import parameter_names
 from appell.read.extras import extra
 from appell.read.files import write
 from appell.robot import compile
 from appell.robot.kind import Key, Kind
+from appell.syntax import identifier, latex_name, python_docstring
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
@@ -149,7 +150,8 @@ def sympy_text(kind: Kind, keys: Sequence[Key]) -> str:
         raise InputError(
             f"export: two names of robot '{kind.model.name}' are equal as Python identifiers; rename a link or a joint"
         )
-    lines = [f'"""{", ".join(found)} of robot {kind.model.name!r} for SymPy, written by appell."""', ""]
+    title = python_docstring(f"{', '.join(found)} of robot '{kind.model.name}' for SymPy, written by appell.")
+    lines = [f'"""{title}"""', ""]
     lines += ["from sympy import Matrix, Symbol, cos, sign, sin  # noqa: F401", ""]
     lines += [f'{own} = Symbol("{own}", real=True)' for own in names.values()]
     values = ", ".join(f"{names[x]}: {value!r}" for x, value in made.parameters.items() if x in used)
@@ -171,7 +173,7 @@ def _python(value: Any) -> str:
 def latex_text(kind: Kind, keys: Sequence[Key]) -> str:
     """Return verbs as displayed equations of LaTeX, for a document that loads amsmath."""
     made = equations(kind)
-    parts = [f"% {', '.join(key.verb for key in keys)} of robot '{kind.model.name}', written by appell"]
+    parts = [f"% {', '.join(key.verb for key in keys)} of robot '{visible(kind.model.name)}', written by appell"]
     for key in keys:
         results = zip(kind.verbs[key.verb].outputs, _several(expression(kind, key, made.symbols)), strict=True)
         parts += [displayed(LETTERS.get(name, name), value) for (name, _), value in results]
@@ -362,7 +364,7 @@ def displayed(name: str, value: Any) -> str:
     """Return an equation as a display of LaTeX: a matrix entry by entry, its symmetric half once."""
     sympy = _sympy()
     if not isinstance(value, sympy.MatrixBase):
-        return f"\\[ {name} = {sympy.latex(value)} \\]"
+        return f"\\[ {name} = {_latex(value)} \\]"
     rows, columns = value.shape
     is_symmetric = rows == columns > 1 and value == value.T
     lines = []
@@ -370,8 +372,16 @@ def displayed(name: str, value: Any) -> str:
         for j in range(i if is_symmetric else 0, columns):
             place = f"{i + 1}" if columns == 1 else f"{i + 1}{j + 1}"
             twin = f" = {name}_{{{j + 1}{i + 1}}}" if is_symmetric and i != j else ""
-            lines.append(f"{name}_{{{place}}}{twin} &= {sympy.latex(value[i, j])}")
+            lines.append(f"{name}_{{{place}}}{twin} &= {_latex(value[i, j])}")
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+
+def _latex(value: Any) -> str:
+    """Return an expression in LaTeX; names of characters that SymPy does not typeset are subscripts of text."""
+    unusual = (x for x in value.free_symbols if re.search("[^0-9A-Za-z_]", x.name))
+    parts = ((x, *x.name.partition("_")) for x in unusual)
+    names = {x: f"{letter}_{{\\text{{{latex_name(name)}}}}}" for x, letter, _, name in parts}
+    return str(_sympy().latex(value, symbol_names=names))
 
 
 def _sympy() -> Any:

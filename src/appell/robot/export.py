@@ -11,7 +11,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.kernels.rolled import Program
-from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, identifier, source_text
+from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
 from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
@@ -23,6 +23,7 @@ from appell.robot import compile
 from appell.robot.descriptions import MACROS, port_descriptions, verb_description
 from appell.robot.kind import Key, Kind
 from appell.robot.verbs import Size
+from appell.syntax import identifier
 
 TARGETS = {"c": ".c", "casadi": ".py", "jax": ".py", "sympy": ".py", "latex": ".tex", "ros2": ""}
 """The target languages, with their file extensions."""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.errors import InputError
-from appell.kernels.text.c99 import identifier
+from appell.errors import InputError, visible
 from appell.read.files import write_together
 from appell.robot.ros2_text import CMAKE, PACKAGE, PARAMETERS, PLUGIN, README, SOLVER
 from appell.spatial.scalar import Array
+from appell.syntax import c_comment, c_string, identifier, markdown_code, quoted, xml_text
 
 if TYPE_CHECKING:
     from appell.robot.robot import Robot
@@ -27,6 +28,15 @@ VERBS = ("inverse_dynamics", "mass_matrix", "gravity", "bias")
 """What the plugin calls; friction is left out of them and has a vector of its own."""
 NAME = re.compile(r"[a-z](_?[a-z0-9])+")
 """Names of packages: REP 144."""
+FILES: dict[str, tuple[str, Callable[[str], str]]] = {
+    "package.xml": (PACKAGE, xml_text),
+    "CMakeLists.txt": (CMAKE, visible),
+    "plugin.xml": (PLUGIN, xml_text),
+    "README.md": (README, markdown_code),
+    "src/solver.cpp": (SOLVER, c_comment),
+    "config/solver.yaml": (PARAMETERS, visible),
+}
+"""The texts of the files, and the syntax of the robot's name in each."""
 
 
 def export(robot: Robot, folder: str | os.PathLike[str] | None) -> Path:
@@ -71,27 +81,24 @@ def export(robot: Robot, folder: str | os.PathLike[str] | None) -> Path:
     prefix = identifier(robot.name).lower()
     values = {
         "package": package,
-        "robot": _xml(robot.name),
         "n": robot.nv,
         "prefix": prefix,
-        "joints": ", ".join(_quoted(name) for name in robot.joint_names),
-        "joint_list": "\n".join(f"{k}. `{name}`" for k, name in enumerate(robot.joint_names)),
+        "names": ", ".join(map(c_string, robot.joint_names)),
+        "joints": ", ".join(map(quoted, robot.joint_names)),
+        "joint_list": "\n".join(f"{k}. {markdown_code(name)}" for k, name in enumerate(robot.joint_names)),
         "damping": _numbers(damping),
         "friction": _numbers(coulomb),
     }
     place.mkdir(parents=True, exist_ok=True)
     (place / "src").mkdir(exist_ok=True)
     _frictionless(robot).export(VERBS, path=place / "src" / "dynamics.c", prefix=prefix)
-    texts = {
-        "package.xml": PACKAGE,
-        "CMakeLists.txt": CMAKE,
-        "plugin.xml": PLUGIN,
-        "README.md": README,
-        "src/solver.cpp": SOLVER,
-        "config/solver.yaml": PARAMETERS,
-    }
     (place / "config").mkdir(exist_ok=True)
-    write_together({place / name: Template(text).substitute(values) for name, text in texts.items()})
+    write_together(
+        {
+            place / name: Template(text).substitute(values, robot=syntax(robot.name))
+            for name, (text, syntax) in FILES.items()
+        }
+    )
     return place
 
 
@@ -133,11 +140,3 @@ def _friction(robot: Robot) -> tuple[Array, Array]:
 
 def _numbers(values: Array) -> str:
     return ", ".join(repr(float(x) + 0.0) for x in values)
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _xml(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -95,7 +95,7 @@ namespace $package
 constexpr int kJoints = $n;
 using Values = std::array<double, kJoints>;
 
-const std::array<const char *, kJoints> kNames = {$joints};
+const std::array<const char *, kJoints> kNames = {$names};
 constexpr Values kDamping = {$damping};    // [N m s/rad], or [N s/m]
 constexpr Values kFriction = {$friction};  // Coulomb friction [N m], or [N]
 
@@ -189,6 +189,9 @@ public:
 private:
   static bool has_name(const std::string & text, const std::string & name)
   {
+    if (name.find_first_of("&<>\"'") != std::string::npos) {
+      return true;  // XML has several spellings of these characters
+    }
     return text.find('"' + name + '"') != std::string::npos || text.find("'" + name + "'") != std::string::npos;
   }
 
@@ -249,7 +252,7 @@ PLUGINLIB_EXPORT_CLASS($package::Solver, inverse_dynamics_solver::InverseDynamic
 README = """\
 # $package
 
-The dynamics of robot '$robot' as a plugin of
+The dynamics of robot $robot as a plugin of
 [inverse_dynamics_solver](https://github.com/unisa-acg/inverse-dynamics-solver), the pluginlib interface that
 model-based controllers of ros2_control load. Written by appell from the robot's description; the equations are in
 `src/dynamics.c`, compiled for this robot alone.

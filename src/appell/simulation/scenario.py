@@ -63,6 +63,7 @@ import numpy as np
 from appell.errors import AppellError, InputError
 from appell.loops.load import load
 from appell.model.build import alternatives
+from appell.model.parameters import joint_of_velocity
 from appell.read.catalogue import names
 from appell.read.place import Place, check_keys
 from appell.read.regular import is_file
@@ -226,7 +227,7 @@ def _by_name(value: Entries, places: dict[str, list[int]], result: Array, robot:
 def _has_motor(robot: Robot) -> Array:
     """Return which torques have a motor, (nu,): all except those of a floating base."""
     free = {body.joint.name for body in robot.model.bodies if body.joint.kind == "free"}
-    return np.array([name.partition("[")[0] not in free for name in robot.facts.forces], dtype=bool)
+    return np.array([joint_of_velocity(name, free)[0] not in free for name in robot.facts.forces], dtype=bool)
 
 
 def _entries(value: object, count: int, place: Place) -> list[float]:

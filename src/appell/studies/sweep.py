@@ -297,4 +297,4 @@ def _csv(columns: dict[str, Any], rows: int) -> str:
 
 def _quoted(value: Any) -> str:
     text = repr(value.item()) if isinstance(value, np.generic) else str(value)
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n\r') else text

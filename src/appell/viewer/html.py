@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+
+from appell.syntax import html_text
 
 GREY = "#868e96"
 RED = "#c92a2a"
@@ -18,7 +19,7 @@ def notice(text: str, colour: str) -> str:
     >>> "<b>" in notice("<b>", RED)
     False
     """
-    return f'<div style="{FRAME};color:{colour}">{escape(text)}</div>'
+    return f'<div style="{FRAME};color:{colour}">{html_text(text)}</div>'
 
 
 def line(text: str) -> str:
@@ -34,8 +35,8 @@ def small(text: str) -> str:
 def heading(title: str, under: str) -> str:
     """Return the heading of the panel: a name, and a line below it."""
     return (
-        f'<div style="padding:0.5em 0.9em 0.4em 0.9em"><div style="font-weight:600">{escape(title)}</div>'
-        f'<div style="font-size:0.8em;color:{GREY}">{escape(under)}</div></div>'
+        f'<div style="padding:0.5em 0.9em 0.4em 0.9em"><div style="font-weight:600">{html_text(title)}</div>'
+        f'<div style="font-size:0.8em;color:{GREY}">{html_text(under)}</div></div>'
     )
 
 
@@ -43,9 +44,9 @@ def bars(rows: Sequence[tuple[str, float, str, float]]) -> str:
     """Return a table of names, values, units and bars; the fourth number is the value of a full bar."""
     cell = "padding:0.05em 0.35em 0.05em 0;white-space:nowrap"
     body = "".join(
-        f'<tr><td style="{cell};overflow:hidden;text-overflow:ellipsis;max-width:10em">{escape(name)}</td>'
+        f'<tr><td style="{cell};overflow:hidden;text-overflow:ellipsis;max-width:10em">{html_text(name)}</td>'
         f'<td style="{cell};text-align:right;font-variant-numeric:tabular-nums">{_number(value)}</td>'
-        f'<td style="{cell};color:{GREY}">{escape(unit)}</td>'
+        f'<td style="{cell};color:{GREY}">{html_text(unit)}</td>'
         f'<td style="width:45%">{_bar(value, whole)}</td></tr>'
         for name, value, unit, whole in rows
     )
@@ -55,8 +56,8 @@ def bars(rows: Sequence[tuple[str, float, str, float]]) -> str:
 def pairs(rows: Sequence[tuple[str, str]]) -> str:
     """Return a table of names and values."""
     body = "".join(
-        f'<tr><td style="padding-right:0.8em;color:{GREY};white-space:nowrap">{escape(name)}</td>'
-        f'<td style="font-variant-numeric:tabular-nums">{escape(value)}</td></tr>'
+        f'<tr><td style="padding-right:0.8em;color:{GREY};white-space:nowrap">{html_text(name)}</td>'
+        f'<td style="font-variant-numeric:tabular-nums">{html_text(value)}</td></tr>'
         for name, value in rows
     )
     return f'<div style="{FRAME}"><table style="border-collapse:collapse">{body}</table></div>'

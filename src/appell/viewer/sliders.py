@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import AppellError, InputError, ModelError
 from appell.model.model import Joint
+from appell.model.parameters import joint_of_velocity
 from appell.results.quantities import SLIDES, joint_named, labels, measures
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
@@ -175,7 +176,8 @@ class SliderSet:
     def forces(self) -> list[Force]:
         """Return the actuator forces."""
         names = labels(self._robot, "tau")
-        joints = [joint_named(self._robot, name.partition("[")[0]) for name in names]
+        known = {body.joint.name for body in self._robot.model.bodies}
+        joints = [joint_named(self._robot, joint_of_velocity(name, known)[0]) for name in names]
         rows = zip(names, measures(self._robot, names), joints, strict=True)
         return [Force(name, "N" if kind == SLIDES else "N·m", joint.limits.effort) for name, kind, joint in rows]
 

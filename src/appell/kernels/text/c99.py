@@ -9,7 +9,6 @@ text depends on the program alone: the same robot gives the same bytes.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, s
 from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long
 from appell.kernels.text.c99_rolled import Loops, scratch
 from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, input_names, inputs_read
+from appell.syntax import c_comment, c_include, identifier
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
@@ -94,7 +94,7 @@ def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
     lines = [*_comment([sheet.title, "", *sheet.remarks]), f"#ifndef {guard}", f"#define {guard}", ""]
     codes = dict.fromkeys(g.code for function in sheet.functions for g in function.guards)
     macros = [*sheet.macros, *((f"{prefix}_{code}".upper(), CODES[code], "returned: see below") for code in codes)]
-    lines += [f"#define {name} {value} /* {plain(meaning)} */" for name, value, meaning in macros]
+    lines += [f"#define {name} {value} /* {c_comment(meaning)} */" for name, value, meaning in macros]
     lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for function in sheet.functions:
         lines += [*_comment(_documentation(function, prefix)), f"{_signature(function, real)};", ""]
@@ -105,7 +105,7 @@ def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
 def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool) -> str:
     """Return the source file: the functions, after their own sine, cosine and root if math.h is not to be used."""
     used = {step.op for function in sheet.functions for step in function.tape.steps}
-    lines = [*_comment([sheet.title, "", f"{stem}.h documents the calls."]), f'#include "{stem}.h"', ""]
+    lines = [*_comment([sheet.title, "", f"{stem}.h documents the calls."]), f"#include {c_include(f'{stem}.h')}", ""]
     if libm and used & {*TRIGONOMETRIC, Op.SQRT}:
         lines += ["#include <math.h>", ""]
     layouts = [function.layout for function in sheet.functions if function.layout is not None]
@@ -132,28 +132,8 @@ def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool)
     return "\n".join(lines[:-1]) + "\n"
 
 
-def identifier(text: str) -> str:
-    """Return a name that C can use: letters, digits and underscores, no digit first.
-
-    >>> identifier("agile-wrist"), identifier("7dof arm"), identifier("é")
-    ('agile_wrist', 'r7dof_arm', 'r')
-    """
-    name = re.sub(r"[^0-9A-Za-z]+", "_", text).strip("_")
-    return name if name and not name[0].isdigit() else f"r{name}"
-
-
-def plain(text: str) -> str:
-    """Return text that may stand in a comment of C, whatever names of joints are in it.
-
-    >>> plain("joint */ one"), plain("Gelenk ä")
-    ('joint * / one', 'Gelenk &#228;')
-    """
-    ascii_only = "".join(c if c.isprintable() else " " for c in text).encode("ascii", "xmlcharrefreplace").decode()
-    return ascii_only.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
-
-
 def _comment(lines: list[str]) -> list[str]:
-    first, *rest = [plain(line) for line in lines]
+    first, *rest = [c_comment(line) for line in lines]
     return [f"/* {first}", *(f" * {line}".rstrip() for line in rest), " */"]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from appell.kernels.text.c99 import Function, Sheet
 from appell.read.extras import extra
+from appell.syntax import python_docstring
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
@@ -41,7 +42,7 @@ class Dialect:
 
 def python_text(sheet: Sheet, dialect: Dialect) -> str:
     """Return the module of a sheet's functions."""
-    lines = ['"""', *(escaped(line) for line in (sheet.title, "", *sheet.remarks, *dialect.remarks)), '"""']
+    lines = ['"""', *(python_docstring(line) for line in (sheet.title, "", *sheet.remarks, *dialect.remarks)), '"""']
     lines[:2] = [lines[0] + lines[1]]
     lines += ["", dialect.preamble.strip("\n")]
     for function in sheet.functions:
@@ -72,7 +73,7 @@ def _function(function: Function, dialect: Dialect) -> list[str]:
     for name, port, is_result in function.arguments():
         shape = ", ".join(map(str, port.shape)) or "one number"
         docstring.append(f"{name:<10} {'out' if is_result else 'in '}  ({shape}) {words[port.name]}")
-    return dialect.function(function, [escaped(line) for line in docstring], [*lines, *_results(tape, names)])
+    return dialect.function(function, [python_docstring(line) for line in docstring], [*lines, *_results(tape, names)])
 
 
 def _results(tape: Tape, names: list[str]) -> list[str]:
@@ -83,16 +84,6 @@ def _results(tape: Tape, names: list[str]) -> list[str]:
         lines.append(f"r{k} = [{', '.join(values)}]")
         start += port.size
     return lines
-
-
-def escaped(text: str) -> str:
-    r"""Return text that may stand in a docstring, whatever names of joints are in it.
-
-    >>> escaped('joint "" \\ one')
-    "joint '' / one"
-    """
-    one_line = "".join(c if c.isprintable() else " " for c in text)
-    return one_line.replace("\\", "/").replace('"', "'")
 
 
 def documentation(lines: Sequence[str], indent: str) -> list[str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import os
 from collections.abc import Iterable
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,7 @@ from appell.results.animation import robot_of
 from appell.results.player.content import content
 from appell.shapes.drawable import drawable
 from appell.spatial.scalar import Array
+from appell.syntax import html_data, html_text
 
 if TYPE_CHECKING:
     from appell.results.run import Run
@@ -40,12 +39,10 @@ def page(
     drawn = drawable(robot_of(run, "run.to_html"), source, packages)
     about = {**content(run, drawn, fps, speed, plane), "autoplay": autoplay}
     description, data = packed(about)
-    # "<" would end the script in names such as "</script>"
-    text = json.dumps(description, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     return _part("player.html").format(
-        title=escape(run.robot_name or "run"),
+        title=html_text(run.robot_name or "run"),
         style=_part("player.css"),
-        about=text,
+        about=html_data(description),
         data=base64.b64encode(gzip.compress(data, 9, mtime=0)).decode(),
         script="\n".join(map(_part, SCRIPTS)),
     )
