@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
-from appell.simulation.callbacks import raised
+from appell.simulation.callbacks import called
 from appell.spatial.scalar import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]
@@ -62,11 +62,7 @@ class Drive:
     def _evaluated(self, law: Control, t: float, q: Array, v: Array) -> Array:
         """Return the control law's torques; any exception becomes an InputError with the time."""
         what = f"control at t = {t:.9g} s"
-        try:
-            forces = law(t, q, v)
-        except Exception as error:  # a user's function may raise anything
-            raise InputError(f"{what} raised {raised(error)}") from error
-        return self._checked(forces, what)
+        return self._checked(called(what, law, t, q, v), what)
 
     def _checked(self, tau: ArrayLike, what: str) -> Array:
         forces = numbers(self._robot.name, what, (), tau)
