@@ -31,7 +31,7 @@ def own(x: Array) -> Array:
     False
     """
     copy = x.copy()
-    copy.flags.writeable = False
+    copy.setflags(write=False)
     return copy
 
 

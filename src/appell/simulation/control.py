@@ -65,7 +65,8 @@ class Drive:
         return self._checked(called(what, law, t, q, v), what)
 
     def _checked(self, tau: ArrayLike, what: str) -> Array:
-        forces = numbers(self._robot.name, what, (), tau)
+        is_plain = type(tau) is np.ndarray and tau.dtype == float  # most laws return such, at every stage of a step
+        forces = np.asarray(tau) if is_plain else numbers(self._robot.name, what, (), tau)
         if forces.shape != (self._size,) or not np.isfinite(forces).all():
             got = f"shape {forces.shape}" if forces.shape != (self._size,) else f"{forces.tolist()}"
             raise InputError(f"{what}: expected {self._size} finite torques for robot '{self._robot.name}', got {got}")
