@@ -1,5 +1,6 @@
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,8 @@ def test_a_function_of_a_task_that_changes_the_states_is_told(arm, name):
         state.v[:] = 0.0
         return state.v
 
-    task = replace(envs.Task(constant, effort=1.0), **{name: change})
+    changes: dict[str, Any] = {name: change}
+    task = replace(envs.Task(constant, effort=1.0), **changes)
     with pytest.raises(appell.AppellError, match=rf"^Task.{name} raised ValueError: .*read-only .* change a copy"):
         envs.VectorEnv(arm, task, 3).step(np.zeros((3, 2)))
 
