@@ -64,7 +64,7 @@ class NativePinocchio:
     """One verb of Pinocchio's C++, instantiated with this processor's flags."""
 
     def __init__(self, model: Any, verb: str, compiler: str) -> None:
-        arguments = ["-std=c++17", "-DNDEBUG", f"-D{verb}", "-fvisibility=hidden"]
+        arguments = ["-std=c++17", "-DNDEBUG", f"-Dverb_{verb}", "-fvisibility=hidden"]
         arguments += [f"-I{PREFIX / 'include'}", f"-I{EIGEN}"]
         arguments += ["-fno-gnu-unique"] if compiler == "g++" else []
         found = library(compilers()[compiler], arguments, SOURCE)

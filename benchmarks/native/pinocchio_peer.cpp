@@ -1,6 +1,6 @@
 // Pinocchio's algorithms, compiled for this processor from the headers of the pip wheel: `benchmarks/native_peer.py`.
 //
-// A library has one verb, named by a macro, because each takes minutes to compile.
+// A library has one verb, named by a macro such as verb_gravity, because each takes minutes to compile.
 //
 // Templates are instantiated here, none is taken from the wheel's libraries: those are built for any processor, and
 // Eigen aligns its matrices otherwise there. The model therefore comes as numbers, not from a file.
@@ -15,17 +15,17 @@
 #include <string>
 
 #include <pinocchio/multibody.hpp>
-#if defined inverse_dynamics || defined coriolis_matrix || defined gravity || defined bias
+#if defined verb_inverse_dynamics || defined verb_coriolis_matrix || defined verb_gravity || defined verb_bias
 #include <pinocchio/algorithm/rnea.hpp>
-#elif defined forward_dynamics
+#elif defined verb_forward_dynamics
 #include <pinocchio/algorithm/aba.hpp>
-#elif defined mass_matrix
+#elif defined verb_mass_matrix
 #include <pinocchio/algorithm/crba.hpp>
-#elif defined regressor
+#elif defined verb_regressor
 #include <pinocchio/algorithm/regressor.hpp>
-#elif defined inverse_dynamics_derivatives
+#elif defined verb_inverse_dynamics_derivatives
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
-#elif defined forward_dynamics_derivatives
+#elif defined verb_forward_dynamics_derivatives
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #endif
 
@@ -113,33 +113,33 @@ static void run(Robot &robot, const Vector &q, const Vector &v, const Vector &a,
     const auto symmetric = [&write, out](const auto &matrix) {
         if (out) write(Eigen::MatrixXd(matrix.template selfadjointView<Eigen::Upper>()));
     };
-#if defined inverse_dynamics
+#if defined verb_inverse_dynamics
     pin::rnea(model, data, q, v, a);
     write(data.tau);
-#elif defined forward_dynamics
+#elif defined verb_forward_dynamics
     pin::aba(model, data, q, v, a, pin::Convention::WORLD);
     write(data.ddq);
-#elif defined mass_matrix
+#elif defined verb_mass_matrix
     pin::crba(model, data, q, pin::Convention::WORLD);
     symmetric(data.M);
-#elif defined coriolis_matrix
+#elif defined verb_coriolis_matrix
     pin::computeCoriolisMatrix(model, data, q, v);
     write(data.C);
-#elif defined gravity
+#elif defined verb_gravity
     pin::computeGeneralizedGravity(model, data, q);
     write(data.g);
-#elif defined bias
+#elif defined verb_bias
     pin::nonLinearEffects(model, data, q, v);
     write(data.nle);
-#elif defined regressor
+#elif defined verb_regressor
     pin::computeJointTorqueRegressor(model, data, q, v, a);
     write(data.jointTorqueRegressor);
-#elif defined inverse_dynamics_derivatives
+#elif defined verb_inverse_dynamics_derivatives
     pin::computeRNEADerivatives(model, data, q, v, a);
     write(data.dtau_dq);
     write(data.dtau_dv);
     symmetric(data.M);
-#elif defined forward_dynamics_derivatives
+#elif defined verb_forward_dynamics_derivatives
     pin::computeABADerivatives(model, data, q, v, a);
     write(data.ddq_dq);
     write(data.ddq_dv);

@@ -1,4 +1,6 @@
 import warnings
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,6 +100,18 @@ def test_a_state_that_diverges_ends_its_episode(arm):
     assert terminated.tolist() == [False, True]
     assert info["diverged"].tolist() == [False, True]
     assert np.isfinite(observation).all()
+
+
+@pytest.mark.parametrize("name", ["reward", "ended", "observe"])
+def test_a_function_of_a_task_that_changes_the_states_is_told(arm, name):
+    def change(state, *tau):
+        state.v[:] = 0.0
+        return state.v
+
+    changes: dict[str, Any] = {name: change}
+    task = replace(envs.Task(constant, effort=1.0), **changes)
+    with pytest.raises(appell.AppellError, match=rf"^Task.{name} raised ValueError: .*read-only .* change a copy"):
+        envs.VectorEnv(arm, task, 3).step(np.zeros((3, 2)))
 
 
 def test_the_swing_up_is_rewarded_most_at_the_top(arm):

@@ -31,7 +31,7 @@ FILES = [
 ]
 BODY = '<inertial pos="0.05 0.1 -0.15" mass="1.5" diaginertia="0.02 0.03 0.04"/>'
 WRITTEN = f"""<mujoco><option gravity="1 2 -9"/><worldbody>
-<body name="crate" pos="1 2 3"><joint name="float" type="free" damping="0.3"/>{BODY}
+<body name="crate" pos="1 2 3"><joint name="float" type="free" damping="0.3" armature="0.6"/>{BODY}
   <body pos="0.1 0.2 0.3" euler="10 20 30"><joint type="ball" pos="0.1 0 0" damping="0.2" armature="0.1"/>{BODY}
     <body name="tip" pos="0 0 0.4"><joint name="slide" type="slide" axis="1 2 3" ref="0.3"/>{BODY}</body></body></body>
 <body name="other"><joint name="hinge" axis="0 1 0" armature="0.2"/>{BODY}</body>
@@ -141,3 +141,10 @@ def test_what_is_no_compiled_model_is_told():
 def test_another_robots_model_is_told():
     with pytest.raises(InputError, match="mujoco: the given joints lack 'joint1', 'joint2'"):
         interop.mujoco(appell.load("two-link"), mujoco.MjModel.from_xml_string(WRITTEN))
+
+
+def test_rotors_that_differ_per_velocity_of_a_joint_are_told():
+    compiled = mujoco.MjModel.from_xml_string(WRITTEN)
+    compiled.dof_armature[:6] = np.arange(6.0)
+    with pytest.warns(appell.AppellWarning, match='1 × <joint type="free"> with another armature per velocity'):
+        interop.from_mujoco(compiled)

@@ -141,6 +141,11 @@ JOINTS = {
     "universal": lambda: pin.JointModelUniversal(np.array([1.0, 0.0, 0.0]), AXIS),
     "composite": composite,
 }
+TURNING = {
+    "free flyer": lambda v: np.hstack([np.cross(v[:, 3:], v[:, :3]), 0.0 * v[:, 3:]]),
+    "planar": lambda v: np.stack([-v[:, 2] * v[:, 1], v[:, 2] * v[:, 0], 0.0 * v[:, 2]], axis=1),
+}
+"""Joints whose linear velocities turn with the child, and ω × v."""
 
 
 def chain(*joints, armature=0.0):
@@ -159,7 +164,23 @@ def chain(*joints, armature=0.0):
 @pytest.mark.parametrize("kind", JOINTS)
 def test_every_kind_of_joint_has_pinocchios_numbers(kind, ask, agree):
     model = chain(pin.JointModelRZ(), JOINTS[kind](), pin.JointModelRUBX(), armature=0.3)
+    if kind in TURNING:
+        model.armature[1:-1] = 0.0
     check(model, interop.from_pinocchio(model), ask, agree)
+
+
+@pytest.mark.parametrize("kind", TURNING)
+def test_rotors_of_joints_that_turn_with_their_axes_have_the_term_that_pinocchio_leaves_out(kind, agree):
+    model = chain(JOINTS[kind](), armature=0.3)
+    with pytest.warns(appell.AppellWarning, match=r"joint 'joint0' has rotor inertia .* armature to zero there"):
+        robot = interop.from_pinocchio(model)
+    convention, data = interop.pinocchio(robot, model), model.createData()
+    there = states(model, robot, convention)
+    q, v, a = there.ours
+    theirs = np.array([pin.rnea(model, data, *sample) for sample in zip(there.q, there.v, there.a, strict=True)])
+    theirs += 0.3 * TURNING[kind](v)
+    agree(robot.inverse_dynamics(q, v, a), theirs, WITHIN)
+    agree(robot.forward_dynamics(q, v, theirs), a, WITHIN)
 
 
 def test_gravity_is_the_models(agree):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,23 @@ def test_a_star_of_a_thousand_leaves_is_the_plain_recursion() -> None:
     np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(robot.bias(q, v), robot.inverse_dynamics(q, v, 0.0 * a), rtol=1e-11, atol=1e-10)
     np.testing.assert_allclose(robot.gravity(q), robot.bias(q, 0.0 * v), rtol=1e-11, atol=1e-10)
+
+
+def test_a_long_robot_whose_free_joint_has_a_rotor_is_the_plain_recursion() -> None:
+    """The rotor's ω × v in every verb that has it."""
+    model = star(90)
+    hub = replace(model.bodies[0], joint=replace(model.bodies[0].joint, armature=0.7))
+    robot = appell.load(replace(model, bodies=(hub, *model.bodies[1:])).without_friction())
+    assert is_long(robot.model)
+    q, v, a = state(robot, 3)
+    columns = [tuple(x.T) for x in (q, v, a)]
+    tau = robot.inverse_dynamics(q, v, a)
+    expected = np.stack(np.broadcast_arrays(*gibbs.inverse_dynamics(robot.model, *columns)), axis=-1)
+    np.testing.assert_allclose(tau, expected, rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(robot.regressor(q, v, a) @ robot.parameters, tau, rtol=1e-10, atol=1e-9)
+    carried = np.einsum("bij,bj->bi", robot.coriolis_matrix(q, v), v)
+    np.testing.assert_allclose(carried + robot.gravity(q), robot.bias(q, v), rtol=1e-10, atol=1e-9)
 
 
 def test_a_long_robot_has_the_other_verbs_too() -> None:

@@ -86,6 +86,7 @@ WRITTEN = {
         '<joint type="slide" armature="0.4" damping="0.2"/><joint axis="0 1 0" armature="0.1" damping="0.3"/>'
         + body(BALL + ROD)
     ),
+    "a free body with armature": body('<joint type="free" armature="0.8"/>' + ROD),
     "a free body with damping": body('<joint type="free" damping="0.6"/>' + ROD),
     "two trees and a third": body("<freejoint/>") + body('<joint axis="0 1 0"/>' + ROD) + body("<freejoint/>"),
     "shapes for inertia": (

@@ -260,7 +260,6 @@ GEARED = '<fixed armature="1"><joint joint="elbow" coef="1"/></fixed>'
     [
         (f'<body><joint type="ball" stiffness="2"/>{MASS}</body>', "", '1 × <joint type="ball" stiffness>'),
         (f'<body><joint type="ball" range="0 60"/>{MASS}</body>', "", '1 × <joint type="ball" range>'),
-        (f'<body><joint type="free" armature="1"/>{MASS}</body>', "", '1 × <joint type="free" armature> in world axes'),
         (f'<body><joint type="free" frictionloss="1"/>{MASS}</body>', "", '1 × <joint type="free" frictionloss>'),
         (
             f'<body><joint actuatorfrcrange="-1 2"/>{MASS}</body>',

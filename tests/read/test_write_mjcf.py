@@ -19,7 +19,7 @@ from appell.model.closure import KINDS, Closure
 from appell.model.mimic import coupled
 from appell.model.model import WORLD, Joint, Limits, Mimic, Model
 from appell.read import read, read_mjcf
-from appell.read.parts import UNEQUAL, principal
+from appell.read.parts import principal
 from appell.read.write_mjcf import mjcf_text
 from appell.spatial.pose import Pose
 from tests.support.evaluation import evaluate
@@ -92,12 +92,9 @@ def in_parts(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, 
 
 
 def bare(model: Model) -> Model:
-    """Return a model without what MuJoCo solves for or has in other axes: Coulomb friction, and some rotors."""
-
-    def plain(joint: Joint) -> Joint:
-        return replace(joint, friction=0.0, armature=0.0 if joint.kind in UNEQUAL else joint.armature)
-
-    return replace(model, bodies=tuple(replace(body, joint=plain(body.joint)) for body in model.bodies))
+    """Return a model without what MuJoCo solves for: Coulomb friction."""
+    bodies = (replace(body, joint=replace(body.joint, friction=0.0)) for body in model.bodies)
+    return replace(model, bodies=tuple(bodies))
 
 
 def check_again(model: Model) -> None:
@@ -251,8 +248,8 @@ def test_a_warning_names_what_mjcf_does_not_hold():
         mjcf_text(with_joints(limits=Limits(velocity=1.0)))
     with pytest.warns(appell.AppellWarning, match="limits of zero range or zero effort of joints 'joint1'$"):
         mjcf_text(with_joints(limits=Limits(0.5, 0.5)))
-    with pytest.warns(appell.AppellWarning, match="rotor inertia and Coulomb friction .* of joints 'joint1'$"):
-        mjcf_text(with_joints(kind="planar", armature=1.0))
+    with pytest.warns(appell.AppellWarning, match="the axes of Coulomb friction .* of joints 'joint1'$"):
+        mjcf_text(with_joints(kind="planar", friction=1.0))
 
 
 def test_a_closure_that_mjcf_does_not_have_is_refused_by_name():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,10 +37,11 @@ def test_fixed_steps_converge_with_their_order_on_the_manifold(dummy, swinging, 
     assert slope(steps, errors) == pytest.approx(order, abs=0.25)
 
 
-def test_adaptive_error_follows_its_tolerance(dummy, swinging):
+@pytest.mark.parametrize("method", ["dop853", "radau"])
+def test_adaptive_error_follows_its_tolerance(dummy, swinging, method):
     q, v, exact = swinging
     for rtol in (1e-5, 1e-7, 1e-9):
-        end = appell.simulate(dummy, q, v, 0.2, rtol=rtol, atol=rtol)
+        end = appell.simulate(dummy, q, v, 0.2, rtol=rtol, atol=rtol, method=method)
         assert np.linalg.norm(dummy.difference(end.q[-1], exact.q[-1])) < 50.0 * rtol
 
 
@@ -53,7 +55,7 @@ def test_adaptive_steps_have_order_eight(dummy, swinging):
     def field(t, x):
         return np.concatenate(dummy._call("motion", (x[: dummy.nq], x[dummy.nq :], np.zeros(dummy.nv)), None))
 
-    coarse, fine = Adaptive(1e3, 1e3, lambda _: None), Adaptive(1e-13, 1e-14, lambda _: None)
+    coarse, fine = (Adaptive(*x, lambda _: None, is_implicit=False) for x in ((1e3, 1e3), (1e-13, 1e-14)))
     steps = np.array([0.08, 0.06, 0.045])
     errors = [np.linalg.norm(coarse.shoot(field, 0.0, y, h).y - fine.shoot(field, 0.0, y, h).y) for h in steps]
     assert slope(steps, errors) > 7.5
@@ -211,6 +213,42 @@ def test_joint_friction_is_smoothed_and_said():
     assert "regularised" in run.notes[0]
     power = np.diff(run.energy)
     assert power.max() <= 1e-9  # friction only takes
+
+
+HELD: dict[str, Any] = {"max_steps": 500, "control": [0.5, 0.2]}
+"""Half of the Coulomb friction of a light arm in a horizontal plane, and a fifth."""
+
+
+@pytest.fixture(scope="module")
+def light():
+    rod = {"mass": 1e-3, "centre": [0.05, 0.0, 0.0], "inertia": [0.0, 1e-6, 1e-6], "friction": 1.0}
+    return appell.from_dh([{"a": 0.0, **rod}, {"a": 0.1, **rod}], gravity=(0.0, 0.0, -G))
+
+
+def test_a_run_held_up_by_friction_names_the_joint_and_a_method(light):
+    with pytest.warns(appell.AppellWarning, match=r"friction holds joint 'joint2' at rest, .* method='radau', or"):
+        run = appell.simulate(light, [0.1, 0.2], [0.0, 0.0], 1.0, **HELD)
+    assert run.t[-1] < 1e-2
+
+
+def test_radau_takes_long_steps_where_friction_holds_the_joints(light):
+    run = appell.simulate(light, [0.1, 0.2], [0.0, 0.0], 1.0, method="radau", rtol=1e-8, **HELD)
+    assert run.t[-1] == 1.0
+    # it creeps: f tanh(v/v0) = τ
+    np.testing.assert_allclose(run.v[-1], 1e-3 * np.arctanh(HELD["control"]), rtol=1e-6)
+
+
+def test_radau_brings_joints_to_rest(light):
+    run = appell.simulate(light, [0.1, 0.2], [3.0, -5.0], 0.1, method="radau", rtol=1e-8, max_steps=2000)
+    assert not run.ended_early
+    assert np.abs(run.v[-1]).max() < 1e-6
+    assert np.diff(run.energy).max() <= 1e-12
+
+
+def test_few_steps_of_a_regular_motion_are_not_laid_to_friction():
+    robot = appell.load("puma560")
+    with pytest.warns(appell.AppellWarning, match="the motion is too fast or the control too stiff"):
+        appell.simulate(robot, robot.neutral(), np.full(6, 1.0), 0.1, max_steps=5)
 
 
 def test_a_misspelt_point_is_an_error(ball):

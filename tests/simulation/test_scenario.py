@@ -145,7 +145,7 @@ def test_the_rod_comes_to_rest_on_both_ends():
         (SMALL + "restitution = { tip = 0.5 }", "restitution: no point 'tip'"),
         (SMALL + "friction = -0.1", "friction: expected zero or more"),
         (SMALL + 'impact_law = "hertz"', "impact_law: unknown 'hertz'; known: 'newton', 'poisson'"),
-        (SMALL + 'method = "euler"', "method: unknown 'euler'; known: 'dop853', 'rk4', 'symplectic'"),
+        (SMALL + 'method = "euler"', "method: unknown 'euler'; known: 'dop853', 'radau', 'rk4', 'symplectic'"),
         (SMALL + "tie_window = -1", "tie_window: expected zero or more, got -1"),
         (SMALL + "limits = 2.0", "limits: expected true, false or a restitution"),
         (SMALL + 'points = ["elbow"]', "points: points: robot 'two-link' has no frame 'elbow'"),

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +68,24 @@ def test_a_killed_driver_loses_and_repeats_nothing_that_was_recorded(tmp_path):
     assert not {x.case for x in recorded} & set(support.calls(tmp_path)[before:])
     alone = support.study(_made(tmp_path / "whole"), workers=1)
     assert np.array_equal(study.values["draw"], alone.values["draw"])
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks for processes in /proc")
+def test_workers_end_with_a_driver_that_is_killed(tmp_path):
+    """A driver whose workers are each in the middle of a long case."""
+    script = (
+        "import appell\nfrom tests.support.study import asleep\n"
+        "if __name__ == '__main__':\n"
+        f"    appell.sweep(asleep, {{'k': [0, 1], 'folder': [{str(tmp_path)!r}]}}, engine='processes', workers=2)\n"
+    )
+    file = tmp_path / "drive.py"
+    file.write_text(script)
+    path = os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
+    with subprocess.Popen([sys.executable, str(file)], env={**os.environ, "PYTHONPATH": path}) as driver:
+        workers = support.within(120.0, lambda: [int(x.name) for x in tmp_path.glob("[0-9]*")], lambda x: len(x) == 2)
+        assert len(workers) == 2
+        driver.kill()
+    assert support.within(20.0, lambda: [x for x in workers if support.is_running(x)], lambda x: not x) == []
 
 
 def _made(folder):

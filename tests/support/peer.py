@@ -28,6 +28,7 @@ class Peer:
         self.model.gravity.linear = np.array(drawing.gravity)
         self._coordinates: list[tuple[int, Callable[[Array], Array]]] = []
         self._losses: list[list[float]] = []
+        self._kinds: list[str] = []
         self._springs: list[tuple[float, float]] = []
         inertias = {link.name: link.inertia for link in drawing.links}
         seat = self.pin.SE3.Identity()
@@ -37,6 +38,7 @@ class Peer:
             self._coordinates.append((7, _same))
             self._springs.append((0.0, 0.0))
             self._losses += [[0.0, 0.0, 0.0]] * 6
+            self._kinds += ["free"]
         # per link: Pinocchio's joint that carries it, and the link's frame in that joint's
         self._seats = {drawing.links[0].name: (carrier, seat)}
         self._append(drawing.links[0].name, inertias[drawing.links[0].name])
@@ -85,6 +87,7 @@ class Peer:
         self._coordinates.append((3 if joint.kind == "planar" else theirs.nq, lambda q: move(q + offset)))
         self._springs.append((joint.stiffness, joint.spring_reference))
         self._losses += [[joint.armature, joint.damping, joint.friction]] * theirs.nv
+        self._kinds += [joint.kind]
 
     def coordinates(self, q: Any) -> Array:
         """Return Pinocchio's coordinates of a configuration."""
@@ -109,9 +112,19 @@ class Peer:
         return np.array(forces)
 
     def loss(self, v: Any, a: Any) -> Array:
-        """Return what rotor inertia, damping and friction add to the joint forces."""
+        """Return what rotor inertia, damping and friction add to the joint forces.
+
+        That of rotor inertia is more than Pinocchio has: the linear velocities of free and planar joints turn, ω × v.
+        """
         armature, damping, friction = np.array(self._losses).T
-        return np.asarray(armature * a + damping * v + friction * np.sign(v))
+        turned, start = np.zeros(len(v)), 0
+        for kind, joint in zip(self._kinds, list(self.model.joints)[1:], strict=True):
+            if kind == "free":
+                turned[start : start + 3] = np.cross(v[start + 3 : start + 6], v[start : start + 3])
+            if kind == "planar":
+                turned[start : start + 2] = np.cross((0.0, 0.0, v[start + 2]), (*v[start : start + 2], 0.0))[:2]
+            start += joint.nv
+        return np.asarray(armature * (a + turned) + damping * v + friction * np.sign(v))
 
     def mass_matrix(self, q: Any) -> Array:
         """Return the inertia matrix, rotor inertia left out."""

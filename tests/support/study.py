@@ -6,7 +6,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +45,30 @@ def deadly(k: int, folder: str) -> dict[str, int]:
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return {"k": k}
+
+
+def asleep(k: int, folder: str) -> dict[str, int]:
+    """A long case that leaves a file with the number of its process."""
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(60.0)
+    return {"k": k}
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process runs; one that ended and was not waited for does not."""
+    try:
+        os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def within(seconds: float, ask: Callable[[], Any], is_enough: Callable[[Any], bool]) -> Any:
+    """Return an answer as soon as it is enough, or the one after some seconds."""
+    end = time.monotonic() + seconds
+    while not is_enough(answer := ask()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return answer
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from appell import interop
 from appell.cli.agreement import Agreement, on_arrays, random_motion, refusal, relative, singular_note
 from appell.errors import AppellError, AppellWarning
 from appell.loops.load import load
-from appell.read.compiled import FREE
 from appell.read.extras import extra
 from appell.read.mjcf import model_of_compiled
 from appell.robot.robot import Robot
@@ -59,8 +58,6 @@ def plain(mujoco: Any, compiled: Any) -> Any:
     for name in ("jnt_stiffnesspoly", "dof_dampingpoly", "tendon_stiffnesspoly", "tendon_dampingpoly"):
         if hasattr(compiled, name):
             getattr(compiled, name)[:] = 0.0
-    for j in np.flatnonzero(compiled.jnt_type == FREE):
-        compiled.dof_armature[compiled.jnt_dofadr[j] :][:6] = 0.0
     return compiled
 
 

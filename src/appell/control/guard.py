@@ -81,7 +81,7 @@ class Guard:
 
     def __init__(self, hardware: Hardware, safety: Safety, home: Array, first: Reading, period: float) -> None:
         self._hardware, self._safety, self._home = hardware, safety, home
-        self._last = first.counts
+        self._last = np.array(first.counts)  # a plant may reuse its arrays
         self._last_time = -period  # homing read once per period
         self._still = np.zeros(hardware.n)
 
@@ -112,7 +112,7 @@ class Guard:
         possible = np.asarray(hardware.speed) * elapsed / np.abs(hardware.resolution) + 1.0
         is_driven = np.abs(volts) >= safety.stall_share * hardware.volts
         self._still = np.where(is_driven & (moved == 0), self._still + elapsed, 0.0)
-        self._last, self._last_time = reading.counts, t
+        self._last, self._last_time = np.array(reading.counts), t
         apart = np.abs(self._home + reading.counts * hardware.resolution - hardware.absolute(reading.volts))
         for k in range(hardware.n):
             if moved[k] > possible[k]:

@@ -26,6 +26,7 @@ from appell.control.plant import Plant, Reading
 from appell.errors import InputError
 from appell.read.values import shown
 from appell.robot.arguments import ABOVE_ZERO, finite_array, number, whole
+from appell.simulation.callbacks import own, unchanged
 from appell.spatial.scalar import Array
 
 Controller = Callable[[float, Array, Array], ArrayLike]
@@ -50,8 +51,8 @@ def run_loop(
     plant : Plant
         A real arm, or a :class:`appell.control.SimulatedPlant`.
     controller : callable
-        A control law (t, q, v) → τ with t = 0 in the first period; a law with memory is reset first. Set its limit to
-        ``plant.hardware.limit`` to avoid integral windup.
+        A control law (t, q, v) → τ with t = 0 in the first period, which gets its own, read-only q and v; a law with
+        memory is reset first. Set its limit to ``plant.hardware.limit`` to avoid integral windup.
     duration : float
         Duration after homing [s].
     rate : float
@@ -117,7 +118,8 @@ def run_loop(
             if stopped:
                 break
             q, v = observer.update(home + reading.counts * hardware.resolution)
-            answer = controller(due, q, v)
+            with unchanged(f"run_loop: the control law at t = {due:.4g} s"):
+                answer = controller(due, own(q), own(v))
             try:
                 tau = finite_array("law", answer)
             except InputError:
@@ -130,7 +132,7 @@ def run_loop(
                 break
             asked = hardware.command(tau)
             volts = hardware.convert(asked)
-            plant.write(volts, tools(due) if tools else (False, False), False)
+            plant.write(np.array(volts), tools(due) if tools else (False, False), False)
             rows.add(due, began, plant.now() - zero - began, q, v, tau, volts, _reference(controller, due, q))
             # at the converter's limit, or at the torque limit of the control law
             rows.saturated.append(np.abs(asked) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
@@ -156,7 +158,7 @@ def _home(plant: Plant, period: float, count: int) -> tuple[Array, Reading]:
 def _reference(controller: Any, t: float, q: Array) -> Array:
     """Return the reference of the control law, NaN if it has none."""
     reference = getattr(controller, "reference", None)
-    return np.asarray(reference(t)[0], dtype=float) if callable(reference) else np.full_like(q, np.nan)
+    return np.array(reference(t)[0], dtype=float) if callable(reference) else np.full_like(q, np.nan)
 
 
 class Observer:

@@ -7,13 +7,14 @@ links: ``name/1``, ``name/2``, …
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.errors import InputError
+from appell.errors import AppellWarning, InputError
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import CIRCLE, PLANAR_CIRCLE
 from appell.loops.load import load
@@ -21,6 +22,7 @@ from appell.model.build import Connection, Link, build, listed
 from appell.model.mimic import coupled
 from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model, Z
 from appell.read.compiled import fresh
+from appell.read.parts import UNEQUAL
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
@@ -72,7 +74,8 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
         The model.
     losses : bool
         False omits damping and Coulomb friction, which Pinocchio's ``rnea`` and ``aba`` ignore. Rotor inertia
-        (``armature``) is always included, as in Pinocchio.
+        (``armature``) is always included, as in Pinocchio; of free and planar joints with its term
+        armature · (ω × v), which Pinocchio leaves out.
 
     Returns
     -------
@@ -83,6 +86,11 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
     ------
     InputError
         When it is not a model, or has an unsupported joint, which the message names.
+
+    Warns
+    -----
+    AppellWarning
+        When a free or planar joint has rotor inertia: its forces differ from Pinocchio's.
 
     Examples
     --------
@@ -108,6 +116,7 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
             connections.append(Connection(replace(joint, mimic=_mimic(model, i)), above, link))
             links.append(Link(link, _inertia(model.inertias[i]) if is_last else Inertia()))
             above = link
+    _warn_of_rotors([connection.joint for connection in connections])
     if np.any(model.gravity.angular):
         raise InputError("from_pinocchio: the model's gravity has an angular part, which is not supported")
     made = build(model.name or "robot", links, connections, gravity=_vector(model.gravity.linear), source="")
@@ -268,6 +277,17 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
     if sizes[k] == 1:
         own["limits"] = _limits(model, i, parts, k, first)
     return own
+
+
+def _warn_of_rotors(joints: list[Joint]) -> None:
+    names = [joint.name for joint in joints if joint.armature and joint.kind in UNEQUAL]
+    if names:
+        warnings.warn(
+            f"from_pinocchio: joint {listed(names)} has rotor inertia and turns with its own axes: its force includes "
+            "armature · (ω × v), which Pinocchio leaves out; set armature to zero there for Pinocchio's forces",
+            AppellWarning,
+            stacklevel=3,
+        )
 
 
 def _limits(model: Any, i: int, parts: list[Part], k: int, v: int) -> Limits:

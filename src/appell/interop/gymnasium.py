@@ -18,6 +18,7 @@ from appell.interop.tasks import State, Task, efforts, reach, swing_up
 from appell.read.extras import extra
 from appell.robot.arguments import ABOVE_ZERO, choice, finite_array, number, whole
 from appell.robot.robot import Robot
+from appell.simulation.callbacks import own, unchanged
 from appell.simulation.rollout.rollout import advance
 from appell.simulation.rollout.scheme import METHODS
 from appell.spatial.scalar import Array
@@ -160,8 +161,11 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
         else:
             q, v = q.copy(), v.copy()
         self._state = State(q, v, before.goal, before.t + self._dt * self._substeps)
-        rewards = np.array(self.task.reward(self._state, tau), dtype=float)
-        terminated = is_lost | (self.task.ended(self._state) if self.task.ended else False)
+        seen = State(*map(own, self._state))
+        with unchanged("Task.reward"):
+            rewards = np.array(self.task.reward(seen, own(tau)), dtype=float)
+        with unchanged("Task.ended"):
+            terminated = is_lost | (self.task.ended(seen) if self.task.ended else False)
         truncated = ~terminated & (self._state.t >= self.task.duration - 0.5 * self._dt)
         if fresh.any():
             self._restart(fresh)
@@ -199,7 +203,8 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
 
     def _observed(self, state: State) -> Array:
         if self.task.observe is not None:
-            return np.array(self.task.observe(state), dtype=float)
+            with unchanged("Task.observe"):
+                return np.array(self.task.observe(State(*map(own, state))), dtype=float)
         q, is_angle = state.q, self._is_angle
         return np.concatenate(
             [q[:, ~is_angle], np.cos(q[:, is_angle]), np.sin(q[:, is_angle]), state.v, state.goal], axis=1

@@ -18,7 +18,7 @@ from appell.spatial.scalar import Array
 
 
 class State(NamedTuple):
-    """The states of several environments, one row each.
+    """The states of several environments, one row each; those that a :class:`Task` gets are read-only copies.
 
     Parameters
     ----------

@@ -3,7 +3,8 @@
 A joint type defines three functions. *Pose*: the pose of the child in the joint frame as a function of q. *Motion
 subspace*: its columns, each an angular and a linear part in the child's frame, constant there for every type, so that
 the joint adds Σ wₖvₖ to the angular velocity and Σ lₖvₖ to the velocity of the origin. *Rates*: q̇ as a function of q
-and v, equal to v except for free, ball and planar joints. Recursions, Jacobians and regressors follow from these;
+and v, equal to v except for free, ball and planar joints. *Transport*: ω × of the linear velocities of joints that
+carry their own axes along, free and planar ones. Recursions, Jacobians and regressors follow from these;
 :mod:`appell.model.manifold` integrates a finite motion.
 """
 
@@ -58,6 +59,9 @@ class Kind(Protocol):
     def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
         """Return the v that corresponds to q̇; the part of a quaternion's rate that changes its length is ignored."""
 
+    def transport(self, v: Scalars, u: Scalars) -> Scalars:
+        """Return what is added to u̇, for velocities u, in axes that do not turn: ω × u of linear ones, ω from v."""
+
 
 class _Plain:
     """Joints whose velocities are the rates of their coordinates."""
@@ -69,6 +73,10 @@ class _Plain:
     def speeds(self, q: Scalars, rates: Scalars) -> Scalars:
         """Return q̇."""
         return rates
+
+    def transport(self, v: Scalars, u: Scalars) -> Scalars:
+        """Return zeros: the directions of the velocities do not turn."""
+        return (0.0,) * len(v)
 
 
 class Revolute(_Plain):
@@ -157,6 +165,10 @@ class Planar:
         c, s = cos(q[2]), sin(q[2])
         return (c * rates[0] + s * rates[1], c * rates[1] - s * rates[0], rates[2])
 
+    def transport(self, v: Scalars, u: Scalars) -> Scalars:
+        """Return the linear velocity turned by a quarter, times the rate of the angle."""
+        return (-(v[2] * u[1]), v[2] * u[0], 0.0)
+
 
 class Ball:
     """Rotation about a point; q: quaternion x y z w, v: angular velocity in the child's frame."""
@@ -185,6 +197,10 @@ class Ball:
         turns = (w * a - x * d + z * b - y * c, w * b - y * d + x * c - z * a, w * c - z * d + y * a - x * b)
         return tuple(size * turn for turn in turns)
 
+    def transport(self, v: Scalars, u: Scalars) -> Scalars:
+        """Return zeros: there is no linear velocity."""
+        return ZERO
+
 
 class Free:
     """Free motion; q: position, quaternion x y z w; v: linear, then angular velocity, in the child's frame."""
@@ -207,6 +223,10 @@ class Free:
         """Return the rate of the position in the child's frame, and the vector part of 2 q⁻¹ ⊗ q̇."""
         linear = matvec_t(from_quaternion(*q[3:]), (rates[0], rates[1], rates[2]))
         return (*linear, *Ball().speeds(q[3:], rates[3:]))
+
+    def transport(self, v: Scalars, u: Scalars) -> Scalars:
+        """Return ω × the linear velocity."""
+        return (*cross((v[3], v[4], v[5]), (u[0], u[1], u[2])), *ZERO)
 
 
 def plane(axis: Vector) -> tuple[Vector, Vector]:

@@ -54,8 +54,10 @@ def _joints(mujoco: Any, compiled: Any) -> Iterator[str]:
             yield "<joint damping> beyond its linear term"
         if kind == BALL and compiled.jnt_limited[j]:
             yield '<joint type="ball" range>'
-        if kind == FREE and compiled.dof_armature[dof]:
-            yield '<joint type="free" armature> in world axes (used in body axes)'
+        rotors = compiled.dof_armature[dof:][: {FREE: 6, BALL: 3}.get(kind, 1)]
+        if (rotors != rotors[0]).any():
+            name = "free" if kind == FREE else "ball"
+            yield f'<joint type="{name}"> with another armature per velocity (the first is used)'
         if kind == FREE and is_rubbing and compiled.dof_frictionloss[dof]:
             yield '<joint type="free" frictionloss> in world axes (used in body axes)'
         if compiled.jnt_actfrclimited[j] and compiled.jnt_actfrcrange[j].sum():

@@ -231,8 +231,8 @@ class _Writer:
             "limits of zero range or zero effort of joints": [
                 j.name for j in joints if j.limits.lower == j.limits.upper or j.limits.effort == 0.0
             ],
-            "the axes of rotor inertia and Coulomb friction (the joint frame's, not the body's) of joints": [
-                j.name for j in joints if j.kind in UNEQUAL and (j.armature or j.friction)
+            "the axes of Coulomb friction (the joint frame's, not the body's) of joints": [
+                j.name for j in joints if j.kind in UNEQUAL and j.friction
             ],
             "what is followed by joints": [j.name for j in joints if j.mimic and j.mimic.joint not in known],
         }

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import WORLD, Model
+from appell.recursion.elimination import is_zero
 from appell.recursion.inertia_matrix import Rows, moved_up, unit_momentum
 from appell.recursion.kinematics import (
     JointMotion,
@@ -40,6 +41,7 @@ from appell.recursion.kinematics import (
     moved,
     power,
 )
+from appell.recursion.rates import transport
 from appell.recursion.sweep import around, rootward
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
@@ -108,6 +110,11 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
 
     around(model, Velocity(ZERO, ZERO), out, back)
     n = range(model.nv)
+    for j in n:
+        unit = tuple(1.0 if k == j else 0.0 for k in n)
+        for k, (rotor, turn) in enumerate(zip(model.joint_parameters, transport(model, v, unit), strict=True)):
+            if not is_zero(turn):
+                entries[k, j] = entries[k, j] + rotor.armature * turn
     return tuple(tuple(entries.get((k, j), 0.0) for j in n) for k in n)
 
 

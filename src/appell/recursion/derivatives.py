@@ -37,6 +37,7 @@ from appell.recursion.elimination import is_zero
 from appell.recursion.gibbs import Acceleration, acceleration_tensor, inertial_load
 from appell.recursion.inertia_matrix import Rows, unit_momentum
 from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, Velocity, carried, joint_motions, links, power
+from appell.recursion.rates import transport
 from appell.recursion.sweep import around, rootward
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Scalar, Vector
@@ -180,6 +181,12 @@ def swept(
     for k, (own, stretch) in enumerate(zip(model.joint_parameters, model.joint_stretches, strict=True)):
         by_a[k][k], by_v[k][k] = by_a[k][k] + own.armature, by_v[k][k] + own.damping
         by_q[k][k] = by_q[k][k] if stretch is None else by_q[k][k] + own.stiffness
+    for j in range(model.nv):
+        unit = tuple(1.0 if k == j else 0.0 for k in range(model.nv))
+        turns = zip(model.joint_parameters, transport(model, unit, v), transport(model, v, unit), strict=True)
+        for k, (own, *parts) in enumerate(turns):
+            for turn in (x for x in parts if not is_zero(x)):
+                by_v[k][j] = by_v[k][j] + own.armature * turn
     for spring, (terms, _) in zip(model.springs, model.stretches, strict=True):
         for (_, i, c), (_, j, d) in product(terms, terms):
             by_q[i][j], by_v[i][j] = by_q[i][j] + c * d * spring.stiffness, by_v[i][j] + c * d * spring.damping

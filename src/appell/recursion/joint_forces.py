@@ -4,7 +4,10 @@ A spring has the potential energy ½k s², a damper dissipates the power d ṡ²
 with one coordinate. A joint's own has c = 1 (:attr:`appell.model.model.Model.joint_stretches`), one between joints any
 coefficients (:attr:`appell.model.model.Model.stretches`):
 
-    τₖ = Iₐ·a + d·v + f·sign(v) + k·s,   and of every spring between joints   τₖ += cₖ·(k·s + d·ṡ)
+    τₖ = Iₐ·(a + ω × v) + d·v + f·sign(v) + k·s,   and of every spring between joints   τₖ += cₖ·(k·s + d·ṡ)
+
+A rotor has the kinetic energy ½Iₐv². Its force is Iₐ·a, plus Iₐ·ω × v for the linear velocities of free and planar
+joints, whose axes turn with ω (:meth:`appell.model.joints.Kind.transport`): Lagrange's equations of this energy.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ from __future__ import annotations
 from appell.model.model import Model, Stretch
 from appell.recursion.elimination import is_zero
 from appell.recursion.kinematics import Scalars
+from appell.recursion.rates import transport
 from appell.spatial.scalar import Scalar, sign
 
 
 def joint_forces(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return the forces of rotor inertia, damping, Coulomb friction and springs on every velocity."""
-    rows = zip(model.joint_parameters, spring_stretches(model, q), v, a, strict=True)
+    fixed_axes = tuple(x + y for x, y in zip(a, transport(model, v, v), strict=True))
+    rows = zip(model.joint_parameters, spring_stretches(model, q), v, fixed_axes, strict=True)
     return between_joints(model, q, v, [joint_force(*own, *state) for own, *state in rows])
 
 
@@ -30,7 +35,7 @@ def joint_force(
     speed: Scalar,
     rate: Scalar,
 ) -> Scalar:
-    """Return the joint force of one velocity."""
+    """Return the joint force of one velocity, whose `rate` is that in axes that do not turn."""
     return armature * rate + damping * speed + friction * sign(speed) + stiffness * stretch
 
 

@@ -17,6 +17,7 @@ from appell.model.model import Model
 from appell.recursion.gibbs import Acceleration, inertial_load
 from appell.recursion.joint_forces import spring_forces
 from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, gathered, joint_motions, links, project
+from appell.recursion.rates import transport
 from appell.recursion.sweep import around
 from appell.spatial.inertia import NULL
 from appell.spatial.scalar import Scalar, Vector
@@ -47,8 +48,8 @@ def passive_inverse_dynamics(model: Model, q: Scalars, v: Scalars, v_r: Scalars,
 
     base = Referred(ZERO, Acceleration(ZERO, ZERO, NULL, negate(model.gravity)))
     around(model, (base, Load(ZERO, ZERO)), out, back)
-    rows = enumerate(zip(model.joint_parameters, spring_forces(model, q), strict=True))
-    return tuple(tau[k] + own.armature * a_r[k] + spring for k, (own, spring) in rows)
+    rows = enumerate(zip(model.joint_parameters, a_r, transport(model, v, v_r), spring_forces(model, q), strict=True))
+    return tuple(tau[k] + own.armature * (rate + turn) + spring for k, (own, rate, turn, spring) in rows)
 
 
 def refer(link: Link, speed: JointMotion, wanted: JointMotion, rate: JointMotion, parent: Referred) -> Referred:

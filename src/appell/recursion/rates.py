@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from appell.model.model import Model
 from appell.recursion.kinematics import Scalars
+from appell.spatial.scalar import Scalar
 
 
 def coordinate_rates(model: Model, q: Scalars, v: Scalars) -> Scalars:
@@ -24,4 +25,12 @@ def speeds(model: Model, q: Scalars, rates: Scalars) -> Scalars:
     found: list[Scalars] = []
     for body, at in zip(model.bodies, model.q_slices, strict=True):
         found += body.joint.type.speeds(q[at], rates[at])
+    return tuple(found)
+
+
+def transport(model: Model, v: Scalars, u: Scalars) -> Scalars:
+    """Return what is added to u̇ in axes that do not turn, joint by joint: ω × u of linear velocities of joints."""
+    found: list[Scalar] = []
+    for body, along in zip(model.bodies, model.v_slices, strict=True):
+        found += body.joint.type.transport(v[along], u[along])
     return tuple(found)

@@ -15,6 +15,7 @@ from appell.recursion.gibbs import Acceleration, accelerations
 from appell.recursion.inertia_matrix import Rows
 from appell.recursion.joint_forces import joint_stretches, stretch_rate, stretched
 from appell.recursion.kinematics import Load, Scalars, links
+from appell.recursion.rates import transport
 from appell.recursion.sweep import outward
 from appell.spatial.scalar import Matrix, Scalar, Vector, sign
 from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, transpose
@@ -47,9 +48,9 @@ def regressor(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Rows:
                 entry = dot(part.linear, load.force) + dot(part.angular, load.moment)
                 rows[part.velocity][PER_BODY * i + j] = entry
     if model.has_joint_parameters:
-        start, stretches = PER_BODY * len(model.bodies), joint_stretches(model, q)
+        start, stretches, turns = PER_BODY * len(model.bodies), joint_stretches(model, q), transport(model, v, v)
         for k in range(model.nv):
-            own = [a[k], v[k], sign(v[k]), stretches[k]]
+            own = [a[k] + turns[k], v[k], sign(v[k]), stretches[k]]
             rows[k][start + PER_VELOCITY * k : start + PER_VELOCITY * (k + 1)] = own
     for j, stretch in enumerate(model.stretches):
         start = n_parameters(model) - PER_SPRING * (len(model.springs) - j)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
-from appell.simulation.callbacks import raised
+from appell.simulation.callbacks import called
 from appell.spatial.scalar import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]
@@ -62,14 +62,11 @@ class Drive:
     def _evaluated(self, law: Control, t: float, q: Array, v: Array) -> Array:
         """Return the control law's torques; any exception becomes an InputError with the time."""
         what = f"control at t = {t:.9g} s"
-        try:
-            forces = law(t, q, v)
-        except Exception as error:  # a user's function may raise anything
-            raise InputError(f"{what} raised {raised(error)}") from error
-        return self._checked(forces, what)
+        return self._checked(called(what, law, t, q, v), what)
 
     def _checked(self, tau: ArrayLike, what: str) -> Array:
-        forces = numbers(self._robot.name, what, (), tau)
+        is_plain = type(tau) is np.ndarray and tau.dtype == float  # most laws return such, at every stage of a step
+        forces = np.asarray(tau) if is_plain else numbers(self._robot.name, what, (), tau)
         if forces.shape != (self._size,) or not np.isfinite(forces).all():
             got = f"shape {forces.shape}" if forces.shape != (self._size,) else f"{forces.tolist()}"
             raise InputError(f"{what}: expected {self._size} finite torques for robot '{self._robot.name}', got {got}")

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from appell.errors import AppellError
+from appell.model.build import listed
 from appell.results.run import ContactInterval, EventRecord
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
@@ -25,7 +26,7 @@ from appell.simulation.contact.impact import Metric, strike
 from appell.simulation.control import Drive
 from appell.simulation.events.event_finder import LAG, EventFinder, Found
 from appell.simulation.integrators import Integrator, Step, StepError
-from appell.simulation.plant import Plant
+from appell.simulation.plant import CREEP, Plant
 from appell.simulation.record import (
     INTERRUPTED,
     Event,
@@ -178,11 +179,7 @@ class Engine:
     def _advance(self, t: float, y: Array, limit: float) -> tuple[float, Array, bool]:
         """Return the time and state after the next step or event, and whether the run has ended."""
         if self._steps >= self._limits.steps:
-            raise StopError(
-                f"max_steps: {self._steps} steps taken at t = {t:.9g} s; the motion is too fast or the control too "
-                "stiff: "
-                "increase max_steps, or reduce gains and speeds"
-            )
+            raise StopError(f"max_steps: {self._steps} steps taken at t = {t:.9g} s; {self._why_short(t, y)}")
         self._steps += 1
         nq = self.robot.nq
         v, is_other = self.plant.switched(y[:nq], y[nq:])
@@ -253,6 +250,19 @@ class Engine:
                 f"{TINY} consecutive steps up to t = {t:.9g} s are shorter than a billionth of the run, the last "
                 f"{t - start:.1e} s; the motion is too fast or the control law not smooth; sample the law with rate="
             )
+
+    def _why_short(self, t: float, y: Array) -> str:
+        """Return why steps are short, and a remedy."""
+        q, v = y[: self.robot.nq], y[self.robot.nq :]
+        held = self.plant.held(q, self.plant.own_velocity(q, v), t / self._steps)
+        if held and not self._integrator.is_implicit:
+            return (
+                f"friction holds joint {listed(held, 3)} at rest, where its smoothing below {CREEP:g} rad/s (m/s) is "
+                "stiff: use method='radau', or load the robot with friction=False"
+            )
+        return "the motion is too fast or the control too stiff: increase max_steps, or reduce gains and speeds" + (
+            "" if self._integrator.is_implicit else "; method='radau' is for stiff control"
+        )
 
     # Events
 
@@ -390,5 +400,5 @@ class Engine:
     def _happen(self, t: float, y: Array, index: int) -> tuple[Array, bool]:
         nq, event = self.robot.nq, self._events[index]
         self._event_finder.fired(index, t)
-        self.record.events.append(EventRecord(event.name, t, self.normalised(y[:nq]), np.array(y[nq:])))
+        self.record.events.append(EventRecord(event.name, t, self.normalised(np.array(y[:nq])), np.array(y[nq:])))
         return y, event.terminal

@@ -8,11 +8,12 @@ manifold preserves the order of a method. The symplectic method steps on the man
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy
 
+from appell.errors import AppellError
 from appell.results.path import Segment, fit_matrix, hermite, points
 from appell.robot.steps import RUNGE_KUTTA
 from appell.spatial.scalar import Array
@@ -20,7 +21,7 @@ from appell.spatial.scalar import Array
 Field = Callable[[float, Array], Array]
 """A vector field: ẏ from the time and the state."""
 DEGREE = 7
-"""Degree of the dense output of SciPy's DOP853."""
+"""Degree of the dense output of SciPy's DOP853; that of its Radau is 3."""
 
 
 class StepError(Exception):
@@ -35,7 +36,9 @@ class Step(NamedTuple):
 
 
 class Integrator(Protocol):
-    """An integration method."""
+    """An integration method; `is_implicit` if stiffness does not limit its steps."""
+
+    is_implicit: bool
 
     def restart(self) -> None:
         """Discard the history of the solution, after a jump of the vector field or the state."""
@@ -48,11 +51,14 @@ class Integrator(Protocol):
 
 
 class Adaptive:
-    """Dormand and Prince's method of order 8, with step sizes that keep the estimated error below rtol·|y| + atol."""
+    """Methods with step sizes that keep the estimated error below rtol·|y| + atol.
 
-    def __init__(self, rtol: float, atol: float, project: Callable[[Array], None]) -> None:
-        self._rtol, self._atol, self._project = rtol, atol, project
-        self._solver: scipy.integrate.DOP853 | None = None
+    Dormand and Prince's of order 8, and for stiff systems the implicit one of Radau of order 5.
+    """
+
+    def __init__(self, rtol: float, atol: float, project: Callable[[Array], None], *, is_implicit: bool) -> None:
+        self._rtol, self._atol, self._project, self.is_implicit = rtol, atol, project, is_implicit
+        self._solver: Any = None
         self._size: float | None = None
 
     def restart(self) -> None:
@@ -79,9 +85,10 @@ class Adaptive:
             segments.append(self._stepped(solver, float(solver.t)))
         return Step(segments, np.array(solver.y))
 
-    def _started(self, field: Field, t: float, y: Array, limit: float, first: float | None) -> scipy.integrate.DOP853:
+    def _started(self, field: Field, t: float, y: Array, limit: float, first: float | None) -> Any:
+        method = scipy.integrate.Radau if self.is_implicit else scipy.integrate.DOP853
         with np.errstate(all="ignore"):
-            solver = scipy.integrate.DOP853(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
+            solver = method(field, t, y, limit, rtol=self._rtol, atol=self._atol, first_step=first)
         if not np.isfinite(solver.f).all():
             raise StepError(
                 f"the accelerations at t = {t:.9g} s are not finite; a torque is too large, or the mass matrix is "
@@ -91,9 +98,14 @@ class Adaptive:
             solver.h_abs = 1e-9 * (limit - t)
         return solver
 
-    def _stepped(self, solver: scipy.integrate.DOP853, start: float) -> Segment:
-        with np.errstate(all="ignore"):
-            message = solver.step()
+    def _stepped(self, solver: Any, start: float) -> Segment:
+        try:
+            with np.errstate(all="ignore"):
+                message = solver.step()
+        except AppellError:
+            raise
+        except ValueError as error:  # SciPy's, of a Jacobian that is not finite
+            raise StepError(f"the derivatives of the accelerations at t = {start:.9g} s are not finite") from error
         if solver.status == "failed":
             raise StepError(f"step size underflow at t = {start:.9g} s: {message}")
         dense = solver.dense_output()
@@ -105,6 +117,8 @@ class Adaptive:
 
 class FixedStep:
     """A one-step method with a fixed step size and cubic dense output."""
+
+    is_implicit = False
 
     def __init__(self, step: float, move: Callable[[Field, float, Array, float], Array]) -> None:
         self._step, self._move = step, move

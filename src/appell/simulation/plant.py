@@ -50,6 +50,15 @@ class Plant:
         """Return the joint torques minus the regularised Coulomb friction."""
         return tau if self._friction is None else tau - self._friction * np.tanh(v / CREEP)
 
+    def held(self, q: Array, v: Array, step: float) -> list[str]:
+        """Return the joints that Coulomb friction holds at rest, where its slope is too steep for steps much longer."""
+        if self._friction is None:
+            return []
+        rates = self._friction / CREEP * np.diag(np.linalg.inv(self.robot.mass_matrix(q)))
+        is_held = (np.abs(v) < CREEP) & (rates * step > 1.0)
+        names = (body.joint.name for body in self.robot.model.bodies for _ in range(body.joint.type.nv))
+        return [name for name, here in zip(names, is_held, strict=True) if here]
+
     def closed(self, q: Array) -> Array:
         """Return q with its loops closed."""
         return np.asarray(self._now.project(q))

@@ -13,7 +13,7 @@ from appell.read.values import shown
 from appell.results.path import Segment
 from appell.results.run import ContactInterval, EventRecord, Impact
 from appell.robot.arguments import number
-from appell.simulation.callbacks import raised
+from appell.simulation.callbacks import called
 from appell.simulation.contact.gaps import Pair, Rows
 from appell.simulation.contact.impact import Strike
 from appell.spatial.scalar import Array
@@ -48,7 +48,8 @@ class Event:
     Parameters
     ----------
     function : callable
-        ``function(t, q, v)`` → float. It receives the time [s], q (nq,) with unit quaternions, and v (nv,).
+        ``function(t, q, v)`` → float. It receives the time [s], q (nq,) with unit quaternions, and v (nv,);
+        both are read-only.
     name : str
         The name in the run's records.
     direction : int
@@ -107,10 +108,7 @@ class Event:
         0.75
         """
         what = f"event '{self.name}' at t = {t:.9g} s"
-        try:
-            value = self.function(t, q, v)
-        except Exception as error:  # a user's function may raise anything
-            raise InputError(f"{what} raised {raised(error)}") from error
+        value = called(what, self.function, t, np.asarray(q), np.asarray(v))
         return number(f"{what}: expected a finite number", value, -np.finfo(float).max, np.finfo(float).max)
 
 

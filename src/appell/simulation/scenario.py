@@ -22,7 +22,7 @@ SI units; angles in radians, or strings such as ``"90 deg"``::
     rest_speed = 1e-6                      # [m/s]
     limits = false                          # true, or the restitution at the joint limits
     points = ["tool", { frame = "link3", position = [0.0, 0.0, 0.1], name = "elbow" }]
-    method = "dop853"                       # or "rk4" or "symplectic" with
+    method = "dop853"                       # or "radau", or "rk4" or "symplectic" with
     # step = 1e-3                           # [s]
     rtol = 1e-10
     atol = 1e-12

@@ -32,7 +32,7 @@ from appell.simulation.variational import variational
 from appell.simulation.walls.wall import PerPoint, Wall
 from appell.spatial.scalar import Array
 
-METHODS = ("dop853", "rk4", "symplectic")
+METHODS = ("dop853", "radau", "rk4", "symplectic")
 
 
 def simulate(  # noqa: PLR0913  # keyword options
@@ -72,7 +72,7 @@ def simulate(  # noqa: PLR0913  # keyword options
         Simulated time [s].
     control : callable or array_like, optional
         Joint torques [N·m] (actuator torques of a closed-loop robot): none, constant (nu,), or a control law
-        (t, q, v) → τ (nu,).
+        (t, q, v) → τ (nu,), which gets its own, read-only q and v.
     walls : sequence of Wall
         Obstacles for the contact points of the robot, see :mod:`appell.walls`.
     restitution, friction : float or mapping
@@ -94,12 +94,12 @@ def simulate(  # noqa: PLR0913  # keyword options
     events : sequence of Event or callable
         :class:`appell.simulation.Event`, or functions (t, q, v) whose zero crossings are recorded.
     method : str
-        "dop853" (order 8, adaptive), "rk4" (order 4, fixed step) or "symplectic" (order 2, fixed step, no energy
-        drift).
+        "dop853" (order 8, adaptive), "radau" (order 5, adaptive, implicit: for joints held by Coulomb friction and
+        other stiff systems), "rk4" (order 4, fixed step) or "symplectic" (order 2, fixed step, no energy drift).
     step : float, optional
         Step size [s] of "rk4" and "symplectic".
     rtol, atol : float
-        Tolerances of "dop853": the error per step is kept below rtol·|y| + atol.
+        Tolerances of "dop853" and "radau": the error per step is kept below rtol·|y| + atol.
     rest_speed : float
         Speed [m/s] below which the restitution of an impact is zero. The point then rests on the wall until the contact
         force vanishes.
@@ -168,16 +168,17 @@ def simulate(  # noqa: PLR0913  # keyword options
 
 def _integrator(engine: Engine, method: str, step: float | None, rtol: float, atol: float) -> Integrator:
     choice("simulate: unknown method", method, METHODS)
-    if method == "dop853":
+    if method in ("dop853", "radau"):
         if step is not None:
-            raise InputError("simulate: step applies to the methods 'rk4' and 'symplectic'; 'dop853' is adaptive")
-        return Adaptive(max(rtol, 100.0 * np.finfo(float).eps), atol, engine.project)
+            raise InputError(f"simulate: step applies to the methods 'rk4' and 'symplectic'; '{method}' is adaptive")
+        smallest = max(rtol, 100.0 * np.finfo(float).eps)
+        return Adaptive(smallest, atol, engine.project, is_implicit=method == "radau")
     step = number(f"simulate: method '{method}' needs a step > 0 [s]", step, ABOVE_ZERO)
     if method == "symplectic" and engine.robot.facts.curved is None:
         raise InputError(
             f"simulate: the velocities of robot '{engine.robot.name}' are not rates of coordinates (rolling wheels, "
             "or loops through a joint with several coordinates); "
-            "use method 'dop853' or 'rk4'"
+            "use method 'dop853', 'radau' or 'rk4'"
         )
     move = rk4(engine.project) if method == "rk4" else variational(engine.plant.bare, engine.pull)
     return FixedStep(step, move)

@@ -11,10 +11,12 @@ import functools
 import itertools
 import multiprocessing
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures import ThreadPoolExecutor as Threads
+from multiprocessing.connection import wait as wait_for
 from typing import Any
 
 from appell.errors import InputError
@@ -30,6 +32,18 @@ DEATHS = 3
 """Number of workers that a case may crash before it counts as failed."""
 
 Submit = Callable[[Sequence[Case]], "Future[Any]"]
+
+
+def follow_driver() -> None:
+    """End this worker process when the driver ends, however it ends: the pool's own shutdown needs a living driver."""
+    driver = multiprocessing.parent_process()
+    assert driver is not None
+
+    def follow() -> None:
+        wait_for([driver.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=follow, name="appell-follow", daemon=True).start()
 
 
 class Engine:
@@ -78,7 +92,7 @@ class Engine:
             self._executor = Threads(self.count, "appell-sweep")
         else:
             context = multiprocessing.get_context("spawn")
-            self._executor = ProcessPoolExecutor(self.count, context)
+            self._executor = ProcessPoolExecutor(self.count, context, initializer=follow_driver)
 
     def submit(self, cases: Sequence[Case]) -> Future[Any]:
         """Send a chunk of cases to a worker."""

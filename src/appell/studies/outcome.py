@@ -17,6 +17,7 @@ from appell.errors import InputError
 from appell.kernels.runtime.threads import in_one_thread
 from appell.read.extras import extra, is_installed
 from appell.read.values import shown
+from appell.studies.space import separate
 
 Values = Mapping[str, NDArray[Any]]
 Case = tuple[int, Mapping[str, Any]]
@@ -39,10 +40,11 @@ class Task(NamedTuple):
     takes_rng: bool
 
     def outcome(self, number: int, case: Mapping[str, Any]) -> Outcome:
-        """Return the outcome of a case; an exception is an error of this case only."""
+        """Return the outcome of a case; its arrays are the function's own, an exception an error of this case only."""
         rng = {"rng": np.random.default_rng([self.seed, number])} if self.takes_rng else {}
         try:
-            return Outcome(number, checked(self.function(**case, **rng)))
+            given = {name: separate(value) for name, value in case.items()}
+            return Outcome(number, checked(self.function(**given, **rng)))
         except Exception as error:
             return Outcome(number, None, _description(error))
 
@@ -119,7 +121,7 @@ def checked(values: Any) -> Values:
     """
     if not isinstance(values, Mapping) or not values or not all(isinstance(name, str) for name in values):
         raise InputError(f"the function must return a dict of numbers or arrays by name, got {shown(values)}")
-    found = {name: np.asarray(value) for name, value in values.items()}
+    found = {name: np.array(value) for name, value in values.items()}
     for name, value in found.items():
         if value.dtype.kind not in "fiub":
             raise InputError(f"the value '{name}' must be a real number or an array of them, got {shown(values[name])}")

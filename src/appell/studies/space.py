@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,7 +198,7 @@ def random(n: int, *, seed: int = 0, **draws: Any) -> Space:
     functions = {name: draw for name, draw in draws.items() if callable(draw) and not hasattr(draw, "ppf")}
     rest = {name: draw for name, draw in draws.items() if name not in functions}
     found = _sampled("random", rest, n, lambda d: rng.random((count, d))).columns if rest else {}
-    drawn = {name: [draw(rng) for _ in range(count)] for name, draw in functions.items()}
+    drawn = {name: [separate(draw(rng)) for _ in range(count)] for name, draw in functions.items()}
     _some("random", draws)
     return Space({name: {**found, **drawn}[name] for name in draws})
 
@@ -264,6 +265,16 @@ def _sequence(name: str, axis: Any) -> Sequence[Any]:
 
 def _taken(column: Sequence[Any], places: Any) -> Sequence[Any]:
     return column[places] if isinstance(column, np.ndarray) else [column[k] for k in places]
+
+
+def separate(value: Any) -> Any:
+    """Return an array, a list or a dict as a copy, anything else as it is.
+
+    >>> x = np.zeros(2)
+    >>> separate(x) is x
+    False
+    """
+    return copy.copy(value) if isinstance(value, np.ndarray | list | dict) else value
 
 
 def _plain(value: Any) -> Any:

@@ -170,7 +170,8 @@ class TracedBody:
 
     def resistance(self, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
         """Return the joint's own rotor inertia, friction and spring."""
-        rows = zip(self.joint_parameters(), self.stretches(q), v, a, strict=True)
+        fixed_axes = tuple(x + y for x, y in zip(a, self.joint.type.transport(v, v), strict=True))
+        rows = zip(self.joint_parameters(), self.stretches(q), v, fixed_axes, strict=True)
         return tuple(joint_force(*own, *state) for own, *state in rows)
 
     def motion(self, x: Scalars) -> JointMotion:

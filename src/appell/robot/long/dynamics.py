@@ -252,7 +252,10 @@ def _gather_moments(x: Context) -> Any:
 
 def _coriolis_start(x: Context, column: int) -> Any:
     load = coriolis.excited(_moments_of(x.own["moments"]), velocity(x.own["velocity"]), x.body.joint.columns[column])
-    return coriolis.carried_up(x.link, load), _projected(x, load.rate)
+    unit = tuple(1.0 if k == column else 0.0 for k in range(x.body.joint.type.nv))
+    turns = x.body.joint.type.transport(x.given["v"], unit)
+    rows = zip(_projected(x, load.rate), x.body.joint_parameters(), turns, strict=True)
+    return coriolis.carried_up(x.link, load), [entry + own.armature * turn for entry, own, turn in rows]
 
 
 def _coriolis_entries(x: Context) -> Any:
@@ -296,8 +299,9 @@ def _motion(x: Context) -> Any:
 
 
 def _motion_and_friction(x: Context) -> Any:
-    rows = zip(x.given["a"], x.given["v"], x.body.stretches(x.given["q"]), strict=True)
-    own = [(rate, speed, sign(speed), stretch) for rate, speed, stretch in rows]
+    v = x.given["v"]
+    rows = zip(x.given["a"], x.body.joint.type.transport(v, v), v, x.body.stretches(x.given["q"]), strict=True)
+    own = [(rate + turn, speed, sign(speed), stretch) for rate, turn, speed, stretch in rows]
     return *_motion(x), own
 
 

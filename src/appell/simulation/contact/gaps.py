@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.errors import InputError
+from appell.errors import AppellError, InputError
 from appell.model.build import alternatives, listed
 from appell.robot.robot import Robot
+from appell.simulation.callbacks import own, raised
 from appell.simulation.contact.points import Points
 from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
@@ -103,7 +104,7 @@ class Gaps:
     def gaps(self, q: Array) -> Array:
         """Return the gaps (..., pairs)."""
         p = self._points.positions(q)
-        parts = [group.wall.gap(p[..., group.points, :]) for group in self._groups]
+        parts = [_asked(group.wall, "gap", p[..., group.points, :]) for group in self._groups]
         if self._limits:
             tree = self._robot.tree_configuration(q)
             parts += [(limit.sign * (tree[..., limit.coordinate] - limit.bound))[..., None] for limit in self._limits]
@@ -114,14 +115,15 @@ class Gaps:
         if self.endless.all():
             return self.endless
         p = self._points.positions(q)
-        parts = [group.wall.covers(p[group.points]) for group in self._groups]
+        parts = [_asked(group.wall, "covers", p[group.points]) for group in self._groups]
         return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
 
     def rates(self, q: Array, v: Array) -> Array:
         """Return the rates of the gaps, (pairs,)."""
         p, speed = self._points.positions(q), self._points.velocities(q, v)
         parts = [
-            np.einsum("ki,ki->k", group.wall.gradient(p[group.points]), speed[group.points]) for group in self._groups
+            np.einsum("ki,ki->k", _asked(group.wall, "gradient", p[group.points]), speed[group.points])
+            for group in self._groups
         ]
         if self._limits:
             tree = self._robot.tree_velocity(q, v)
@@ -131,7 +133,7 @@ class Gaps:
     def slopes(self, q: Array) -> Array:
         """Return the norm of every gap's gradient, (pairs,): 1 where a gap is a distance."""
         p = self._points.positions(q)
-        parts = [np.linalg.norm(group.wall.gradient(p[group.points]), axis=-1) for group in self._groups]
+        parts = [np.linalg.norm(_asked(group.wall, "gradient", p[group.points]), axis=-1) for group in self._groups]
         return np.concatenate([*parts, np.ones(len(self._limits))])
 
     def rows(self, q: Array, v: Array, which: Sequence[int]) -> Rows:
@@ -151,7 +153,7 @@ class Gaps:
                 rows.bias[i, 0] = place.sign * self._robot.tree_acceleration(q, v, still)[place.velocity]
                 continue
             wall, k = place
-            slope = wall.gradient(p[k])
+            slope = _asked(wall, "gradient", p[k])
             length = float(np.linalg.norm(slope))
             if not length > 0.0:
                 raise InputError(
@@ -161,7 +163,7 @@ class Gaps:
             axes = _axes(slope / length)
             rows.matrices[i] = axes @ jacobians[k]
             rows.bias[i] = axes @ bias[k]
-            rows.bias[i, 0] += speed[k] @ wall.hessian(p[k]) @ speed[k] / length
+            rows.bias[i, 0] += speed[k] @ _asked(wall, "hessian", p[k]) @ speed[k] / length
             rows.positions[i], rows.normals[i], rows.tangents[i] = p[k], axes[0], axes[1:]
         return rows
 
@@ -171,6 +173,17 @@ class Gaps:
             return self._limits[pair - first]
         group = next(group for group in reversed(self._groups) if group.start <= pair and len(group.points))
         return group.wall, int(group.points[pair - group.start])
+
+
+def _asked(wall: Wall, what: str, p: Array) -> Array:
+    """Return gap, gradient, hessian or covers of a wall at points; the class of a wall may be a user's."""
+    try:
+        values: Array = getattr(wall, what)(own(p))
+    except AppellError:
+        raise
+    except Exception as error:
+        raise InputError(f"{wall.label}: {what} raised {raised(error)}") from error
+    return values
 
 
 def _axes(normal: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from appell.errors import InputError
 from appell.read.values import shown
 from appell.robot.arguments import finite_array, truth
-from appell.simulation.callbacks import raised
+from appell.simulation.callbacks import own, raised
 from appell.simulation.walls.wall import OVERLAP, SMALLEST, Wall, unit, vector
 from appell.spatial.scalar import Array
 
@@ -353,7 +353,7 @@ class SignedDistance(Wall):
     def _values(self, name: str, function: Callable[[Array], Array], p: Array, shape: tuple[int, ...]) -> Array:
         """Return the values of a user function at points; exceptions and invalid values become InputErrors."""
         try:
-            given = function(np.asarray(p, dtype=float))
+            given = function(own(np.asarray(p, dtype=float)))
         except Exception as error:  # a user's function may raise anything
             raise InputError(f"{self.label}: {name} raised {raised(error)}") from error
         values = finite_array(f"{self.label}: {name} returned invalid values", given)
