@@ -123,7 +123,7 @@ def read_urdf(
         hung = [connection for connection in connections if connection.parent == WORLD_NAME]
         if hung:
             problem = f"joint '{hung[0].joint.name}': its parent link 'world' is not defined; read as the world"
-            warn(problem, given.source, hung[0].line)
+            warn(problem, given.source, hung[0].line or 1)
             links.insert(0, Link(WORLD_NAME))
     name = (root.get("name") or "").strip() or "robot"
     model = build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)

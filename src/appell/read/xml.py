@@ -83,7 +83,7 @@ def elements(data: bytes) -> Iterator[Element]:
 
 
 def _is_xacro(element: Element) -> bool:
-    return element.prefix == "xacro" or element.tag.startswith("xacro:")
+    return element.prefix == "xacro" or str(element.tag).startswith("xacro:")
 
 
 def _remove_definitions(root: Element, source: str) -> None:
