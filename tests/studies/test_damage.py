@@ -136,6 +136,16 @@ def test_cases_of_any_kind_have_a_checkpoint_and_a_table(tmp_path):
     assert wide.values["z"].dtype == np.float64
 
 
+def test_an_error_with_lone_surrogates_is_recorded(tmp_path):
+    def failing(x: float, name: str) -> None:
+        raise ValueError(name)
+
+    cases = [{"x": 1.0, "name": "a\udcff"}]
+    study = appell.sweep(failing, cases, checkpoint=tmp_path / "c")
+    assert "a\\udcff" in appell.Study.load(tmp_path / "c").failed[0][1]
+    assert study.save(tmp_path / "s.parquet").stat().st_size
+
+
 STUDY = """function = "{function}"
 [space]
 kind = "{kind}"

@@ -31,7 +31,7 @@ XACRO = "use the extension .xacro to have it expanded, or run xacro first: xacro
 DECLARATION = re.compile(rb"\A(\xef\xbb\xbf)?(\s*)(<\?xml\b[^>]*\?>)")
 DECLARED = re.compile(rb"encoding\s*=\s*[\"']([^\"']*)")
 ENCODINGS = re.compile(
-    rb"utf-?8|utf-?(16|32)([bl]e)?|(us-)?ascii|iso-8859-\d\d?|latin-?1|(windows-|cp)125\d|koi8-[ru]"
+    rb"utf-?8|utf-?(16|32)(-?[bl]e)?|iso-10646-ucs-[24]|(us-)?ascii|iso-8859-\d\d?|latin-?1|(windows-|cp)125\d|koi8-[ru]"
     rb"|shift_jis|euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5",
     re.IGNORECASE,
 )
@@ -163,16 +163,17 @@ def _parse(given: Contents) -> Element:
         return etree.fromstring(given.data, parser)
     except etree.XMLSyntaxError as error:
         # Undeclared prefixes are common in files for old simulators, and are irrelevant for dynamics.
-        faults = [fault for fault in parser.error_log if fault.domain_name != "NAMESPACE"]
-        if parser.error_log and not faults:
+        log = parser.error_log
+        fault = next((fault for fault in log if fault.domain_name != "NAMESPACE"), None)
+        if len(log) and fault is None:
             return etree.fromstring(given.data, _parser(given, recover=True))
-        if faults and faults[0].type_name == "ERR_HYPHEN_IN_COMMENT":
+        if fault is not None and fault.type_name == "ERR_HYPHEN_IN_COMMENT":
             blank = COMMENT.sub(_without_hyphens, given.data)
             if blank != given.data:
                 root = _parse(given._replace(data=blank))
-                warn("a comment contains '--', which XML does not allow; ignored", given.source, faults[0].line)
+                warn("a comment contains '--', which XML does not allow; ignored", given.source, fault.line)
                 return root
-        problem, line = (faults[0].message, faults[0].line) if faults else (error.msg, error.lineno)
+        problem, line = (error.msg, error.lineno) if fault is None else (fault.message, fault.line)
         raise ReadError(f"not readable as XML: {problem.strip()}", given.source, line or 1) from None
 
 

@@ -146,7 +146,7 @@ def _table(same: Sequence[Outcome]) -> dict[str, Any]:
     values = {name: np.stack([(outcome.values or {})[name] for outcome in same]) for name in first}
     return {
         CASE: np.array([o.case for o in same]),
-        ERROR: [o.error for o in same],
+        ERROR: [_text(o.error) for o in same],
         **{VALUE + name: x for name, x in values.items()},
     }
 
@@ -186,7 +186,12 @@ def column_of(values: Sequence[Any]) -> Any:
         array = np.asarray(values)
     except ValueError:  # of several shapes
         array = None
-    return array if array is not None and array.dtype.kind in "fiub" else [str(x) for x in values]
+    return array if array is not None and array.dtype.kind in "fiub" else [_text(str(x)) for x in values]
+
+
+def _text(given: str) -> str:
+    """Return text that UTF-8 can encode: names of files may contain lone surrogates."""
+    return given.encode("utf-8", "backslashreplace").decode()
 
 
 def parquet_bytes(columns: Mapping[str, Any]) -> bytes:
