@@ -159,6 +159,8 @@ FILES = {
     "enormous bound": ({"values": f"x = [0, {10**400}]"}, r"x: expected \(low, high\)"),
     "enormous range": ({"values": "x = [-1e308, 1e308]"}, "x: expected finite bounds"),
     "deep": ({"values": f"x = [0, {'[' * 40}1{']' * 40}]"}, r"x: expected \(low, high\)"),
+    "empty bounds": ({"values": "x = [0, [[]]]"}, "x: expected finite bounds"),
+    "many dimensions": ({"values": f"x = [0, {[1] * 22_000}]"}, "sobol: .*dimensionality"),
     "many samples": ({"n": 10**12}, "sobol: n: expected an integer of at least 1, at most 100000000"),
     "no function": ({"function": "math:pi"}, "'math:pi' is 3.14.*, not a function"),
     "long file name": ({"function": f"{'a' * 5000}.py:f"}, "file not found"),

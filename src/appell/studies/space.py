@@ -229,7 +229,11 @@ def _sampled(what: str, ranges: Mapping[str, Any], n: Any, unit: Callable[[int],
     _some(what, ranges)
     read = {name: _range(f"{what}: {name}", given) for name, given in ranges.items()}
     sizes = [int(np.prod(shape)) for shape, _ in read.values()]
-    parts = np.split(unit(sum(sizes)), list(itertools.accumulate(sizes))[:-1], axis=1)
+    try:
+        points = unit(sum(sizes))
+    except ValueError as error:  # more dimensions than Sobol sequences have
+        raise InputError(f"{what}: {error}") from None
+    parts = np.split(points, list(itertools.accumulate(sizes))[:-1], axis=1)
     return Space(
         {
             name: place(part.reshape(-1, *shape))
@@ -248,7 +252,7 @@ def _range(what: str, given: Any) -> tuple[tuple[int, ...], Callable[[Any], Any]
     except (TypeError, ValueError, OverflowError, RuntimeError):  # RuntimeError: lists nested deeper than arrays
         raise InputError(f"{what}: expected (low, high) or a distribution of scipy.stats, got {shown(given)}") from None
     with np.errstate(over="ignore", invalid="ignore"):
-        is_range = np.isfinite(high - low).all() and (low < high).all()
+        is_range = low.size and np.isfinite(high - low).all() and (low < high).all()
     if not is_range:
         raise InputError(f"{what}: expected finite bounds with low < high, got {shown(given)}")
     return low.shape, lambda x: low + x * (high - low)
