@@ -1,4 +1,4 @@
-"""Targets that are readers of files: robots, loops, scenarios, runs, logs, meshes."""
+"""Targets that are readers of files: robots, loops, scenarios, runs, studies, logs, meshes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ from appell.read.catalogue import file_text
 from appell.robot.kind import FILE
 from appell.shapes.drawable import drawable
 from appell.simulation.scenario import read_scenario
+from appell.studies.store import Store
+from appell.studies.study_file import read_study
 from tests.fuzz import structures as form
 from tests.fuzz.engine import Input, Target, ensure
 from tests.fuzz.examples import text_logs, valid
@@ -173,6 +176,82 @@ def load_run(path: Path) -> None:
         ensure(np.isfinite([rest.start, rest.end]).all(), "a contact interval is not finite")
 
 
+# Studies
+
+
+@functools.cache
+def checkpoints() -> list[bytes]:
+    """Return checkpoints of studies as archives: with numbers and arrays, with errors and text, unfinished."""
+    return [_checkpoint(space, count) for space in (NUMBERS, TEXTS) for count in (6, 3)]
+
+
+NUMBERS = appell.space.grid(x=[0.0, 1.0, 2.0], y=[np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+TEXTS = appell.space.cases([{"x": k, "tool": f"tool {k}"} for k in range(6)])
+
+
+def measured(x: float, y: Any = 0.0, tool: str = "") -> dict[str, Any]:
+    """Return the values of a case; the last one fails."""
+    if x == TEXTS[-1]["x"]:
+        raise ValueError(f"no {tool}")
+    return {"sum": x + np.sum(y), "pair": np.array([[x, 1.0]]), "even": x % 2 == 0}
+
+
+def _checkpoint(space: Any, count: int) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        appell.sweep(measured, space, checkpoint=folder, workers=1)
+        for part in Path(folder).glob("part-*"):
+            part.unlink()
+        store = Store(folder)
+        found = appell.sweep(measured, space, workers=1).outcomes[:count]
+        store.add(found)
+        return form.zipped([(path.name, path.read_bytes()) for path in sorted(Path(folder).iterdir())])
+
+
+def load_checkpoint(path: Path) -> None:
+    """Read a checkpoint or resume its study, and use that."""
+    with tempfile.TemporaryDirectory() as folder:
+        uses: Sequence[Callable[[], appell.Study]] = (
+            lambda: appell.Study.load(folder),
+            lambda: appell.sweep(measured, NUMBERS, checkpoint=folder, workers=1),
+            lambda: appell.sweep(measured, TEXTS, checkpoint=folder, workers=1),
+        )
+        try:
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.infolist():
+                    Path(folder, Path(member.filename).name).write_bytes(archive.read(member))
+        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, zlib.error, EOFError):
+            raise AppellError("no archive") from None
+        check_study(options(path, uses), folder)
+
+
+def check_study(made: Callable[[], appell.Study], folder: str) -> None:
+    """Check a study that was accepted."""
+    study = made()
+    for name, column in study.values.items():
+        ensure(len(column) == len(study.cases) and column.dtype.kind in "fiub", f"{name}: {column.dtype}")
+    ensure(study.done.sum() <= len(study.cases), "more outcomes than cases")
+    ensure(all(isinstance(error, str) for _, error in study.failed), "an error is no text")
+    repr(study), study._repr_html_()
+    study.save(Path(folder, "study.csv"))
+    study.save(Path(folder, "study.parquet"))
+
+
+FEW = 100
+"""Cases of a study that are computed."""
+
+
+def load_study(path: Path) -> None:
+    """Read the file of a study and run it if it is short."""
+    study = read_study(path)
+    ensure(len(study.space) > 0, "no case")
+    ensure(all(len(x) == len(study.space) for x in study.space.columns.values()), "columns of several lengths")
+    repr(study.space[-1])
+    if len(study.space) <= FEW:
+        check_study(lambda: study.run(engine="threads", workers=1, checkpoint=None), str(path.parent))
+        for name in ("study.csv", "study.parquet"):
+            path.with_name(name).unlink()
+
+
 # Logs
 
 
@@ -309,7 +388,10 @@ def load_mesh(path: Path) -> None:
         )
 
 
-XML = (form.xml_element, form.xml_attribute, form.xml_attribute, form.xml_document)
+XML = (
+    form.xml_element, form.xml_element, form.xml_attribute, form.xml_attribute, form.xml_attribute, form.xml_document,
+    form.xml_encoding, form.xml_control,
+)  # fmt: skip
 NPZ = (form.npz_member, form.npz_member, form.npz_bomb)
 YAML = (form.yaml_tree, form.yaml_tree, form.yaml_alias)
 TOML = (OF_TEXT, (form.toml_tree,), OF_BYTES)
@@ -337,6 +419,8 @@ FILES = [
     Target("loops-toml", ".toml", maker(seeds("loops.toml"), *TOML), load_loops, 0.2, 8),
     Target("scenario", ".toml", maker(seeds(".scenario.toml"), *TOML), load_scenario, 4.0),
     Target("run", ".npz", maker(runs, NPZ, NPZ, OF_BYTES), load_run, 2.0),
+    Target("checkpoint", ".zip", maker(checkpoints, (form.archive_member,)), load_checkpoint, 1.0),
+    Target("study", ".toml", maker(seeds(".study.toml"), *TOML), load_study, 2.0),
     Target("log-text", ".csv", maker(lambda: text_logs(columns()), OF_TEXT, OF_BYTES), load_log, 1.5),
     Target("log-npz", ".npz", maker(lambda: [table.npz(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
     Target("log-parquet", ".parquet", maker(parquets, OF_BYTES), load_log, 2.0),

@@ -23,7 +23,8 @@ from tests.fuzz.mutators import NUMBERS, WORDS, flipped, inserted, mutated, renu
 VALUES: tuple[Any, ...] = (
     math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, -0.0, 0, 0.0, -1, 1, 2, 1e9, 2**63, 2**64, 10**400, True,
     False, "", "nan",
-    "é", "\x00", "a" * 5000, "90 deg", "nan deg", [], {}, [[]], [0.0, 0.0, 0.0], [math.nan] * 3, [1e308] * 3, [1, 2],
+    "é", "\x00", "a\nb", "\x1b[31m", "a" * 5000, "90 deg", "nan deg", [], {}, [[]], [0.0, 0.0, 0.0], [math.nan] * 3,
+    [1e308] * 3, [1, 2],
     [0.0] * 9, [""],
 )  # fmt: skip
 """What replaces a value in a tree of values."""
@@ -210,6 +211,130 @@ def _parsed(data: bytes) -> Any:
 
 def _copy(element: Any) -> Any:
     return etree.fromstring(etree.tostring(element))
+
+
+def xml_encoding(rng: Random, data: bytes) -> bytes:
+    """Return an XML file that declares an encoding, its own or another one, at its beginning or behind white space."""
+    name, own = rng.choice(ENCODINGS), rng.choice(ENCODINGS)
+    body = data.partition(b"?>")[2] if data.startswith(b"<?xml") else data
+    if rng.random() < 0.5:
+        try:
+            body = body.decode().encode(own, "xmlcharrefreplace")
+        except (LookupError, ValueError, AttributeError, TypeError):
+            body += b"<!-- \xe9 -->"
+    start = rng.choice((b"", b"", b"\n", b" \n ", b"\xef\xbb\xbf", b"\xff\xfe"))
+    version = rng.choice((b"1.0", b"1.0", b"1.1", b"0.0", b""))
+    return start + b'<?xml version="' + version + b'" encoding="' + name.encode() + b'"?>' + body
+
+
+ENCODINGS = (
+    *("utf-8", "UTF8", "utf-16", "utf-16-le", "utf-32", "us-ascii", "iso-8859-1", "iso-8859-15", "windows-1252"),
+    *("cp1250", "gb18030", "shift_jis", "euc-jp", "koi8-r", "utf-7", "punycode", "idna", "undefined", "unicode_escape"),
+    *("rot13", "hex", "zlib", "cp037", "iso-8859-99", "nonsense", "", "a\0b", "\n", "é", "a" * 5000),
+)
+"""Encodings that a file may declare: of XML, of Python, of nobody."""
+
+
+COMMENTS = (b"<!-- a -- b -->", b"<!-- ---->", b"<!-- <!-- -->", b"<!-- a --->", b"<!-->", b"<!--a--", b"<!----" * 999)
+"""Comments with hyphens that XML does not allow."""
+
+
+def xml_control(rng: Random, data: bytes) -> bytes:
+    """Return an XML file with control characters in a name, a number or text, or with hyphens in a comment."""
+    root = _parsed(data)
+    holders = [] if root is None else [x for x in root.iter() if x.attrib]
+    if not holders or rng.random() < 0.2:
+        place = data.find(b">", rng.randrange(len(data) + 1)) + 1
+        return data[:place] + rng.choice(COMMENTS) + data[place:]
+    element = rng.choice(holders)
+    key = rng.choice(list(element.attrib))
+    element.attrib[key] = controlled(rng, element.attrib[key], XML_CONTROLS)
+    return bytes(etree.tostring(root))
+
+
+CONTROLS = (*"\n\r\t\x0b\x0c\x00\x7f\x85\u2028\u2029\u202e\ufeff", "\x1b[31m")
+"""Characters that a message must not show as they are."""
+XML_CONTROLS = tuple(x for x in CONTROLS if x >= "\x7f" or x in "\n\r\t")
+
+
+def controlled(rng: Random, text: str, controls: tuple[str, ...] = CONTROLS) -> str:
+    """Return a text with a control character in it."""
+    place = rng.randrange(len(text) + 1)
+    return text[:place] + rng.choice(controls) + text[place:]
+
+
+# Archives of files
+
+
+def archive_member(rng: Random, data: bytes) -> bytes:
+    """Return a zip archive with a member dropped, exchanged or damaged, by what it is: JSON, Parquet, bytes."""
+    members = _members(data)
+    if not members:
+        return flipped(rng, data)
+    place = rng.randrange(len(members))
+    name, content = members[place]
+    change = rng.randrange(8)
+    if change == 0:
+        del members[place]
+    elif change == 1:
+        members[place] = (name, rng.choice(members)[1])
+    elif change == 2:
+        members[place] = (name, mutated(rng, content, (flipped, truncated, inserted))[0])
+    elif name.endswith(".json"):
+        members[place] = (name, rng.choice((json_tree, json_tree, renumbered, swapped))(rng, content))
+    else:
+        members[place] = (name, parquet_table(rng, content))
+    return zipped(members)
+
+
+def parquet_table(rng: Random, data: bytes) -> bytes:
+    """Return a .parquet file with a column dropped, doubled, renamed, of another type, with gaps or other metadata."""
+    import pyarrow as pa  # an extra of appell's  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        table = pq.read_table(io.BytesIO(data))
+    except (pa.ArrowException, OSError):  # a file that was damaged before
+        return flipped(rng, data)
+    fields, columns = list(table.schema), [column.to_pylist() for column in table.columns]
+    if not fields:
+        return flipped(rng, data)
+    k, other = rng.randrange(len(fields)), rng.randrange(len(fields))
+    name, about = fields[k].name, fields[k].metadata
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)]
+    change = rng.randrange(7)
+    if change == 0:
+        del fields[k], arrays[k]
+    elif change == 1:
+        fields.append(fields[k])
+        arrays.append(arrays[other] if arrays[other].type == fields[k].type else arrays[k])
+    elif change == 2:
+        fields[k] = fields[k].with_name(rng.choice([fields[other].name, "value.", "value.x", "", "\x00", "é", "case"]))
+    elif change == 3:
+        count = len(columns[k])
+        arrays[k] = pa.array(rng.choice(_COLUMNS)(count))
+        fields[k] = pa.field(name, arrays[k].type, metadata=about)
+    elif change == 4:
+        values = [None if rng.random() < 0.3 else x for x in columns[k]]
+        arrays[k] = pa.array(values, fields[k].type)
+    elif change == 5:
+        fields[k] = fields[k].with_metadata({b"shape": rng.choice(_SHAPES)})
+    else:
+        rows = rng.randrange(len(columns[k]) + 1)
+        arrays = [array.slice(rows) for array in arrays]
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), stream)
+    return stream.getvalue()
+
+
+_SHAPES = (b"[]", b"[2]", b"[1, 2]", b"[-1]", b"[0]", b"[1.5]", b"3", b"null", b"[", b"\xff", b"[" * 5000)
+_COLUMNS: tuple[Callable[[int], list[Any]], ...] = (
+    lambda n: ["text"] * n, lambda n: [[1.0, 2.0]] * n, lambda n: [[1.0] * (k % 3) for k in range(n)],
+    lambda n: [None] * n, lambda n: [{"a": 1}] * n, lambda n: [b"\xff"] * n, lambda n: [-1] * n,
+    lambda n: [2**62] * n, lambda n: [math.nan] * n, lambda n: [True] * n, lambda n: [10**6] * n,
+    lambda n: [datetime.date(2020, 1, 1)] * n, lambda n: [0.5] * n,
+)  # fmt: skip
+"""What replaces a column."""
 
 
 # .npz

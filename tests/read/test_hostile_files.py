@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.errors import AppellError, InputError, ReadError
+from appell.errors import AppellError, AppellWarning, InputError, ReadError
 from appell.model.check import check_numbers
 from appell.model.model import Frame
 from appell.read import read
@@ -135,6 +135,28 @@ def test_bombs_of_xml_are_refused(file, text):
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_encodings_that_xml_knows_are_read(file, encoding):
     assert appell.load(file("a.urdf", URDF.encode(encoding))).joint_names == ["slide", "hinge"]
+
+
+@pytest.mark.parametrize(
+    "encoding", ["undefined", "punycode", "idna", "unicode_escape", "utf-7", "rot13", "base64", "a\0b", "ÿ"]
+)
+@pytest.mark.parametrize("start", ["", "\n"], ids=["first", "misplaced"])
+def test_encodings_that_are_none_of_xml_are_one_error(file, encoding, start):
+    text = f'{start}<?xml version="1.0" encoding="{encoding}"?>' + "é" * 100_000 + URDF
+    for name in ("a.urdf", "a.xml"):
+        with pytest.raises(ReadError) as caught:
+            appell.load(file(name, text.encode()))
+        assert str(caught.value).startswith(str(file(name, text.encode())))
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-15", "windows-1252", "us-ascii", "UTF8", "gb18030"])
+def test_declared_encodings_of_xml_are_read(file, encoding):
+    name = "joint" if encoding == "us-ascii" else "Stoß"[:3] if encoding == "gb18030" else "Stoß"
+    text = f'<?xml version="1.0" encoding="{encoding}"?>' + URDF.replace("slide", name)
+    assert appell.load(file("a.urdf", text.encode(encoding))).joint_names[0] == name
+    with pytest.warns(AppellWarning, match="follows white space"):
+        assert appell.load(file("b.urdf", ("\n" + text).encode(encoding))).joint_names[0] == name
 
 
 def test_a_tree_of_many_links_is_walked_once(file):

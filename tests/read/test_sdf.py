@@ -339,7 +339,6 @@ WRONG = {
     "version": ('version="1.9"', 'version="2.0"', 1, "version '2.0' of SDF is not supported; known: 1.4 to 1.12"),
     "auto": ("<inertial>", '<inertial auto="true">', 3, "inertias computed from shapes are not supported"),
     "not SDF": ("sdf", "gdf", 1, "expected <sdf> as the root element, got <gdf>"),
-    "limits": ("</xyz>", "</xyz><limit><lower>2</lower><upper>1</upper></limit>", 5, "the lower limit 2 is above"),
     "expressed": ("<xyz>", '<xyz expressed_in="nowhere">', 5, "no frame 'nowhere'"),
     "parallel": ('type="revolute"', 'type="universal"', 4, "no <axis2>; add one"),
 }
@@ -380,3 +379,19 @@ def test_an_empty_link_called_world_is_the_world():
     with pytest.warns(AppellWarning, match=r"m.sdf:2: link 'world' is empty, and its name is the world's"):
         model = read_sdf(text, source="m.sdf")
     assert [body.joint.name for body in model.bodies] == ["hinge"]
+
+
+def test_a_lower_limit_above_the_upper_one_is_none():
+    with pytest.warns(
+        AppellWarning, match="m.sdf:5: joint 'hinge': the lower limit 2 is above the upper limit 1; read as no"
+    ):
+        model = read_sdf(
+            one().replace("</xyz>", "</xyz><limit><lower>2</lower><upper>1</upper></limit>"), source="m.sdf"
+        )
+    limits = model.bodies[-1].joint.limits
+    assert (limits.lower, limits.upper) == (-math.inf, math.inf)
+
+
+def test_a_comment_with_two_hyphens_is_ignored():
+    with pytest.warns(AppellWarning, match="m.sdf:1: a comment contains '--'"):
+        assert read_sdf("<!-- -- -->" + one(), source="m.sdf").bodies == read_sdf(one()).bodies

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sysconfig
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -241,22 +242,98 @@ HINGED = """<robot name="p"><link name="base"/>
 WEIGHT = '<inertial>{mass}<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/></inertial>'
 
 
-def test_of_two_inertials_the_first_counts_with_a_warning():
-    both = "\n".join(WEIGHT.format(mass=f'<mass value="{m}"/>', i=m) for m in (1, 7))
-    with pytest.warns(AppellWarning, match=r"p.urdf:2: link 'rod': a second <inertial>, in line .?3.?; the first"):
-        model = read_urdf(HINGED.format(inertial=both), source="p.urdf")
-    assert [body.inertia.mass for body in model.bodies] == [1.0]
+INERTIA = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+LIMITED = """<robot name="p"><link name="world"/>
+<link name="rod"><inertial><origin xyz="0 0 1"/>
+<mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+</inertial></link>
+<joint name="hinge" type="revolute"><parent link="world"/><child link="rod"/><axis xyz="0 0.6 0.8"/>
+<limit lower="-1" upper="1" effort="3"/>
+<dynamics damping="0.5"/>
+</joint></robot>"""
+ZEROS = INERTIA.replace('"1"', '"0"')
+IRREGULAR = {
+    "no mass": (('<mass value="2"/>', ""), ('"2"/>', '"0"/>'), 2, "'rod': <inertial> has no <mass>; read as zero"),
+    "no inertia": ((INERTIA, ""), (INERTIA, ZEROS), 2, "<inertial> has no <inertia>; read as zero"),
+    "neither": (
+        (f'<mass value="2"/>\n{INERTIA}', '<density value="500"/>\n'),
+        (f'"2"/>\n{INERTIA}', f'"0"/>\n{ZEROS}'),
+        2,
+        "<inertial> has no <mass>, <inertia>; read as zero",
+    ),
+    "no products": (('ixy="0" ixz="0"', ""), None, 2, "<inertial> has no ixy, ixz; read as zero"),
+    "two inertials": (
+        ("</inertial>", '</inertial><inertial><mass value="7"/></inertial>'),
+        None,
+        2,
+        "'rod': 2 elements <inertial>, the others in line 5; the first counts",
+    ),
+    "two limits": (
+        ('effort="3"/>', 'effort="3"/><limit effort="9"/>'),
+        None,
+        7,
+        "'hinge': 2 elements <limit>, the others in line 7; the first counts",
+    ),
+    "two dynamics": (
+        ('"0.5"/>', '"0.5"/><dynamics damping="9"/>'),
+        None,
+        8,
+        "'hinge': 2 elements <dynamics>, the others in line 8; the first counts",
+    ),
+    "no range": (
+        ('lower="-1"', 'lower="3"'),
+        ('lower="-1" upper="1"', ""),
+        7,
+        "'hinge': the lower limit 3 is above the upper limit 1; read as no limit",
+    ),
+    "no link world": (('<link name="world"/>', ""), None, 6, "'hinge': its parent link 'world' is not defined"),
+    "commas": (('"0 0.6 0.8"', '"0, 0.6, 0.8"'), None, 6, "<axis xyz>: commas in '0, 0.6, 0.8' are ignored"),
+    "hyphens": (("<inertial>", "<!-- a -- <b>\n --->\n<inertial>"), None, 2, "a comment contains '--'"),
+    "nested comment": (("</joint>", "<!-- <!-- <axis/> --></joint>"), None, 9, "a comment contains '--'"),
+    "xacro": (
+        ("<mass", '<xacro:arg name="m"/><xacro:property name="n" value="${1}"/><mass'),
+        None,
+        3,
+        "<xacro:arg>, <xacro:property>: ignored",
+    ),
+    "macro": (
+        ("</robot>", '<xacro:macro name="m"><link name="${x}"/></xacro:macro></robot>'),
+        None,
+        9,
+        "<xacro:macro>",
+    ),
+}
 
 
-def test_an_inertial_of_zeros_without_a_mass_is_none():
-    with pytest.warns(AppellWarning, match="p.urdf:2: link 'rod': <inertial> has no <mass> and nothing but zeros"):
-        model = read_urdf(HINGED.format(inertial=WEIGHT.format(mass="", i=0)), source="p.urdf")
-    assert [body.inertia.mass for body in model.bodies] == [0.0]
+@pytest.mark.parametrize(("change", "meaning", "line", "message"), IRREGULAR.values(), ids=IRREGULAR.keys())
+@pytest.mark.parametrize("head", ["<robot", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'])
+def test_what_other_readers_accept_is_read_with_a_warning(change, meaning, line, message, head):
+    good, bad = change
+    assert good in LIMITED
+    regular = read_urdf(LIMITED.replace(*meaning) if meaning else LIMITED, source="p.urdf")
+    with pytest.warns(AppellWarning) as caught:
+        model = read_urdf(LIMITED.replace(good, bad, 1).replace("<robot", head), source="p.urdf")
+    (warning,) = caught
+    assert str(warning.message).startswith(f"p.urdf:{line}: ")
+    assert message in str(warning.message)
+    (body,), (expected,) = model.bodies, regular.bodies
+    assert body.inertia == expected.inertia
+    assert replace(body.joint, mimic=None) == replace(expected.joint, mimic=None)
 
 
-def test_an_inertia_without_a_mass_is_refused():
-    with pytest.raises(ReadError, match="link 'rod': no <mass>; add one"):
-        read_urdf(HINGED.format(inertial=WEIGHT.format(mass="", i=1)), source="p.urdf")
+def test_a_file_of_macros_alone_names_xacro():
+    with (
+        pytest.warns(AppellWarning),
+        pytest.raises(ReadError, match=r"no <link> in <robot>; use the extension \.xacro"),
+    ):
+        read_urdf('<robot><xacro:macro name="m"><link name="a"/></xacro:macro></robot>')
+
+
+def test_a_comment_in_character_data_is_kept():
+    text = LIMITED.replace("</robot>", "<a><![CDATA[<!-- a -- ]]></a><!-- b --- --><a>--></a></robot>")
+    with pytest.warns(AppellWarning, match="a comment contains"):
+        assert len(read_urdf(text).bodies) == 1
 
 
 QUATERNION_URDF = """<robot name="r" version="1.2"><link name="a"/>

@@ -171,6 +171,7 @@ def test_a_folder_of_something_else_is_no_checkpoint(tmp_path):
 
 def test_parts_are_merged_and_a_case_in_two_parts_counts_once(tmp_path):
     store = Store(tmp_path)
+    store.begin({"function": "", "robot": "", "space": "", "seed": 0, "cases": 101}, appell.space.grid(k=range(101)))
     outcomes = [Outcome(k, {"x": np.array(float(k)), "y": np.full((2, 2), k)}) for k in range(100)]
     for outcome in outcomes:
         store.add([outcome])
@@ -182,6 +183,11 @@ def test_parts_are_merged_and_a_case_in_two_parts_counts_once(tmp_path):
     assert [x.case for x in found] == list(range(101))
     assert np.array_equal((found[7].values or {})["y"], np.full((2, 2), 7))
     assert found[100].error == "an error"
+
+
+def test_values_of_several_types_lose_no_digit():
+    study = appell.sweep(lambda k: {"x": k if k == 0 else k / 2}, {"k": [0, 1]}, workers=1)
+    assert study.values["x"].tolist() == [0.0, 0.5]
 
 
 def test_interrupted_studies_return_what_they_have():

@@ -7,26 +7,24 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from appell.errors import ReadError
-from appell.read.extras import extra
 from appell.read.npz import read_arrays
-from appell.read.regular import MEGABYTE, check_expansion, opened, shortened
+from appell.read.parquet import packages, read_table
+from appell.read.regular import MEGABYTE, shortened
 from appell.spatial.scalar import Array
 
 QUANTITIES = ("t", "q", "v", "a", "tau", "current")
 """Quantities of a log; other columns are extra."""
 ABOUT = "about"
 """The name of the JSON metadata (source, joints, repairs) in files written by appell."""
-NUMBER = 8
-"""Bytes per number in memory."""
 LARGEST_LOG = 512 * MEGABYTE
 """Largest text file [bytes]."""
 SPLIT = "split the log into parts"
+PARQUET = ".parquet files need"
 
 
 @dataclass(frozen=True)
@@ -114,20 +112,7 @@ def npz(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
 
 def read_parquet(path: Path) -> Table:
     """Return the numeric columns of a .parquet file; lists of equal length are several columns."""
-    arrow, parquet_ = _pyarrow()
-    source = shortened(path)
-    with opened(path) as file:
-        try:
-            reader = parquet_.ParquetFile(file)
-            rows, width = reader.metadata.num_rows, reader.metadata.num_columns
-            groups = range(reader.metadata.num_row_groups)
-            stated = sum(reader.metadata.row_group(k).total_byte_size for k in groups)
-            # a column of one repeated number takes a few bytes at any length
-            check_expansion(max(NUMBER * rows * width, stated), path.stat().st_size, source, SPLIT)
-            content = reader.read()
-        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ReadError(f"is an incomplete or invalid .parquet file: {reason}", source) from None
+    content, source = read_table(path, PARQUET, too_large=SPLIT), shortened(path)
     arrays = {}
     for name, column in zip(content.column_names, content.columns, strict=True):
         array = column.to_numpy()
@@ -143,7 +128,7 @@ def read_parquet(path: Path) -> Table:
 
 def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
     """Return a .parquet file with one column per number."""
-    arrow, parquet_ = _pyarrow()
+    arrow, parquet_ = packages(PARQUET)
     flat: dict[str, Array] = {}
     for name, array in columns.items():
         flat |= dict(zip(labels(name, array), array.reshape(len(array), -1).T, strict=True))
@@ -151,7 +136,3 @@ def parquet(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
     stream = io.BytesIO()
     parquet_.write_table(content, stream)
     return stream.getvalue()
-
-
-def _pyarrow() -> tuple[ModuleType, ModuleType]:
-    return extra("pyarrow", ".parquet files need", "logs"), extra("pyarrow.parquet", ".parquet files need", "logs")

@@ -30,6 +30,8 @@ ALIKE, SHORTEST_PART = 0.7, 3
 """The least similarity, by difflib's ratio, of names that are suggested; the least length of a part of a name."""
 LOOKED_AT, LONGEST_NAME = 5000, 100
 """Known names that are compared, and their characters: a damaged file may hold any number of either."""
+WORLD_NAME = "world"
+"""The name of the world where a joint has it for a parent."""
 _LEFT_OUT = str.maketrans("", "", "-_ ./")
 
 

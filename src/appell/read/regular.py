@@ -13,6 +13,8 @@ from appell.errors import InputError, ReadError, visible
 MEGABYTE = 2**20
 DESCRIPTION = 16 * MEGABYTE
 """The largest robot file [bytes], enough for ten thousand links."""
+NUMBER = 8
+"""Bytes per number in memory."""
 EXPANSION = 256 * MEGABYTE
 """Bytes that a compressed file may expand to …"""
 RATIO = 16

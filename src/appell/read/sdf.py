@@ -11,6 +11,7 @@ child is a frame on that link, as for MJCF.
 - Joints to ``world`` fix the model at its poses. Without such a joint the first link without a parent is the fixed
 base, at the origin; ``floating=True`` gives it a floating base, as in SDF.
 - ``revolute2`` and ``universal`` are two revolute joints, ``name/1`` and ``name/2``.
+- A lower limit above the upper one is none, with a warning.
 - A link without ``<inertial>`` has 1 kg and unit inertia, as the format specifies, with a warning.
 - ``<include>`` is rejected: ``gz sdf -p model.sdf`` writes one complete file.
 """
@@ -24,13 +25,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from appell.errors import ReadError
-from appell.model.build import Link, alternatives, listed
+from appell.model.build import WORLD_NAME, Link, alternatives, listed
 from appell.model.model import Frame, Joint, Limits, Mimic, Model
 from appell.read.place import Place, contents
-from appell.read.sdf_frames import MODEL, SEPARATOR, WORLD_NAME, Entry, Frames, numbers_in, pose_in, words
+from appell.read.sdf_frames import MODEL, SEPARATOR, Entry, Frames, numbers_in, pose_in, words
 from appell.read.sdf_tree import Hinge, assembled
-from appell.read.values import direction, gravity_vector, number, ordered
-from appell.read.xml import Element, attribute, child, children, document, line_of, tag, warn
+from appell.read.values import direction, gravity_vector, number
+from appell.read.xml import Element, attribute, child, children, document, line_of, ranged, tag, warn
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Vector
@@ -314,7 +315,7 @@ class _Reading:
         if kind == "continuous":
             bounds = [-math.inf, math.inf]
         limits = Limits(*bounds, *(math.inf if x < 0.0 else x for x in (velocity, effort)))
-        found: dict[str, Any] = {"limits": ordered(limits, owner)}
+        found: dict[str, Any] = {"limits": ranged(limits, owner)}
         for name, key in DYNAMICS.items():
             found[name] = number(_number(dynamics, key, owner, 0.0), owner)
         if mimic is not None:

@@ -21,7 +21,6 @@ from appell.read.xml import Element, child, line_of, tag
 from appell.spatial.pose import Pose
 
 MODEL = "__model__"
-WORLD_NAME = "world"
 SEPARATOR = "::"
 QUATERNION = "quat_xyzw"
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from appell.model.build import Connection, Link, build
+from appell.model.build import WORLD_NAME, Connection, Link, build
 from appell.model.closure import KINDS, Closure
 from appell.model.model import Frame, Joint, Model
 from appell.read.place import Place
-from appell.read.sdf_frames import WORLD_NAME, Frames
+from appell.read.sdf_frames import Frames
 from appell.read.values import ROUNDING, direction
 from appell.read.xml import warn
 from appell.spatial.pose import Pose

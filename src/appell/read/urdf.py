@@ -12,6 +12,11 @@ specifies. A continuous, planar or floating joint has no position limits, whatev
 1e300 or more is infinite: some readers require finite numbers.
 - URDF+ adds `<loop>` and `<coupling>` to `<robot>`, which become closures (:mod:`appell.read.urdf_plus`).
 - A planar joint moves in the plane perpendicular to its `<axis>`. A fixed joint with a `<mimic>` is fixed.
+
+What other readers accept is accepted with a warning that names the line: an `<inertial>` without `<mass>`, without
+`<inertia>` or without products of inertia (zero); a lower limit above the upper one (no limit); a second `<inertial>`,
+`<limit>` or `<dynamics>` (the first counts); a parent link ``world`` that is not defined; and what
+:mod:`appell.read.xml` lists.
 """
 
 from __future__ import annotations
@@ -23,21 +28,24 @@ from dataclasses import replace
 from typing import Any
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, alternatives, build, listed
+from appell.model.build import WORLD_NAME, Connection, Link, alternatives, build
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
 from appell.read.urdf_plus import ENDS, constraints, driven, with_constraints
-from appell.read.values import direction, gravity_vector, number, ordered, pose, quaternion_rotation
+from appell.read.values import direction, gravity_vector, number, pose, quaternion_rotation
 from appell.read.xml import (
+    XACRO,
     Element,
     attribute,
     child,
     children,
     document,
+    first,
     floats,
     line_of,
     place_of,
+    ranged,
     required,
     tag,
     warn,
@@ -63,6 +71,9 @@ QUATERNION = "quat_xyzw"
 ENDLESS = ("continuous", "planar", "free")
 """Types without position limits in URDF."""
 
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+PRODUCTS = ("ixy", "ixz", "iyz")
+"""Entries of <inertia> that may be absent."""
 UNBOUNDED = 1e300
 """Limits from here on are infinite."""
 
@@ -106,7 +117,14 @@ def read_urdf(
     joints = without_repeats(children(root, "joint"), given.source)
     connections = [_connection(element, given.source) for element in joints]
     if not links:
-        raise ReadError("no <link> in <robot>; a robot needs at least one", given.source, line_of(root))
+        remedy = XACRO if b"xacro" in given.data else "a robot needs at least one"
+        raise ReadError(f"no <link> in <robot>; {remedy}", given.source, line_of(root))
+    if all(link.name != WORLD_NAME for link in links):
+        hung = [connection for connection in connections if connection.parent == WORLD_NAME]
+        if hung:
+            problem = f"joint '{hung[0].joint.name}': its parent link 'world' is not defined; read as the world"
+            warn(problem, given.source, hung[0].line or 1)
+            links.insert(0, Link(WORLD_NAME))
     name = (root.get("name") or "").strip() or "robot"
     model = build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
     ties = [(element, child_origins(element, given.source)) for element in constraints(root)]
@@ -170,30 +188,22 @@ def _link(element: Element, source: str) -> Link:
 
 
 def _inertia(link: Element, owner: Place) -> Inertia:
-    given = children(link, "inertial")
-    if not given:
+    inertial = first(link, "inertial", owner)
+    if inertial is None:
         return Inertia()
-    inertial, *others = without_repeats(given, owner.source)
     owner = replace(owner, line=line_of(inertial))
-    if others:
-        lines = listed(str(line_of(x)) for x in others)
-        problem = f"{owner.path}: a second <inertial>, in line {lines}; the first counts, as in other readers"
-        warn(problem, owner.source, line_of(inertial))
-    if not children(inertial, "mass") and not _has_number(inertial):
-        problem = f"{owner.path}: <inertial> has no <mass> and nothing but zeros; the link is read without mass"
-        warn(problem, owner.source, line_of(inertial))
-        return Inertia()
-    mass = _number(required(inertial, "mass", owner), "value", owner)
-    tensor = required(inertial, "inertia", owner)
-    xx, xy, xz, yy, yz, zz = (_number(tensor, key, owner) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    weight, tensor = child(inertial, "mass", owner), child(inertial, "inertia", owner)
+    absent = [f"<{name}>" for name, element in (("mass", weight), ("inertia", tensor)) if element is None]
+    mass = 0.0 if weight is None else _number(weight, "value", owner)
+    moments = dict.fromkeys(MOMENTS, 0.0)
+    if tensor is not None:
+        absent += [key for key in PRODUCTS if tensor.get(key) is None]
+        moments |= {key: _number(tensor, key, owner) for key in MOMENTS if key not in absent}
+    if absent:
+        warn(f"{owner.path}: <inertial> has no {', '.join(absent)}; read as zero", owner.source, line_of(inertial))
+    xx, xy, xz, yy, yz, zz = moments.values()
     about_centre = Inertia.from_centre(mass, ZERO, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     return about_centre.moved(origin(inertial, owner))
-
-
-def _has_number(inertial: Element) -> bool:
-    """Return whether anything in an <inertial> is not zero."""
-    values = (value for element in inertial.iter() for value in element.attrib.values())
-    return any(part.strip("+-0.") for value in values for part in value.split())
 
 
 def _connection(element: Element, source: str) -> Connection:
@@ -227,13 +237,13 @@ def _mimic(element: Element, owner: Place) -> Mimic | None:
 
 def _moving(joint: Joint, element: Element, owner: Place) -> Joint:
     """Return the joint with the attributes of a moving one: axis, limits, damping, friction and mimic."""
-    axis, dynamics = child(element, "axis", owner), child(element, "dynamics", owner)
+    axis, dynamics = child(element, "axis", owner), first(element, "dynamics", owner)
     given = [] if dynamics is None else [key for key in LOSS_KEYS if dynamics.get(key) is not None]
     parameters: dict[str, Any] = {key: _number(dynamics, key, owner) for key in given}
     return replace(
         joint,
         axis=(1.0, 0.0, 0.0) if axis is None else direction(_vector(axis, "xyz", owner)),
-        limits=_limits(joint.kind, child(element, "limit", owner), owner),
+        limits=_limits(joint.kind, first(element, "limit", owner), owner),
         **parameters,
         mimic=_mimic(element, owner),
     )
@@ -246,4 +256,4 @@ def _limits(kind: str, limit: Element | None, owner: Place) -> Limits:
     if kind in ENDLESS or (limit.get("lower") is None and limit.get("upper") is None):
         return Limits(velocity=velocity, effort=effort)
     lower, upper = (_bound(limit, key, owner) for key in ("lower", "upper"))
-    return ordered(Limits(lower, upper, velocity, effort), place_of(limit, "lower", owner))
+    return ranged(Limits(lower, upper, velocity, effort), replace(owner, line=line_of(limit)))

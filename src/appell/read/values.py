@@ -178,11 +178,7 @@ def limits(value: object, turns: bool, place: Place) -> Limits:
     for key, entry in entries.items():
         in_radians = _radians(entry, place.at(key)) if turns and key != "effort" else entry
         bounds[key] = bound(in_radians, place.at(key))
-    return ordered(Limits(**bounds), place)
-
-
-def ordered(given: Limits, place: Place) -> Limits:
-    """Return limits; an empty range is an error."""
+    given = Limits(**bounds)
     if given.lower > given.upper:
         raise place.error(f"the lower limit {given.lower:g} is above the upper limit {given.upper:g}; swap them")
     return given

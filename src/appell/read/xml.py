@@ -1,11 +1,13 @@
 """XML with line numbers and restrictions: no document type, no entity, no unexpanded macro, no network.
 
 Harmless irregularities are accepted as by other readers, with a warning that names the line: a declaration after blank
-lines or with an invalid version, and duplicate elements.
+lines or with an invalid version, duplicate elements, a double hyphen in a comment, a comma between two numbers, and
+definitions of xacro that nothing uses.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -17,6 +19,7 @@ from typing import Any
 from lxml import etree
 
 from appell.errors import AppellWarning, ReadError
+from appell.model.model import Limits
 from appell.read.place import Contents, Place
 from appell.read.regular import file_bytes
 from appell.read.values import bound, shown
@@ -26,6 +29,17 @@ Element = Any
 
 XACRO = "use the extension .xacro to have it expanded, or run xacro first: xacro robot.xacro > robot.urdf"
 DECLARATION = re.compile(rb"\A(\xef\xbb\xbf)?(\s*)(<\?xml\b[^>]*\?>)")
+DECLARED = re.compile(rb"encoding\s*=\s*[\"']([^\"']*)")
+ENCODINGS = re.compile(
+    rb"utf-?8|utf-?(16|32)(-?[bl]e)?|iso-10646-ucs-[24]|(us-)?ascii|iso-8859-\d\d?|latin-?1|(windows-|cp)125\d|koi8-[ru]"
+    rb"|shift_jis|euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5",
+    re.IGNORECASE,
+)
+"""Encodings of XML: of the standard, and those of its parsers."""
+COMMENT = re.compile(rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<!--(?P<text>.*?)-->|<!--.*\Z", re.DOTALL)
+"""A comment, or what may contain the beginning of one as text."""
+DEFINITIONS = ("arg", "property", "macro")
+"""Elements of xacro that are nothing by themselves."""
 
 
 def document(given: Contents) -> Element:
@@ -41,9 +55,7 @@ def document(given: Contents) -> Element:
     if root.getroottree().docinfo.doctype:
         line = data[: max(data.find(b"<!DOCTYPE"), 0)].count(b"\n") + 1
         raise ReadError("document types and entities are not supported; remove <!DOCTYPE>", source, line)
-    for element in root.iter(etree.Element):
-        if element.prefix == "xacro" or element.tag.startswith("xacro:"):
-            raise ReadError(f"<xacro:{tag(element)}> is a xacro macro; {XACRO}", source, line_of(element))
+    _remove_definitions(root, source)
     return root
 
 
@@ -70,23 +82,48 @@ def elements(data: bytes) -> Iterator[Element]:
         yield from root.iter(etree.Element)
 
 
+def _is_xacro(element: Element) -> bool:
+    return element.prefix == "xacro" or str(element.tag).startswith("xacro:")
+
+
+def _remove_definitions(root: Element, source: str) -> None:
+    """Remove definitions of xacro, with a warning; an element that has to be expanded is an error."""
+    found = [element for element in root.iter(etree.Element) if _is_xacro(element) and tag(element) in DEFINITIONS]
+    macros = {name for element in found if tag(element) == "macro" for name in element.get("name", "").split()[:1]}
+    for element in found:
+        if element is not root:
+            element.getparent().remove(element)
+    for element in root.iter(etree.Element):
+        if _is_xacro(element) or tag(element) in macros:
+            prefix = "xacro:" if _is_xacro(element) else ""
+            raise ReadError(f"<{prefix}{tag(element)}> is a xacro macro; {XACRO}", source, line_of(element))
+    if found:
+        names = ", ".join(dict.fromkeys(f"<xacro:{tag(element)}>" for element in found))
+        warn(f"{names}: ignored, nothing in the file uses it; otherwise {XACRO}", source, line_of(found[0]))
+
+
 def _declared(given: Contents) -> Contents:
     """Return a document without its declaration if that is misplaced or has an invalid version; lines are kept."""
     data, source, is_text = given
     found = DECLARATION.match(data)
-    if found is None or (not found[2] and re.search(rb"version\s*=\s*[\"']1\.\d", found[3])):
+    if found is None:
         return given
     line = found[2].count(b"\n") + 1
+    encoding = DECLARED.search(found[3])
+    if encoding and not is_text and not ENCODINGS.fullmatch(encoding[1]):
+        name = shown(encoding[1].decode("ascii", "backslashreplace"))
+        raise ReadError(f"the encoding {name} is not one of XML; save the file in UTF-8", source, line)
+    if not found[2] and re.search(rb"version\s*=\s*[\"']1\.\d", found[3]):
+        return given
     fault = "follows white space; remove the text before it" if found[2] else "has an invalid version"
     warn(f"the XML declaration {fault}; read as version 1.0", source, line)
-    encoding = re.search(rb"encoding\s*=\s*[\"']([^\"']+)", found[3])
     blank = re.sub(rb"[^\n]", b" ", found[3])
     # a document without a declaration is in UTF-8
     rest = data[found.end() :]
     if encoding and not is_text and encoding[1].lower() not in (b"utf-8", b"utf8"):
         try:
             rest = rest.decode(encoding[1].decode()).encode()
-        except (LookupError, UnicodeDecodeError) as error:
+        except (LookupError, UnicodeError) as error:
             raise ReadError(f"not readable as XML: {error}", source, line) from None
     return Contents(found[2] + blank + rest, source, is_text)
 
@@ -126,11 +163,26 @@ def _parse(given: Contents) -> Element:
         return etree.fromstring(given.data, parser)
     except etree.XMLSyntaxError as error:
         # Undeclared prefixes are common in files for old simulators, and are irrelevant for dynamics.
-        faults = [fault for fault in parser.error_log if fault.domain_name != "NAMESPACE"]
-        if parser.error_log and not faults:
+        log = parser.error_log
+        fault = next((fault for fault in log if fault.domain_name != "NAMESPACE"), None)
+        if len(log) and fault is None:
             return etree.fromstring(given.data, _parser(given, recover=True))
-        problem, line = (faults[0].message, faults[0].line) if faults else (error.msg, error.lineno)
+        if fault is not None and fault.type_name == "ERR_HYPHEN_IN_COMMENT":
+            blank = COMMENT.sub(_without_hyphens, given.data)
+            if blank != given.data:
+                root = _parse(given._replace(data=blank))
+                warn("a comment contains '--', which XML does not allow; ignored", given.source, fault.line)
+                return root
+        problem, line = (error.msg, error.lineno) if fault is None else (fault.message, fault.line)
         raise ReadError(f"not readable as XML: {problem.strip()}", given.source, line or 1) from None
+
+
+def _without_hyphens(found: re.Match[bytes]) -> bytes:
+    """Return a comment without its text if XML does not allow that; lines are kept."""
+    text = found["text"]
+    if text is None or not (b"--" in text or text.endswith(b"-")):
+        return found[0]
+    return b"<!--" + re.sub(rb"[^\n]", b" ", text) + b"-->"
 
 
 def _parser(given: Contents, recover: bool = False) -> etree.XMLParser:
@@ -167,6 +219,21 @@ def child(parent: Element, name: str, owner: Place) -> Element | None:
     return found[0] if found else None
 
 
+def first(parent: Element, name: str, owner: Place) -> Element | None:
+    """Return the first child of a name, or None; others are ignored with a warning, as by other readers."""
+    found = children(parent, name)
+    kept = without_repeats(found, owner.source) if len(found) > 1 else found
+    if len(kept) > 1:
+        lines = ", ".join(str(line_of(x)) for x in kept[1:])
+        warn(
+            f"{owner.path}: {len(kept)} elements <{name}>, the others in line {lines}; the first counts, as in other "
+            "readers",
+            owner.source,
+            line_of(kept[0]),
+        )
+    return kept[0] if kept else None
+
+
 def required(parent: Element, name: str, owner: Place) -> Element:
     """Return the one child of a name."""
     found = child(parent, name, owner)
@@ -180,7 +247,7 @@ def attribute(element: Element, name: str, owner: Place) -> str:
     value = (element.get(name) or "").strip()
     if not value:
         raise replace(owner, line=line_of(element)).error(f"<{tag(element)}> has no attribute '{name}'; add it")
-    if "${" in value:
+    if "${" in value or "$(" in value:
         raise replace(owner, line=line_of(element)).error(f"'{value}' is a xacro expression; {XACRO}")
     return value
 
@@ -194,6 +261,9 @@ def floats(element: Element, name: str, count: int, owner: Place) -> list[float]
     """Return the numbers of an attribute, which may be infinite."""
     place, given = place_of(element, name, owner), attribute(element, name, owner)
     tokens = given.split()
+    if any(token.endswith(",") for token in tokens[:-1]):
+        warn(f"{place.path}: commas in {shown(given)} are ignored", place.source, line_of(element))
+        tokens = [token.removesuffix(",") for token in tokens]
     if len(tokens) != count:
         noun = "number" if count == 1 else "numbers"
         raise place.error(f"expected {count} {noun}, got {len(tokens)} in {shown(given)}")
@@ -205,6 +275,15 @@ def _float(token: str, place: Place) -> float:
         return float(token.replace("_", "?"))  # only Python reads 1_000 as a number
     except ValueError:
         raise place.error(f"expected a number, got {shown(token)}") from None
+
+
+def ranged(limits: Limits, place: Place) -> Limits:
+    """Return limits; where the lower position limit is above the upper one there is none, with a warning."""
+    if limits.lower <= limits.upper:
+        return limits
+    bounds = f"the lower limit {limits.lower:g} is above the upper limit {limits.upper:g}"
+    warn(f"{place.path}: {bounds}; read as no limit, as by simulators", place.source, place.line or 1)
+    return replace(limits, lower=-math.inf, upper=math.inf)
 
 
 def added(parent: Element, name: str, entries: Mapping[str, str] | None = None, /, **more: str) -> Element:

@@ -125,7 +125,12 @@ def checked(values: Any) -> Values:
     for name, value in found.items():
         if value.dtype.kind not in "fiub":
             raise InputError(f"the value '{name}' must be a real number or an array of them, got {shown(values[name])}")
-    return found
+    return {name: value.astype(_portable(value.dtype), copy=False) for name, value in found.items()}
+
+
+def _portable(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in which values are recorded: in this machine's byte order, of at most 64 bits."""
+    return np.dtype(float) if kind.itemsize > np.dtype(float).itemsize else kind.newbyteorder("=")
 
 
 def _description(error: Exception) -> str:

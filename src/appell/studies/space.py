@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from appell.model.build import listed
 from appell.read.values import shown
 from appell.robot.arguments import whole
 
+MOST = 10**8
+"""The largest number of cases."""
 __all__ = ["Space", "cases", "grid", "latin_hypercube", "random", "sobol"]
 
 
@@ -84,6 +87,7 @@ def grid(**axes: Any) -> Space:
     """
     _some("grid", axes)
     columns = {name: _sequence(name, axis) for name, axis in axes.items()}
+    whole("grid: the number of cases", math.prod(len(column) for column in columns.values()), 1, MOST)
     places = np.indices([len(column) for column in columns.values()]).reshape(len(columns), -1)
     return Space({name: _taken(column, k) for (name, column), k in zip(columns.items(), places, strict=True)})
 
@@ -166,7 +170,7 @@ def sobol(n: int, *, seed: int = 0, **ranges: Any) -> Space:
     >>> sobol(8, angle=(0.0, 1.0)).names
     ['angle']
     """
-    exponent = max(whole("sobol: n", n, 1) - 1, 0).bit_length()
+    exponent = max(whole("sobol: n", n, 1, MOST) - 1, 0).bit_length()
     return _sampled("sobol", ranges, n, lambda d: _qmc().Sobol(d, seed=seed).random_base2(exponent)[:n])
 
 
@@ -193,7 +197,7 @@ def random(n: int, *, seed: int = 0, **draws: Any) -> Space:
     >>> space[0]["start"].shape
     (6,)
     """
-    count = whole("random: n", n, 1)
+    count = whole("random: n", n, 1, MOST)
     rng = np.random.default_rng(seed)
     functions = {name: draw for name, draw in draws.items() if callable(draw) and not hasattr(draw, "ppf")}
     rest = {name: draw for name, draw in draws.items() if name not in functions}
@@ -222,11 +226,15 @@ def as_space(what: Any) -> Space:
 
 def _sampled(what: str, ranges: Mapping[str, Any], n: Any, unit: Callable[[int], Any]) -> Space:
     """Return samples of ranges from points of the d-dimensional unit cube."""
-    whole(f"{what}: n", n, 1)
+    whole(f"{what}: n", n, 1, MOST)
     _some(what, ranges)
     read = {name: _range(f"{what}: {name}", given) for name, given in ranges.items()}
     sizes = [int(np.prod(shape)) for shape, _ in read.values()]
-    parts = np.split(unit(sum(sizes)), list(itertools.accumulate(sizes))[:-1], axis=1)
+    try:
+        points = unit(sum(sizes))
+    except ValueError as error:  # more dimensions than Sobol sequences have
+        raise InputError(f"{what}: {error}") from None
+    parts = np.split(points, list(itertools.accumulate(sizes))[:-1], axis=1)
     return Space(
         {
             name: place(part.reshape(-1, *shape))
@@ -242,9 +250,11 @@ def _range(what: str, given: Any) -> tuple[tuple[int, ...], Callable[[Any], Any]
     try:
         low, high = (np.asarray(bound, dtype=float) for bound in given)
         low, high = np.broadcast_arrays(low, high)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # RuntimeError: lists nested deeper than arrays
         raise InputError(f"{what}: expected (low, high) or a distribution of scipy.stats, got {shown(given)}") from None
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_range = low.size and np.isfinite(high - low).all() and (low < high).all()
+    if not is_range:
         raise InputError(f"{what}: expected finite bounds with low < high, got {shown(given)}")
     return low.shape, lambda x: low + x * (high - low)
 

@@ -2,12 +2,12 @@
 
 The parts are Parquet files with one row per case: its number, its error, and its values, arrays as lists with their
 shape in the column's metadata. A part exists completely or not at all, so that a killed driver loses no recorded case;
-a case in two parts has the same values in both.
+a case in two parts has the same values in both. What a file contains is checked where it is read: a damaged one is one
+error, which names it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import secrets
@@ -17,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from appell.errors import InputError
-from appell.read.extras import extra
+from appell.errors import InputError, ReadError
+from appell.model.build import listed
 from appell.read.files import write
+from appell.read.parquet import packages, read_table
+from appell.read.regular import file_bytes, shortened
+from appell.read.values import shown
 from appell.studies.outcome import Outcome
 from appell.studies.space import Space
 
@@ -27,7 +30,12 @@ MANIFEST, CASES, PART = "manifest.json", "cases.parquet", "part-*.parquet"
 FORMAT = 1
 MERGED = 64
 """Number of parts that are merged into one."""
-CASE, ERROR = "case", "error"
+CASE, ERROR, VALUE = "case", "error", "value."
+"""Columns of a part; those of values have this prefix, so that their names do not clash with the others."""
+ENTRIES = {"function": str, "robot": str, "space": str, "seed": int, "cases": int}
+"""The entries of a manifest beside its format: digests, the seed, the number of cases."""
+NEEDED = "checkpoints need"
+AGAIN = "delete the file and run the study again"
 
 
 class Store:
@@ -56,27 +64,45 @@ class Store:
                     f"sweep: the checkpoint '{self.folder}' belongs to a study with a different {' and '.join(other)}; "
                     "choose another folder, or delete this one"
                 )
+            if not (self.folder / CASES).exists():
+                self._write_cases(space)
             return
-        if self.folder.exists() and any(self.folder.iterdir()):
+        try:
+            is_used = any(self.folder.iterdir())
+        except FileNotFoundError:
+            is_used = False
+        except (OSError, ValueError) as error:  # a file, a folder without access, a NUL in the name
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"sweep: '{shortened(self.folder)}' cannot be a checkpoint: {reason}") from None
+        if is_used:
             raise InputError(f"sweep: the folder '{self.folder}' is not empty and not a checkpoint; choose another one")
-        write(self.folder / CASES, parquet_bytes({name: _column(values) for name, values in space.columns.items()}))
+        self._write_cases(space)
         write(self.folder / MANIFEST, json.dumps(wanted, indent=2) + "\n")
+
+    def _write_cases(self, space: Space) -> None:
+        write(self.folder / CASES, parquet_bytes({name: column_of(values) for name, values in space.columns.items()}))
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest of the study: digests, seed, number of cases."""
+        name = shortened(self.folder)
         try:
-            found = json.loads((self.folder / MANIFEST).read_text())
-        except (OSError, ValueError) as error:
-            raise InputError(f"'{self.folder}' is not a checkpoint of appell.sweep: {MANIFEST}: {error}") from None
+            found = json.loads(file_bytes(self.folder / MANIFEST))
+        except (ReadError, ValueError, RecursionError) as error:  # no file, no UTF-8, no JSON, JSON nested without end
+            raise InputError(f"'{name}' is not a checkpoint of appell.sweep: {MANIFEST}: {error}") from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise InputError(
-                f"'{self.folder}': {MANIFEST} does not have format {FORMAT}; it was written by another version"
-            )
+            raise InputError(f"'{name}': {MANIFEST} does not have format {FORMAT}; it was written by another version")
+        wrong = [key for key, kind in ENTRIES.items() if type(found.get(key)) is not kind]
+        if wrong:
+            raise InputError(f"'{name}': {MANIFEST} is damaged: no {listed(wrong)}; choose another folder")
         return found
 
     def space(self) -> Space:
         """Return the cases."""
-        return Space(_read(self.folder / CASES))
+        path, count = self.folder / CASES, self.manifest()["cases"]
+        space = Space(_read(path))
+        if len(space) != count:
+            raise _damaged(path, f"{len(space)} cases, where {MANIFEST} has {count}")
+        return space
 
     def add(self, found: Sequence[Outcome]) -> None:
         """Record outcomes as parts; values of different shape are in different parts."""
@@ -85,12 +111,17 @@ class Store:
 
     def outcomes(self) -> list[Outcome]:
         """Return all recorded outcomes in the order of cases, each once; merge the parts where there are many."""
-        parts = sorted(self.folder.glob(PART))
+        count = self.manifest()["cases"]
         found: dict[int, Outcome] = {}
-        for part in parts:
-            with contextlib.suppress(FileNotFoundError):  # merged in the meantime by the driver
-                for outcome in _rows(_read(part)):
-                    found.setdefault(outcome.case, outcome)
+        for part in sorted(self.folder.glob(PART)):
+            try:
+                rows = _outcomes(part, count)
+            except ReadError:
+                if part.exists():
+                    raise
+                continue  # merged in the meantime by the driver
+            for outcome in rows:
+                found.setdefault(outcome.case, outcome)
         return [found[case] for case in sorted(found)]
 
     def merge(self) -> None:
@@ -113,66 +144,102 @@ def _alike(found: Iterable[Outcome]) -> Iterator[list[Outcome]]:
 def _table(same: Sequence[Outcome]) -> dict[str, Any]:
     first = same[0].values or {}
     values = {name: np.stack([(outcome.values or {})[name] for outcome in same]) for name in first}
-    return {CASE: np.array([o.case for o in same]), ERROR: [o.error for o in same], **_renamed(values)}
+    return {
+        CASE: np.array([o.case for o in same]),
+        ERROR: [_text(o.error) for o in same],
+        **{VALUE + name: x for name, x in values.items()},
+    }
 
 
-def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values under names that do not clash with the columns of a part."""
-    return {f"value.{name}": value for name, value in values.items()}
+def _outcomes(path: Path, count: int) -> list[Outcome]:
+    """Return the outcomes of a part of a study of so many cases."""
+    columns = _read(path)
+    cases, errors = columns.get(CASE), columns.get(ERROR)
+    if not isinstance(cases, np.ndarray) or cases.ndim != 1 or cases.dtype.kind not in "iu":
+        raise _damaged(path, f"no column '{CASE}' of case numbers")
+    if not isinstance(errors, list):
+        raise _damaged(path, f"no column '{ERROR}' of text")
+    if not ((cases >= 0) & (cases < count)).all():
+        raise _damaged(path, f"a case number outside of the study's {count} cases")
+    values = {name.removeprefix(VALUE): x for name, x in columns.items() if name.startswith(VALUE)}
+    if not all(isinstance(x, np.ndarray) for x in values.values()):
+        raise _damaged(path, "a value that is text")
+    if not values and not all(errors):
+        raise _damaged(path, "a case with neither values nor an error")
+    rows = enumerate(zip(cases, errors, strict=True))
+    return [
+        Outcome(int(case), {name: x[k] for name, x in values.items()} if values else None, error or "")
+        for k, (case, error) in rows
+    ]
 
 
-def _rows(columns: Mapping[str, Any]) -> Iterator[Outcome]:
-    values = {name.removeprefix("value."): x for name, x in columns.items() if name.startswith("value.")}
-    for k, (case, error) in enumerate(zip(columns[CASE], columns[ERROR], strict=True)):
-        yield Outcome(int(case), {name: x[k] for name, x in values.items()} if values else None, error or "")
+def _damaged(path: Path, what: str) -> ReadError:
+    return ReadError(f"is damaged: {what}; {AGAIN}", shortened(path))
 
 
 # Parquet
 
 
-def _column(values: Sequence[Any]) -> Any:
-    """Return a column of a space: an array of numbers, or text."""
-    array = np.asarray(values) if _is_regular(values) else None
-    return array if array is not None and array.dtype.kind in "fiub" else [str(x) for x in values]
+def column_of(values: Sequence[Any]) -> Any:
+    """Return a column of a table: an array of numbers, or text."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # of several shapes
+        array = None
+    return array if array is not None and array.dtype.kind in "fiub" else [_text(str(x)) for x in values]
 
 
-def _is_regular(values: Sequence[Any]) -> bool:
-    return len({np.shape(x) if isinstance(x, np.ndarray | list | tuple) else () for x in values}) == 1
+def _text(given: str) -> str:
+    """Return text that UTF-8 can encode: names of files may contain lone surrogates."""
+    return given.encode("utf-8", "backslashreplace").decode()
 
 
 def parquet_bytes(columns: Mapping[str, Any]) -> bytes:
     """Return columns as a Parquet file; arrays of more than one axis are lists with their shape in the metadata."""
-    arrow, parquet = _pyarrow()
+    arrow, parquet = packages(NEEDED)
     arrays, fields = [], []
     for name, column in columns.items():
         shape = np.shape(column)[1:] if isinstance(column, np.ndarray) else ()
         flat = arrow.array(np.ascontiguousarray(column).reshape(-1) if shape else column)
-        array = arrow.FixedSizeListArray.from_arrays(flat, int(np.prod(shape))) if shape else flat
+        if 0 in shape:  # lists of no entries have only their shape
+            array = arrow.array(np.zeros(len(column), bool))
+        else:
+            array = arrow.FixedSizeListArray.from_arrays(flat, int(np.prod(shape))) if shape else flat
         arrays.append(array)
         fields.append(arrow.field(name, array.type, metadata={"shape": json.dumps(shape)} if shape else None))
     file = io.BytesIO()
-    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), file)
+    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), file, write_page_checksum=True)
     return file.getvalue()
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return the columns of a Parquet file."""
-    arrow, parquet = _pyarrow()
-    try:
-        table = parquet.read_table(io.BytesIO(path.read_bytes()))
-    except arrow.ArrowInvalid as error:
-        raise InputError(f"{path}: corrupt: {error}; delete the file to compute its cases again") from None
-    columns: dict[str, Any] = {}
-    for field, chunked in zip(table.schema, table.columns, strict=True):
-        column = chunked.combine_chunks()
-        shape = json.loads((field.metadata or {}).get(b"shape", b"[]"))
-        if shape:
-            columns[field.name] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, *shape)
-        else:
-            is_text = arrow.types.is_string(field.type)
-            columns[field.name] = column.to_pylist() if is_text else column.to_numpy(zero_copy_only=False)
+    """Return the columns of a Parquet file: arrays of numbers (rows, …), and lists of text."""
+    content = read_table(path, NEEDED, AGAIN)
+    columns = {}
+    for field, column in zip(content.schema, content.columns, strict=True):
+        try:
+            columns[field.name] = _entries(field, column)
+        except (TypeError, ValueError, OverflowError, RecursionError):  # of the shape in the metadata
+            raise _damaged(path, f"column {shown(field.name)} has neither numbers nor text") from None
+    if len(columns) != content.num_columns:
+        raise _damaged(path, "two columns have the same name")
     return columns
 
 
-def _pyarrow() -> tuple[Any, Any]:
-    return extra("pyarrow", "checkpoints need"), extra("pyarrow.parquet", "checkpoints need")
+def _entries(field: Any, column: Any) -> Any:
+    """Return a column's text, or its numbers in the shape that :func:`parquet_bytes` wrote into the metadata."""
+    types = packages(NEEDED)[0].types
+    if types.is_string(field.type):
+        return column.to_pylist()
+    shape = json.loads((field.metadata or {}).get(b"shape", b"[]"))
+    if 0 in shape:
+        return np.zeros((len(column), *shape))
+    if types.is_fixed_size_list(field.type) != bool(shape):
+        raise ValueError("a list without a shape, or a shape without a list")
+    whole = column.combine_chunks()
+    flat = whole.flatten() if shape else whole
+    if not (types.is_integer(flat.type) or types.is_floating(flat.type) or types.is_boolean(flat.type)):
+        raise ValueError("not numbers")
+    if whole.null_count or flat.null_count:
+        raise ValueError("missing numbers")
+    return flat.to_numpy(zero_copy_only=False).reshape(len(column), *shape)

@@ -36,8 +36,9 @@ from appell.errors import AppellError, InputError
 from appell.model.build import alternatives
 from appell.read.extras import extra, is_installed
 from appell.read.place import Place, check_keys
+from appell.read.regular import is_file, shortened
 from appell.read.toml import tables
-from appell.read.values import sequence, table, text
+from appell.read.values import sequence, shown, table, text
 from appell.robot.arguments import whole
 from appell.simulation.scenario import read_robot
 from appell.studies import space
@@ -117,6 +118,9 @@ def _space(entries: Mapping[str, object], place: Place) -> space.Space:
         values: dict[str, Any] = dict(table(entries.get("values", {}), place.at("values")))
         if kind == "grid":
             return space.grid(**values)
+        for key in ("n", "seed"):
+            if key in values:
+                raise place.at("values").error(f"an argument '{key}' cannot be sampled; rename it in the function")
         count, seed = whole("n", entries.get("n"), 1), whole("seed", entries.get("seed", 0), 0)
         return SAMPLED[kind](count, seed=seed, **values)
 
@@ -135,11 +139,11 @@ def _function(name: str, folder: Path, place: Place) -> Callable[..., Any]:
     module_name, _, function = name.rpartition(":")
     if not module_name or not function:
         raise place.error(f"expected 'file.py:function' or 'package.module:function', got '{name}'")
-    is_file = module_name.endswith(".py")
-    if is_file:
+    is_path = module_name.endswith(".py")
+    if is_path:
+        if not is_file(folder / module_name):
+            raise place.error(f"file not found: '{shortened(folder / module_name)}'")
         file = (folder / module_name).resolve()
-        if not file.is_file():
-            raise place.error(f"file not found: '{folder / module_name}'")
         sys.path.insert(0, str(file.parent))  # where other processes search for it too
         module_name = file.stem
     try:
@@ -149,7 +153,9 @@ def _function(name: str, folder: Path, place: Place) -> Callable[..., Any]:
         raise
     except Exception as error:
         raise place.error(f"'{name}' cannot be imported: {type(error).__name__}: {error}") from None
-    if is_file and is_installed("cloudpickle"):
+    if not callable(found):
+        raise place.error(f"'{name}' is {shown(found)}, not a function")
+    if is_path and is_installed("cloudpickle"):
         # workers on other machines do not have the file
         extra("cloudpickle", "studies on other machines need").register_pickle_by_value(module)
     return found  # type: ignore[no-any-return]

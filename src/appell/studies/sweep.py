@@ -23,7 +23,7 @@ from appell.studies.engines import Engine, outcomes
 from appell.studies.identity import Identity, digest
 from appell.studies.outcome import Outcome, Values, task
 from appell.studies.space import Space, as_space
-from appell.studies.store import Store, parquet_bytes
+from appell.studies.store import Store, column_of, parquet_bytes
 
 FAILURES = 10
 """Failed cases that a notebook lists."""
@@ -69,30 +69,29 @@ class Study:
     """Empty, or the reason why cases are missing."""
 
     @cached_property
-    def _layout(self) -> dict[str, tuple[Any, ...]]:
-        """Return names, shapes and types of the values, from the first successful case."""
+    def _layout(self) -> dict[str, tuple[int, ...]]:
+        """Return names and shapes of the values, from the first successful case."""
         first: Values = next((x.values for x in self.outcomes if x.values is not None), {})
-        return {name: (value.shape, value.dtype) for name, value in first.items()}
+        return {name: value.shape for name, value in first.items()}
 
     @cached_property
     def _succeeded(self) -> list[Outcome]:
         return [x for x in self.outcomes if x.values is not None and self._misfit(x.values) == ""]
 
     def _misfit(self, values: Values) -> str:
-        shapes = {name: shape for name, (shape, _) in self._layout.items()}
-        own = {name: value.shape for name, value in values.items()}
-        return "" if own == shapes else f"InputError: its values have shapes {own}, those of the first case {shapes}"
+        own, first = {name: value.shape for name, value in values.items()}, self._layout
+        return "" if own == first else f"InputError: its values have shapes {own}, those of the first case {first}"
 
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:
         """Return every value as an array in the order of cases, (cases, …); NaN for failed and missing cases."""
         places = [x.case for x in self._succeeded]
         found = {}
-        for name, (shape, kind) in self._layout.items():
+        for name, shape in self._layout.items():
+            given = np.stack([(x.values or {})[name] for x in self._succeeded])
             is_whole = len(places) == len(self.cases)
-            column = np.full((len(self.cases), *shape), 0 if is_whole else np.nan, kind if is_whole else float)
-            if places:
-                column[places] = np.stack([(x.values or {})[name] for x in self._succeeded])
+            column = np.full((len(self.cases), *shape), 0 if is_whole else np.nan, given.dtype if is_whole else float)
+            column[places] = given
             found[name] = column
         return found
 
@@ -126,6 +125,8 @@ class Study:
         ------
         InputError
             When the folder is not a checkpoint.
+        ReadError
+            When one of its files is damaged; the message names it.
         """
         store = Store(folder)
         store.manifest()
@@ -147,11 +148,9 @@ class Study:
         errors = [""] * len(self.cases)
         for x in self.outcomes:
             errors[x.case] = x.error or (self._misfit(x.values) if x.values is not None else "")
-        columns = {**self.cases.columns, **self.values, "error": errors}
+        columns: dict[str, Any] = {**self.cases.columns, **self.values, "error": errors}
         if extension("study.save", path, (".parquet", ".csv")) == ".parquet":
-            return write(
-                path, parquet_bytes({name: x if isinstance(x, list) else np.asarray(x) for name, x in columns.items()})
-            )
+            return write(path, parquet_bytes({name: column_of(x) for name, x in columns.items()}))
         return write(path, _csv(columns, len(self.cases)))
 
     def __repr__(self) -> str:
