@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 import appell
-from appell.kernels.rolled import Rolled
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.joints import KINDS
 from appell.model.model import WORLD, Frame, Model
+from appell.program.nodes import Program
+from appell.program.run import run
+from appell.program.verify import verify
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
 from appell.robot import compile
 from appell.robot.kind import Key
@@ -63,19 +65,19 @@ def arguments(robot: appell.Robot, verb: str, samples: int = 3) -> list[Any]:
     return [robot.random(rng, samples), *(rng.normal(size=(samples, *port.shape)) for port in inputs[1:])]
 
 
-def looped(robot: appell.Robot, verb: str, frame: Any = None, *, is_parametric: bool = False) -> Rolled:
+def looped(robot: appell.Robot, verb: str, frame: Any = None, *, is_parametric: bool = False) -> Program:
     """Return the program of a verb as loops, however few the bodies."""
     make = LongTree(robot.model).loops(Key(verb, frame, None, is_parametric))
     assert make is not None
     return make()
 
 
-def compiled(program: Rolled) -> Kernel:
+def compiled(program: Program) -> Kernel:
     """Return the native code of a program."""
     return Kernel(ProgramSpec(program.name, program.inputs, program.outputs, repr(program), lambda: program))
 
 
-def results(program: Rolled, *given: Any) -> tuple[Any, ...]:
+def results(program: Program, *given: Any) -> tuple[Any, ...]:
     """Return what native code gives: results, then lengths of quaternions if there are any."""
     found = compiled(program)(*given)
     return found if isinstance(found, tuple) else (found,)
@@ -102,11 +104,11 @@ def test_loops_give_what_is_written_out(
     (formulation,) = LongTree(one.model).formulations(verb)  # whose values of guards are the same
     tape = compile.tape(one.kind, Key(verb, frame, formulation, is_parametric))
     expected = np.array([tape.run(*row) for row in zip(*given, strict=True)])
-    program = looped(one, verb, frame, is_parametric=is_parametric).verified()
+    program = looped(one, verb, frame, is_parametric=is_parametric)
     # two ways of solving for accelerations lose the digits of the matrix's condition
     within = 1e-10 if "forward" in verb or verb == "motion" else 1e-12
     agree(joined(compiled(program)(*given)), expected, within)
-    agree(program.run(*(x[0] for x in given)), expected[0], within)
+    agree(run(verify(program), *(x[0] for x in given)), expected[0], within)
 
 
 def test_parameters_take_the_place_of_the_models(robot: Callable[..., appell.Robot], agree: Any) -> None:
@@ -125,7 +127,7 @@ def test_a_long_program_unrolls_to_a_tape(robot: Callable[..., appell.Robot], ag
     one = robot("tree", True)
     given = [x[0] for x in arguments(one, "coriolis_matrix")]
     program = looped(one, "coriolis_matrix")
-    agree(written_out(program).run(*given), program.run(*given), 1e-13)
+    agree(written_out(program).run(*given), run(program, *given), 1e-13)
 
 
 # Long robots, by the public verbs
@@ -313,6 +315,6 @@ def test_bodies_of_many_patterns_share_what_they_have_alike(
     one = robot("tree", True)
     monkeypatch.setattr(assembly, "CLASSES", 3)
     program = looped(one, "kinetic_energy")
-    assert len({item.kind for item in program.items}) == 1 + len(KINDS) + 1  # the world, and the quaternions' lengths
+    assert len({item.kind for item in program.tables[0].rows}) == 1 + len(KINDS)  # the world, too
     given = [x[0] for x in arguments(one, "kinetic_energy")]
-    agree(program.run(*given), one.tape("kinetic_energy").run(*given), 1e-13)
+    agree(run(program, *given), one.tape("kinetic_energy").run(*given), 1e-13)

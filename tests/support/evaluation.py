@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.kernels.rolled import Rolled
 from appell.model.model import Model
+from appell.program.nodes import Program
+from appell.program.run import run
 from appell.recursion.rates import coordinate_rates
 from appell.trace.tape import Tape, flatten, trace
 from appell.trace.verify import verify
@@ -67,6 +68,6 @@ def agree(x: Any, y: Any, within: float = 1e-10, size: Any = 0.0) -> None:
     assert apart <= within * largest, f"{apart:.3g} apart, {apart / largest if largest else np.inf:.3g} of the largest"
 
 
-def written_out(program: Rolled) -> Tape:
+def written_out(program: Program) -> Tape:
     """Return a program of loops as one tape, its loops unrolled."""
-    return verify(trace(program.name, lambda *x: tuple(program.run(*x)), program.inputs, program.outputs))
+    return verify(trace(program.name, lambda *x: tuple(run(program, *x)), program.inputs, program.outputs))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from appell.errors import InputError
-from appell.kernels.rolled import Program
 from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
 from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
 from appell.model.build import alternatives, listed
+from appell.program.nodes import Program, straight
 from appell.read.files import extension, write, write_together
 from appell.read.values import shown
 from appell.robot import compile
@@ -59,9 +59,9 @@ def source(kind: Kind) -> Source:
 def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[Guard, ...]]:
     """Return the program of a verb, with loops if the target supports them."""
     if to in PYTHON:
-        return compile.tape(kind, key, is_guarded=False), ()
+        return straight(compile.tape(kind, key, is_guarded=False)), ()
     program = compile.program(kind, key)
-    return program.spec.make(), tuple(guard.code for guard in program.guards)
+    return program.spec.program(), tuple(guard.code for guard in program.guards)
 
 
 def export(

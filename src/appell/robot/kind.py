@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.kernels.rolled import Rolled
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.model.lean import lean
 from appell.model.model import Model
 from appell.model.parameters import with_parameters, without_parameters
+from appell.program.nodes import Program as Looped
 from appell.read.write_toml import toml_text
 from appell.recursion.kinematics import Scalars
 from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
@@ -201,7 +201,7 @@ class Kind(ABC):
         """Return the model variants on which a verb's formulations are compared."""
         return (FILE,)
 
-    def loops(self, key: Key) -> Callable[[], Rolled] | None:
+    def loops(self, key: Key) -> Callable[[], Looped] | None:
         """Return the maker of a verb's program as loops over the bodies, None for straight-line programs."""
         return None
 

@@ -26,14 +26,18 @@ class Step(NamedTuple):
 
 
 class Port(NamedTuple):
-    """A named array argument of a program and its shape, read in C order."""
+    """A named array argument of a program and its shape, read in C order.
+
+    A stream has axes before the shape, one per loop that goes along it; the shape is that of one entry.
+    """
 
     name: str
     shape: tuple[int, ...]
+    axes: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
-        """Return the number of scalars."""
+        """Return the number of scalars of one entry."""
         return math.prod(self.shape)
 
 

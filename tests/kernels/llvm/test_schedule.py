@@ -19,6 +19,7 @@ from appell.kernels.llvm.scheduled import LONG
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.program.nodes import straight
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Step, Tape, trace
@@ -258,7 +259,7 @@ def test_planned_code_is_the_tape(tape: Tape, rng: np.random.Generator, samples:
 def test_parts_in_modules_of_their_own_are_the_tape(tape, rng, monkeypatch, together: int) -> None:
     monkeypatch.setattr(scheduled, "TOGETHER", together)
     monkeypatch.setattr(schedule, "LONGEST", 400)
-    assert len(list(modules(tape, DOUBLE, host()))) > 2
+    assert len(list(modules(straight(tape), DOUBLE, host()))) > 2
     q, v = rng.normal(size=(2, 33, SIZE))
     for _ in range(2):  # compiled, then from the cache
         found = kernel_of(tape, about=str(together))(q, v)

@@ -15,6 +15,7 @@ import appell
 from appell.errors import CompileError
 from appell.kernels.text.c99 import Function, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
+from appell.program.nodes import straight
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.tape import Port, trace
 from tests.support.compilers import built, called, exported_function, relative
@@ -116,7 +117,11 @@ def sheet(program, inputs, outputs):
     tape = trace("f", program, [Port(*p) for p in inputs.items()], [Port(*p) for p in outputs.items()])
     ports = (*tape.inputs, *tape.outputs)
     function = Function(
-        "f", tape, "a function", {p.name: p.name for p in ports}, {p.name: tuple(map(str, p.shape)) for p in ports}
+        "f",
+        straight(tape),
+        "a function",
+        {p.name: p.name for p in ports},
+        {p.name: tuple(map(str, p.shape)) for p in ports},
     )
     return Sheet("a test", (), (), (function,))
 

@@ -14,6 +14,7 @@ from appell.kernels.text import jax as jax_text
 from appell.kernels.text.c99 import Function, Sheet
 from appell.kernels.text.jax_loop import FUNCTIONS, KINDS, Rows, Values, table
 from appell.kernels.text.python_text import python_text, run_text
+from appell.program.nodes import straight
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.expr import EVALUATE, Op
 from appell.trace.tape import Port, trace
@@ -143,7 +144,7 @@ LATER = [pytest.param(x, marks=pytest.mark.slow) for x in ((2.0, 0.3), (0.4, 0.3
 def test_a_long_program_chooses_and_its_derivatives_do(x, agree):
     tape = trace("f", long_choice, [Port("x", (2,))], [Port("y", (2,))])
     assert len(tape.steps) > jax_text.LONG
-    sheet = Sheet("A choice.", (), (), (Function("f", tape, "A choice.", {"x": "", "y": ""}, {}),))
+    sheet = Sheet("A choice.", (), (), (Function("f", straight(tape), "A choice.", {"x": "", "y": ""}, {}),))
     (f,) = run_text(python_text(sheet, jax_text.JAX), ["f"], jax_text.JAX)
     steps = np.array(x) + 1e-30j * np.eye(2)
     slopes = np.imag([tape.run(list(step)) for step in steps]).T / 1e-30

@@ -13,11 +13,9 @@ from dataclasses import replace
 
 from appell.errors import CompileError
 from appell.kernels.llvm.fusion import SUMS, TRIGONOMETRIC, is_constant, offset, plain_sums
-from appell.kernels.llvm.llvm_writer import DOUBLE, Real, Writer, splat
-from appell.kernels.llvm.target import Target
+from appell.kernels.llvm.llvm_writer import DOUBLE, Writer, splat
 from appell.kernels.llvm.transposition import address, transposed, within_chunks
-from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos, exact_reduction
-from appell.kernels.llvm.vector_loop import close_vector_loop, open_vector_loop
+from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, Angle, emit_sincos
 from appell.trace.expr import Op
 from appell.trace.tape import Step, Tape
 
@@ -48,41 +46,6 @@ def angles(tape: Tape) -> list[int]:
             used[j] = True
             angular[j] &= is_angle
     return [i for i in range(n) if angular[i] and used[i]]
-
-
-def rows(tape: Tape, real: Real, lanes: int, target: Target) -> str:
-    """Return the LLVM text of `@rows`: the tape, on one vector of rows after the other."""
-    w = Writer(real, lanes)
-    tape = poisoned(tape)
-    ports = (*tape.inputs, *tape.outputs)
-    places = open_vector_loop(w, len(ports))
-    if not target.is_amd:
-        _prefetch(w, tape, places)
-    values: list[str] = []
-    for k, port in enumerate(tape.inputs):
-        values += load(w, places[k], range(port.size))
-    turning = angles(tape)
-    values = reduced(w, values, turning)
-    compute(w, tape, values, fused=target.has_fma)
-    results = [values[i] for i in tape.results]
-    for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
-        store(w, places[k], dict(enumerate(results[: port.size])))
-        results = results[port.size :]
-    text = close_vector_loop(w, len(ports))
-    return text + (exact_reduction() if turning else "")
-
-
-def _prefetch(w: Writer, tape: Tape, places: dict[int, list[str]]) -> None:
-    """Append prefetches of the rows of outputs that the next vector writes, if they lie side by side.
-
-    Intel's processors take a third less time for large results then; AMD's are slower with it.
-    """
-    for k, port in enumerate(tape.outputs, start=len(tape.inputs)):
-        if port.size >= w.lanes:
-            rows = w.emit(f"mul i64 %p{k}_step, {w.lanes}")
-            for at in range(0, port.size * w.lanes * w.real.size, LINE):
-                place = w.emit(f"getelementptr i8, ptr {places[k][0]}, i64 {w.emit(f'add i64 {rows}, {at}')}")
-                w.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
 
 
 def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
@@ -204,12 +167,10 @@ def poisoned(tape: Tape) -> Tape:
     return replace(tape, steps=tuple(steps), results=tuple(places[r] for r in tape.results))
 
 
-def reduced(
-    w: Writer, values: list[str], angles: list[int], here: str = "body", *, lanewise: bool = False
-) -> list[str]:
+def reduced(w: Writer, values: list[str], angles: list[int], here: str) -> list[str]:
     """Append the branch to the exact reduction, taken when the angles of any lane sum to beyond the bound.
 
-    All lanes take part in it, to the same numbers within rounding; `lanewise` keeps the others to the last bit.
+    The angles of the other lanes stay what they are to the last bit.
     """
     if not angles:
         return values
@@ -219,10 +180,8 @@ def reduced(
     any_lane = w.emit(f"icmp ne i{w.lanes} {mask}, 0")
     w.do(f"br i1 {any_lane}, label %{here}_far, label %{here}_near, !prof !0")
     w.do(f"{here}_far:")
-    exact = {i: _reduce_lanes(w, values[i]) for i in angles}
-    if lanewise:
-        own = f"select <{w.lanes} x i1> {beyond}, {w.vector}"
-        exact = {i: w.emit(f"{own} {exact[i]}, {w.vector} {values[i]}") for i in angles}
+    own = f"select <{w.lanes} x i1> {beyond}, {w.vector}"
+    exact = {i: w.emit(f"{own} {_reduce_lanes(w, values[i])}, {w.vector} {values[i]}") for i in angles}
     w.do(f"br label %{here}_near")
     w.do(f"{here}_near:")
     result = list(values)

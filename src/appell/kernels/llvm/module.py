@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appell.kernels.llvm import emit, rolled_ir, scheduled
+from appell.kernels.llvm import nodes_ir, scheduled
 from appell.kernels.llvm.llvm_writer import Real, module_text
 from appell.kernels.llvm.target import Target
-from appell.kernels.llvm.ufunc_loop import HasPorts, ufunc_loop
-from appell.kernels.rolled import Rolled
+from appell.kernels.llvm.ufunc_loop import ufunc_loop
+from appell.kernels.llvm.vector_loop import HasPorts
 from appell.kernels.runtime import fast_call
-from appell.trace.tape import Tape
+from appell.program.nodes import Program
 
 
-def modules(program: Tape | Rolled, real: Real, target: Target) -> Iterator[str]:
+def modules(program: Program, real: Real, target: Target) -> Iterator[str]:
     """Yield the texts of LLVM modules; the first defines `@loop`, and `@fast_call` where there is a short way."""
-    lanes = target.lanes(real.size)
+    lanes, tape = target.lanes(real.size), program.tape
     rows: Iterator[str]
-    if isinstance(program, Rolled):
-        rows = iter([rolled_ir.rows(program, real, lanes, target)])
-    elif scheduled.suits(program, target):
-        rows = scheduled.rows(program, real, lanes, target)
+    if tape is not None and scheduled.suits(tape, target):
+        rows = scheduled.rows(tape, real, lanes, target)
     else:
-        rows = iter([emit.rows(program, real, lanes, target)])
+        rows = iter([nodes_ir.rows(program, real, target)])
     short = fast_call.text(program, real, lanes) if has_fast_call(program) else ""
     yield module_text([next(rows), ufunc_loop(program, real, lanes), short], real, lanes)
     yield from (module_text([text], real, lanes) for text in rows)

@@ -187,7 +187,7 @@ class _Body:
         tape, sources = part.tape, _sources(part)
         turning = angles(tape)
         values = [self._read(*sources[i]) if i in turning else "" for i in range(tape.n_inputs)]
-        values = reduced(self._w, values, turning, here, lanewise=True)
+        values = reduced(self._w, values, turning, here)
         values = [x or self._read(*sources[i]) for i, x in enumerate(values)]
         compute(self._w, tape, values, fused=self._fused)
         results = [values[i] for i in tape.results]

@@ -9,31 +9,18 @@ number.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from appell.kernels.llvm.llvm_writer import Real, Writer, fetch, function
-from appell.kernels.llvm.vector_loop import row_arguments, row_choice
+from appell.kernels.llvm.vector_loop import HasPorts, Streams, row_arguments, row_choice
 from appell.trace.tape import Port
 
 STACK_LIMIT = 1 << 18
 """Bytes of stack a kernel may use for gathered rows; a larger program must be given rows that lie side by side."""
 
 
-class HasPorts(Protocol):
-    """Anything with the inputs and outputs of a program."""
-
-    @property
-    def inputs(self) -> tuple[Port, ...]:
-        """Return the input ports."""
-
-    @property
-    def outputs(self) -> tuple[Port, ...]:
-        """Return the output ports."""
-
-
 def gathers(tape: HasPorts, size: int, lanes: int) -> bool:
-    """Return whether a kernel of the tape can gather rows itself."""
-    return lanes * size * sum(port.size for port in (*tape.inputs, *tape.outputs)) <= STACK_LIMIT
+    """Return whether a kernel of the tape can gather rows itself; entries of streams are always side by side."""
+    ports = (*tape.inputs, *tape.outputs)
+    return lanes * size * sum(port.size for port in ports) <= STACK_LIMIT and not any(port.axes for port in ports)
 
 
 def ufunc_loop(tape: HasPorts, real: Real, lanes: int) -> str:
@@ -41,10 +28,16 @@ def ufunc_loop(tape: HasPorts, real: Real, lanes: int) -> str:
     ports = (*tape.inputs, *tape.outputs)
     lines = [*fetch("n", "i64", "%dims", 0), "%some = icmp ne i64 %n, 0", "br i1 %some, label %setup, label %end"]
     lines += ["setup:"]
-    where, whole = len(ports), "true"
+    where, whole, streams = len(ports), "true", Streams(tape)
+    labels = list(dict.fromkeys(str(x) for port in ports for x in (*port.axes, *port.shape)))
+    for axis in streams.axes:
+        lines += fetch(f"turns_{axis}", "i64", "%dims", 1 + labels.index(axis))
     strides: list[tuple[str, ...]] = []
     for k, port in enumerate(ports):
         lines += fetch(f"p{k}", "ptr", "%args", k) + fetch(f"p{k}_step", "i64", "%steps", k)
+        for axis in port.axes:
+            lines += fetch(f"p{k}_by_{axis}", "i64", "%steps", where)
+            where += 1
         expected, dense = real.size * port.size, "true"
         for d, extent in enumerate(port.shape):
             lines += fetch(f"c{k}_{d}", "i64", "%steps", where)
@@ -64,7 +57,7 @@ def ufunc_loop(tape: HasPorts, real: Real, lanes: int) -> str:
         *row_choice(lanes),
         f"br i1 {whole}, label %in_place, label %gathered",
         "in_place:",
-        f"call void @rows({row_arguments(len(ports), lanes, 'ptr')}, i64 %count, ptr @constants)",
+        f"call void @rows({row_arguments(len(ports), lanes, 'ptr')}, i64 %count, ptr @constants{streams.arguments})",
         "br label %end",
         "gathered:",
         *(_gathered(tape, real, lanes, strides) if is_gathering else _TRAP),

@@ -7,8 +7,40 @@ starts early enough to end on the last row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from appell.kernels.llvm.llvm_writer import Writer, function
+from appell.trace.tape import Port
+
+
+class HasPorts(Protocol):
+    """Anything with the inputs and outputs of a program."""
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Return the input ports."""
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """Return the output ports."""
+
+
+class Streams:
+    """The arguments of `@rows` for streams: the stride of every port along its axes, and the lengths of these."""
+
+    def __init__(self, program: HasPorts) -> None:
+        self.ports = [*program.inputs, *program.outputs]
+        self.axes = list(dict.fromkeys(axis for port in self.ports for axis in port.axes))
+
+    def stride(self, port: int, axis: str) -> str:
+        """Return the name of a port's stride along an axis, in bytes."""
+        return f"%p{port}_by_{axis}"
+
+    @property
+    def arguments(self) -> str:
+        """Return the arguments, each after a comma."""
+        strides = (self.stride(k, axis) for k, port in enumerate(self.ports) for axis in port.axes)
+        return "".join(f", i64 {name}" for name in (*strides, *(f"%turns_{axis}" for axis in self.axes)))
 
 
 def row_choice(lanes: int) -> list[str]:
@@ -59,8 +91,8 @@ def end_vector_loop(
     w.do("end:", *last, "ret void")
 
 
-def close_vector_loop(w: Writer, ports: int, *, last: tuple[str, ...] = ()) -> str:
+def close_vector_loop(w: Writer, streams: Streams, attributes: str = "", *, last: tuple[str, ...] = ()) -> str:
     """Append the end of the loop and `last` before the return; return the text of `@rows` and its table."""
     end_vector_loop(w, last=last)
-    arguments = f"{row_arguments(ports, w.lanes)}, i64 %count, ptr noalias %k"
-    return function(f"internal void @rows({arguments}) noinline", w.lines) + w.table()
+    arguments = f"{row_arguments(len(streams.ports), w.lanes)}, i64 %count, ptr noalias %k{streams.arguments}"
+    return function(f"internal void @rows({arguments}) noinline{attributes}", w.lines) + w.table()

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from appell.errors import CompileError
-from appell.kernels.rolled import Rolled
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
+from appell.program.run import run
 
 
 class ConstantKernel:
@@ -19,10 +18,7 @@ class ConstantKernel:
         self.spec = spec
         self._values: list[Any] = []
         if any(port.size for port in spec.outputs):
-            made = spec.make()
-            if isinstance(made, Rolled):
-                raise CompileError(f"'{spec.name}': a program without inputs is not rolled")
-            self._values = made.run(*(() for _ in spec.inputs))
+            self._values = run(spec.program(), *(() for _ in spec.inputs))
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Return the constants once per sample."""

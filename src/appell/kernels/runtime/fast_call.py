@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from appell.kernels.llvm.llvm_writer import Real, fetch, function
-from appell.kernels.llvm.ufunc_loop import HasPorts
-from appell.kernels.llvm.vector_loop import row_choice
+from appell.kernels.llvm.vector_loop import HasPorts, row_choice
 from appell.kernels.runtime import memory
 from appell.kernels.runtime.gufunc import c_functions
 from appell.kernels.runtime.threads import pool
@@ -107,7 +106,9 @@ def _layout_holds() -> bool:
 
 def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
     """Return whether programs with these ports have a short way: vectors in, arrays out."""
-    return all(port.shape for port in tape_outputs) and all(len(port.shape) == 1 for port in tape_inputs)
+    has_axes = any(port.axes for port in (*tape_inputs, *tape_outputs))
+    is_plain = all(port.shape for port in tape_outputs) and all(len(port.shape) == 1 for port in tape_inputs)
+    return is_plain and not has_axes
 
 
 def text(tape: HasPorts, real: Real, lanes: int) -> str:

@@ -48,12 +48,16 @@ class Gufunc:
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
-    """Return the signature of sizes, for example "(6),(6)->(6,6)".
+    """Return the signature of sizes, for example "(6),(6)->(6,6)"; axes of streams have names.
 
     >>> signature([Port("q", (6,))], [Port("M", (6, 6))])
     '(6)->(6,6)'
+    >>> signature([Port("q", (6,)), Port("tau", (6,), ("step",))], [Port("path", (6,), ("step",))])
+    '(6),(step,6)->(step,6)'
     """
-    shapes = [",".join(f"({','.join(map(str, port.shape))})" for port in side) for side in (inputs, outputs)]
+    shapes = [
+        ",".join(f"({','.join(map(str, (*port.axes, *port.shape)))})" for port in side) for side in (inputs, outputs)
+    ]
     return "->".join(shapes)
 
 

@@ -18,14 +18,12 @@ from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
 from appell.kernels.llvm.module import has_fast_call, modules
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.llvm.ufunc_loop import gathers
-from appell.kernels.rolled import Rolled
 from appell.kernels.runtime import fast_call, native
 from appell.kernels.runtime.gufunc import LOOP, Gufunc
 from appell.kernels.runtime.memory import LARGE, apart, empty
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.kernels.runtime.threads import share, workers
-from appell.trace.tape import Tape
-from appell.trace.verify import verify
+from appell.program.nodes import Program
 
 BLOCK = 1 << 26
 """Operations times samples of one native call, milliseconds to tens of them: Ctrl-C acts between calls."""
@@ -45,7 +43,7 @@ class Kernel:
 
     def __init__(self, spec: ProgramSpec, target: Target | None = None) -> None:
         self.spec, self._target = spec, target or host()
-        self._tape: Tape | Rolled | None = None
+        self._program: Program | None = None
         self._engines: dict[Real, Any] = {}
         self._failure: BaseException | None = None
         self._core = [len(port.shape) for port in spec.inputs]
@@ -60,12 +58,11 @@ class Kernel:
         self.call = self._gufunc.call  # for those who keep the kernel: the code behind it goes when the kernel does
 
     @property
-    def tape(self) -> Tape | Rolled:
+    def program(self) -> Program:
         """Return the verified program, made on first use."""
-        if self._tape is None:
-            made = self.spec.make()
-            self._tape = made.verified() if isinstance(made, Rolled) else verify(made)
-        return self._tape
+        if self._program is None:
+            self._program = self.spec.program()
+        return self._program
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate the program on every sample; NumPy's own errors on arguments that do not fit."""
@@ -150,7 +147,7 @@ class Kernel:
     def _compile(self, real: Real) -> int:
         """Return the address of the loop for a scalar type, from the cache or freshly compiled."""
         spec, target = self.spec, self._target
-        engine = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(self.tape, real, target))
+        engine = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(self.program, real, target))
         self._engines[real] = engine
         return int(engine.get_function_address("loop"))
 

@@ -8,19 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from appell.kernels.rolled import Program
-from appell.trace.tape import Port
+from appell.program.nodes import Program, straight
+from appell.program.verify import verify
+from appell.trace.tape import Port, Tape
 
 
 @dataclass(frozen=True)
 class ProgramSpec:
-    """A program to be: its name, ports, the text that determines it, and how to make its tape."""
+    """A program to be: its name, ports, the text that determines it, and how to make it."""
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     fingerprint: str
-    make: Callable[[], Program]
+    make: Callable[[], Program | Tape]
+
+    def program(self) -> Program:
+        """Return the program, made and verified."""
+        made = self.make()
+        return verify(straight(made) if isinstance(made, Tape) else made)
 
 
 def write_out(results: list[Any], out: Any) -> Any:

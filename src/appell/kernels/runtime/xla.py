@@ -8,6 +8,7 @@ does, and calls the loop. No compiler is needed, and the interpreter is not invo
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -34,7 +35,11 @@ class Handler:
 
     def __init__(self, spec: ProgramSpec, *, is_single: bool) -> None:
         real, target = (SINGLE if is_single else DOUBLE), host()
-        self._loop = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(spec.make(), real, target))
+
+        def write() -> Iterator[str]:
+            return modules(spec.program(), real, target)
+
+        self._loop = native.load(spec.name, spec.fingerprint, real, target, write)
         text = handler_text(spec, real, int(self._loop.get_function_address("loop")))
         self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(text), target.machine())
         self._engine.finalize_object()

@@ -3,7 +3,7 @@
 A target is a table from operation to text (:data:`appell.kernels.text.c99_values.EXPRESSIONS`). The order of the values
 is that of the native code (:mod:`appell.kernels.text.order`), in which few are alive at a time; products stand in
 their sums. All results are stored last, so arrays of a caller may overlap. Long programs are several functions
-(:mod:`appell.kernels.text.c99_parts`), programs of loops are C with loops (:mod:`appell.kernels.text.c99_rolled`). The
+(:mod:`appell.kernels.text.c99_parts`), programs with loops are C with loops (:mod:`appell.kernels.text.c99_nodes`). The
 text depends on the program alone: the same robot gives the same bytes.
 """
 
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from appell.kernels.llvm.fusion import TRIGONOMETRIC
-from appell.kernels.rolled import Rolled
 from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, square_root_text
+from appell.kernels.text.c99_nodes import Nodes, scratch
 from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long
-from appell.kernels.text.c99_rolled import Loops, scratch
 from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, input_names, inputs_read
+from appell.program.nodes import Block, Program, straight
 from appell.syntax import c_comment, c_include, identifier
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
@@ -49,27 +49,35 @@ class Function:
     """A function to be: its name, its program, what it does, its arguments in words with their extents, its guards."""
 
     name: str
-    tape: Tape | Rolled
+    program: Program
     text: str
     words: dict[str, str]
     extents: dict[str, tuple[str, ...]]
     guards: tuple[Guard, ...] = ()
+    is_static: bool = False
+
+    @property
+    def tape(self) -> Tape:
+        """Return the tape of a straight-line program."""
+        assert self.program.tape is not None
+        return self.program.tape
 
     def arguments(self) -> list[tuple[str, Port, bool]]:
         """Return each argument's name, port, and whether it is a result; a result named as an input is ``…_out``."""
         hidden = {guard.port for guard in self.guards if not guard.is_result}
-        inputs = [(port.name, port, False) for port in self.tape.inputs]
+        inputs = [(port.name, port, False) for port in self.program.inputs]
         taken = {name for name, _, _ in inputs}
-        results = [port for port in self.tape.outputs if port.name not in hidden]
+        results = [port for port in self.program.outputs if port.name not in hidden]
         return inputs + [(f"{p.name}_out" if p.name in taken else p.name, p, True) for p in results]
 
     @cached_property
     def layout(self) -> Layout | None:
         """Return the layout of a long tape in parts; None of other programs."""
-        if isinstance(self.tape, Rolled) or not is_long(self.tape):
+        tape = self.program.tape
+        if tape is None or not is_long(tape):
             return None
-        ports = [port.name for port in self.tape.outputs for _ in range(port.size)]
-        return Layout(self.tape, [k for k, name in enumerate(ports) if any(name == g.port for g in self.guards)])
+        ports = [port.name for port in tape.outputs for _ in range(port.size)]
+        return Layout(tape, [k for k, name in enumerate(ports) if any(name == g.port for g in self.guards)])
 
 
 @dataclass(frozen=True)
@@ -104,11 +112,12 @@ def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
 
 def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool) -> str:
     """Return the source file: the functions, after their own sine, cosine and root if math.h is not to be used."""
-    used = {step.op for function in sheet.functions for step in function.tape.steps}
+    every = [own for function in sheet.functions for own in (function, *_blocks(function))]
+    used = {step.op for function in sheet.functions for step in function.program.steps}
     lines = [*_comment([sheet.title, "", f"{stem}.h documents the calls."]), f"#include {c_include(f'{stem}.h')}", ""]
     if libm and used & {*TRIGONOMETRIC, Op.SQRT}:
         lines += ["#include <math.h>", ""]
-    layouts = [function.layout for function in sheet.functions if function.layout is not None]
+    layouts = [function.layout for function in every if function.layout is not None]
     has_sines, has_roots = not libm and bool(used & set(TRIGONOMETRIC)), not libm and Op.SQRT in used
     if has_sines or has_roots:
         lines += ["#include <stdint.h>", ""]
@@ -122,11 +131,9 @@ def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool)
         lines += [sines_cosines_text(real.name, real.literal, large), ""]
     lines += [MACRO, ""] if layouts else []
     for function in sheet.functions:
-        tape = function.tape
-        if isinstance(tape, Rolled):
-            program = Loops(tape, function.name, function.arguments(), real, libm=libm)
-            lines += [*program.tables, "", _signature(function, real), "{", *program.lines]
-            lines += [*_returned(function, tape, real, prefix), "}", ""]
+        tape = function.program.tape
+        if tape is None:
+            lines += _looped(function, real, prefix, libm=libm)
         else:
             lines += _straight(function, tape, real, prefix, libm=libm)
     return "\n".join(lines[:-1]) + "\n"
@@ -146,7 +153,7 @@ def _signature(function: Function, real: Real) -> str:
             arguments.append(f"{kind} {name}")
         else:
             arguments.append(f"{kind} {name}[{extent}]" if port.size else f"{kind} *{name}")
-    start = f"{'int' if function.guards else 'void'} {function.name}("
+    start = f"{'static ' * function.is_static}{'int' if function.guards else 'void'} {function.name}("
     line = f"{start}{', '.join(arguments)})"
     return line if len(line) <= WIDTH else start + ",".join(f"\n    {argument}" for argument in arguments) + ")"
 
@@ -159,11 +166,36 @@ def _documentation(function: Function, prefix: str) -> list[str]:
     if function.guards:
         rows += ["", "Returns 0, or the sum of"]
         rows += [f"  {f'{prefix}_{guard.code}'.upper()}: {guard.meaning}" for guard in function.guards]
-    if isinstance(function.tape, Rolled):
-        rows += ["", f"Loops over the bodies; keeps {scratch(function.tape)} numbers on the stack."]
+    if function.program.tape is None:
+        rows += ["", f"Keeps {scratch(function.program)} numbers on the stack."]
     if function.layout is not None:
         rows += ["", f"Keeps {function.layout.size} numbers on the stack."]
     return [*textwrap.wrap(f"{function.name}: {function.text}", WIDTH, subsequent_indent="  "), "", *rows]
+
+
+def _blocks(function: Function) -> list[Function]:
+    """Return the static functions of a program's blocks."""
+    if function.program.tape is not None:
+        return []
+    blocks = (node for node in function.program.all_nodes if isinstance(node, Block))
+    return [_block("", tape) for tape in dict.fromkeys(node.tape for node in blocks)]
+
+
+def _block(name: str, tape: Tape) -> Function:
+    extents = {port.name: tuple(map(str, port.shape)) for port in (*tape.inputs, *tape.outputs)}
+    return Function(name, straight(tape), "", {}, extents, is_static=True)
+
+
+def _looped(function: Function, real: Real, prefix: str, *, libm: bool) -> list[str]:
+    """Return the lines of a function with loops, after those of its tables and of its blocks."""
+
+    def block(name: str, tape: Tape) -> list[str]:
+        return _straight(_block(name, tape), tape, real, prefix, libm=libm)
+
+    results = {port.name: name for name, port, is_result in function.arguments() if is_result}
+    nodes = Nodes(function.program, function.name, results, real, block, libm=libm)
+    lines = [*nodes.tables, "", *nodes.functions, _signature(function, real), "{", *nodes.lines]
+    return [*lines, *_returned(function, function.program, real, prefix), "}", ""]
 
 
 def _straight(function: Function, tape: Tape, real: Real, prefix: str, *, libm: bool) -> list[str]:
@@ -211,7 +243,7 @@ def _code(function: Function, tape: Tape, values: Values, prefix: str) -> str:
     return " + ".join(tests) or "0"
 
 
-def _returned(function: Function, program: Rolled, real: Real, prefix: str) -> list[str]:
+def _returned(function: Function, program: Program, real: Real, prefix: str) -> list[str]:
     """Return the lines that end a function of loops: its guards, looked at number by number."""
     lines, tests = [], []
     for guard in function.guards:

@@ -90,7 +90,6 @@ REMARKS = (
 
 
 def _lines(function: Function, words: list[str], values: list[str]) -> list[str]:
-    assert isinstance(function.tape, Tape)  # written out
     inputs, outputs = function.tape.inputs, function.tape.outputs
     names = ", ".join(port.name for port in inputs)
     given = ", ".join(f"{port.name}=({port.name}, {port.size})" for port in inputs)

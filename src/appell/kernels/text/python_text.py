@@ -60,7 +60,6 @@ def run_text(text: str, names: Sequence[str], dialect: Dialect) -> tuple[Any, ..
 
 def _function(function: Function, dialect: Dialect) -> list[str]:
     tape, words = function.tape, function.words
-    assert isinstance(tape, Tape)  # written out
     names = [f"{port.name}[{k}]" for port in tape.inputs for k in range(port.size)]
     lines = []
     for i, step in enumerate(tape.steps, tape.n_inputs):

@@ -1,7 +1,7 @@
 """Long robots: the recursions' steps traced once per class of body, for loops over the bodies.
 
 The steps of each verb are in :mod:`appell.robot.long.dynamics` and :mod:`appell.robot.long.kinematics`. Here they
-become a program (:class:`appell.kernels.rolled.Rolled`) for one robot. Bodies fall into classes by their joint's kind
+become a program (:mod:`appell.program.nodes`) for one robot. Bodies fall into classes by their joint's kind
 and by which of their constants are 0 or ±1, so that the steps of alike bodies fold alike.
 """
 
@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from appell.kernels.rolled import Fields, Item, Rolled, Share, Stage, Start, Sweep, Walk
 from appell.model.joints import KINDS
 from appell.model.lean import lean
 from appell.model.model import WORLD, Frame, Model
 from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.program.nodes import Begin, Copy, Fields, Item, Items, Program, Share, Stage, Start, Sweep, Walk
 from appell.recursion.articulated import extents
 from appell.recursion.forward import probe
 from appell.recursion.kinematics import Scalars
@@ -51,7 +51,7 @@ def program(
     quaternions: Sequence[int] = (),
     *,
     is_parametric: bool = False,
-) -> Rolled:
+) -> Program:
     """Return the program of a verb, about some frames where the verb is about a frame or points.
 
     The last input of a parametric program takes the place of the model's parameters. `quaternions` are the places in q
@@ -66,16 +66,13 @@ def program(
     return _checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
-def _checked(made: Rolled, places: Sequence[int], output: Port) -> Rolled:
-    """Return a program with a pass over the quaternions, each an item of its own, for ‖quaternion‖² − 1."""
-    kind = len({item.kind for item in made.items})
+def _checked(made: Program, places: Sequence[int], output: Port) -> Program:
+    """Return a program with a pass over the quaternions, each an item, for ‖quaternion‖² − 1."""
     tape = trace("lengths", lambda x: quaternion_errors([0], x), [Port("quaternion", (4,))], [Port("error", (1,))])
-    stage = Stage(tape, (Share(0, 4, 0),), (Share(len(made.outputs), 1, 1),))
-    padding = (0,) * (len(made.items[0].numbers) - 2)
-    items = tuple(Item(kind, 0, (place, k, *padding), ()) for k, place in enumerate(places))
-    passes = tuple(one._replace(stages=(*one.stages, None)) for one in made.passes)
-    check = Sweep(inward=False, fields=Fields(), stages=(*[None] * kind, stage))
-    return replace(made, outputs=(*made.outputs, output), passes=(*passes, check), items=(*made.items, *items))
+    stage = Stage(tape, (Share(made.inputs[0].name, 4, 0),), (Share(output.name, 1, 1),))
+    items = Items((Item(0, 0, (0, 0), ()), *(Item(1, 0, (place, k), ()) for k, place in enumerate(places))), {})
+    check = Sweep(items, inward=False, fields=Fields(), stages=(None, stage))
+    return replace(made, outputs=(*made.outputs, output), nodes=(*made.nodes, check))
 
 
 class _Assembly:
@@ -114,16 +111,18 @@ class _Assembly:
         sizes |= dict.fromkeys(("v", "a", "tau"), nv)
         self.fields = {name: sizes[name.rstrip(MARKS)] for name in used}
 
-    def program(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Rolled:
+    def program(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Program:
         """Return the program."""
         self.inputs, self.outputs = inputs, outputs
-        items = self._items()
+        base = {name: x for name, x in self.plan.base(self.model).items() if name in self.fields}
+        rows = self._items()
+        self.items = Items(rows, self.fields, base)
         made = [self._sweep(one) if isinstance(one, SweepPlan) else self._walk(one) for one in self.plan.passes]
         passes = tuple(one for one in made if any(one.stages))
-        base = {name: x for name, x in self.plan.base(self.model).items() if name in self.fields}
-        chain = all(item.parent == k for k, item in enumerate(items[1:]))
-        zeroed = (0,) if self.plan.has_gaps and not (chain and self.verb.endswith("_matrix")) else ()
-        return Rolled(self.verb, inputs, outputs, self.fields, base, passes, items, zeroed)
+        chain = all(item.parent == k for k, item in enumerate(rows[1:]))
+        has_gaps = self.plan.has_gaps and not (chain and self.verb.endswith("_matrix"))
+        zeroed = [Copy("", outputs[0].name)] if has_gaps else []
+        return Program(self.verb, inputs, outputs, (*zeroed, Begin(self.items), *passes))
 
     def _items(self) -> tuple[Item, ...]:
         place = {WORLD: 0} | {i: k for k, i in enumerate(self.bodies, start=1)}
@@ -144,7 +143,7 @@ class _Assembly:
             self._stage(key, part, part.step, one.fields) if (part := parts.get(key[0], one.body)) else None
             for key in self.classes
         )
-        return Sweep(one.inward, one.fields, stages)
+        return Sweep(self.items, one.inward, one.fields, stages)
 
     def _walk(self, one: WalkPlan) -> Walk:
         """Return walks from every body, one per column of its joint if the plan requires it."""
@@ -165,7 +164,7 @@ class _Assembly:
             self._stage(key, one.body, one.body.step, one.fields, one.state, one.state) if key[0] in KINDS else None
             for key in self.classes
         )
-        return Walk(one.fields, one.state, tuple(starts), tuple(first), stages)
+        return Walk(self.items, one.fields, one.state, tuple(starts), tuple(first), stages)
 
     def _stage(
         self, key: Key, part: StepPlan, step: Callable[[Context], Any], fields: Fields, takes: int = 0, gives: int = 0
@@ -175,7 +174,8 @@ class _Assembly:
         kept = [k for k, known in enumerate(pattern) if known is None]
         shares = self._shares(kind)
         joint = KINDS.get(kind, KINDS["revolute"])
-        outputs = [share for port, layout in part.results for share in layout(port, self.outputs[port].shape, joint)]
+        results = [(self.outputs[k], layout) for k, layout in part.results]
+        outputs = [share for port, layout in results for share in layout(port.name, port.shape, joint)]
         reads = [(where, name) for where in ("own", "parent", "root") for name in getattr(fields, where)]
         ports = [Port("constants", (len(kept),)), *(Port(name, (share.size,)) for name, share in shares)]
         ports += [*(Port(name, (self.fields[name],)) for _, name in reads), Port("state", (takes,))]
@@ -206,18 +206,20 @@ class _Assembly:
     def _shares(self, kind: str) -> list[tuple[str, Share]]:
         """Return what an item of a kind reads of the inputs."""
         shares = []
-        for k, (name, shape) in enumerate(self.inputs):
+        for port in self.inputs:
+            name = port.name
             if name in ("wrench", "dt"):
-                shares.append((name, Share(k, *shape)))
+                shares.append((name, Share(name, port.size)))
             elif kind not in KINDS:
                 continue
             elif name == "parameters":
-                shares.append((name, Share(k, PER_BODY, INDEX, PER_BODY)))
+                shares.append((name, Share(name, PER_BODY, INDEX, PER_BODY)))
                 if self.friction:
                     count, first = PER_VELOCITY * KINDS[kind].nv, PER_BODY * len(self.model.bodies)
-                    shares.append(("friction", Share(k, count, V, PER_VELOCITY, first)))
+                    shares.append(("friction", Share(name, count, V, PER_VELOCITY, first)))
             else:
-                shares.append((name, Share(k, KINDS[kind].nq, Q) if name == "q" else Share(k, KINDS[kind].nv, V)))
+                own = Share(name, KINDS[kind].nq, Q) if name == "q" else Share(name, KINDS[kind].nv, V)
+                shares.append((name, own))
         return shares
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from appell.kernels.rolled import Fields
 from appell.model.joints import QUATERNION
 from appell.model.model import Model
+from appell.program.nodes import Fields
 from appell.recursion import articulated, coriolis
 from appell.recursion.articulated import Articulated, Pair, Pivot
 from appell.recursion.coriolis import Carried, Moments

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from appell.errors import InputError
-from appell.kernels.rolled import Rolled
 from appell.model.model import Frame, Model
+from appell.program.nodes import Program
 from appell.robot import compile
 from appell.robot.composed import COMPOSED
 from appell.robot.guards import GUARDS
@@ -59,7 +59,7 @@ class LongTree(Tree):
         """Return whether a verb is composed of calls of others."""
         return key.verb in COMPOSED and key.verb not in PLANS
 
-    def loops(self, key: Key) -> Callable[[], Rolled] | None:
+    def loops(self, key: Key) -> Callable[[], Program] | None:
         """Return what makes the program of a verb."""
         if self.is_composed(key) or key.verb in UNROLLED:
             instead = "inverse_dynamics_hvp" if key.verb.endswith("hessian") else "inverse_dynamics_vjp"

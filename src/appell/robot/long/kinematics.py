@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from appell.kernels.rolled import Fields
 from appell.model.model import Model
+from appell.program.nodes import Fields
 from appell.recursion.energy import body_energy
 from appell.recursion.gibbs import body_gibbs
 from appell.recursion.inertia_matrix import unit_momentum

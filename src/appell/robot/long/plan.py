@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from appell.kernels.rolled import Fields, Share
 from appell.model.joints import Kind
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.program.nodes import Fields, Share
 from appell.recursion.articulated import Pair
 from appell.recursion.kinematics import Link, Scalars, Velocity
 from appell.robot.long.body import TracedBody, symmetric, upper
@@ -61,50 +61,50 @@ class Context:
 
 # Where results stand: layouts from a port, its shape and a joint to shares
 
-Layout = Callable[[int, tuple[int, ...], Kind], tuple[Share, ...]]
+Layout = Callable[[str, tuple[int, ...], Kind], tuple[Share, ...]]
 
 
-def by_velocity(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def by_velocity(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of a joint's velocities in a vector."""
     return (Share(port, joint.nv, V),)
 
 
-def by_coordinate(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def by_coordinate(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of a joint's coordinates in a vector."""
     return (Share(port, joint.nq, Q),)
 
 
-def by_row(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def by_row(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of a joint's velocities in every row of a matrix."""
     return tuple(Share(port, joint.nv, V, offset=row * shape[1]) for row in range(shape[0]))
 
 
-def by_index(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def by_index(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the row of an item in a matrix."""
     return (Share(port, shape[1], INDEX, shape[1]),)
 
 
-def all_of(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def all_of(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return all places of a port."""
     return (Share(port, math.prod(shape)),)
 
 
-def in_column(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def in_column(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of a joint's velocities in the column of the walk's start."""
     return tuple(Share(port, 1, V, shape[1], k * shape[1], start=1) for k in range(joint.nv))
 
 
-def in_row(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def in_row(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of a joint's velocities in the row of the walk's start."""
     return (Share(port, joint.nv, V, start=shape[1]),)
 
 
-def of_parameters(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def of_parameters(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of the start's ten parameters in the rows of a joint's velocities."""
     return tuple(Share(port, PER_BODY, V, shape[1], k * shape[1], start=PER_BODY) for k in range(joint.nv))
 
 
-def of_friction(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def of_friction(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of each velocity's own friction parameters."""
     first, stride = shape[1] - PER_VELOCITY * shape[0], shape[1] + PER_VELOCITY
     return tuple(Share(port, PER_VELOCITY, V, stride, first + k * stride) for k in range(joint.nv))

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from appell.kernels.rolled import Fields, Share
 from appell.model.joints import Kind
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.program.nodes import Fields, Share
 from appell.recursion.kinematics import Scalars
 from appell.robot.long.plan import INDEX, Context, Layout, Plan, StepPlan, SweepPlan, V, by_velocity
 from appell.trace.adjoint import gradient
@@ -111,7 +111,7 @@ def _reversed(one: SweepPlan, inputs: tuple[str, ...]) -> SweepPlan:
     return SweepPlan(fields, StepPlan(step), inward=not one.inward)
 
 
-def _inertial(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+def _inertial(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
     """Return the places of a body's ten parameters."""
     return (Share(port, PER_BODY, INDEX, PER_BODY),)
 
@@ -119,7 +119,7 @@ def _inertial(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ..
 def _of_joints(first: int) -> Layout:
     """Return the layout of the parameters of a joint's velocities, the first of all at a place."""
 
-    def layout(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+    def layout(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
         return (Share(port, PER_VELOCITY * joint.nv, V, PER_VELOCITY, first),) if shape[0] > first else ()
 
     return layout
@@ -164,7 +164,7 @@ def _with_tangents(one: SweepPlan, moving: Mapping[str, str], count: int) -> Swe
 def _part(which: int, count: int) -> Layout:
     """Return the layout of a joint's velocities in one of several equal parts of a vector."""
 
-    def layout(port: int, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
+    def layout(port: str, shape: tuple[int, ...], joint: Kind) -> tuple[Share, ...]:
         return (Share(port, joint.nv, V, offset=which * shape[0] // count),)
 
     return layout

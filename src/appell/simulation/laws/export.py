@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from appell.errors import InputError
 from appell.kernels.text.c99 import Guard
+from appell.program.nodes import Program, straight
 from appell.recursion.kinematics import Scalars
 from appell.robot.export import PYTHON, Source, export, source
 from appell.robot.kind import Key
@@ -76,8 +77,14 @@ def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
         sizes={**own.sizes, "m": 2 * robot.nu},
         symbols=lambda _: SYMBOLS,
         order=(*own.order, "", "Gains and torque limits of the control law, in the order of the torques:", *numbers),
-        make=lambda key, _: law_tape(robot, equation, key.verb, terms),
+        make=lambda key, _: law_program(robot, equation, key.verb, terms),
     )
+
+
+def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Program, tuple[Guard, ...]]:
+    """Return the program of a control law, and its status codes for singular states."""
+    tape, guards = law_tape(robot, equation, verb, terms)
+    return straight(tape), guards
 
 
 def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape, tuple[Guard, ...]]:
