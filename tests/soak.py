@@ -28,7 +28,7 @@ import appell
 from appell.kernels.runtime import cache
 
 ROUNDS_BEFORE = 9
-"""Rounds before the first measurement: rollouts keep their last 8 robots."""
+"""Rounds before the first measurement: until then the allocator's pools and the kept memory of results grow."""
 LEAST = 4
 """Measured rounds, however short the time."""
 SHOWN = 24
@@ -143,8 +143,8 @@ def soak(seconds: float, activities: Mapping[str, Activity] = ACTIVITIES) -> lis
         start, number = time.perf_counter(), 0
         while time.perf_counter() - start < seconds or len(rows) < LEAST:
             number += 1
-            for name, activity in activities.items():
-                if number % 8 == 0 or number > ROUNDS_BEFORE or name == "rollouts":  # which alone need that many
+            for _name, activity in activities.items():
+                if number % 4 == 0 or number > ROUNDS_BEFORE:
                     activity(number, Path(place))
             if number > ROUNDS_BEFORE:
                 rows.append(sizes())

@@ -11,12 +11,13 @@ import inspect
 import itertools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import alternatives, listed
+from appell.once import once
 from appell.read.values import shown
 from appell.robot.arguments import choice, truth
 from appell.robot.calls import Call
@@ -24,8 +25,6 @@ from appell.robot.robot import Robot
 from appell.robot.stepping import STEPS
 from appell.trace.tape import Port
 
-KEPT = 256
-"""Number of cached verbs, which keep their robots alive."""
 OPTIONS = ("parameters", "formulation")
 _numbers = itertools.count()
 _known: weakref.WeakValueDictionary[int, Differentiable] = weakref.WeakValueDictionary()
@@ -80,14 +79,8 @@ def differentiable(
     for what, name in (("verb", verb), ("frame", about), ("formulation", formulation)):
         if not isinstance(name, str | None):
             raise InputError(f"{what}: expected a name, got {shown(name)} for robot '{checked_robot(robot).name}'")
-    return _differentiable(checked_robot(robot), verb, about, is_parametric, formulation)
-
-
-@lru_cache(maxsize=KEPT)
-def _differentiable(
-    robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None
-) -> Differentiable:
-    return Differentiable(robot, verb, about, is_parametric, formulation)
+    given = (verb, about, is_parametric, formulation)
+    return once(checked_robot(robot), (Differentiable, *given), lambda: Differentiable(robot, *given))
 
 
 def by_number(number: int) -> Differentiable:

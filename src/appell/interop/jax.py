@@ -9,20 +9,20 @@ be a valid configuration. For GPUs use the pure functions of ``robot.export(verb
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from appell.errors import InputError
-from appell.interop.differentiable import KEPT, Differentiable, differentiable, functions, named
+from appell.interop.differentiable import Differentiable, differentiable, functions, named
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.runtime.xla import Handler
+from appell.once import Memo, once
 from appell.read.extras import extra
 from appell.robot.robot import Robot
 
 __all__ = ["evaluate"]
 WHAT = "appell.interop.jax needs"
-_handlers: dict[str, Handler] = {}
+_handlers = Memo()
 """Registered kernels, which XLA may call until the process ends."""
 
 
@@ -105,9 +105,12 @@ def as_array(x: Any) -> Any:
     return extra("jax", WHAT).numpy.asarray(x)
 
 
-@lru_cache(maxsize=KEPT)
 def _operation(program: Differentiable, order: int) -> Any:
     """Return a verb, or a derivative of one, as a function whose own derivative is the next order."""
+    return once(program, (_operation, order), lambda: _made(program, order))
+
+
+def _made(program: Differentiable, order: int) -> Any:
     jax, spec = extra("jax", WHAT), program.unguarded(order)
 
     @jax.custom_vjp  # type: ignore[untyped-decorator]  # JAX is imported lazily
@@ -135,9 +138,13 @@ def _target(spec: ProgramSpec, *, is_single: bool) -> str:
     jax = extra("jax.ffi", WHAT) and extra("jax", WHAT)
     precision = "float32" if is_single else "float64"
     name = f"appell_{spec.name}_{cache.digest(spec.name, spec.fingerprint, precision)}"
-    if name not in _handlers:
-        _handlers[name] = made = Handler(spec, is_single=is_single)
+
+    def registered() -> Handler:
+        made = Handler(spec, is_single=is_single)
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(made.address), platform="cpu")
+        return made
+
+    _handlers(name, registered)
     return name
 
 

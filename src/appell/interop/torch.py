@@ -9,7 +9,6 @@ use. ``torch.func.vmap`` and ``torch.compile`` are supported.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from appell.interop.differentiable import (
 )
 from appell.interop.tensors import arrays_of, as_tensor, batched, torch_package, typed
 from appell.interop.torch_rollout import rollout
+from appell.once import once_function
 from appell.robot.robot import Robot
 
 __all__ = ["evaluate", "rollout"]
@@ -92,7 +92,7 @@ def _alike(program: Differentiable, given: tuple[Any, ...]) -> list[Any]:
     return [x.expand(*shape, x.shape[-1]) for x in tensors]
 
 
-@cache
+@once_function
 def operation() -> Any:
     """Return the operation of all verbs and their derivatives, registered on first use.
 
@@ -128,7 +128,7 @@ def operation() -> Any:
     return verb
 
 
-@cache
+@once_function
 def function() -> Any:
     """Return the operation as an autograd function that supports the transforms of ``torch.func``."""
     verb, base = operation(), torch_package().autograd.Function

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from appell.errors import InputError
 from appell.interop.differentiable import by_number, differentiable
 from appell.interop.tensors import arrays_of, batched, torch_package, typed
+from appell.once import once_function
 from appell.robot.arguments import ABOVE_ZERO, choice, number, whole
 from appell.robot.robot import Robot
 from appell.simulation.rollout import adjoint
@@ -144,7 +144,7 @@ def _alike(robot: Robot, names: list[str], tensors: list[Any]) -> list[Any]:
     return [x.expand(*shape, *x.shape[len(own) :]) for x, own in zip(tensors, leading, strict=True)]
 
 
-@cache
+@once_function
 def operations() -> tuple[Any, Any]:
     """Return the operations of a rollout and of its gradients, registered on first use."""
     torch = torch_package()
@@ -215,7 +215,7 @@ def _keep(ctx: Any, given: tuple[Any, ...], arguments: Sequence[Any], output: Se
     ctx.save_for_backward(*arguments[2:], *output[:2])
 
 
-@cache
+@once_function
 def function() -> Any:
     """Return the operation as an autograd function that supports the transforms of ``torch.func``."""
     (forwards, gradients), base = operations(), torch_package().autograd.Function

@@ -21,6 +21,7 @@ from appell.loops.rank import rank_of
 from appell.model import manifold
 from appell.model.closure import Closure
 from appell.model.model import Model
+from appell.once import once_property
 from appell.recursion import closure
 from appell.recursion.kinematics import Scalars, links
 from appell.spatial.scalar import Array
@@ -92,7 +93,7 @@ class Assembler:
                 row += 1
         return places
 
-    @cached_property
+    @once_property
     def kernel(self) -> Kernel:
         """Return the native program from q to the poses X_AB of all closures and the entries of the Jacobian."""
         inputs = (Port("q", (self.model.nq,)),)

@@ -26,6 +26,7 @@ from appell.model import manifold
 from appell.model.build import listed
 from appell.model.model import WORLD, Model
 from appell.model.parameters import n_parameters, parameters, velocity_names
+from appell.once import once, once_property
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
 from appell.robot import compile, singular
@@ -163,7 +164,7 @@ class Closed(Kind):
             "1 closure" if count == 1 else f"{count} closures",
         )
 
-    @cached_property
+    @once_property
     def assembler(self) -> Assembler:
         """Return the closing of the loops."""
         return Assembler(self.model)
@@ -203,15 +204,9 @@ class Closed(Kind):
             return found
         return [c for c in found if c.formulation == "composite"][:1] or found
 
-    @cached_property
-    def _decided(self) -> dict[str, Loops]:
-        return {}
-
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the loops in the frames and axes of a variant."""
-        if variant not in self._decided:
-            self._decided[variant] = self._loops(variant)
-        loops = self._decided[variant]
+        loops = once(self, (Loops, variant), partial(self._loops, variant))
         return loops if pi is None else replace(loops, dynamics=self.tree_in(variant.partition(" ")[0], pi), known={})
 
     def _loops(self, variant: str) -> Loops:
@@ -251,13 +246,8 @@ class Closed(Kind):
             return singular.recovered(self, key, call)
         if guard == UNIT:
             return self.refuse_quaternions(call)
-        if key not in self._fallbacks:
-            self._fallbacks[key] = PivotFallback(self, key, IS_CLOSED in self.verbs[key.verb].guards)
-        return self._fallbacks[key].recovered(call)
-
-    @cached_property
-    def _fallbacks(self) -> dict[Key, PivotFallback]:
-        return {}
+        is_strict = IS_CLOSED in self.verbs[key.verb].guards
+        return once(self, (PivotFallback, key), partial(PivotFallback, self, key, is_strict)).recovered(call)
 
     # Configurations
 
@@ -292,11 +282,11 @@ class Closed(Kind):
         )
         return advanced(self.model, self._tree_velocity, partial(self._project, failure=failure), start, dv)
 
-    @cached_property
+    @once_property
     def _tree_velocity(self) -> Call:
         return prepared(self, Key("tree_velocity"))
 
-    @cached_property
+    @once_property
     def _closing_step(self) -> Call:
         return prepared(self, Key("closing_step"))
 
@@ -373,18 +363,13 @@ class Closed(Kind):
         dependent = choose_dependent(self.assembler.gap(q)[1][None], self.rank.value, ())
         return [k for k in range(self.model.nv) if k not in dependent]
 
-    @cached_property
-    def _charts(self) -> dict[tuple[int, ...], Kind]:
-        return {}
-
     def near(self, q: Array) -> Kind:
         """Return the robot in coordinates that are well conditioned at q; each set of coordinates is made once."""
         if float(self.condition(q)) < WELL_CONDITIONED:
             return self
         best = tuple(self._best(q))
-        if best not in self._charts:
-            self._charts[best] = self.with_independent([velocity_names(self.model)[k] for k in best], q)
-        return self._charts[best]
+        names = [velocity_names(self.model)[k] for k in best]
+        return once(self, ("near", best), lambda: self.with_independent(names, q))
 
     def with_model(self, model: Model) -> Kind:
         """Return the robot with another model of the same joints and loops."""

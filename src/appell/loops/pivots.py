@@ -8,7 +8,8 @@ singular, and a warning gives their condition number.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from appell.kernels.runtime.kernel import Kernel
 from appell.loops.structure import condition, driving_condition, repivoted, singular_loops
 from appell.model.build import listed
 from appell.model.parameters import velocity_names
+from appell.once import once
 from appell.robot import compile
 from appell.robot.guards import OPEN, PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.kind import Failure, Key
@@ -40,7 +42,6 @@ class PivotFallback:
     key: Key
     is_strict: bool
     """Whether to warn of open loops."""
-    kernels: list[Kernel] = field(default_factory=list)
 
     def recovered(self, call: Failure) -> list[Array]:
         """Return the results with samples of small pivots recomputed by other pivots."""
@@ -58,9 +59,8 @@ class PivotFallback:
             bad = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))
             if not len(bad):
                 break
-            if k == len(self.kernels):
-                self.kernels.append(self._alternate(flat[0][bad].astype(float)))
-            found = self.kernels[k](*(x[bad] for x in flat))
+            other = once(self, k, partial(self._alternate, flat[0][bad].astype(float)))
+            found = other(*(x[bad] for x in flat))
             again = found[len(outputs) + place]  # results, then the values of all guards
             better = ~(again[:, 0] >= growth[bad])
             for output, value in zip(outputs, found[: len(outputs)], strict=True):

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from appell.kernels.llvm.rollout_ir import Part, RolloutIR
 from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.once import once
 from appell.planning import residuals
 from appell.planning.checks import Array
 from appell.recursion.forward import cholesky, solve_cholesky
@@ -337,10 +338,9 @@ class Solver:
         return delta
 
 
-@functools.lru_cache(maxsize=16)  # it keeps the robots too
 def solver(robot: Robot, outline: Outline) -> Solver:
     """Return the steps of a robot for tasks of some classes and frames."""
-    return Solver(robot, outline)
+    return once(robot, outline, lambda: Solver(robot, outline))
 
 
 def _chosen(condition: Scalar, new: Any, old: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import AppellError, InputError
 from appell.loops.load import load
+from appell.once import once
 from appell.planning.checks import Array, positive, real
 from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
 from appell.planning.ik_solution import IKSolution
@@ -186,7 +187,6 @@ def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
 # Tasks
 
 
-@lru_cache(maxsize=16)  # it keeps the robots too
 def _placed(robot: Robot) -> Robot:
     """Return the robot whose wheels stand where they are put: rows that hold velocities alone do not count."""
     closures = [
@@ -194,7 +194,8 @@ def _placed(robot: Robot) -> Robot:
     ]
     if closures == list(robot.model.closures):
         return robot
-    return load(replace(robot.model, closures=tuple(c for c in closures if c.rows)))
+    model = replace(robot.model, closures=tuple(c for c in closures if c.rows))
+    return once(robot, _placed, lambda: load(model))
 
 
 def _leading(tasks: Sequence[Task], start: Array) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ A call is prepared once per program. Plain arrays take the fast path of
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,6 +17,7 @@ from appell.kernels.runtime.constant import ConstantKernel
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.memory import apart
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
+from appell.once import Memo
 from appell.robot import compile
 from appell.robot.arguments import check_out, explain, numbers
 from appell.robot.kind import Failure, Key, Kind
@@ -41,12 +41,15 @@ def prepared(kind: Kind, key: Key) -> Call:
     double = of_program(kind, key)
     if compile.ports(kind, single)[2] == compile.ports(kind, key)[2]:
         return double
-    count, made = len(compile.ports(kind, key)[0]), functools.cache(partial(of_program, kind, single))
+    count, memo, found = len(compile.ports(kind, key)[0]), Memo(), None
 
     def by_precision(*arguments: Any) -> Any:
+        nonlocal found
         first = arguments[0]
         if isinstance(first, np.ndarray) and first.dtype == np.float32 and _is_single(arguments[1:count]):
-            return made()(*arguments)
+            if found is None:
+                found = memo(single, partial(of_program, kind, single))
+            return found(*arguments)
         return double(*arguments)
 
     return by_precision

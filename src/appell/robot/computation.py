@@ -9,9 +9,8 @@ from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.model.build import listed
 from appell.robot import compile
-from appell.robot.calls import AnyKernel, Call, kernel, prepared
+from appell.robot.calls import AnyKernel, Call, kernel
 from appell.robot.compile import verb_of
-from appell.robot.composed import composed
 from appell.robot.kind import Key, Program
 from appell.robot.stance import Stance
 from appell.robot.verbs import Verb
@@ -191,12 +190,8 @@ class Computation(Stance):
         (['by_q'], array([ 0.    , -0.0795]))
         """
         key = self._reverse_key(verb, about, order, parametric, formulation)
-        name = (verb, about, formulation, parametric, order)
-        if name not in self._calls:
-            made = composed if not order and self.kind.is_composed(key) else prepared
-            self._calls[name] = made(self.kind, key)
         inputs, outputs, guards = compile.ports(self.kind, key)
-        return self._calls[name], inputs, outputs[: len(outputs) - len(guards)]
+        return self._callable(key), inputs, outputs[: len(outputs) - len(guards)]
 
     def unguarded(
         self, verb: str, about: Any = None, *, order: int = 0, parametric: bool = False, formulation: str | None = None

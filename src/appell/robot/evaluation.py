@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.model.build import alternatives, listed
 from appell.model.model import Model
+from appell.once import Memo, once, once_property
 from appell.read.values import shown
 from appell.robot.arguments import numbers
 from appell.robot.base import BaseColumns, robot_columns
@@ -40,6 +41,7 @@ class Evaluation:
         self.kind = kind
         self._formulation = formulation
         self._calls: dict[Any, Callable[..., Array]] = {}
+        self._memo = Memo()  # of `once`: asking for __dict__ would make every later call slower
 
     def __repr__(self) -> str:
         label, sizes = f", {self.facts.label}" if self.facts.label else "", self.facts.sizes
@@ -87,7 +89,7 @@ class Evaluation:
         """
         return self.kind.model
 
-    @cached_property
+    @once_property
     def _base(self) -> BaseColumns:
         return robot_columns(self.kind, lambda *states: self._call("regressor", states, {}))
 
@@ -139,17 +141,23 @@ class Evaluation:
         parameters, out, formulation = options.get("parameters"), options.get("out"), options.get("formulation")
         if formulation is not None:
             formulation_of(self.kind, verb, formulation)
-        name = (verb, about, formulation, parameters is not None)
-        call = self._calls.get(name) or self._prepared(name, *name)
+        name = verb if about is None else (verb, about)
+        if formulation is not None or parameters is not None:
+            name = (verb, about, formulation, parameters is not None)
+        call = self._calls.get(name) or self._prepared(name, verb, about, formulation, parameters is not None)
         given = arguments if parameters is None else (*arguments, parameters)
         return call(*given) if out is None else call(*given, out)
 
     def _prepared(
         self, name: Any, verb: str, about: Any, formulation: str | None, is_parametric: bool
     ) -> Callable[..., Array]:
-        key = self._key(verb, about, formulation, is_parametric)
-        call = self._calls[name] = (composed if self.kind.is_composed(key) else prepared)(self.kind, key)
+        call = self._calls[name] = self._callable(self._key(verb, about, formulation, is_parametric))
         return call
+
+    def _callable(self, key: Key) -> Callable[..., Array]:
+        """Return the callable of a program, which is compiled once per robot."""
+        make = composed if not key.order and self.kind.is_composed(key) else prepared
+        return once(self, key, partial(make, self.kind, key))
 
     def _key(self, verb: str, about: Any, formulation: str | None, is_parametric: bool) -> Key:
         """Return the key of the program of a call; a robot's own formulation is used wherever it defines the verb."""

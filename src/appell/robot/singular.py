@@ -8,16 +8,17 @@ times as large are not looked at again.
 
 from __future__ import annotations
 
-import functools
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from appell.errors import AppellWarning
 from appell.model.build import listed
+from appell.once import once
 from appell.robot import compile
 from appell.robot.calls import Call, kernel, prepared
 from appell.robot.guards import ACCURACY, ACCURACY_SINGLE, GUARDS, PROBED
@@ -106,7 +107,7 @@ def warn(kind: Kind, samples: Samples, formulation: str | None = None, *, is_sin
             f"{', or use float64' if is_single else ''}"
         )
         if not parameters:
-            known.texts[cause] = text
+            text = known.texts.setdefault(cause, text)
     warnings.warn(text, AppellWarning, stacklevel=_depth())
 
 
@@ -168,28 +169,33 @@ class _Known:
         self.texts: dict[tuple[bool, bool], str] = {}
 
 
-@functools.lru_cache(maxsize=64)
 def _known(kind: Kind, formulation: str | None) -> _Known:
-    return _Known()
+    return once(kind, (_Known, formulation), _Known)
 
 
-@functools.lru_cache(maxsize=64)
 def _solver(kind: Kind, key: Key) -> str | None:
     """Return the formulation of forward dynamics that solves for a verb's accelerations, None for the default one."""
-    name = key.formulation or compile.choice(kind, key).formulation
-    is_other = name != compile.choice(kind, Key("forward_dynamics")).formulation
-    return name if is_other and name in kind.formulations("forward_dynamics") else None
+
+    def found() -> str | None:
+        name = key.formulation or compile.choice(kind, key).formulation
+        is_other = name != compile.choice(kind, Key("forward_dynamics")).formulation
+        return name if is_other and name in kind.formulations("forward_dynamics") else None
+
+    return once(kind, (_solver, key), found)
 
 
-@functools.lru_cache(maxsize=64)
 def _unjudged(kind: Kind, key: Key) -> Callable[..., Array]:
     """Return a program's first result, whatever its guards."""
-    program = compile.program(kind, key)
-    made = kernel(program.spec)
-    return lambda *arguments: np.asarray(made(*arguments)[0] if program.guards else made(*arguments))
+
+    def first() -> Callable[..., Array]:
+        program = compile.program(kind, key)
+        made = kernel(program.spec)
+        return lambda *arguments: np.asarray(made(*arguments)[0] if program.guards else made(*arguments))
+
+    return once(kind, (_unjudged, key), first)
 
 
-@functools.lru_cache(maxsize=64)
 def _mass_matrix(kind: Kind, is_parametric: bool) -> Call:
     """Return the mass matrix of a robot as a callable."""
-    return prepared(kind, Key("mass_matrix", is_parametric=is_parametric))
+    key = Key("mass_matrix", is_parametric=is_parametric)
+    return once(kind, (prepared, key), partial(prepared, kind, key))

@@ -378,8 +378,9 @@ def builtin(name: str, real: Real, places: tuple[int, int], outputs: Sequence[Po
     about = b"Plain arrays the short way, others the general."
     definition = _Definition(name.encode(), function, _FASTCALL, about)
     (ctypes.c_void_p * len(CONTEXT)).from_address(context)[:] = list(_addresses(real))
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCFunction_NewEx", ctypes.pythonapi)
+    )
     lenders = (functools.partial(_lent, port.shape, np.dtype(real.code)) for port in outputs)
     # self holds the definition, which a builtin reads once more while it is destroyed
     return make(ctypes.addressof(definition), (general, *lenders, definition), None)

@@ -17,9 +17,6 @@ import numpy as np
 
 from appell.trace.tape import Port
 
-LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""The C type of a loop: arguments, dimensions, steps, data."""
-
 _MAKE = 31
 """Place of PyUFunc_FromFuncAndDataAndSignature in NumPy's table; fixed by its binary interface since 1.0."""
 _NONE = -1
@@ -41,10 +38,6 @@ class Gufunc:
         memory, sizes = (self._table, self._data, self._types), (len(loops), len(inputs), len(outputs))
         label, text, shapes = self._words
         self.call: Any = _maker()(*memory, *sizes, _NONE, label, text, 0, shapes)
-
-    def replace(self, index: int, address: int) -> None:
-        """Point one of the loops at other code."""
-        self._table[index] = address
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
@@ -71,6 +64,8 @@ def _maker() -> Any:
 
 def c_functions(module: str, capsule: str) -> Any:
     """Return the table of C functions that a module of NumPy publishes in a capsule."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    # a function of its own: the attributes of pythonapi are shared with every other package
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
     return ctypes.cast(get(getattr(importlib.import_module(module), capsule), None), ctypes.POINTER(ctypes.c_void_p))

@@ -5,8 +5,6 @@ If the cache holds code under a spec's text, neither tracing nor compiling takes
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
 import time
 from collections.abc import Sequence
@@ -19,10 +17,11 @@ from appell.kernels.llvm.module import has_fast_call, modules
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.llvm.ufunc_loop import gathers
 from appell.kernels.runtime import fast_call, native
-from appell.kernels.runtime.gufunc import LOOP, Gufunc
+from appell.kernels.runtime.gufunc import Gufunc
 from appell.kernels.runtime.memory import LARGE, apart, empty
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.kernels.runtime.threads import share, workers
+from appell.once import once, once_property
 from appell.program.nodes import Program
 
 BLOCK = 1 << 26
@@ -31,6 +30,7 @@ MANY = 1 << 22
 """Operations times samples, about a hundred microseconds, from which on threads are considered."""
 TRIES = 3
 """Calls with one and with several threads before the better number is chosen."""
+_DOUBLE = np.dtype(float)
 PACE = 3e-11
 """Seconds per operation of :attr:`Kernel._size`, until a kernel's own speed is measured."""
 
@@ -38,31 +38,25 @@ PACE = 3e-11
 class Kernel:
     """A compiled program. Call it with arrays whose last axes are the ports' shapes; leading axes broadcast.
 
-    Double precision is compiled at once, single precision when it is first asked for.
+    Double precision is compiled at once, single precision before the first call in which no array is wider. Any thread
+    may call it. Code is released with the kernel, which every call holds.
     """
 
     def __init__(self, spec: ProgramSpec, target: Target | None = None) -> None:
         self.spec, self._target = spec, target or host()
-        self._program: Program | None = None
-        self._engines: dict[Real, Any] = {}
-        self._failure: BaseException | None = None
         self._core = [len(port.shape) for port in spec.inputs]
         least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
         self._many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
         self._pace = math.inf  # seconds per sample
         self._times: dict[tuple[int, int], list[float]] = {}  # seconds per sample, by size of the batch and threads
         self._copies = not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
-        self._lazy = LOOP(self._compile_single)
-        loops = {SINGLE.code: ctypes.cast(self._lazy, ctypes.c_void_p).value or 0, DOUBLE.code: self._compile(DOUBLE)}
-        self._gufunc = Gufunc(spec.name, f"Native code of {spec.name}.", spec.inputs, spec.outputs, loops)
-        self.call = self._gufunc.call  # for those who keep the kernel: the code behind it goes when the kernel does
+        self._double, self._has_single = self._gufunc(DOUBLE), False
+        self.call = self._double.call
 
-    @property
+    @once_property
     def program(self) -> Program:
-        """Return the verified program, made on first use."""
-        if self._program is None:
-            self._program = self.spec.program()
-        return self._program
+        """Return the verified program."""
+        return self.spec.program()
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Evaluate the program on every sample; NumPy's own errors on arguments that do not fit."""
@@ -73,11 +67,22 @@ class Kernel:
 
     def evaluate(self, arrays: Sequence[Any], out: Any) -> Any:
         """Evaluate the program on arrays that are apart from `out`."""
-        result = self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-        return result
+        if not self._has_single and getattr(arrays[0], "dtype", None) is not _DOUBLE:
+            arrays = [np.asarray(x) for x in arrays]
+            if all(np.can_cast(x.dtype, np.float32) for x in arrays):
+                self.call = self._both.call
+                self._has_single = True
+        return self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+
+    @once_property
+    def _both(self) -> Gufunc:
+        """Return the loops of both precisions, of which NumPy takes the first that is wide enough."""
+        return self._gufunc(SINGLE, DOUBLE)
+
+    def _gufunc(self, *reals: Real) -> Gufunc:
+        spec = self.spec
+        loops = {real.code: int(self._engine(real).get_function_address("loop")) for real in reals}
+        return Gufunc(spec.name, f"Native code of {spec.name}.", spec.inputs, spec.outputs, loops)
 
     def _staged(self, arrays: Sequence[Any], out: Any) -> Any:
         """Evaluate a program that needs rows side by side; other places of `out` are written afterwards."""
@@ -144,12 +149,11 @@ class Kernel:
         """Return a rough number of operations per sample, without making the tape."""
         return 16 * sum(port.size for port in (*self.spec.inputs, *self.spec.outputs))
 
-    def _compile(self, real: Real) -> int:
-        """Return the address of the loop for a scalar type, from the cache or freshly compiled."""
+    def _engine(self, real: Real) -> Any:
+        """Return the code for a scalar type, from the cache or freshly compiled."""
         spec, target = self.spec, self._target
-        engine = native.load(spec.name, spec.fingerprint, real, target, lambda: modules(self.program, real, target))
-        self._engines[real] = engine
-        return int(engine.get_function_address("loop"))
+        write = lambda: modules(self.program, real, target)  # noqa: E731
+        return once(self, real, lambda: native.load(spec.name, spec.fingerprint, real, target, write))
 
     def fast_call(self, general: Any) -> Any:
         """Return a callable that takes plain arrays the short way and passes all else to `general`.
@@ -159,29 +163,21 @@ class Kernel:
         """
         if not (fast_call.available() and has_fast_call(self.spec)):
             return general
-        single = functools.cache(lambda: self._builtin(SINGLE, general))
+
+        short = general
 
         def other(*arguments: Any) -> Any:
-            return (single() if SINGLE in self._engines else general)(*arguments)
+            nonlocal short
+            if short is general and self._has_single:
+                short = self._builtin(SINGLE, general)
+            return short(*arguments)
 
         return self._builtin(DOUBLE, other)
 
     def _builtin(self, real: Real, general: Any) -> Any:
-        engine = self._engines[real]
+        engine = self._engine(real)
         places = (int(engine.get_function_address("fast_call")), int(engine.get_global_value_address("context")))
         return fast_call.builtin(self.spec.name, real, places, self.spec.outputs, general)
-
-    def _compile_single(self, *arguments: int) -> None:
-        """Stand in for the single-precision loop on its first call: compile it, take its place, run it.
-
-        NumPy calls this through ctypes, which drops exceptions: what fails, or Ctrl-C, is raised after the call.
-        """
-        try:
-            address = self._compile(SINGLE)
-            self._gufunc.replace(0, address)
-            LOOP(address)(*arguments)
-        except BaseException as failure:
-            self._failure = failure
 
 
 def _several(x: Any) -> Sequence[Any]:

@@ -16,6 +16,7 @@ from appell.kernels.llvm.target import Target, host
 from appell.kernels.runtime import native
 from appell.kernels.runtime.memory import empty
 from appell.kernels.runtime.threads import available, in_threads
+from appell.once import once
 from appell.spatial.scalar import Array
 from appell.trace.verify import verify
 
@@ -44,8 +45,6 @@ class RolloutKernel:
 
     def __init__(self, spec: RolloutSpec, target: Target | None = None) -> None:
         self.spec, self._target = spec, target or host()
-        self._functions: dict[str, Any] = {}
-        self._engines: list[Any] = []
 
     def __call__(
         self, states: Sequence[Array], fixed: Sequence[Array], drives: Sequence[Array], weights: Array, kept: range
@@ -97,12 +96,12 @@ class RolloutKernel:
         return results, lasted
 
     def _function(self, real: Real) -> Any:
-        if real.name not in self._functions:
-            spec, target = self.spec, self._target
-            engine = native.load(spec.name, spec.fingerprint, real, target, lambda: self._text(real))
-            self._engines.append(engine)
-            self._functions[real.name] = _FUNCTION(engine.get_function_address("rollout"))
-        return self._functions[real.name]
+        engine = once(self, real, lambda: self._engine(real))
+        return _FUNCTION(engine.get_function_address("rollout"))
+
+    def _engine(self, real: Real) -> Any:
+        spec, target = self.spec, self._target
+        return native.load(spec.name, spec.fingerprint, real, target, lambda: self._text(real))
 
     def _text(self, real: Real) -> tuple[str]:
         rollout = self.spec.make()

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from appell.errors import InputError
+from appell.once import once
 from appell.read.values import shown
 
 WORTH = 2e-4
@@ -25,8 +26,6 @@ class _Pool:
 
     def __init__(self) -> None:
         self.cell = ctypes.c_int64(_from_environment())  # at an address where native code reads it
-        self._executor: ThreadPoolExecutor | None = None
-        self._owner = self._size = 0
 
     @property
     def count(self) -> int:
@@ -34,14 +33,12 @@ class _Pool:
         return self.cell.value
 
     def executor(self) -> ThreadPoolExecutor:
-        """Return threads enough for a batch: those there are, or new ones; a forked child has none of its parent's."""
-        if self._owner != os.getpid() or self._size < self.count:
-            if self._executor is not None and self._owner == os.getpid():
-                self._executor.shutdown(wait=False)
-            self._executor = ThreadPoolExecutor(max(self.count - 1, 1), "appell")
-            self._owner, self._size = os.getpid(), self.count
-        assert self._executor is not None
-        return self._executor
+        """Return threads enough for a batch; a forked child has none of its parent's.
+
+        Those of another number stay, waiting: a batch that is under way may still submit work to them.
+        """
+        size = max(self.count - 1, 1)
+        return once(self, (os.getpid(), size), lambda: ThreadPoolExecutor(size, "appell"))
 
     def resize(self, count: int) -> None:
         """Set how many threads share a batch."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from appell.loops.spherical.write import spherical_text
 from appell.model.build import listed
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY
+from appell.once import once
 from appell.recursion.kinematics import Scalars
 from appell.robot import singular
 from appell.robot.calls import Call, prepared
@@ -294,13 +295,7 @@ class Spherical(Kind):
 
     def call(self, verb: str) -> Call:
         """Return the callable of a verb."""
-        if verb not in self._calls:
-            self._calls[verb] = prepared(self, Key(verb))
-        return self._calls[verb]
-
-    @cached_property
-    def _calls(self) -> dict[str, Call]:
-        return {}
+        return once(self, (prepared, verb), partial(prepared, self, Key(verb)))
 
 
 def _with_inertias(robot: Mechanism, inertias: Sequence[Inertia]) -> Mechanism:

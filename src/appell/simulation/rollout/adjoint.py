@@ -15,6 +15,7 @@ import numpy as np
 
 from appell.kernels.llvm.rollout_ir import WEIGHTS, Part, RolloutIR
 from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.once import once
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.simulation.rollout.scheme import rollout_ir, rollout_kernel, weights
@@ -105,12 +106,15 @@ def _dense(x: Array) -> Array:
     return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
 
 
-@functools.lru_cache(maxsize=8)  # it also keeps the robots alive
 def adjoint_kernel(robot: Robot, method: str, *, is_parametric: bool) -> RolloutKernel:
     """Return the compiled adjoint of a rollout."""
-    own = rollout_kernel(robot, method, None, is_parametric=is_parametric).spec.fingerprint
-    make = functools.partial(adjoint_ir, robot, method, is_parametric=is_parametric)
-    return RolloutKernel(RolloutSpec("rollout adjoint", own, make))
+
+    def made() -> RolloutKernel:
+        own = rollout_kernel(robot, method, None, is_parametric=is_parametric).spec.fingerprint
+        make = functools.partial(adjoint_ir, robot, method, is_parametric=is_parametric)
+        return RolloutKernel(RolloutSpec("rollout adjoint", own, make))
+
+    return once(robot, (adjoint_kernel, method, is_parametric), made)
 
 
 def adjoint_ir(robot: Robot, method: str, *, is_parametric: bool) -> RolloutIR:

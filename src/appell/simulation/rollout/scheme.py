@@ -19,6 +19,7 @@ import numpy as np
 
 from appell.kernels.llvm.rollout_ir import WEIGHTS, Bound, Part, RolloutIR
 from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.once import once
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.robot.steps import RUNGE_KUTTA
@@ -60,16 +61,19 @@ class Driver(NamedTuple):
         return cls(law.robot, law.equation, law.ki is not None)
 
 
-@functools.lru_cache(maxsize=8)  # it also keeps the robots alive
 def rollout_kernel(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> RolloutKernel:
     """Return the compiled rollout of a robot for a method and a control law.
 
     With integral action the memory is appended to the state, and the time since the last sample to the drives.
     """
-    own = robot.program("motion", parametric=is_parametric).spec.fingerprint
-    theirs = law and (law.robot.program("inverse_dynamics").spec.fingerprint, law.equation, law.is_integral)
-    make = functools.partial(rollout_ir, robot, method, law, is_parametric=is_parametric)
-    return RolloutKernel(RolloutSpec("rollout", repr((own, theirs, method)), make))
+
+    def made() -> RolloutKernel:
+        own = robot.program("motion", parametric=is_parametric).spec.fingerprint
+        theirs = law and (law.robot.program("inverse_dynamics").spec.fingerprint, law.equation, law.is_integral)
+        make = functools.partial(rollout_ir, robot, method, law, is_parametric=is_parametric)
+        return RolloutKernel(RolloutSpec("rollout", repr((own, theirs, method)), make))
+
+    return once(robot, (rollout_kernel, method, law, is_parametric), made)
 
 
 def rollout_ir(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> RolloutIR:
