@@ -30,6 +30,7 @@ from appell.program.nodes import (
     Sweep,
     Walk,
 )
+from appell.program.record import record
 from appell.program.run import run
 from appell.program.verify import verify
 from appell.spatial.scalar import select, sin
@@ -230,3 +231,24 @@ def test_a_malformed_program_names_the_node(stepping: Program) -> None:
     fails((Loop("turn", ()),), "loop 'turn' has no count and no stream")
     block = next(node for node in stepping.all_nodes if isinstance(node, Block) and node.tape.name == "clip")
     fails((block._replace(reads=("sum",)),), "block 'clip': input 'x' has 2 numbers, memory 1")
+
+
+def test_a_function_is_cut_where_it_calls_a_program_with_loops(program: Program, rng: np.random.Generator) -> None:
+    """What later blocks read of earlier ones is kept; native code has the numbers of the interpreter."""
+
+    def twice(call: Any, x: Any) -> Any:
+        early = [sin(y) for y in x]
+        _, (total,) = call(program, x)
+        sums, (other,) = call(program, [total * y for y in early])
+        return [total * early[0] + other * x[1] + early[1] * other, sums[7], 3.0]
+
+    made = verify(record("twice", twice, [Port("x", (N,))], [Port("y", (3,))]))
+    x = rng.normal(size=(9, N))
+    wanted = []
+    for row in x:
+        total = expected(row)[1]
+        sums, other = expected(total * np.sin(row))
+        wanted.append([total * np.sin(row[0]) + other * row[1] + np.sin(row[1]) * other, sums.ravel()[7], 3.0])
+    np.testing.assert_allclose([run(made, row) for row in x], wanted, rtol=1e-13)
+    kernel = Kernel(ProgramSpec("twice", made.inputs, made.outputs, repr(made), lambda: made))
+    np.testing.assert_allclose(kernel(x), wanted, rtol=1e-12, atol=1e-13)

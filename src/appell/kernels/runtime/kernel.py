@@ -39,17 +39,19 @@ class Kernel:
     """A compiled program. Call it with arrays whose last axes are the ports' shapes; leading axes broadcast.
 
     Double precision is compiled at once, single precision before the first call in which no array is wider. Any thread
-    may call it. Code is released with the kernel, which every call holds.
+    may call it. Code is released with the kernel, which every call holds. The entries of streams must lie side by side.
     """
 
     def __init__(self, spec: ProgramSpec, target: Target | None = None) -> None:
         self.spec, self._target = spec, target or host()
         self._core = [len(port.shape) for port in spec.inputs]
         least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
-        self._many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
+        has_streams = any(port.axes for port in (*spec.inputs, *spec.outputs))  # whose callers split batches themselves
+        many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
+        self._many = math.inf if has_streams else many
         self._pace = math.inf  # seconds per sample
         self._times: dict[tuple[int, int], list[float]] = {}  # seconds per sample, by size of the batch and threads
-        self._copies = not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
+        self._copies = not has_streams and not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
         self._double, self._has_single = self._gufunc(DOUBLE), False
         self.call = self._double.call
 

@@ -1,0 +1,6 @@
+def adjoint(*a):
+    raise NotImplementedError
+
+
+def adjoint_ports(*a):
+    raise NotImplementedError
