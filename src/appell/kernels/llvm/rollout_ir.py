@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from appell.kernels.llvm.emit import angles, compute, load, reduced, store
+from appell.kernels.llvm.emit import compute, load, reduced, store
 from appell.kernels.llvm.llvm_writer import Real, Writer, fetch, function, module_text
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_choice
+from appell.kernels.lowering.inputs import angles
 from appell.trace.tape import Port, Tape
 
 LONG = 2000
