@@ -9,14 +9,15 @@ in entries of their own: at the end or, where they are too many to be kept, in p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from appell.errors import CompileError
-from appell.kernels.llvm.fusion import TRIGONOMETRIC, Fusion, is_constant, offset, plain_sums
 from appell.kernels.llvm.llvm_writer import Real
-from appell.kernels.llvm.trigonometry import TABLES
+from appell.kernels.lowering.fusion import TRIGONOMETRIC, Fusion, is_constant, offset
+from appell.kernels.lowering.order import ordered
+from appell.kernels.lowering.sines import TABLES
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
@@ -24,8 +25,6 @@ MOST_KEPT = 4096
 """Results that are kept until the end."""
 PIECE = 1024
 """Results of a piece, where there are more."""
-LATE = 4
-"""Operations between sines and values that are computed where they are first needed, such as entries of rotations."""
 ABREAST = 4
 """Sines computed in succession: enough to hide their latency, few enough for a processor's view of what comes."""
 PLAIN = {Op.DIV: "div", Op.SQRT: "sqrt"}
@@ -214,35 +213,6 @@ class Line:
             start += port.size
         for place, piece in sorted(pieces, key=lambda x: x[0], reverse=True):
             self.entries.insert(place, piece)
-
-
-def ordered(tape: Tape, fusion: Fusion) -> list[int]:
-    """Return the values in the order of steps; inputs, sines and what comes soon of them where first needed."""
-    n, plain = tape.n_inputs, plain_sums(tape)
-    depth = [LATE] * n
-    for i, (op, args, _) in enumerate(tape.steps, start=n):
-        depth.append(0 if plain[i] or op in TRIGONOMETRIC else 1 + max([depth[j] for j in args]))
-    angles = (offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC)
-    first = (i for i in dict.fromkeys(angles) if plain[i])
-    wanted = (i for i in range(n, len(depth)) if depth[i] > LATE and not fusion.inside[i])
-    results = (i for i in tape.results if not fusion.inside[i])
-    return needed(fusion.sources, (*first, *wanted, *results))
-
-
-def needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
-    """Return some values in order, each after those that it is made from and that no earlier one needed."""
-    sequence, seen = list[int](), bytearray(len(sources))
-    for root in roots:
-        pending = [root]
-        while pending:
-            i = pending.pop()
-            if i < 0:
-                sequence.append(~i)
-            elif not seen[i]:
-                seen[i] = 1
-                pending.append(~i)
-                pending.extend(reversed(sources[i]))
-    return sequence
 
 
 def constant_results(tape: Tape) -> Iterator[tuple[int, float]]:

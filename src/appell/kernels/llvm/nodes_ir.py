@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from appell.kernels.llvm.emit import LINE, angles, compute, load, poisoned, reduced, store
+from appell.kernels.llvm.emit import LINE, compute, load, reduced, store
 from appell.kernels.llvm.llvm_writer import Real, Writer, literal
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import Streams, close_vector_loop, open_vector_loop
+from appell.kernels.lowering.inputs import angles, poisoned
 from appell.program.held import held
 from appell.program.life import unset
 from appell.program.nodes import (

@@ -22,6 +22,7 @@ from appell.kernels.llvm.schedule import Part, Schedule, StoredSlots, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
+from appell.kernels.lowering.inputs import angles, poisoned
 from appell.trace.tape import Tape
 
 LONG = 1500
@@ -49,7 +50,7 @@ def suits(tape: Tape, target: Target) -> bool:
 
 def rows(tape: Tape, real: Real, lanes: int, target: Target) -> Iterator[str]:
     """Yield the LLVM texts of `@rows` and the functions that it calls; many parts are in modules of their own."""
-    whole = emit.poisoned(tape)
+    whole = poisoned(tape)
     is_spelled = x86.suits(target)
     frame = Frame(whole, schedule(whole, real, target.registers - (0 if is_spelled else 3)), real, lanes, target)
     parts = [segment for segment in frame.schedule.segments if isinstance(segment, Part)]
@@ -226,9 +227,8 @@ class _Rows:
                 self.helpers.append(load_port(f"load{k}", port.size, place, frame.real, frame.lanes, frame.bytes))
                 calls.append(f"call void @load{k}({self._rows_of(k)}, ptr %shared)")
             place += port.size * frame.size
-        angles = emit.angles(tape)
-        if angles:
-            self.helpers += [reduce_angles(angles, frame.real, frame.lanes, frame.bytes), exact_reduction()]
+        if found := angles(tape):
+            self.helpers += [reduce_angles(found, frame.real, frame.lanes, frame.bytes), exact_reduction()]
             calls.append("call void @reduce_angles(ptr %shared, i64 %n)")
         return calls
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from appell.kernels.llvm.fast_call import LARGE, has_fast_call
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
-from appell.kernels.llvm.module import has_fast_call, modules
+from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.llvm.ufunc_loop import gathers
 from appell.kernels.runtime import fast_call, native
 from appell.kernels.runtime.gufunc import Gufunc
-from appell.kernels.runtime.memory import LARGE, apart, empty
+from appell.kernels.runtime.memory import apart, empty
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.kernels.runtime.threads import share, workers
 from appell.once import once, once_property
