@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from appell.errors import TraceError
+from appell.kernels.llvm import scheduled
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.text.c99 import Function, Sheet, header_text, source_text
@@ -199,15 +200,21 @@ def test_loops_are_those_of_numpy(stepping: Program, rng: np.random.Generator) -
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4"])
-def test_native_loops_are_those_of_numpy(stepping: Program, rng: np.random.Generator, kind: str) -> None:
+@pytest.mark.parametrize("longest", [0, 1500], ids=["scheduled", "plain"])
+@pytest.mark.parametrize("n", [11, 150])
+def test_native_loops_are_those_of_numpy(
+    stepping: Program, rng: np.random.Generator, kind: str, longest: int, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each sample has its own stream; strides of axes are free, so streams and inputs may be shared."""
-    kernel = Kernel(ProgramSpec("stepping", stepping.inputs, stepping.outputs, repr(stepping), lambda: stepping))
-    x, drive = rng.normal(size=(11, SIZE)).astype(kind), rng.normal(size=(11, 3, 2, 1)).astype(kind)
+    monkeypatch.setattr(scheduled, "LONG", longest)
+    text = f"{stepping!r} {longest}"
+    kernel = Kernel(ProgramSpec("stepping", stepping.inputs, stepping.outputs, text, lambda: stepping))
+    x, drive = rng.normal(size=(n, SIZE)).astype(kind), rng.normal(size=(n, 3, 2, 1)).astype(kind)
     x[3] = 1e5 if kind == "f8" else 3.0, np.nan
     turned = np.asfortranarray(drive.transpose(2, 0, 1, 3)).transpose(1, 2, 0, 3)
-    path, sums = np.empty((11, 3, SIZE), kind), np.empty((11, 3), kind)
+    path, sums = np.empty((n, 3, SIZE), kind), np.empty((n, 3), kind)
     kernel(x, turned, np.array(0.7, kind), out=(path, sums))
-    for k in range(11):
+    for k in range(n):
         wanted = stepped(x[k].astype(float), drive[k].astype(float), 0.7)
         for found, right in zip((path, sums), wanted, strict=True):
             np.testing.assert_allclose(found[k], right, rtol=0, atol=1e-13 if kind == "f8" else 1e-4)

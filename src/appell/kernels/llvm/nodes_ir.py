@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from appell.kernels.llvm.emit import LINE, compute, load, reduced, store
-from appell.kernels.llvm.llvm_writer import Real, Writer, literal
+from appell.kernels.llvm.llvm_writer import Real, Writer, numbers_table
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import Streams, close_vector_loop, open_vector_loop
@@ -91,7 +91,7 @@ class _Nodes:
         self.streams = Streams(program)
         self.tables: list[str] = []
         self.last: tuple[str, ...] = ()
-        self._rows: dict[str, tuple[tuple[float, ...], ...]] = {}
+        self._rows: dict[str, int] = {}
         self._count = 0
 
     def write(self) -> None:
@@ -189,7 +189,7 @@ class _Nodes:
             base = self._scratches[source.items]
             return [self._field(base, first + k) for k in (range(own) if wanted is None else wanted)]
         if isinstance(source, str) and source in self._rows:
-            count = len(self._rows[source][0])
+            count = self._rows[source]
             kind = f"[{count} x {self.w.real.name}]"
             row = self.w.emit(f"getelementptr {kind}, ptr @rows_{source}, i64 {self._turn(source)}")
             return [self._spread(row, k) for k in (range(count) if wanted is None else wanted)]
@@ -255,12 +255,8 @@ class _Nodes:
     def _loop(self, loop: Loop) -> None:
         w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]
         if loop.rows and axis not in self._rows:
-            self._rows[axis] = loop.rows
-            count, name = len(loop.rows[0]), w.real.name
-            text = ", ".join(
-                f"[{count} x {name}] [{', '.join(f'{name} {literal(x, w.real)}' for x in row)}]" for row in loop.rows
-            )
-            self.tables.append(f"@rows_{axis} = internal constant [{len(loop.rows)} x [{count} x {name}]] [{text}]")
+            self._rows[axis] = len(loop.rows[0])
+            self.tables.append(numbers_table(f"rows_{axis}", loop.rows, w.real))
         last = w.emit(f"sub i64 {turns}, 1")
         w.do(f"store i64 {last if loop.is_backward else 0}, ptr %turn_{axis}", f"br label %loop{n}", f"loop{n}:")
         self._all(loop.body)
@@ -409,13 +405,8 @@ def _tables(tag: str, items: Items, real: Real) -> list[str]:
     """Return the data of items: their class, parent, numbers and constants."""
     count = max(len(item.constants) for item in items.rows)
     rows = [(item.kind, item.parent, *item.numbers) for item in items.rows]
-    numbers = []
-    for item in items.rows:
-        padded = (*item.constants, *[0.0] * (count - len(item.constants)))
-        values = ", ".join(f"{real.name} {literal(x, real)}" for x in padded)
-        numbers.append(f"[{count} x {real.name}] " + (f"[{values}]" if count else "zeroinitializer"))
-    shape = f"[{len(numbers)} x [{count} x {real.name}]]"
-    return [_integers(f"items{tag}", rows), f"@numbers{tag} = internal constant {shape} [{', '.join(numbers)}]\n"]
+    padded = ((*item.constants, *[0.0] * (count - len(item.constants))) for item in items.rows)
+    return [_integers(f"items{tag}", rows), numbers_table(f"numbers{tag}", padded, real)]
 
 
 def _integers(name: str, rows: Sequence[tuple[int, ...]]) -> str:
