@@ -23,7 +23,8 @@ def modules(program: Tape | Rolled, real: Real, target: Target) -> Iterator[str]
         rows = scheduled.rows(program, real, lanes, target)
     else:
         rows = iter([emit.rows(program, real, lanes, target)])
-    short = fast_call.text(program, real, lanes) if has_fast_call(program) else ""
+    failures = rolled_ir.UNALLOCATED if isinstance(program, Rolled) else ""
+    short = fast_call.text(program, real, lanes, failures) if has_fast_call(program) else ""
     yield module_text([next(rows), ufunc_loop(program, real, lanes), short], real, lanes)
     yield from (module_text([text], real, lanes) for text in rows)
 

@@ -11,6 +11,8 @@ from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import close_vector_loop, open_vector_loop
 from appell.kernels.rolled import Fields, Rolled, Share, Slot, Stage, Sweep, Walk
 
+UNALLOCATED = "unallocated"
+"""The counter of calls of `@rows` that got no memory and returned without results."""
 ALIGNED = 64
 """Bytes of a cache line: a vector that crosses one costs two accesses."""
 
@@ -21,19 +23,24 @@ def rows(program: Rolled, real: Real, lanes: int, target: Target) -> str:
     ports = len(program.inputs) + len(program.outputs)
     numbers = len(program.items) * program.width + program.state
     w.do(f"%raw = call ptr @malloc(i64 {numbers * lanes * real.size + ALIGNED})")
+    w.do("%is_none = icmp eq ptr %raw, null", "br i1 %is_none, label %unallocated, label %allocated")
+    w.do("unallocated:", f"%was = atomicrmw add ptr @{UNALLOCATED}, i64 1 monotonic", "ret void", "allocated:")
     w.do(f"%raw_end = getelementptr i8, ptr %raw, i64 {ALIGNED - 1}")
     w.do(f"%scratch = call ptr @llvm.ptrmask.p0.i64(ptr %raw_end, i64 {-ALIGNED})")
-    _Text(w, program, target).write(open_vector_loop(w, ports))
+    _Text(w, program, target).write(open_vector_loop(w, ports, before="allocated"))
     text = close_vector_loop(w, ports, last=("call void @free(ptr %raw)",))
     far = exact_reduction() if any(angles(stage.tape) for stage in program.stages) else ""
     return "\n".join([text, _DECLARATIONS, _tables(program, real), far])
 
 
-_DECLARATIONS = """declare ptr @malloc(i64)
+_DECLARATIONS = (
+    f"@{UNALLOCATED} = global i64 0\n"
+    + """declare ptr @malloc(i64)
 declare void @free(ptr)
 declare ptr @llvm.ptrmask.p0.i64(ptr, i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
+)
 
 
 class _Text:
