@@ -82,7 +82,7 @@ class Actuated(NamedTuple):
 
     @classmethod
     def of(cls, made: Any) -> Actuated:
-        """Return what a program returns, which has no such system where it does not say so."""
+        """Return what a program returns; without a growth where it solves no such system."""
         return made if isinstance(made, cls) else cls(made)
 
 
