@@ -19,6 +19,7 @@ def modules(program: Program, real: Real, target: Target) -> Iterator[str]:
         rows = scheduled.rows(program, real, lanes, target)
     else:
         rows = iter([nodes_ir.rows(program, real, target)])
-    short = fast_call.text(program, real, lanes) if fast_call.has_fast_call(program) else ""
+    failures = nodes_ir.UNALLOCATED if program.tables else ""
+    short = fast_call.text(program, real, lanes, failures) if fast_call.has_fast_call(program) else ""
     yield module_text([next(rows), ufunc_loop(program, real, lanes), short], real, lanes)
     yield from (module_text([text], real, lanes) for text in rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from appell.kernels.llvm.emit import LINE, compute, load, reduced, store
@@ -38,6 +38,8 @@ from appell.program.nodes import (
 )
 from appell.trace.tape import Port
 
+UNALLOCATED = "unallocated"
+"""The counter of calls of `@rows` that got no memory and returned without results."""
 LONG = 2000
 """Steps from which compile time counts for more than the last percent of speed."""
 
@@ -50,9 +52,11 @@ def rows(program: Program, real: Real, target: Target) -> str:
     text = _Nodes(w, program, target)
     text.write()
     attributes = target.long_function if sum(len(tape.steps) for tape in program.tapes) > LONG else ""
-    code = close_vector_loop(w, text.streams, attributes, last=text.last)
+    last = ("call void @free(ptr %raw)",) if program.tables else ()
+    code = close_vector_loop(w, text.streams, attributes, last=last)
     far = exact_reduction() if any(angles(tape) for tape in program.tapes) else ""
-    return "\n".join([code, *text.tables, far, _DECLARATIONS])
+    counter = f"@{UNALLOCATED} = global i64 0\n" if program.tables else ""
+    return "\n".join([code, *text.tables, far, counter, _DECLARATIONS])
 
 
 _DECLARATIONS = """declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
@@ -90,7 +94,6 @@ class _Nodes:
         self.align = min(self.size, LINE)
         self.streams = Streams(program)
         self.tables: list[str] = []
-        self.last: tuple[str, ...] = ()
         self._rows: dict[str, int] = {}
         self._count = 0
 
@@ -104,7 +107,8 @@ class _Nodes:
             w.do(f"%slot_{port.name} = alloca [{count} x {w.vector}], align {self.size}")
         w.do(*(f"%turn_{axis} = alloca i64" for axis in turns))
         self._scratch()
-        rows = open_vector_loop(w, len(self.streams.ports))
+        before = "allocated" if program.tables else "entry"
+        rows = open_vector_loop(w, len(self.streams.ports), before=before)
         self.inputs = {port.name: _Rows(port, k, rows[k]) for k, port in enumerate(program.inputs)}
         outputs = enumerate(program.outputs, start=len(program.inputs))
         self.outputs = {port.name: _Rows(port, k, rows[k]) for k, port in outputs}
@@ -274,15 +278,17 @@ class _Nodes:
         walks = [node.state for node in self.program.all_nodes if isinstance(node, Walk)]
         if walks:
             w.do(f"%state = alloca [{max(*walks, 1)} x {w.vector}], align {self.size}")
-        for items, t in self._tags.items():
-            count = len(items.rows) * items.width * self.size + LINE
-            w.do(
-                f"%raw{t} = call ptr @malloc(i64 {count})",
-                f"%raw_end{t} = getelementptr i8, ptr %raw{t}, i64 {LINE - 1}",
-            )
-            w.do(f"%scratch{t} = call ptr @llvm.ptrmask.p0.i64(ptr %raw_end{t}, i64 {-LINE})")
+        sizes = [len(items.rows) * items.width * self.size for items in self.program.tables]
+        if not sizes:
+            return
+        w.do(f"%raw = call ptr @malloc(i64 {sum(sizes) + LINE})", "%is_none = icmp eq ptr %raw, null")
+        w.do("br i1 %is_none, label %unallocated, label %allocated", "unallocated:")
+        w.do(f"%was = atomicrmw add ptr @{UNALLOCATED}, i64 1 monotonic", "ret void", "allocated:")
+        w.do(f"%raw_end = getelementptr i8, ptr %raw, i64 {LINE - 1}")
+        w.do(f"%scratch = call ptr @llvm.ptrmask.p0.i64(ptr %raw_end, i64 {-LINE})")
+        for (items, t), start in zip(self._tags.items(), accumulate(sizes, initial=0), strict=False):
             self._scratches[items] = f"%scratch{t}"
-            self.last = (*self.last, f"call void @free(ptr %raw{t})")
+            w.do(f"%scratch{t} = getelementptr i8, ptr %scratch, i64 {start}")
             self.tables += _tables(t, items, w.real)
 
     def _sweep(self, sweep: Sweep) -> None:

@@ -5,6 +5,7 @@ If the cache holds code under a spec's text, neither tracing nor compiling takes
 
 from __future__ import annotations
 
+import ctypes
 import math
 import time
 from collections.abc import Sequence
@@ -12,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from appell.errors import AllocationError
 from appell.kernels.llvm.fast_call import LARGE, has_fast_call
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
 from appell.kernels.llvm.module import modules
+from appell.kernels.llvm.nodes_ir import UNALLOCATED
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.llvm.ufunc_loop import gathers
 from appell.kernels.runtime import fast_call, native
@@ -75,7 +78,19 @@ class Kernel:
             if all(np.can_cast(x.dtype, np.float32) for x in arrays):
                 self.call = self._both.call
                 self._has_single = True
-        return self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+        if not self._counters:
+            return self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+        before = self._unallocated()
+        result = self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+        if self._unallocated() != before:  # in any thread: a call beside one that failed may raise too
+            raise AllocationError(
+                f"{self.spec.name}: out of memory for the fields of the bodies; free memory, or use fewer threads"
+            )
+        return result
+
+    def _unallocated(self) -> int:
+        """Return how often programs of loops have got no memory, and returned without results."""
+        return sum(counter.value for counter in self._counters)
 
     @once_property
     def _both(self) -> Gufunc:
@@ -85,6 +100,8 @@ class Kernel:
     def _gufunc(self, *reals: Real) -> Gufunc:
         spec = self.spec
         loops = {real.code: int(self._engine(real).get_function_address("loop")) for real in reals}
+        found = (self._engine(real).get_global_value_address(UNALLOCATED) for real in reals)
+        self._counters = [ctypes.c_int64.from_address(address) for address in found if address]
         return Gufunc(spec.name, f"Native code of {spec.name}.", spec.inputs, spec.outputs, loops)
 
     def _staged(self, arrays: Sequence[Any], out: Any) -> Any:

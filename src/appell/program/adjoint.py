@@ -1,6 +1,0 @@
-def adjoint(*a):
-    raise NotImplementedError
-
-
-def adjoint_ports(*a):
-    raise NotImplementedError
