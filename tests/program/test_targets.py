@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from appell.errors import TraceError
-from appell.kernels.llvm import scheduled
+from appell.kernels.llvm import schedule, scheduled
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.text.c99 import Function, Sheet, header_text, source_text
@@ -259,3 +259,26 @@ def test_a_function_is_cut_where_it_calls_a_program_with_loops(program: Program,
     np.testing.assert_allclose([run(made, row) for row in x], wanted, rtol=1e-13)
     kernel = Kernel(ProgramSpec("twice", made.inputs, made.outputs, repr(made), lambda: made))
     np.testing.assert_allclose(kernel(x), wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_scheduled_blocks_may_write_where_they_read(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories swap, move on, are read under two names, get constants and a number twice; part by part."""
+    monkeypatch.setattr(scheduled, "LONG", 0)
+    monkeypatch.setattr(schedule, "LONGEST", 6)
+    x, y, z = (Port(name, (3,)) for name in "xyz")
+
+    def turned(a: Any, b: Any, again: Any, c: Any) -> Any:
+        mixed = [sin(p) * q + r for p, q, r in zip(a, c, b, strict=True)]
+        return b, [p + again[k] for k, p in enumerate(mixed)], [mixed[0], 0.5, mixed[0] * c[2]]
+
+    tape = trace("turned", turned, (x, y, Port("again", (3,)), z), (x, y, z))
+    slots = tuple(port._replace(name=f"{port.name}_now") for port in (x, y, z))
+    names = tuple(port.name for port in slots)
+    body = (Block(tape, (names[0], names[1], names[0], names[2]), names),)
+    begin = [Copy(port.name, own) for port, own in zip((x, y, z), names, strict=True)]
+    end = [Copy(own, port.name) for port, own in zip((x, y, z), names, strict=True)]
+    made = verify(Program("turned", (x, y, z), (x, y, z), (*begin, Loop("turn", body, 5), *end), slots))
+    given = rng.normal(size=(3, 19, 3))
+    given[0, 4] += 1e8
+    found = np.concatenate(Kernel(ProgramSpec("turned", made.inputs, made.outputs, "x", lambda: made))(*given), axis=1)
+    np.testing.assert_allclose(found, [run(made, *row) for row in given.transpose(1, 0, 2)], rtol=1e-7)

@@ -96,7 +96,7 @@ LASTED = Port("lasted", ())
 
 
 def _counted(states: Sequence[Port]) -> Block:
-    """Return the block that counts a step after which all numbers are finite: x − x is then a number."""
+    """Return the block that adds 1 to the count after a step whose numbers are all finite: x − x is then a number."""
 
     def program(count: Any, *values: Sequence[Expr]) -> Any:
         apart = [x.graph.node(Op.SUB, x, x) for part in values for x in part]

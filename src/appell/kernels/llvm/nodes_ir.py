@@ -75,7 +75,7 @@ class _Rows(NamedTuple):
 
 
 class _Visit(NamedTuple):
-    """Where a step runs: the ending of names, the items and fields, the number of a walk's start, and its states."""
+    """Where a step runs: a suffix of names, the items and fields, the number of a walk's start, and its states."""
 
     tag: str
     items: Items
@@ -186,7 +186,7 @@ class _Nodes:
         self.w.do(f"store {self.w.vector} {value}, ptr {at}, align {self.align}")
 
     def _get(self, source: str | Entry, wanted: Sequence[int] | None = None) -> list[str]:
-        """Append loads of some numbers of a memory, of all unless told."""
+        """Append loads of some numbers of a memory, by default of all."""
         if isinstance(source, Entry):
             own = source.items.fields[source.field]
             first = source.item * source.items.width + source.items.places[source.field]

@@ -56,8 +56,8 @@ class Slots:
     def __init__(self, count: int = 0) -> None:
         self.count, self.of = count, dict[int, int]()
         self._reserved: dict[int, int] = {}
-        self._taken: dict[int, int] = {}
-        """Who lies in a reserved slot."""
+        self._taken: dict[int, set[int]] = {}
+        """Which values lie in a reserved slot: one, or inputs that are the same number."""
         self._free: list[int] = []
 
     def reserve(self, value: int, slot: int = -1) -> None:
@@ -69,19 +69,25 @@ class Slots:
     def place(self, value: int) -> int:
         """Give a value a slot: the one that is set apart for it, unless another value lies there."""
         slot = self._reserved.get(value, -1)
-        if slot < 0 or self._taken.setdefault(slot, value) != value:
-            if not self._free:
-                self._free.append(self.count)
-                self.count += 1
-            slot = self._free.pop()
-        self.of[value] = slot
+        if slot >= 0 and not self._taken.get(slot):
+            self.hold(value, slot)
+            return slot
+        if not self._free:
+            self._free.append(self.count)
+            self.count += 1
+        slot = self.of[value] = self._free.pop()
         return slot
+
+    def hold(self, value: int, slot: int) -> None:
+        """Note that a value lies in a slot that is not shared otherwise."""
+        self.of[value] = slot
+        self._taken.setdefault(slot, set()).add(value)
 
     def release(self, value: int) -> None:
         """Take a value's slot back."""
         slot = self.of.pop(value, -1)
-        if slot >= 0 and self._taken.get(slot) == value:
-            del self._taken[slot]
+        if slot >= 0 and value in self._taken.get(slot, ()):
+            self._taken[slot].remove(value)
         elif slot >= 0:
             self._free.append(slot)
 

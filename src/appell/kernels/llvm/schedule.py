@@ -63,7 +63,7 @@ def schedule(
 ) -> Schedule:
     """Return what to do when, with at most so many values in registers at a time.
 
-    Unless told, inputs lie in the first slots. `constants` are those of schedules before, and grow.
+    By default inputs lie in the first slots. `constants` are those of schedules before, and grow.
     """
     n = tape.n_inputs
     places = Places(tuple(range(n)), {}, n) if places is None else places
@@ -88,11 +88,14 @@ def schedule(
     for entry in entries:
         if isinstance(entry, Keep):
             kept |= {x: slot for x, slot in zip(entry.values, entry.slots, strict=True) if x >= n}
-    for x, slot in (*enumerate(places.inputs), *kept.items()):
+    for x, slot in enumerate(places.inputs):
+        if uses.get(x):
+            shared.hold(x, slot)
+    for x, slot in kept.items():
         shared.reserve(x, slot)
     for x in (*fixed, *(stored if len(set(stored)) <= MOST_KEPT else ())):
         shared.reserve(x)
-    for x in (*(x for x in range(n) if uses.get(x)), *fixed):
+    for x in fixed:
         shared.place(x)
     writer = Registers(registers, uses, crossing, shared)
     found = [_segment(writer, entries[first:last], first) for first, last in pairwise(bounds)]

@@ -1,12 +1,11 @@
 """Gradients of rollouts: the adjoint of every step, last step first, in native code.
 
-The adjoint (:mod:`appell.program.adjoint`) of a rollout that keeps every state reads these states backward. Only some of
-them are stored (checkpoints); between two of them the forward steps are repeated.
+The adjoint (:mod:`appell.program.adjoint`) of a rollout that keeps every state reads these states backward. Only some
+of them are stored (checkpoints); between two of them the forward steps are repeated.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +92,9 @@ def rollout_gradients(
             weight[:, -1] += x
         found = [np.empty_like(x) for x in start]
         more = [] if total is None else [np.empty_like(total)]
-        given = [*map(_dense, start), *fixed, torques, *weights, *path]
+        known = dict(zip(("q", "v", "tau", "dt", "parameters"), (*map(_dense, start), torques, *fixed), strict=False))
+        known |= zip(("w_q", "w_v", "kept_q_now", "kept_v_now"), (*weights, *path), strict=True)
+        given = [known[port.name] for port in backward.spec.inputs]
         run_rows(backward, given, [*found, by_tau[:, first:last], *more], last - first)
         if total is not None:
             total += more[0]
@@ -111,8 +112,7 @@ def adjoint_kernel(robot: Robot, method: str, *, is_parametric: bool) -> Kernel:
 
     def made() -> Kernel:
         own = rollout_kernel(robot, method, None, is_parametric=is_parametric).spec.fingerprint
-        make = functools.partial(adjoint_program, robot, method, is_parametric=is_parametric)
-        program = make()
+        program = adjoint_program(robot, method, is_parametric=is_parametric)
         return Kernel(ProgramSpec("rollout_adjoint", program.inputs, program.outputs, own, lambda: program))
 
     return once(robot, (adjoint_kernel, method, is_parametric), made)
