@@ -63,6 +63,10 @@ class CompileError(AppellError):
     """Native code that could not be compiled or loaded on this machine."""
 
 
+class AllocationError(AppellError, MemoryError):
+    """A call that needs more memory than the machine provides."""
+
+
 class AppellWarning(UserWarning):
     """Unusual input that appell accepts; the message states what was assumed."""
 

@@ -1,5 +1,5 @@
-"""Compiled programs: from a tape to code that runs on batches of samples.
+"""Compiled programs: from :mod:`appell.program` to code that runs on batches of samples.
 
-Read ``llvm/`` (a tape as LLVM text) first, then ``runtime/`` (compiling, caching, calling), then ``text/`` (C99,
-CasADi and JAX source).
+Read ``lowering/`` (what all back ends share) first, then ``llvm/`` (LLVM text), ``runtime/`` (compiling, caching,
+calling) and ``text/`` (C99, CasADi and JAX source).
 """

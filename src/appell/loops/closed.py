@@ -207,7 +207,7 @@ class Closed(Kind):
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the loops in the frames and axes of a variant."""
         loops = once(self, (Loops, variant), partial(self._loops, variant))
-        return loops if pi is None else replace(loops, dynamics=self.tree_in(variant.partition(" ")[0], pi), known={})
+        return loops if pi is None else replace(loops, dynamics=self.tree_in(variant.partition(" ")[0], pi))
 
     def _loops(self, variant: str) -> Loops:
         form, _, axes = variant.partition(" ")

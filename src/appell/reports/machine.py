@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from appell.kernels.llvm.target import host
+from appell.kernels.runtime.native import processor
 
 
 def machine() -> dict[str, str | int | None]:
@@ -26,7 +26,7 @@ def machine() -> dict[str, str | int | None]:
     versions = {name: installed(name) for name in ("appell", "numpy", "llvmlite", "pin")}
     return {
         "cpu": _cpu(),
-        "target": host().cpu,
+        "target": processor(),
         "cores": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from appell.kernels.llvm import emit, line, schedule, scheduled
+from appell.kernels.llvm import line, schedule, scheduled
 from appell.kernels.llvm.llvm_writer import DOUBLE
 from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.registers import CHOICES, Place
 from appell.kernels.llvm.schedule import Part, Schedule, StoredSlots
 from appell.kernels.llvm.scheduled import LONG
 from appell.kernels.llvm.target import Target, host
+from appell.kernels.lowering.inputs import poisoned
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.program.nodes import straight
@@ -291,7 +292,7 @@ def test_planned_code_passes_on_not_a_number_of_an_input_that_no_step_reads(
 def test_not_a_number_of_an_unread_input_reaches_many_results_through_inputs_and_sines(tape, rng) -> None:
     made = [i for i, step in enumerate(tape.steps, start=tape.n_inputs) if step.op is not Op.CONST]
     many = replace(tape, outputs=(Port("x", (len(made),)),), results=tuple(made))
-    added = emit.poisoned(many)
+    added = poisoned(many)
     assert len(added.steps) - len(many.steps) < len(made)
     kernel = kernel_of(many)
     q, v = rng.normal(size=(2, 5, SIZE))

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, half_pi_parts, pi_bits
+from appell.kernels.lowering.sines import LARGEST_FAST_ANGLE, half_pi_parts, pi_bits
 from appell.spatial import scalar
 
 WIDE, FINE = 1500, 200

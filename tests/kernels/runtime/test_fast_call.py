@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import appell
+from appell.kernels.llvm.fast_call import LAYOUT
 from appell.kernels.runtime import fast_call
 
 
@@ -220,10 +221,10 @@ def test_the_short_way_counts_its_references(short):
 
 
 @pytest.mark.parametrize("shift", [-8, 8])
-@pytest.mark.parametrize("field", fast_call.LAYOUT)
+@pytest.mark.parametrize("field", LAYOUT)
 def test_arrays_of_another_layout_take_the_general_way(field, shift, kernel, monkeypatch):
-    offset, kind = fast_call.LAYOUT[field]
-    monkeypatch.setitem(fast_call.LAYOUT, field, (offset + shift, kind))
+    offset, kind = LAYOUT[field]
+    monkeypatch.setitem(LAYOUT, field, (offset + shift, kind))
     made = kernel()
     call = made.fast_call(made.__call__)
     assert call == made.__call__

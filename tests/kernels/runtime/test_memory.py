@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import appell
+from appell.kernels.llvm.fast_call import LARGE
 from appell.kernels.runtime import memory
 
 ROWS = 2000
@@ -203,7 +204,7 @@ def test_what_is_kept_is_bounded(store, monkeypatch):
 
 
 def test_few_blocks_are_kept_however_small(store):
-    arrays = [memory.empty((memory.LARGE + 64 * k,), np.uint8) for k in range(200)]
+    arrays = [memory.empty((LARGE + 64 * k,), np.uint8) for k in range(200)]
     arrays.clear()
     assert len(store._blocks) == 64
 

@@ -9,14 +9,15 @@ in entries of their own: at the end or, where they are too many to be kept, in p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from appell.errors import CompileError
-from appell.kernels.llvm.fusion import TRIGONOMETRIC, Fusion, is_constant, offset, plain_sums
 from appell.kernels.llvm.llvm_writer import Real
-from appell.kernels.llvm.trigonometry import TABLES
+from appell.kernels.lowering.fusion import TRIGONOMETRIC, Fusion, is_constant, offset
+from appell.kernels.lowering.order import ordered
+from appell.kernels.lowering.sines import TABLES
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
@@ -24,8 +25,6 @@ MOST_KEPT = 4096
 """Results that are kept until the end."""
 PIECE = 1024
 """Results of a piece, where there are more."""
-LATE = 4
-"""Operations between sines and values that are computed where they are first needed, such as entries of rotations."""
 ABREAST = 4
 """Sines computed in succession: enough to hide their latency, few enough for a processor's view of what comes."""
 PLAIN = {Op.DIV: "div", Op.SQRT: "sqrt"}
@@ -57,14 +56,28 @@ class Store(NamedTuple):
     reads: tuple[int, ...]
 
 
-class Line:
-    """The entries of a tape in order, and the constants that operations read."""
+class Keep(NamedTuple):
+    """Results that stay in memory: their values, ~k for constant k, the slots where they must lie, and the former."""
 
-    def __init__(self, tape: Tape, real: Real) -> None:
+    values: tuple[int, ...]
+    slots: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+Entry = Operation | Store | Keep
+
+
+class Line:
+    """The entries of a tape in order, and the constants that operations read.
+
+    `constants` has the place of every constant, by its hexadecimal digits; several lines may share it. `kept` are the
+    slots of results that stay in memory, by output port.
+    """
+
+    def __init__(self, tape: Tape, real: Real, constants: dict[str, int], kept: Mapping[int, Sequence[int]]) -> None:
         self.tape, self.real, self.fusion, self._n = tape, real, Fusion(tape), tape.n_inputs
-        self.entries: list[Operation | Store] = []
-        self.constants: dict[str, int] = {}
-        """The place of every constant, by its hexadecimal digits."""
+        self.entries: list[Entry] = []
+        self.constants, self.kept = constants, kept
         self._fresh = self._n + len(tape.steps)
         self._made = bytearray(b"\1") * self._n + bytearray(len(tape.steps))
         self._waiting: dict[int, list[int]] = {}
@@ -204,8 +217,13 @@ class Line:
         tape, start = self.tape, 0
         is_kept = len(set(tape.results)) <= MOST_KEPT
         pieces: list[tuple[int, Store]] = []
+        kept = dict[int, int]()
         made = {} if is_kept else {x.made: p for p, x in enumerate(self.entries, start=1) if isinstance(x, Operation)}
         for k, port in enumerate(tape.outputs):
+            if k in self.kept:
+                kept |= zip(self.kept[k], map(self._result, tape.results[start : start + port.size]), strict=True)
+                start += port.size
+                continue
             for a, b in pairwise([*range(0, port.size, max(port.size, 1) if is_kept else PIECE), port.size]):
                 values = tape.results[start + a : start + b]
                 reads = tuple(i for i in dict.fromkeys(values) if not is_constant(tape, i))
@@ -214,35 +232,13 @@ class Line:
             start += port.size
         for place, piece in sorted(pieces, key=lambda x: x[0], reverse=True):
             self.entries.insert(place, piece)
+        if kept:
+            reads = tuple(i for i in dict.fromkeys(kept.values()) if i >= 0)
+            self.entries.append(Keep(tuple(kept.values()), tuple(kept), reads))
 
-
-def ordered(tape: Tape, fusion: Fusion) -> list[int]:
-    """Return the values in the order of steps; inputs, sines and what comes soon of them where first needed."""
-    n, plain = tape.n_inputs, plain_sums(tape)
-    depth = [LATE] * n
-    for i, (op, args, _) in enumerate(tape.steps, start=n):
-        depth.append(0 if plain[i] or op in TRIGONOMETRIC else 1 + max([depth[j] for j in args]))
-    angles = (offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC)
-    first = (i for i in dict.fromkeys(angles) if plain[i])
-    wanted = (i for i in range(n, len(depth)) if depth[i] > LATE and not fusion.inside[i])
-    results = (i for i in tape.results if not fusion.inside[i])
-    return needed(fusion.sources, (*first, *wanted, *results))
-
-
-def needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
-    """Return some values in order, each after those that it is made from and that no earlier one needed."""
-    sequence, seen = list[int](), bytearray(len(sources))
-    for root in roots:
-        pending = [root]
-        while pending:
-            i = pending.pop()
-            if i < 0:
-                sequence.append(~i)
-            elif not seen[i]:
-                seen[i] = 1
-                pending.append(~i)
-                pending.extend(reversed(sources[i]))
-    return sequence
+    def _result(self, i: int) -> int:
+        """Return a result, ~k if it is constant k."""
+        return self._constant(self.tape.steps[i - self._n].value) if is_constant(self.tape, i) else i
 
 
 def constant_results(tape: Tape) -> Iterator[tuple[int, float]]:

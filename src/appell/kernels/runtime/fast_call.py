@@ -1,13 +1,7 @@
 """The short way for plain arrays: a Python callable whose C function is part of the compiled code.
 
-A gufunc takes about a microsecond to look at its arguments, several times what the dynamics of an arm takes. When every
-argument is a plain array of the program's precision and the right size, with its numbers side by side, there is nothing
-to look for: this function checks just that, makes the result arrays and runs the tape. Arguments are single samples, or
-tables with one sample per row and as many rows as the others. Arrays for the results, given after the arguments, are as
-plain and apart from all else. Anything else is passed on, untouched, to the general callable; so is a batch that is
-worth a second thread or should be interruptible. A batch of more than some ten microseconds runs with the interpreter's
-lock released. The function reads the fields of NumPy's array object that NumPy's own headers publish as its binary
-interface; where an array turns out to be laid out otherwise, every call takes the general way.
+Where an array turns out to be laid out otherwise than :mod:`appell.kernels.llvm.fast_call` assumes, every call takes
+the general way.
 """
 
 from __future__ import annotations
@@ -22,52 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from appell.kernels.llvm.llvm_writer import Real, fetch, function
-from appell.kernels.llvm.vector_loop import HasPorts, row_choice
+from appell.kernels.llvm.fast_call import CONTEXT, FUNCTIONS, ITEMS, LAYOUT
+from appell.kernels.llvm.llvm_writer import Real
 from appell.kernels.runtime import memory
 from appell.kernels.runtime.gufunc import c_functions
 from appell.kernels.runtime.threads import pool
 from appell.trace.tape import Port
 
-LAYOUT = {
-    "type": (8, "ptr"),
-    "data": (16, "ptr"),
-    "ndim": (24, "i32"),
-    "shape": (32, "ptr"),
-    "descr": (56, "ptr"),
-    "flags": (64, "i32"),
-}
-"""Byte offsets and types of the fields of an array object on a 64-bit machine."""
-_WELL_BEHAVED = 0x0001 | 0x0100
-"""NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED."""
-_WRITEABLE = 0x0400
-"""NPY_ARRAY_WRITEABLE."""
-_ITEMS = 3
-"""Words before the items of a tuple: its references, type and size."""
-_HELD = 1 << 14
-"""Numbers read and written, some ten microseconds of work, up to which the interpreter's lock is kept."""
-_SHARED = 1 << 18
-"""Numbers from which on a batch may be worth several threads, if there are."""
-_MOST = 1 << 22
-"""Numbers of the largest batch, milliseconds to tens of them: Ctrl-C acts between calls."""
 _ARRAY_TYPE, _NEW = 2, 93
 """Places of PyArray_Type and PyArray_New in NumPy's table, fixed by its binary interface."""
 _FASTCALL = 0x0080
 """METH_FASTCALL."""
-_FUNCTIONS = {
-    "call": "PyObject_Vectorcall",
-    "call_one": "PyObject_CallOneArg",
-    "number": "PyLong_FromSsize_t",
-    "tuple": "PyTuple_New",
-    "set": "PyTuple_SetItem",
-    "release": "Py_DecRef",
-    "hold": "Py_IncRef",
-    "unlock": "PyEval_SaveThread",
-    "lock": "PyEval_RestoreThread",
-}
-CONTEXT = ("array", "kind", "new", *_FUNCTIONS, "tuples", "none", "threads")
-"""The addresses in `@context`: the array type, the type of numbers, PyArray_New, functions of Python, the tuple type,
-None, and the number of threads."""
 
 
 class _Definition(ctypes.Structure):
@@ -95,281 +54,13 @@ def _layout_holds() -> bool:
     kinds: dict[str, Any] = {"ptr": ctypes.c_void_p, "i32": ctypes.c_int32}
     found = {name: kinds[kind].from_address(id(array) + offset).value for name, (offset, kind) in LAYOUT.items()}
     pair = (array, kinds)
-    if tuple((ctypes.c_void_p * 3).from_address(id(pair) + 8 * (_ITEMS - 1))) != (len(pair), *map(id, pair)):
+    if tuple((ctypes.c_void_p * 3).from_address(id(pair) + 8 * (ITEMS - 1))) != (len(pair), *map(id, pair)):
         return False
     expected = {"type": id(np.ndarray), "data": array.ctypes.data, "ndim": array.ndim, "descr": id(array.dtype)}
     shape = found.pop("shape") or 0
     if shape < 4096 or found != expected | {"flags": array.flags.num}:
         return False  # before the shape's address is followed: it may be none
     return tuple((ctypes.c_int64 * 2).from_address(shape)) == array.shape
-
-
-def takes(tape_inputs: Any, tape_outputs: Any) -> bool:
-    """Return whether programs with these ports have a short way: vectors in, arrays out."""
-    has_axes = any(port.axes for port in (*tape_inputs, *tape_outputs))
-    is_plain = all(port.shape for port in tape_outputs) and all(len(port.shape) == 1 for port in tape_inputs)
-    return is_plain and not has_axes
-
-
-def text(tape: HasPorts, real: Real, lanes: int) -> str:
-    """Return the LLVM text of `@fast_call`, the C function, and of `@context`, the addresses it is given at loading."""
-    inputs, outputs, size = tape.inputs, tape.outputs, real.size
-    lines = [f"%{name}{k} = alloca ptr" for k in range(len(outputs)) for name in ("chosen", "kept")]
-    lines += [f"store ptr null, ptr %{name}{k}" for k in range(len(outputs)) for name in ("chosen", "kept")]
-    lines += [f"%extents{k} = alloca [{1 + len(port.shape)} x i64]" for k, port in enumerate(outputs)]
-    lines += [line for index, name in enumerate(CONTEXT) for line in fetch(name, "ptr", "@context", index)]
-    lines += [
-        f"%has_out = icmp eq i64 %given, {len(inputs) + 1}",
-        f"%is_alone = icmp eq i64 %given, {len(inputs)}",
-        "%right = or i1 %has_out, %is_alone",
-        "br i1 %right, label %check, label %general",
-        "check:",
-    ]
-    rows = "-1"  # none has any yet
-    for k, port in enumerate(inputs):
-        lines += [*fetch(f"a{k}", "ptr", "%args", k), *_plain(f"{k}", f"%a{k}", _WELL_BEHAVED)]
-        lines += _rows(k, port.size, size, rows)
-        rows = f"%rows{k}"
-    each = sum(port.size for port in (*inputs, *outputs))
-    lines += [
-        f"%is_batch = icmp ne i64 {rows}, -1",
-        "%axes = zext i1 %is_batch to i64",
-        f"%n = select i1 %is_batch, i64 {rows}, i64 1",
-        "%before_n = sub i64 %n, 1",
-        "%n_threads = load i64, ptr %threads",
-        "%is_alone_here = icmp eq i64 %n_threads, 1",
-        f"%most = select i1 %is_alone_here, i64 {max(_MOST // each, 1)}, i64 {max(_SHARED // each, 1)}",
-        "%is_short = icmp ult i64 %before_n, %most",
-        "br i1 %is_short, label %places, label %general",
-        "places:",
-        "br i1 %has_out, label %with_out, label %run",
-        "with_out:",
-        *fetch("out", "ptr", "%args", len(inputs)),
-        *_items(outputs),
-    ]
-    for k, port in enumerate(outputs):
-        lines += [
-            f"%bytes_o{k} = mul i64 %n, {size * port.size}",
-            *(f"%kept{k}_{j} = load ptr, ptr %kept{j}" for j in range(k)),
-        ]
-        others = [(f"%data{j}", f"%bytes{j}") for j in range(len(inputs))]
-        lines += _place(k, port, others + [(f"%kept{k}_{j}", f"%bytes_o{j}") for j in range(k)])
-    steps = [f"ptr %data{k}, i64 %step{k}" for k in range(len(inputs))]
-    steps += [f"ptr %at{k}, i64 {size * port.size}" for k, port in enumerate(outputs)]
-    choice = [f"i64 %row{lane}" for lane in range(lanes)]
-    run = f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)"
-    lines += [
-        "br label %run",
-        "run:",
-        *(line for k, port in enumerate(outputs) for line in _extents(k, port)),
-        *_made(outputs, real),
-        *row_choice(lanes),
-        f"%is_held = icmp ule i64 %n, {max(_HELD // each, 1)}",
-        "br i1 %is_held, label %locked, label %unlocked",
-        "locked:",
-        run,
-        "ret ptr %result",
-        "unlocked:",
-        "%thread = call ptr %unlock()",
-        run,
-        "call void %lock(ptr %thread)",
-        "ret ptr %result",
-        "general:",
-        *fetch("whole_way", "ptr", "%self", _ITEMS),
-        "%passed = call ptr %call(ptr %whole_way, ptr %args, i64 %given, ptr null)",
-        "ret ptr %passed",
-    ]
-    head = f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
-    return head + function("ptr @fast_call(ptr %self, ptr %args, i64 %given)", lines)
-
-
-def _plain(mark: str, array: str, flags: int) -> list[str]:
-    """Return the lines that go on, with %ndim…, %shape… and %data… at hand, if an object is a plain array."""
-    return [
-        *_field(array, "type", f"type{mark}"),
-        f"%is_array{mark} = icmp eq ptr %type{mark}, %array",
-        f"br i1 %is_array{mark}, label %look{mark}, label %general",
-        f"look{mark}:",
-        *(x for name in ("ndim", "descr", "flags", "shape", "data") for x in _field(array, name, f"{name}{mark}")),
-        f"%is_kind{mark} = icmp eq ptr %descr{mark}, %kind",
-        f"%behaves{mark} = and i32 %flags{mark}, {flags}",
-        f"%is_plain{mark} = icmp eq i32 %behaves{mark}, {flags}",
-        f"%both{mark} = and i1 %is_kind{mark}, %is_plain{mark}",
-        f"br i1 %both{mark}, label %sized{mark}, label %general",
-        f"sized{mark}:",
-    ]
-
-
-def _rows(k: int, length: int, size: int, before: str) -> list[str]:
-    """Return the lines that go on if an input is a row, or a table of as many rows as the tables `before` it.
-
-    A row has a length, of numbers of a size. They make %rows…, the number of rows of the tables so far or −1, %step…
-    and %bytes….
-    """
-    return [
-        f"%is_row{k} = icmp eq i32 %ndim{k}, 1",
-        f"%is_table{k} = icmp eq i32 %ndim{k}, 2",
-        f"%has_axes{k} = or i1 %is_row{k}, %is_table{k}",
-        f"br i1 %has_axes{k}, label %long{k}, label %general",
-        f"long{k}:",
-        f"%more{k} = zext i1 %is_table{k} to i64",
-        f"%length{k}_at = getelementptr i64, ptr %shape{k}, i64 %more{k}",
-        f"%length{k} = load i64, ptr %length{k}_at",
-        f"%fits{k} = icmp eq i64 %length{k}, {length}",
-        f"%first{k} = load i64, ptr %shape{k}",
-        f"%own{k} = select i1 %is_table{k}, i64 %first{k}, i64 {before}",
-        f"%is_same{k} = icmp eq i64 %own{k}, {before}",
-        f"%is_first{k} = icmp eq i64 {before}, -1",
-        f"%agrees{k} = or i1 %is_same{k}, %is_first{k}",
-        f"%good{k} = and i1 %fits{k}, %agrees{k}",
-        f"br i1 %good{k}, label %next{k}, label %general",
-        f"next{k}:",
-        f"%rows{k} = add i64 %own{k}, 0",
-        f"%step{k} = select i1 %is_table{k}, i64 {size * length}, i64 0",
-        f"%table{k} = mul i64 %first{k}, %step{k}",
-        f"%bytes{k} = select i1 %is_table{k}, i64 %table{k}, i64 {size * length}",
-    ]
-
-
-def _place(k: int, port: Port, others: list[tuple[str, str]]) -> list[str]:
-    """Return the lines that go on if a place is None, or plain, of its result's shape and apart from other arrays.
-
-    The others are given by address and size in bytes; an address may be null.
-    """
-    lines = [
-        f"%is_none{k} = icmp eq ptr %o{k}, %none",
-        f"br i1 %is_none{k}, label %after{k}, label %place{k}",
-        f"place{k}:",
-        *_plain(f"_o{k}", f"%o{k}", _WELL_BEHAVED | _WRITEABLE),
-        f"%wide{k} = zext i32 %ndim_o{k} to i64",
-        f"%own_axes{k} = sub i64 %wide{k}, %axes",
-        f"%has_axes_o{k} = icmp eq i64 %own_axes{k}, {len(port.shape)}",
-        f"br i1 %has_axes_o{k}, label %extent{k}_0, label %general",
-    ]
-    for d, extent in enumerate(port.shape):
-        lines += [
-            f"extent{k}_{d}:",
-            f"%axis{k}_{d} = add i64 %axes, {d}",
-            f"%extent{k}_{d}_at = getelementptr i64, ptr %shape_o{k}, i64 %axis{k}_{d}",
-            f"%extent{k}_{d}_is = load i64, ptr %extent{k}_{d}_at",
-            f"%matches{k}_{d} = icmp eq i64 %extent{k}_{d}_is, {extent}",
-            f"br i1 %matches{k}_{d}, label %extent{k}_{d + 1}, label %general",
-        ]
-    lines += [
-        f"extent{k}_{len(port.shape)}:",
-        f"%height{k} = load i64, ptr %shape_o{k}",
-        f"%is_high{k} = icmp eq i64 %height{k}, %n",
-        f"%is_sized{k} = select i1 %is_batch, i1 %is_high{k}, i1 true",
-        f"%end_o{k} = getelementptr i8, ptr %data_o{k}, i64 %bytes_o{k}",
-        f"br i1 %is_sized{k}, label %apart{k}_0, label %general",
-    ]
-    for j, (address, size) in enumerate(others):
-        mark = f"{k}_{j}"
-        lines += [
-            f"apart{mark}:",
-            f"%end{mark} = getelementptr i8, ptr {address}, i64 {size}",
-            f"%is_before{mark} = icmp ule ptr %end_o{k}, {address}",
-            f"%is_after{mark} = icmp ule ptr %end{mark}, %data_o{k}",
-            f"%is_apart{mark} = or i1 %is_before{mark}, %is_after{mark}",
-            f"br i1 %is_apart{mark}, label %apart{k}_{j + 1}, label %general",
-        ]
-    return [
-        *lines,
-        f"apart{k}_{len(others)}:",
-        f"store ptr %data_o{k}, ptr %kept{k}",
-        f"store ptr %o{k}, ptr %chosen{k}",
-        f"br label %after{k}",
-        f"after{k}:",
-    ]
-
-
-def _extents(k: int, port: Port) -> list[str]:
-    """Return the lines that make %shape_n…, the extents of a new result, and %ndim_n…, their number."""
-    lines = [f"store i64 %n, ptr %extents{k}"]
-    for d, extent in enumerate(port.shape, start=1):
-        lines += [f"%extents{k}_{d} = getelementptr i64, ptr %extents{k}, i64 {d}"]
-        lines += [f"store i64 {extent}, ptr %extents{k}_{d}"]
-    return [
-        *lines,
-        f"%shape_n{k} = select i1 %is_batch, ptr %extents{k}, ptr %extents{k}_1",
-        f"%ndim_n{k} = select i1 %is_batch, i32 {1 + len(port.shape)}, i32 {len(port.shape)}",
-    ]
-
-
-def _items(ports: Sequence[Port]) -> list[str]:
-    """Return the lines that take the places apart as %o0, %o1 …: one array, or a tuple of as many as there are."""
-    if len(ports) == 1:
-        return ["%o0 = select i1 true, ptr %out, ptr null"]
-    return [
-        *_field("%out", "type", "type_out"),
-        "%is_tuple = icmp eq ptr %type_out, %tuples",
-        "br i1 %is_tuple, label %tuple_size, label %general",
-        "tuple_size:",
-        *fetch("size_out", "i64", "%out", _ITEMS - 1),
-        f"%is_long = icmp eq i64 %size_out, {len(ports)}",
-        "br i1 %is_long, label %items, label %general",
-        "items:",
-        *(line for k in range(len(ports)) for line in fetch(f"o{k}", "ptr", "%out", _ITEMS + k)),
-    ]
-
-
-def _made(ports: Sequence[Port], real: Real) -> list[str]:
-    """Return the lines that make %result of the given places, and of new arrays where there are none.
-
-    Several results are in a tuple, which owns each from its making on.
-    """
-    several = len(ports) > 1
-    lines = []
-    if several:
-        lines += [f"%result = call ptr %tuple(i64 {len(ports)})", "%made = icmp ne ptr %result, null"]
-        lines += ["br i1 %made, label %make0, label %none_made", "none_made:", "ret ptr null", "make0:"]
-    for k, port in enumerate(ports):
-        name = f"result{k}" if several else "result"
-        failed = ["call void %release(ptr %result)", "ret ptr null"] if several else ["ret ptr null"]
-        lines += [
-            f"%old{k} = load ptr, ptr %chosen{k}",
-            f"%is_new{k} = icmp eq ptr %old{k}, null",
-            f"br i1 %is_new{k}, label %new{k}, label %held{k}",
-            f"new{k}:",
-            f"%size{k} = mul i64 %n, {real.size * port.size}",
-            f"%is_large{k} = icmp uge i64 %size{k}, {memory.LARGE}",
-            f"%is_lent{k} = and i1 %is_large{k}, %is_batch",
-            f"br i1 %is_lent{k}, label %lend{k}, label %fresh_own{k}",
-            f"lend{k}:",
-            *fetch(f"lender{k}", "ptr", "%self", _ITEMS + 1 + k),
-            f"%number{k} = call ptr %number(i64 %n)",
-            f"%lent{k} = call ptr %call_one(ptr %lender{k}, ptr %number{k})",
-            f"call void %release(ptr %number{k})",
-            f"br label %made{k}",
-            f"fresh_own{k}:",
-            f"%owned{k} = call ptr %new({_new(k, real)})",
-            f"br label %made{k}",
-            f"made{k}:",
-            f"%fresh{k} = phi ptr [ %lent{k}, %lend{k} ], [ %owned{k}, %fresh_own{k} ]",
-            f"%worked{k} = icmp ne ptr %fresh{k}, null",
-            f"br i1 %worked{k}, label %ready{k}, label %failed{k}",
-            f"failed{k}:",
-            *failed,
-            f"held{k}:",
-            f"call void %hold(ptr %old{k})",
-            f"br label %ready{k}",
-            f"ready{k}:",
-            f"%{name} = phi ptr [ %fresh{k}, %made{k} ], [ %old{k}, %held{k} ]",
-            *([f"%kept_in{k} = call i32 %set(ptr %result, i64 {k}, ptr %{name})"] if several else []),
-            *_field(f"%{name}", "data", f"at{k}"),
-        ]
-    return lines
-
-
-def _new(k: int, real: Real) -> str:
-    kind = np.dtype(real.code).num
-    return f"ptr %array, i32 %ndim_n{k}, ptr %shape_n{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
-
-
-def _field(array: str, field: str, name: str) -> list[str]:
-    """Return the lines that load a field of an array object as %name."""
-    offset, kind = LAYOUT[field]
-    return fetch(name, kind, array, offset, "i8")
 
 
 def builtin(name: str, real: Real, places: tuple[int, int], outputs: Sequence[Port], general: Any) -> Any:
@@ -394,6 +85,6 @@ def _lent(shape: tuple[int, ...], kind: Any, rows: int) -> Any:
 def _addresses(real: Real) -> tuple[int | None, ...]:
     """Return the addresses of :data:`CONTEXT`."""
     table = c_functions("numpy._core.multiarray", "_ARRAY_API")
-    functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS.values())
+    functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in FUNCTIONS.values())
     kind, cell = id(np.dtype(real.code)), ctypes.addressof(pool.cell)
     return table[_ARRAY_TYPE], kind, table[_NEW], *functions, id(tuple), id(None), cell

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.kernels.llvm.fast_call import LARGE  # the allocator of the C library keeps smaller results itself
 
-LARGE = 1 << 16
-"""Bytes from which on a result lies on a block; the allocator of the C library keeps smaller ones itself."""
 _LINE = 64
 """Bytes of a cache line, to which blocks are aligned."""
 _MOST = 64

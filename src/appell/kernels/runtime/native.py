@@ -17,10 +17,15 @@ from llvmlite.binding import ffi
 
 from appell.errors import CompileError
 from appell.kernels.llvm.llvm_writer import Real
-from appell.kernels.llvm.target import Target
+from appell.kernels.llvm.target import Target, host
 from appell.kernels.runtime import cache, progress
 
 LENGTH = struct.Struct("<Q")
+
+
+def processor() -> str:
+    """Return LLVM's name of this machine's processor."""
+    return host().cpu
 
 
 def load(name: str, fingerprint: str, real: Real, target: Target, write: Callable[[], Iterable[str]]) -> Any:

@@ -1,7 +1,7 @@
 """C99 of tapes: the programs that are compiled natively, as text for a compiler of one's own.
 
 A target is a table from operation to text (:data:`appell.kernels.text.c99_values.EXPRESSIONS`). The order of the values
-is that of the native code (:mod:`appell.kernels.text.order`), in which few are alive at a time; products stand in
+is that of the native code (:mod:`appell.kernels.lowering.order`), in which few are alive at a time; products stand in
 their sums. All results are stored last, so arrays of a caller may overlap. Long programs are several functions
 (:mod:`appell.kernels.text.c99_parts`), programs with loops are C with loops (:mod:`appell.kernels.text.c99_nodes`). The
 text depends on the program alone: the same robot gives the same bytes.
@@ -13,7 +13,7 @@ import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 
-from appell.kernels.llvm.fusion import TRIGONOMETRIC
+from appell.kernels.lowering.fusion import TRIGONOMETRIC
 from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, square_root_text
 from appell.kernels.text.c99_nodes import Nodes, scratch
 from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long

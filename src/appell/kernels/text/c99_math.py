@@ -1,4 +1,4 @@
-"""Sine, cosine and square root in C99 without math.h, after :mod:`appell.kernels.llvm.trigonometry`.
+"""Sine, cosine and square root in C99 without math.h, of the numbers in :mod:`appell.kernels.lowering.sines`.
 
 No function here needs a library: angles are reduced by whole multiples of parts of π/2 (Cody and Waite), large ones by
 as many bits of 1/2π as it takes (Payne and Hanek), in integers of 32 bits and products of 64.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from appell.kernels.llvm.trigonometry import LARGEST_FAST_ANGLE, TABLES, half_pi_parts, pi_bits
+from appell.kernels.lowering.sines import LARGEST_FAST_ANGLE, TABLES, half_pi_parts, pi_bits
 
 Literal = Callable[[float], str]
 

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 
-from appell.kernels.llvm.fusion import is_constant
+from appell.kernels.lowering.fusion import is_constant
+from appell.kernels.lowering.order import Instruction, Kind, instructions
 from appell.kernels.text.c99_values import Real, Values, input_names, inputs_read
-from appell.kernels.text.order import Instruction, Kind, instructions
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from appell.errors import CompileError
-from appell.kernels.text.order import Instruction, Kind, instructions
+from appell.kernels.lowering.order import Instruction, Kind, instructions
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Step, Tape
 

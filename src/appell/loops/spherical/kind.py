@@ -314,7 +314,7 @@ def _regressor(robot: Any, q: Scalars, v: Scalars, a: Scalars) -> Any:
     """Return Y with the motors' torques τ = Y·π."""
     at = robot.at(q)
     columns = zip(*regressor_matrix(robot, q, v, a), strict=True)
-    return list(zip(*(at.actuated(column, ())[0] for column in columns), strict=True))
+    return list(zip(*(at.actuated(column, ()).forces for column in columns), strict=True))
 
 
 def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> Any:

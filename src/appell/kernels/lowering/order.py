@@ -1,13 +1,16 @@
-"""The order of a program's statements: that of native code, in which few values are alive at a time."""
+"""The order of a tape's statements, in which few values are alive at a time."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from appell.kernels.llvm.fusion import TRIGONOMETRIC, Fusion, is_constant
-from appell.kernels.llvm.line import ordered
+from appell.kernels.lowering.fusion import TRIGONOMETRIC, Fusion, is_constant, offset, plain_sums
 from appell.trace.tape import Tape
+
+LATE = 4
+"""Operations between sines and values that are computed where they are first needed, such as entries of rotations."""
 
 
 class Kind(enum.Enum):
@@ -58,3 +61,32 @@ def instructions(tape: Tape) -> list[Instruction]:
     for i in list(places):  # inputs and constants
         store(i)
     return result
+
+
+def ordered(tape: Tape, fusion: Fusion) -> list[int]:
+    """Return the values in the order of steps; inputs, sines and what comes soon of them where first needed."""
+    n, plain = tape.n_inputs, plain_sums(tape)
+    depth = [LATE] * n
+    for i, (op, args, _) in enumerate(tape.steps, start=n):
+        depth.append(0 if plain[i] or op in TRIGONOMETRIC else 1 + max([depth[j] for j in args]))
+    angles = (offset(tape, step.args[0])[0] for step in tape.steps if step.op in TRIGONOMETRIC)
+    first = (i for i in dict.fromkeys(angles) if plain[i])
+    wanted = (i for i in range(n, len(depth)) if depth[i] > LATE and not fusion.inside[i])
+    results = (i for i in tape.results if not fusion.inside[i])
+    return needed(fusion.sources, (*first, *wanted, *results))
+
+
+def needed(sources: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[int]:
+    """Return some values in order, each after those that it is made from and that no earlier one needed."""
+    sequence, seen = list[int](), bytearray(len(sources))
+    for root in roots:
+        pending = [root]
+        while pending:
+            i = pending.pop()
+            if i < 0:
+                sequence.append(~i)
+            elif not seen[i]:
+                seen[i] = 1
+                pending.append(~i)
+                pending.extend(reversed(sources[i]))
+    return sequence
