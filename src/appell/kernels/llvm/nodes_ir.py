@@ -47,7 +47,7 @@ LONG = 2000
 def rows(program: Program, real: Real, target: Target) -> str:
     """Return the LLVM text of `@rows` for a program, with its tables."""
     tape = program.tape
-    program = held(straight(poisoned(tape)) if tape is not None else program)
+    program = held(program) if tape is None else straight(poisoned(tape))
     w = Writer(real, target.lanes(real.size))
     text = _Nodes(w, program, target)
     text.write()
@@ -114,7 +114,8 @@ class _Nodes:
         self.outputs = {port.name: _Rows(port, k, rows[k]) for k, port in outputs}
         if program.tape is not None and not self.target.is_amd:
             self._prefetch()
-        self._all((*(Copy("", name) for name in unset(program)), *program.nodes))
+        cleared = unset(program) if program.slots else []
+        self._all((*(Copy("", name) for name in cleared), *program.nodes))
 
     def _next(self) -> str:
         self._count += 1
