@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, quiet, warn
 from appell.model.build import listed
 from appell.results.motions import motions
 from appell.results.style import written
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
-from appell.robot.singular import Samples, warn
+from appell.robot.singular import Samples, report
 from appell.robot.verbs import MASS
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel, weights
@@ -196,8 +195,7 @@ def advance(robot: Robot, method: str, dt: float, steps: int) -> Callable[..., t
     def moved(q: Array, v: Array, tau: Array, pi: Array | None) -> tuple[Array, Array, Array]:
         fixed, drives = [] if pi is None else [pi], [np.broadcast_to(tau[:, None], (len(tau), steps, tau.shape[1]))]
         if robot.kind.is_looped:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AppellWarning)
+            with quiet():
                 (q, v), lasted = stepwise(robot, method, None, [q, v], fixed, drives, dt, kept, pi)
         else:
             kernel = rollout_kernel(robot, method, None, is_parametric=pi is not None)
@@ -224,11 +222,9 @@ def _report(robot: Robot, diverged: Array) -> None:
         first = int(diverged[diverged >= 0].min())
         where = tuple(map(int, np.argwhere(diverged == first)[0]))
         which = f", robot {where}" if where else ""
-        warnings.warn(
+        warn(
             f"rollout: {count} of {diverged.size} robots '{robot.name}' diverged, first after step {first}{which}; "
-            f"use a smaller dt or smaller torques (Rollout.diverged lists them)",
-            AppellWarning,
-            stacklevel=3,
+            f"use a smaller dt or smaller torques (Rollout.diverged lists them)"
         )
 
 
@@ -244,13 +240,11 @@ def report_singular(robot: Robot, q: Array) -> None:
         beyond = np.isfinite(determinant) & ~(determinant * np.sign(determinant[:, :1]) > NEAR)
     if beyond.any():
         row, step = map(int, np.argwhere(beyond)[0])
-        warnings.warn(
+        warn(
             f"rollout: {np.count_nonzero(beyond.any(axis=-1))} of {len(q)} robots '{robot.name}' have reached a "
             f"singularity of their independent coordinates {listed(robot.independent)}, the first (robot {row}) "
             f"before stored state {step}; later states are wrong: choose other coordinates with "
-            "robot.with_independent, or use appell.simulate",
-            AppellWarning,
-            stacklevel=3,
+            "robot.with_independent, or use appell.simulate"
         )
 
 
@@ -265,7 +259,7 @@ def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> No
     rows, states = rows[is_good := np.isfinite(states).all(axis=-1)], states[is_good]
     own = () if parameters is None else (np.broadcast_to(parameters, (len(q), parameters.shape[-1]))[rows],)
     samples = Samples(states, own, np.full(len(rows), np.nan))
-    warn(robot.kind, samples, is_single=key.is_single)
+    report(robot.kind, samples, is_single=key.is_single)
 
 
 class _Arguments:
