@@ -20,31 +20,11 @@ from appell.loops.rank import rank_of
 from appell.robot import compile
 from appell.robot.guards import GUARDS
 from appell.robot.kind import FILE, Key
-from appell.robot.robot import Robot
 from appell.robot.verbs import PIVOTS
+from tests.support.closed import stretched
 from tests.support.kinds import tree_of
 
 Array = NDArray[Any]
-
-
-def stretched(robot: Robot, gap: float) -> Array:
-    """Return a configuration of the five-bar whose distal rods are in line but for a gap in their elbows' distance."""
-    first = 2.8
-    elbow = np.array([-0.1, 0.0]) + 0.2 * np.array([np.cos(first), np.sin(first)])
-
-    def other(angle: float) -> Array:
-        return np.array([0.1, 0.0]) + 0.22 * np.array([np.cos(angle), np.sin(angle)])
-
-    low, high = 0.0, 2.0  # the distance of the elbows falls as the second motor turns inward
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if np.linalg.norm(other(middle) - elbow) > 0.51 - gap else (low, middle)
-    across = other(low) - elbow
-    distance = float(np.linalg.norm(across))
-    along = np.arctan2(across[1], across[0])
-    inner = np.arccos(np.clip((distance**2 + 0.26**2 - 0.25**2) / (2.0 * distance * 0.26), -1.0, 1.0))
-    outer = np.arccos(np.clip((distance**2 + 0.25**2 - 0.26**2) / (2.0 * distance * 0.25), -1.0, 1.0))
-    return np.array([first, along + inner - first, low, along + np.pi - outer - low])
 
 
 # Decisions

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.kernels.runtime.stepping import run_steps
 from appell.model.build import listed
 from appell.results.motions import motions
@@ -19,7 +18,7 @@ from appell.results.style import written
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
-from appell.robot.singular import Samples, warn
+from appell.robot.singular import Samples, report
 from appell.robot.verbs import MASS
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel
@@ -214,11 +213,9 @@ def _report(robot: Robot, diverged: Array) -> None:
         first = int(diverged[diverged >= 0].min())
         where = tuple(map(int, np.argwhere(diverged == first)[0]))
         which = f", robot {where}" if where else ""
-        warnings.warn(
+        warn(
             f"rollout: {count} of {diverged.size} robots '{robot.name}' diverged, first after step {first}{which}; "
-            f"use a smaller dt or smaller torques (Rollout.diverged lists them)",
-            AppellWarning,
-            stacklevel=3,
+            f"use a smaller dt or smaller torques (Rollout.diverged lists them)"
         )
 
 
@@ -234,13 +231,11 @@ def report_singular(robot: Robot, q: Array) -> None:
         beyond = np.isfinite(determinant) & ~(determinant * np.sign(determinant[:, :1]) > NEAR)
     if beyond.any():
         row, step = map(int, np.argwhere(beyond)[0])
-        warnings.warn(
+        warn(
             f"rollout: {np.count_nonzero(beyond.any(axis=-1))} of {len(q)} robots '{robot.name}' have reached a "
             f"singularity of their independent coordinates {listed(robot.independent)}, the first (robot {row}) "
             f"before stored state {step}; later states are wrong: choose other coordinates with "
-            "robot.with_independent, or use appell.simulate",
-            AppellWarning,
-            stacklevel=3,
+            "robot.with_independent, or use appell.simulate"
         )
 
 
@@ -255,7 +250,7 @@ def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> No
     rows, states = rows[is_good := np.isfinite(states).all(axis=-1)], states[is_good]
     own = () if parameters is None else (np.broadcast_to(parameters, (len(q), parameters.shape[-1]))[rows],)
     samples = Samples(states, own, np.full(len(rows), np.nan))
-    warn(robot.kind, samples, is_single=key.is_single)
+    report(robot.kind, samples, is_single=key.is_single)
 
 
 class _Arguments:
