@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,57 +10,44 @@ import numpy as np
 import pytest
 
 from appell.errors import TraceError
-from appell.kernels.runtime.kernel import Kernel
-from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.program.adjoint import adjoint, recorded
-from appell.program.nodes import Block, Copy, Loop, Node, Program
+from appell.program.nodes import (
+    Begin,
+    Block,
+    Copy,
+    Entry,
+    Fields,
+    Loop,
+    Node,
+    Program,
+    Share,
+    Start,
+    Sweep,
+    Walk,
+)
 from appell.program.run import run
 from appell.program.verify import verify
 from appell.spatial.scalar import cos, select, sin
-from appell.trace.tape import Port, trace
-
-X, Y, END = Port("x", (2,)), Port("y", (2,)), Port("end", (2,))
-TURNS = {"step": 4, "save": 3}
-"""Lengths of run-time axes."""
-
-
-def block(step: Callable[..., Any], reads: Sequence[str], writes: Sequence[str], sizes: Sequence[int] = ()) -> Block:
-    """Return a block on vectors of two, or other sizes."""
-    ports = [Port(f"p{k}", (size,)) for k, size in enumerate(sizes or [2] * (len(reads) + len(writes)))]
-    return Block(trace(step.__name__, step, ports[: len(reads)], ports[len(reads) :]), tuple(reads), tuple(writes))
-
-
-def program(
-    nodes: Sequence[Node], *slots: Port, inputs: Sequence[Port] = (X,), outputs: Sequence[Port] = (END,)
-) -> Program:
-    """Return a verified program."""
-    return verify(Program("small", tuple(inputs), tuple(outputs), tuple(nodes), slots))
-
-
-def turn(x: Any) -> Any:
-    return sin(x[0] + 2.0 * x[1]), x[0] * cos(x[1])
-
-
-def mix(x: Any, y: Any) -> Any:
-    return x[0] * y[1] + 0.1 * x[1], sin(y[0]) - x[1] * x[1]
-
-
-def swap(x: Any, y: Any) -> Any:
-    return (*y, *x)
-
-
-def numbers(ports: Sequence[Port], rng: np.random.Generator) -> dict[str, Any]:
-    """Return random numbers of inputs."""
-    return {port.name: rng.normal(size=(*(TURNS.get(axis, 2) for axis in port.axes), port.size)) for port in ports}
-
-
-def results(made: Program, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of a program by name, flat."""
-    found, parts = np.array(run(made, *(given[port.name] for port in made.inputs))), {}
-    for port in made.outputs:
-        size = port.size * int(np.prod([TURNS.get(axis, 2) for axis in port.axes]))
-        parts[port.name], found = found[:size], found[size:]
-    return parts
+from appell.trace.tape import Port
+from tests.support.programs import (
+    END,
+    IN,
+    OUT,
+    TOTAL,
+    TURNS,
+    X,
+    block,
+    mix,
+    native,
+    numbers,
+    passes,
+    program,
+    results,
+    rolled,
+    step,
+    swap,
+    turn,
+)
 
 
 def expected(made: Program, given: dict[str, Any], by: Sequence[str], of: Sequence[str]) -> dict[str, Any]:
@@ -91,13 +78,8 @@ def check(made: Program, rng: np.random.Generator, by: Sequence[str], of: Sequen
     for name, x in wanted.items():
         np.testing.assert_allclose(found[name], x, rtol=1e-12, atol=1e-12)
         assert np.abs(x).max() > 0.0
-    kernel = Kernel(ProgramSpec("small", back.inputs, back.outputs, repr(back), lambda: back))
-    rows = [np.tile(given[port.name], (11, *(1,) * given[port.name].ndim)) for port in back.inputs]
-    rows = [x.reshape(*x.shape[:-1], *port.shape) for x, port in zip(rows, back.inputs, strict=True)]
-    out = tuple(np.full((11, *(TURNS.get(a, 2) for a in port.axes), *port.shape), 7.0) for port in back.outputs)
-    kernel(*rows, out=out)
-    for port, x in zip(back.outputs, out, strict=True):
-        np.testing.assert_allclose(x[5].ravel(), found[port.name], rtol=1e-11, atol=1e-12)
+    for name, x in native(back, given).items():
+        np.testing.assert_allclose(x, found[name], rtol=1e-11, atol=1e-12)
     return back
 
 
@@ -141,26 +123,6 @@ def test_loops_of_constant_count(rng: np.random.Generator) -> None:
     slots = [Port(name, (2,)) for name in ("before", "s", "t", "u", "first", "sum")]
     made = program(nodes, *slots, Port("entries", (2,), ("a",)), outputs=(END, Port("other", (2,))))
     check(made, rng, ["x"], ["end", "other"])
-
-
-def rolled(rows: Sequence[tuple[float, ...]] = ()) -> Program:
-    """Return a rollout of run-time length with stages, a stream of drives and a stream of saved states."""
-
-    def stage(s: Any, x0: Any, ds: Any, drive: Any, rate: Any, weights: Any) -> Any:
-        rates = turn([a + drive[0] * rate[0] for a in s])
-        total = [a + weights[0] * b for a, b in zip(ds, rates, strict=True)]
-        return [a + weights[1] * b for a, b in zip(x0, total, strict=True)], total
-
-    stages = Loop(
-        "stage",
-        (block(stage, ["s", "s0", "ds", "drive", "rate", "stage"], ["s", "ds"], [2, 2, 2, 1, 1, 2, 2, 2]),),
-        rows=((0.1, 0.5), (0.2, 0.5), (0.3, 1.0)),
-    )
-    step = Loop("step", (Copy("s", "s0"), Copy("", "ds"), stages, Copy("s", "path")))
-    drive, rate = Port("drive", (1,), ("step",)), Port("rate", (1,))
-    slots = [Port(name, (2,)) for name in ("s", "s0", "ds")]
-    outputs = (Port("path", (2,), ("step",)), END)
-    return program((Copy("x", "s"), step, Copy("s", "end")), *slots, inputs=(X, drive, rate), outputs=outputs)
 
 
 def test_loops_of_run_time_count(rng: np.random.Generator) -> None:
@@ -214,6 +176,75 @@ def test_the_adjoint_of_an_adjoint(rng: np.random.Generator) -> None:
     twice = Loop("a", (block(turn, ["s"], ["s"]),), n=3)
     made = program((Copy("x", "s"), twice, Copy("s", "end")), Port("s", (2,)))
     check(adjoint(made, ["x"], ["end"]), rng, ["x", "w_end"], ["by_x"])
+
+
+# Sweeps
+
+
+def test_sweeps(rng: np.random.Generator) -> None:
+    """Outward and inward, with fields of the parent and of the root."""
+    items, nodes = passes()
+    made = program(nodes, inputs=[IN], outputs=[OUT, TOTAL])
+    check(made, rng, ["x"], ["y", "total"])
+    back = check(made, rng, ["x"], ["total"])
+    assert not any("by_last" in table.fields for table in back.tables)
+    assert items.fields.keys() == {"v", "load", "sum", "last"}
+
+
+def test_sweeps_between_blocks(rng: np.random.Generator) -> None:
+    """A slot that a sweep writes, one that it writes a part of, and a field of one item that a block reads."""
+    items, nodes = passes("scaled", "found", "part")
+    nodes = (
+        block(lambda x: [sin(2.0 * y) for y in x], ["x"], ["scaled"], [5, 5]),
+        block(lambda x: [x[0] * x[1], x[2] * x[3]], ["x"], ["part"], [5, 2]),
+        *nodes,
+        block(lambda x, y, v: [a * b + v[0] for a, b in zip(x, y, strict=True)], ["found", "x"], ["y"], [5, 5, 1, 5]),
+        block(lambda x: (x[0] * x[1],), ["part"], ["total"], [2, 1]),
+    )
+    nodes = tuple(
+        x._replace(reads=(*x.reads, Entry(items, "v", 3))) if isinstance(x, Block) and x.writes == ("y",) else x
+        for x in nodes
+    )
+    slots = Port("scaled", (5,)), Port("found", (5,)), Port("part", (2,))
+    check(program(nodes, *slots, inputs=[IN], outputs=[OUT, TOTAL]), rng, ["x"], ["y", "total"])
+
+
+@pytest.mark.parametrize("n", [3, 0], ids=["constant", "run time"])
+def test_sweeps_in_loops(rng: np.random.Generator, n: int) -> None:
+    """The fields are computed again in every turn."""
+    _, nodes = passes("s", "found", "part")
+
+    def moved(s: Any, y: Any, part: Any, drive: Any) -> Any:
+        return [a + 0.1 * b + 0.1 * drive[0] * part[0] for a, b in zip(s, y, strict=True)]
+
+    drive = Port("drive", (1,), ("step",))
+    body = (*nodes, block(moved, ["s", "found", "part", "drive"], ["s"], [5, 5, 1, 1, 5]))
+    all_nodes = (Copy("x", "s"), Loop("step", body, 4 if n else 0), Copy("s", "y"))
+    slots = Port("s", (5,)), Port("found", (5,)), Port("part", ())
+    made = program(all_nodes, *slots, inputs=[IN, drive], outputs=[OUT])
+    check(made, rng, ["x", "drive"], ["y"])
+
+
+def test_sweeps_without_adjoint_are_named(rng: np.random.Generator) -> None:
+    """Walks, fields that change, shares that overlap."""
+    items, nodes = passes()
+
+    def fails(text: str, *nodes: Node) -> None:
+        with pytest.raises(TraceError, match=text):
+            adjoint(program(nodes, Port("s", (5,)), inputs=[IN], outputs=[OUT, TOTAL]), ["x"], ["y"])
+
+    begin, first, second, _, last = nodes
+    fails("field 'load' changes after it is read or written", begin, first, second, last, first, last)
+    fails("fields are used in several loops, or begun twice", *nodes, begin)
+    fails("fields are used in several loops", begin, first, second, Loop("a", (last,), 2))
+    same = replace(items, rows=tuple(item._replace(numbers=(0,)) for item in items.rows))
+    fails("shares of step 'again' overlap", *(x._replace(items=same) for x in nodes if isinstance(x, Begin | Sweep)))
+    in_place = step(lambda x: (sin(x[0]),), [1], (Share("s", 1, 0),), (Share("s", 1, 0),))
+    sweep = Sweep(items, False, Fields(), (None, in_place, in_place))
+    fails("a pass reads and writes 's'", Copy("x", "s"), sweep, Copy("s", "y"))
+    start = step(lambda v: (v[0], v[0]), [1], (), (Share("y", 1),))
+    walk = Walk(items, Fields(own=("v",)), 1, (Start(1, 0, 0),), (start,), (None, None, None))
+    fails("the results depend on a walk", *nodes, walk)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -19,11 +19,14 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from appell.errors import TraceError
+from appell.program.adjoint_sweep import Beside, problem
 from appell.program.life import Key, leaves, reached, reads, writes, written
 from appell.program.nodes import (
+    Begin,
     Block,
     Copy,
     Entry,
+    Items,
     Loop,
     Node,
     Program,
@@ -86,6 +89,7 @@ class _Adjoint:
         results = [self.versions.given[name] for name in of if name in self.versions.given]
         self.moving = reached(nodes, by) & reached(nodes, results, is_backward=True)
         """What is on a path from inputs to outputs."""
+        self.beside = self._beside(nodes)
         self.uses = Counter[Key]([*results, *by]) + _uses(nodes)
         self.own: set[str] = set()
         """The slots of adjoints."""
@@ -140,6 +144,27 @@ class _Adjoint:
         )
         return replace(made, inputs=inputs, nodes=renamed(made.nodes, names, {}))
 
+    def _beside(self, nodes: Sequence[Node]) -> dict[Items, Beside]:
+        """Return the adjoints of fields, by items."""
+        found: dict[Items, Beside] = {}
+        for items in self.given.tables:
+            own = [node for node in nodes if isinstance(node, Begin | Sweep) and node.items is items]
+            sweeps = [node for node in own if isinstance(node, Sweep)]
+            if text := problem(sweeps, self.moving):
+                self._fail(text)
+            names = [name for name in items.fields if (items, name) in self.moving]
+            begins = sum(isinstance(node, Begin) for node in own)
+            if names and (begins > 1 or len(self._places(self.versions.nodes, items)) > 1):
+                self._fail("fields are used in several loops, or begun twice; give each its own items")
+            if names:
+                found[items] = Beside.of(items, names, sweeps, is_begun=begins == 1)
+        return found
+
+    def _places(self, nodes: tuple[Any, ...], items: Items) -> list[Any]:
+        """Return the lists of nodes with sweeps of items."""
+        own = [nodes] if any(isinstance(x, Begin | Sweep) and x.items is items for x in nodes) else []
+        return [*own, *(x for node in nodes if isinstance(node, Turns) for x in self._places(node.body, items))]
+
     # The way out
 
     def _forward(self, nodes: Iterable[Any]) -> tuple[Node, ...]:
@@ -147,15 +172,22 @@ class _Adjoint:
         made: list[Node] = []
         for node in nodes:
             if not isinstance(node, Turns):
-                made.append(node)
+                made.append(self._placed(node))
             elif node.loop.turns:
                 made.append(node.loop._replace(body=self._forward(node.nodes)))
         return tuple(made)
 
+    def _placed(self, node: Any) -> Any:
+        """Return a node, or the field of an item that it reads, on the items that have adjoints."""
+        if isinstance(node, Block):
+            return node._replace(reads=tuple(self._placed(x) if isinstance(x, Entry) else x for x in node.reads))
+        found = self.beside.get(node.items) if isinstance(node, Begin | Sweep | Walk | Entry) else None
+        return node._replace(items=found.items) if found else node
+
     # The way back
 
-    def _all(self, nodes: Iterable[Any]) -> None:
-        for node in reversed(tuple(nodes)):
+    def _all(self, nodes: tuple[Any, ...]) -> None:
+        for node in reversed(nodes):
             match node:
                 case Turns():
                     self._turns(node)
@@ -163,8 +195,12 @@ class _Adjoint:
                     self._block(node)
                 case Copy(source, target) if target in self.adjoints:
                     self._add(source, self.adjoints.pop(target))
-                case Sweep() | Walk() if writes(node) & self.moving:
-                    self._fail("passes")
+                case Walk() if writes(node) & self.moving:
+                    self._fail("the results depend on a walk, which has no adjoint")
+                case Sweep() if writes(node) & self.moving:
+                    self._sweep(node)
+        for items in {node.items for node in nodes if isinstance(node, Sweep)} & self.beside.keys():
+            self.back[:0] = self.beside[items].clearing()
 
     def _put(self, node: Node, axes: Iterable[str] = ()) -> None:
         """Append a node, in loops of those axes that are not open."""
@@ -178,8 +214,12 @@ class _Adjoint:
         port = self.ports[version]
         is_local = version in self.versions.kept or port in self.given.inputs
         axes = () if is_local else tuple(axis for axis in port.axes if self.given.turns[axis])
-        name = self.name(f"to_{version}")
-        self.ports[name] = Port(name, port.shape, axes)
+        return self._made(f"to_{version}", port.shape, axes)
+
+    def _made(self, base: str, shape: tuple[int, ...], axes: tuple[str, ...] = ()) -> str:
+        """Return a new slot."""
+        name = self.name(base)
+        self.ports[name] = Port(name, shape, axes)
         self.own.add(name)
         return name
 
@@ -200,6 +240,14 @@ class _Adjoint:
         """Return the slot that has the adjoint of a version, a new one where there is none."""
         found = self.adjoints.get(version, "")
         return found if found in self.own else self._slot(version)
+
+    def _home(self, version: str) -> str:
+        """Return the slot with the adjoint of a version, which is zero where there was none."""
+        before, home = self.adjoints.get(version, ""), self._own(version)
+        if home != before:
+            self._put(Copy(before, home), self.ports[home].axes)
+        self.adjoints[version] = home
+        return home
 
     def _block(self, block: Block) -> None:
         """Append the tape that takes the adjoints of what a block wrote to those of what it read."""
@@ -226,15 +274,21 @@ class _Adjoint:
             before = sums.get(block.reads[k])
             sums[block.reads[k]] = own if before is None else [a + b for a, b in zip(before, own, strict=True)]
         outputs, targets, results = list[Port](), list[str](), list[Any]()
+        entries: list[tuple[Entry, str]] = []
         for name, total in sums.items():
             if any(isinstance(x, Expr) or x != 0.0 for x in total):
                 so_far = given(self.adjoints.get(name), len(total))
                 results += [a + b for a, b in zip(so_far, total, strict=True)]
                 outputs.append(Port(f"y{len(outputs)}", (len(total),)))
-                self.adjoints[name] = target = self._own(name)
+                if isinstance(name, Entry):
+                    target = self._made(f"to_{name.field}", (len(total),))
+                    entries.append((name, target))
+                else:
+                    self.adjoints[name] = target = self._own(name)
                 targets.append(target)
         tape = lay(f"adjoint of {block.tape.name}", graph, results, inputs, outputs)
-        self.back.append(trimmed(Block(tape, tuple(names), tuple(targets)), targets))
+        self.back.append(trimmed(Block(tape, tuple(map(self._placed, names)), tuple(targets)), targets))
+        self.back += (self.beside[x.items].add(x.field, x.item, target) for x, target in entries)
 
     def _turns(self, turns: Turns) -> None:
         """Append a loop that goes back."""
@@ -251,10 +305,8 @@ class _Adjoint:
         for name in sorted(x for x in uses if isinstance(x, str) and x in self.moving and uses[x] < self.uses[x]):
             is_entry = axis in self.ports[name].axes
             if not is_entry or (name in read and name not in self.adjoints and name not in self.by):
-                homes[name] = home = self._own(name)
-                if home != self.adjoints.get(name):
-                    self._put(Copy(self.adjoints.get(name, ""), home), self.ports[home].axes)
-        outer, before = self.adjoints | homes, self.back
+                homes[name] = self._home(name)
+        outer, before = dict(self.adjoints), self.back
         self.adjoints, self.back, self.path = dict(outer), [], [*outside, axis]
         self._all(turns.nodes)
         for name in streams:
@@ -271,6 +323,16 @@ class _Adjoint:
         name = self.name(version)
         self.ports[name] = self.ports[version]._replace(name=name)
         return name
+
+    def _sweep(self, sweep: Sweep) -> None:
+        """Append a sweep that goes back."""
+        weights = {name: self.adjoints[name] for name in sorted(written([sweep])) if name in self.adjoints}
+        beside = self.beside.get(sweep.items) or Beside.of(sweep.items, (), [], is_begun=True)
+        if weights or beside.is_weighed(sweep):
+            zeroed = [name for name in weights if self.versions.partly.get(name) in self.moving]
+            weights |= {name: self._home(name) for name in zeroed}
+            read = sorted(x for x in reads(sweep) & self.moving if isinstance(x, str))
+            self.back.append(beside.reversed(sweep, weights, {name: self._home(name) for name in read}, zeroed))
 
     def _move(self, moves: dict[str, str]) -> None:
         """Append copies to slots, at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from appell.program.nodes import Block, Copy, Entry, Items, Loop, Node, Program, Sweep, Walk, stages
+from appell.program.nodes import Block, Copy, Entry, Items, Loop, Node, Program, Share, Sweep, Walk, stages
 
 Key = str | tuple[Items, str]
 """A memory, or a field of items."""
@@ -77,18 +77,18 @@ def covered(node: Node, sizes: Mapping[str, int]) -> set[str]:
     if not isinstance(node, Sweep):
         return {x for x in writes(node) if isinstance(x, str)} if isinstance(node, Block | Copy) else set()
     places: dict[str, set[int]] = defaultdict(set)
-    for memory, own in places_of(node, "outputs"):
-        places[memory] |= {*own}
+    for _, share, own in places_of(node, "outputs"):
+        places[share.memory] |= {*own}
     return {memory for memory, own in places.items() if len(own) == sizes.get(memory)}
 
 
-def places_of(node: Sweep, side: str) -> Iterator[tuple[str, range]]:
-    """Yield each share that the steps of a sweep read ("inputs") or write ("outputs"): its memory and its places."""
-    for item in node.items.rows:
+def places_of(node: Sweep, side: str) -> Iterator[tuple[int, Share, range]]:
+    """Yield each share that steps of a sweep read ("inputs") or write ("outputs"), with its item and its places."""
+    for k, item in enumerate(node.items.rows):
         stage = node.stages[item.kind]
         for share in getattr(stage, side) if stage is not None else ():
             first = share.offset + (share.stride * item.numbers[share.number] if share.number >= 0 else 0)
-            yield share.memory, range(first, first + share.size)
+            yield k, share, range(first, first + share.size)
 
 
 def reached(nodes: Iterable[Node], seeds: Iterable[Key], *, is_backward: bool = False) -> set[Key]:

@@ -59,6 +59,8 @@ class Versions:
         """Those of loops whose number of turns is known at run time only."""
         self.lost: dict[str, tuple[str, str]] = {}
         """The slots, and axes, whose values after such a loop are not computed."""
+        self.partly: dict[str, str] = {}
+        """Versions that a pass writes a part of, and what the rest is of."""
         self.nodes = self._all(program.nodes, {*live, *self.plain})
 
     def name(self, base: str) -> str:
@@ -130,7 +132,9 @@ class Versions:
             )
         sources = {name: self._read(name) for name in read}
         new = {name: self._new(name) for name in old}
-        yield from (self._copy(old[x], new[x]) for x in old if old[x] and x not in whole | self.plain)
+        for name in (x for x in old if old[x] and x not in whole | self.plain):
+            self.partly[new[name]] = old[name]
+            yield self._copy(old[name], new[name])
         yield from renamed([node], sources, new)
 
     def _loop(self, loop: Loop, later: set[str]) -> Iterator[Any]:
