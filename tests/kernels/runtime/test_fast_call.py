@@ -179,8 +179,9 @@ def set_threads():
 @PLACED
 @pytest.mark.parametrize("with_out", [False, True])
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_large_batch_takes_the_short_way_unless_there_are_threads(short, rng, set_threads, count, with_out):
+def test_a_large_batch_takes_the_short_way_unless_there_are_threads(two, short, rng, set_threads, count, with_out):
     call, asked = short
+    two._limits["d"].value = 1000  # as if measured
     x, y = rng.normal(size=(1 << 15, 2)), rng.normal(size=(1 << 15, 3))
     right = expected(x, y)
     out = tuple(np.full_like(z, np.nan) for z in right)

@@ -96,12 +96,31 @@ def test_threads_are_chosen_by_the_measured_speed(robot, rng, parts):
     q = rng.normal(size=(ROWS // 4, 2))
     appell.threads(2)
     made = robot.kernel("gravity")
-    made._pace = threads.WORTH / len(q)
+    made._pace = {q.dtype: threads.WORTH / len(q)}
     made(q)
     assert parts == []
-    made._pace = 3.0 * threads.WORTH / len(q)
+    made._pace = {q.dtype: 3.0 * threads.WORTH / len(q)}
     made(q)
     assert parts == [2]
+
+
+def test_an_exception_in_a_thread_ends_the_others_and_is_raised():
+    appell.threads(3)
+    done = []
+
+    def work(start, stop):
+        for k in range(start, stop):
+            if k == 250:
+                raise ValueError("here")
+            done.append(k)
+            yield
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="here"):
+            threads.in_threads(work, 300, 3)
+    done.clear()
+    threads.in_threads(work, 240, 3)
+    assert sorted(done) == list(range(240))
 
 
 @pytest.mark.parametrize(("one", "two"), [(1.0, 2.0), (2.0, 1.0)])

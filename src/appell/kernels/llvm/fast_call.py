@@ -54,8 +54,8 @@ _WRITEABLE = 0x0400
 """NPY_ARRAY_WRITEABLE."""
 _HELD = 1 << 14
 """Numbers read and written, some ten microseconds of work, up to which the interpreter's lock is kept."""
-_SHARED = 1 << 18
-"""Numbers from which on a batch may be worth several threads, if there are."""
+_TRIED = 1 << 16
+"""Numbers from which on a batch is left to the general way, if there are threads, until its speed is measured."""
 _MOST = 1 << 22
 """Numbers of the largest batch, milliseconds to tens of them: Ctrl-C acts between calls."""
 
@@ -97,7 +97,8 @@ def text(tape: HasPorts, real: Real, lanes: int, failures: str = "") -> str:
         "%before_n = sub i64 %n, 1",
         "%n_threads = load i64, ptr %threads",
         "%is_alone_here = icmp eq i64 %n_threads, 1",
-        f"%most = select i1 %is_alone_here, i64 {max(_MOST // each, 1)}, i64 {max(_SHARED // each, 1)}",
+        "%limit_now = load i64, ptr @limit",
+        f"%most = select i1 %is_alone_here, i64 {max(_MOST // each, 1)}, i64 %limit_now",
         "%is_short = icmp ult i64 %before_n, %most",
         "br i1 %is_short, label %places, label %general",
         "places:",
@@ -152,7 +153,8 @@ def text(tape: HasPorts, real: Real, lanes: int, failures: str = "") -> str:
         "%passed = call ptr %call(ptr %whole_way, ptr %args, i64 %given, ptr null)",
         "ret ptr %passed",
     ]
-    head = f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
+    limit = f"@limit = global i64 {max(_TRIED // each, 1)}\n"
+    head = limit + f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
     return head + function("ptr @fast_call(ptr %self, ptr %args, i64 %given)", lines)
 
 

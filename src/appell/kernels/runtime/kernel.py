@@ -24,7 +24,7 @@ from appell.kernels.runtime import fast_call, native
 from appell.kernels.runtime.gufunc import Gufunc
 from appell.kernels.runtime.memory import apart, empty
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
-from appell.kernels.runtime.threads import share, workers
+from appell.kernels.runtime.threads import WORTH, share, workers
 from appell.once import once, once_property
 from appell.program.nodes import Program
 
@@ -53,7 +53,7 @@ class Kernel:
         has_streams = any(port.axes for port in (*spec.inputs, *spec.outputs))  # whose callers split batches themselves
         many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
         self._many = math.inf if has_streams else many
-        self._pace = math.inf  # seconds per sample
+        self._pace: dict[Any, float] = {}  # seconds per sample, by type
         self._times: dict[tuple[int, int], list[float]] = {}  # seconds per sample, by size of the batch and threads
         self._copies = not has_streams and not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
         self._double, self._has_single = self._gufunc(DOUBLE), False
@@ -101,6 +101,8 @@ class Kernel:
         spec = self.spec
         loops = {real.code: int(self._engine(real).get_function_address("loop")) for real in reals}
         found = (self._engine(real).get_global_value_address(UNALLOCATED) for real in reals)
+        limits = {real.code: self._engine(real).get_global_value_address("limit") for real in reals}
+        self._limits = {code: ctypes.c_int64.from_address(address) for code, address in limits.items() if address}
         self._counters = [ctypes.c_int64.from_address(address) for address in found if address]
         return Gufunc(spec.name, f"Native code of {spec.name}.", spec.inputs, spec.outputs, loops)
 
@@ -137,7 +139,7 @@ class Kernel:
             return self.call(*given) if out is None else self.call(*given, out=out)
         results = [empty(shape + p.shape, kind) if x is None else x for x, p in zip(places, ports, strict=True)]
         samples = math.prod(shape)
-        work = samples * (self._size * PACE if self._pace == math.inf else self._pace)
+        work = samples * self._pace.get(kind, self._size * PACE)
         parts, height = self._parts(samples, min(workers(work), shape[0])), BLOCK * shape[0] // (samples * self._size)
         start = time.perf_counter()
         if parts == 1 and height >= shape[0]:
@@ -145,7 +147,9 @@ class Kernel:
         else:
             share(self.call, given, self._core, results, max(height, 1), parts)
         seconds = (time.perf_counter() - start) / samples
-        self._pace = min(self._pace, parts * seconds)
+        self._pace[kind] = pace = min(self._pace.get(kind, math.inf), parts * seconds)
+        if kind.char in self._limits:  # from which on the short way leaves batches to this one
+            self._limits[kind.char].value = int(2 * WORTH / pace)
         tried = self._times.setdefault((samples.bit_length(), parts), [])
         if len(tried) < TRIES:
             tried.append(seconds)
