@@ -251,7 +251,8 @@ def _meaning(x: Any, shape: tuple[int, ...]) -> Array | None:
 
 def _plain(robot: Robot, verb: str, exact: list[Any], lead: tuple[int, ...]) -> tuple[tuple[Array, ...], str | None]:
     """Return the results by plain evaluation, sample after sample, or else why a sample is refused."""
-    _, ports = robot.verbs[verb].ports({**robot.facts.sizes, "n": 2})
+    count = len(robot.base_columns) if robot.verbs[verb].about == "columns" else 2  # or two points
+    _, ports = robot.verbs[verb].ports({**robot.facts.sizes, "n": count})
     results = tuple(np.zeros((*lead, *port.shape)) for port in ports)
     try:
         wide = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in exact]

@@ -12,6 +12,7 @@ import pytest
 
 import appell
 from appell.errors import AppellError, InputError, ReadError
+from appell.studies import store
 from appell.studies.store import CASES, MANIFEST, PART, Store, parquet_bytes
 from appell.studies.study_file import read_study
 
@@ -41,58 +42,21 @@ def manifest(**changes: Any) -> Callable[[bytes], bytes]:
     return lambda data: json.dumps({**json.loads(data), **changes}).encode()
 
 
-def part(**columns: Any) -> Callable[[bytes], bytes]:
-    """Return a part with other columns."""
-    whole = {"case": np.arange(3), "error": [""] * 3, "value.double": np.zeros(3)} | columns
-    return lambda data: parquet_bytes({name: x for name, x in whole.items() if x is not None})
-
-
-def shaped(metadata: bytes, column: list[Any]) -> Callable[[bytes], bytes]:
-    """Return a part whose values have this shape in the metadata."""
-
-    def made(data: bytes) -> bytes:
-        import io  # noqa: PLC0415
-
-        import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.parquet as pq  # noqa: PLC0415
-
-        fields = [
-            pa.field("case", pa.int64()),
-            pa.field("error", pa.string()),
-            pa.field("value.double", pa.array(column).type, metadata={"shape": metadata}),
-        ]
-        stream = io.BytesIO()
-        pq.write_table(pa.table([[0, 1, 2], [""] * 3, column], schema=pa.schema(fields)), stream)
-        return stream.getvalue()
-
-    return made
-
-
+DIGEST = "is damaged: its content does not have the digest in its name; delete the file and run the study again"
 DAMAGED: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     "no JSON": (MANIFEST, lambda data: data[:-9], "is not a checkpoint"),
     "no UTF-8": (MANIFEST, lambda data: b"\xff" + data, "is not a checkpoint"),
     "JSON without end": (MANIFEST, lambda data: b"[" * 100_000, "is not a checkpoint"),
-    "a list": (MANIFEST, lambda data: b"[]", "does not have format 1"),
+    "a list": (MANIFEST, lambda data: b"[]", "does not have format 2"),
     "no seed": (MANIFEST, manifest(seed=None), "manifest.json is damaged: no 'seed'"),
     "a number of cases that is none": (MANIFEST, manifest(cases="3"), "manifest.json is damaged: no 'cases'"),
-    "fewer cases": (CASES, lambda data: parquet_bytes({"x": np.zeros(2)}), "2 cases, where manifest.json has 3"),
-    "no cases": (CASES, lambda data: parquet_bytes({}), "0 cases, where manifest.json has 3"),
-    "cut off": (PART, lambda data: data[:100], "incomplete or invalid .parquet file"),
-    "flipped": (PART, lambda data: data[:60] + bytes([data[60] ^ 8]) + data[61:], "incomplete or invalid .parquet"),
-    "no case column": (PART, part(case=None), "no column 'case' of case numbers"),
-    "cases that are text": (PART, part(case=["a"] * 3), "no column 'case' of case numbers"),
-    "half cases": (PART, part(case=np.full(3, 0.5)), "no column 'case' of case numbers"),
-    "a case too many": (PART, part(case=np.arange(1, 4)), "a case number outside of the study's 3 cases"),
-    "a negative case": (PART, part(case=np.array([-1, 0, 1])), "a case number outside of the study's 3 cases"),
-    "no errors": (PART, part(error=None), "no column 'error' of text"),
-    "errors that are numbers": (PART, part(error=np.zeros(3)), "no column 'error' of text"),
-    "values that are text": (PART, part(**{"value.double": ["a"] * 3}), "a value that is text"),
-    "neither value nor error": (PART, part(**{"value.double": None}), "a case with neither values nor an error"),
-    "a missing value": (PART, shaped(b"[]", [1.0, None, 2.0]), "column 'value.double' has neither numbers nor text"),
-    "a date": (PART, shaped(b"[]", [np.datetime64(0, "s")] * 3), "column 'value.double' has neither numbers nor text"),
-    "a list without a shape": (PART, shaped(b"[]", [[1.0]] * 3), "column 'value.double' has neither numbers nor text"),
-    "a shape without a list": (PART, shaped(b"[2]", [1.0] * 3), "column 'value.double' has neither numbers nor text"),
-    "a shape that is none": (PART, shaped(b"{", [1.0] * 3), "column 'value.double' has neither numbers nor text"),
+    "fewer cases": (MANIFEST, manifest(cases=2), "3 cases, where manifest.json has 2"),
+    "cut off": (PART, lambda data: data[:100], DIGEST),
+    "empty": (PART, lambda data: b"", DIGEST),
+    "a flipped bit": (PART, lambda data: data[:60] + bytes([data[60] ^ 8]) + data[61:], DIGEST),
+    "a value's name": (PART, lambda data: data.replace(b"value.double", b"valuf.double"), DIGEST),
+    "a case's name": (CASES, lambda data: data.replace(b"x", b"y"), DIGEST),
+    "another file": (PART, lambda data: parquet_bytes({"x": np.zeros(2)}), DIGEST),
 }
 
 
@@ -104,6 +68,21 @@ def test_a_damaged_checkpoint_is_one_error_that_names_its_file(folder, name, cha
         appell.Study.load(folder)
     assert str(folder) in str(caught.value)
     assert path.name in str(caught.value)
+
+
+def test_a_part_of_another_study_is_refused(folder, tmp_path):
+    other = tmp_path / "other"
+    appell.sweep(measured, appell.space.grid(x=[0.0, 1.0, 2.0, 3.0]), checkpoint=other)
+    for path in other.glob(PART):
+        (folder / path.name).write_bytes(path.read_bytes())
+    with pytest.raises(ReadError, match="a case number outside of the study's 3 cases"):
+        appell.Study.load(folder)
+
+
+def test_merging_parts_keeps_a_part_that_is_the_merged_one(folder, monkeypatch):
+    monkeypatch.setattr(store, "MERGED", 0)
+    Store(folder).merge()
+    assert appell.Study.load(folder).values["double"].tolist() == [0.0, 2.0, 4.0]
 
 
 @pytest.mark.parametrize("name", [CASES, PART])

@@ -23,9 +23,9 @@ __all__ = ["Robot", "Wrenches"]
 class Robot(Computation):
     """A robot with its dynamics: an arm, a tree, a robot with loops or wheels, a spherical robot in closed form.
 
-    Robots are made by :func:`appell.load`, :func:`appell.from_dh` and similar functions, and are immutable. Every verb
-    takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in, ``(..., nv)`` out. Lists work;
-    float32 inputs give float32 results. All verbs take the same options:
+    Robots are made by :func:`appell.load`, :func:`appell.from_dh` and similar functions, and are immutable; threads may
+    share them. Every verb takes arrays with any leading axes, which broadcast as in NumPy: ``(..., nq)`` in,
+    ``(..., nv)`` out. Lists work; float32 inputs give float32 results. All verbs take the same options:
 
     ``out=``
         An array that receives the result, or a tuple of arrays for several results.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import pickle
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -82,6 +83,10 @@ def task(function: Any, names: Sequence[str], seed: int) -> Task:
     return Task(function, seed, takes_rng)
 
 
+_unpacking = threading.Lock()
+"""Held while a task is unpickled: a worker of Dask may have several threads."""
+
+
 @functools.lru_cache(maxsize=4)
 def _unpacked(packed: bytes) -> Task:
     """Return a task in a worker, unpickled once, so that its robots compile once."""
@@ -90,7 +95,9 @@ def _unpacked(packed: bytes) -> Task:
 
 def work(packed: bytes, cases: Sequence[Case]) -> tuple[list[Outcome], float]:
     """Return the outcomes of some cases, in another process."""
-    return _unpacked(packed).outcomes(cases)
+    with _unpacking:
+        given = _unpacked(packed)
+    return given.outcomes(cases)
 
 
 def packed(given: Task) -> bytes:

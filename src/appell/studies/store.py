@@ -2,15 +2,16 @@
 
 The parts are Parquet files with one row per case: its number, its error, and its values, arrays as lists with their
 shape in the column's metadata. A part exists completely or not at all, so that a killed driver loses no recorded case;
-a case in two parts has the same values in both. What a file contains is checked where it is read: a damaged one is one
-error, which names it.
+a case in two parts has the same values in both. The name of a file ends in a digest of its content, so that damage
+anywhere in it is one error, which names it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import secrets
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,11 @@ from appell.model.build import listed
 from appell.read.files import write
 from appell.read.parquet import packages, read_table
 from appell.read.regular import file_bytes, shortened
-from appell.read.values import shown
 from appell.studies.outcome import Outcome
 from appell.studies.space import Space
 
-MANIFEST, CASES, PART = "manifest.json", "cases.parquet", "part-*.parquet"
-FORMAT = 1
+MANIFEST, CASES, PART = "manifest.json", "cases-*.parquet", "part-*.parquet"
+FORMAT = 2
 MERGED = 64
 """Number of parts that are merged into one."""
 CASE, ERROR, VALUE = "case", "error", "value."
@@ -64,7 +64,7 @@ class Store:
                     f"sweep: the checkpoint '{self.folder}' belongs to a study with a different {' and '.join(other)}; "
                     "choose another folder, or delete this one"
                 )
-            if not (self.folder / CASES).exists():
+            if not any(self.folder.glob(CASES)):
                 self._write_cases(space)
             return
         try:
@@ -80,7 +80,10 @@ class Store:
         write(self.folder / MANIFEST, json.dumps(wanted, indent=2) + "\n")
 
     def _write_cases(self, space: Space) -> None:
-        write(self.folder / CASES, parquet_bytes({name: column_of(values) for name, values in space.columns.items()}))
+        self._write("cases", parquet_bytes({name: column_of(values) for name, values in space.columns.items()}))
+
+    def _write(self, name: str, content: bytes) -> Path:
+        return write(self.folder / f"{name}-{_digest(content)}.parquet", content)
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest of the study: digests, seed, number of cases."""
@@ -98,16 +101,15 @@ class Store:
 
     def space(self) -> Space:
         """Return the cases."""
-        path, count = self.folder / CASES, self.manifest()["cases"]
+        path, count = next(iter(sorted(self.folder.glob(CASES))), self.folder / CASES), self.manifest()["cases"]
         space = Space(_read(path))
         if len(space) != count:
             raise _damaged(path, f"{len(space)} cases, where {MANIFEST} has {count}")
         return space
 
-    def add(self, found: Sequence[Outcome]) -> None:
-        """Record outcomes as parts; values of different shape are in different parts."""
-        for same in _alike(found):
-            write(self.folder / f"part-{same[0].case:09d}-{secrets.token_hex(4)}.parquet", parquet_bytes(_table(same)))
+    def add(self, found: Sequence[Outcome]) -> list[Path]:
+        """Record outcomes as parts, and return these; values of different shape are in different parts."""
+        return [self._write(f"part-{same[0].case:09d}", parquet_bytes(_table(same))) for same in _alike(found)]
 
     def outcomes(self) -> list[Outcome]:
         """Return all recorded outcomes in the order of cases, each once; merge the parts where there are many."""
@@ -128,9 +130,10 @@ class Store:
         """Merge the parts if there are many."""
         parts = sorted(self.folder.glob(PART))
         if len(parts) > MERGED:
-            self.add(self.outcomes())
+            merged = self.add(self.outcomes())
             for part in parts:
-                part.unlink(missing_ok=True)
+                if part not in merged:
+                    part.unlink(missing_ok=True)
 
 
 def _alike(found: Iterable[Outcome]) -> Iterator[list[Outcome]]:
@@ -154,18 +157,10 @@ def _table(same: Sequence[Outcome]) -> dict[str, Any]:
 def _outcomes(path: Path, count: int) -> list[Outcome]:
     """Return the outcomes of a part of a study of so many cases."""
     columns = _read(path)
-    cases, errors = columns.get(CASE), columns.get(ERROR)
-    if not isinstance(cases, np.ndarray) or cases.ndim != 1 or cases.dtype.kind not in "iu":
-        raise _damaged(path, f"no column '{CASE}' of case numbers")
-    if not isinstance(errors, list):
-        raise _damaged(path, f"no column '{ERROR}' of text")
-    if not ((cases >= 0) & (cases < count)).all():
+    cases, errors = columns[CASE], columns[ERROR]
+    if not (cases < count).all():
         raise _damaged(path, f"a case number outside of the study's {count} cases")
     values = {name.removeprefix(VALUE): x for name, x in columns.items() if name.startswith(VALUE)}
-    if not all(isinstance(x, np.ndarray) for x in values.values()):
-        raise _damaged(path, "a value that is text")
-    if not values and not all(errors):
-        raise _damaged(path, "a case with neither values nor an error")
     rows = enumerate(zip(cases, errors, strict=True))
     return [
         Outcome(int(case), {name: x[k] for name, x in values.items()} if values else None, error or "")
@@ -208,38 +203,28 @@ def parquet_bytes(columns: Mapping[str, Any]) -> bytes:
         arrays.append(array)
         fields.append(arrow.field(name, array.type, metadata={"shape": json.dumps(shape)} if shape else None))
     file = io.BytesIO()
-    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), file, write_page_checksum=True)
+    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), file)
     return file.getvalue()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the columns of a Parquet file: arrays of numbers (rows, …), and lists of text."""
+    if path.stem.rpartition("-")[2] != _digest(file_bytes(path, sys.maxsize)):
+        raise _damaged(path, "its content does not have the digest in its name")
     content = read_table(path, NEEDED, AGAIN)
-    columns = {}
-    for field, column in zip(content.schema, content.columns, strict=True):
-        try:
-            columns[field.name] = _entries(field, column)
-        except (TypeError, ValueError, OverflowError, RecursionError):  # of the shape in the metadata
-            raise _damaged(path, f"column {shown(field.name)} has neither numbers nor text") from None
-    if len(columns) != content.num_columns:
-        raise _damaged(path, "two columns have the same name")
-    return columns
+    return {field.name: _entries(field, column) for field, column in zip(content.schema, content.columns, strict=True)}
 
 
 def _entries(field: Any, column: Any) -> Any:
     """Return a column's text, or its numbers in the shape that :func:`parquet_bytes` wrote into the metadata."""
-    types = packages(NEEDED)[0].types
-    if types.is_string(field.type):
+    if packages(NEEDED)[0].types.is_string(field.type):
         return column.to_pylist()
     shape = json.loads((field.metadata or {}).get(b"shape", b"[]"))
     if 0 in shape:
         return np.zeros((len(column), *shape))
-    if types.is_fixed_size_list(field.type) != bool(shape):
-        raise ValueError("a list without a shape, or a shape without a list")
     whole = column.combine_chunks()
-    flat = whole.flatten() if shape else whole
-    if not (types.is_integer(flat.type) or types.is_floating(flat.type) or types.is_boolean(flat.type)):
-        raise ValueError("not numbers")
-    if whole.null_count or flat.null_count:
-        raise ValueError("missing numbers")
-    return flat.to_numpy(zero_copy_only=False).reshape(len(column), *shape)
+    return (whole.flatten() if shape else whole).to_numpy(zero_copy_only=False).reshape(len(column), *shape)
