@@ -20,7 +20,7 @@ MJCF_FILES = 'dm_control>=1.0.20'
 # its tests are skipped.
 TORCH = 'torch==2.13.0+cpu' filelock fsspec networkx
 
-.PHONY: help install demo test test-full fuzz soak mutate lint bench docs clean
+.PHONY: help install demo test test-full fuzz soak stress mutate lint bench docs clean
 
 ## help     this list
 help:
@@ -48,6 +48,10 @@ mutate: $(STAMP)
 ## soak     ten minutes of loads, calls, compiles, simulations and exports; fails where memory or mappings grow
 soak: $(STAMP)
 	$(BIN)/python tests/soak.py
+
+## stress   new processes whose 8 threads make everything at once: make stress MINUTES=20; fails on faults and lost warnings
+stress: $(STAMP)
+	$(BIN)/python -m tests.stress --minutes $(MINUTES)
 
 ## fuzz     try mutated files, arrays and command lines: make fuzz INPUTS=200000 MINUTES=60; table, failures in out/fuzz
 fuzz: $(STAMP)

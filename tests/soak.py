@@ -143,7 +143,7 @@ def soak(seconds: float, activities: Mapping[str, Activity] = ACTIVITIES) -> lis
         start, number = time.perf_counter(), 0
         while time.perf_counter() - start < seconds or len(rows) < LEAST:
             number += 1
-            for _name, activity in activities.items():
+            for activity in activities.values():
                 if number % 4 == 0 or number > ROUNDS_BEFORE:
                     activity(number, Path(place))
             if number > ROUNDS_BEFORE:

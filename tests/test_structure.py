@@ -71,6 +71,11 @@ def test_no_file_is_long(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
+def test_no_room_but_the_command_changes_what_all_threads_share():
+    # filters of warnings, restored in another order than they were set, would stay off for the whole process
+    assert found(r"catch_warnings|simplefilter|filterwarnings|os\.chdir", outside=("cli",)) == []
+
+
 @pytest.mark.parametrize("name", appell.__all__)
 def test_no_public_function_shadows_a_package(name):
     if inspect.isfunction(getattr(appell, name)):

@@ -97,8 +97,14 @@ def outcome(target: Target, data: bytes, folder: Path) -> Outcome:
             kind, reason = "accepted", ""
             try:
                 target.call(file)
-            except AppellError:
+            except AppellError as error:
                 kind = "refused"
+                ensure(str(error).isprintable(), f"a message of more than one line: {str(error)!r}")
+            for one in caught:
+                is_own = issubclass(one.category, AppellWarning)
+                ensure(
+                    not is_own or str(one.message).isprintable(), f"a warning of more than one line: {one.message!r}"
+                )
     except BaseException as error:
         kind, reason = "failed", _told(error)
         if isinstance(error, KeyboardInterrupt):

@@ -22,6 +22,7 @@ from appell.logs import joint_states, table
 from appell.loops.load import read_text
 from appell.read.catalogue import file_text
 from appell.robot.kind import FILE
+from appell.robot.programs import Actuated
 from appell.shapes.drawable import drawable
 from appell.simulation.scenario import read_scenario
 from appell.studies.store import Store
@@ -98,7 +99,8 @@ def _by_recursion(robot: appell.Robot, arguments: list[Any]) -> Any:
     """Return joint torques by the recursion in Python, without compiling."""
     formulation = next(iter(robot.kind.formulations("inverse_dynamics").values()))
     scalars = (tuple(map(float, x)) for x in arguments)
-    return np.array([float(x) for x in formulation.program(robot.kind.embedding(FILE), *scalars)])
+    found = Actuated.of(formulation.program(robot.kind.embedding(FILE), *scalars)).results
+    return np.array([float(x) for x in found])
 
 
 def load_robot(path: Path) -> None:

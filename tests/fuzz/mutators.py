@@ -18,9 +18,15 @@ WORDS = (
     "", " ", "é", "日本", "\u202e", "\x00", "\x1b[2J", "%s%n", "{0}", "../../etc/passwd", "a" * 5000, "'", '"', "<",
     "]]>", "\\", "\n",
     "world", "root", "nan", "None", "__class__", "*/", '"""', "${x}", "-", "--", "/dev/zero", "//", "C:\\con",
-    "\ufeff", "🤖",
+    "\ufeff", "🤖", "\x85", "\u2028", "a\rb", "&#10;", "&#x85;", "&#x2028;", "\\n", "\\u001b[2J", "\\u2029", "\\u0000",
 )  # fmt: skip
 """What replaces a name in a text."""
+ENCODINGS = (
+    "utf-8", "UTF-16", "utf-16le", "utf-32", "ISO-8859-1", "windows-1252", "EBCDIC-CP-US", "Shift_JIS", "GB18030",
+    "undefined", "punycode", "idna", "utf-7", "rot13", "hex", "zlib", "unicode_escape", "raw_unicode_escape", "mbcs",
+    "string-escape", "UCS-4", "", " ", "é", "a" * 5000, "utf-8\x00", "utf-8&#10;",
+)  # fmt: skip
+"""What XML declares as its encoding."""
 BYTES = (
     b"\x00",
     b"\xff",
@@ -128,7 +134,11 @@ def relined(rng: Random, data: bytes) -> bytes:
 def encoded(rng: Random, data: bytes) -> bytes:
     """Return the text in another encoding, or with other line ends."""
     text = data.decode("utf-8", "replace")
-    form = rng.choice(("utf-16", "utf-32", "utf-8-sig", "latin-1", "utf-7", "cr", "crlf", "upper"))
+    form = rng.choice(("utf-16", "utf-32", "utf-8-sig", "latin-1", "utf-7", "cr", "crlf", "upper", "declared"))
+    if form == "declared":
+        quote, name = rng.choice("'\""), rng.choice(ENCODINGS)
+        declaration = f"<?xml version={quote}1.0{quote} encoding={quote}{name}{quote}?>".encode()
+        return re.sub(rb"^\s*<\?xml[^>]*\?>", b"", data) if rng.random() < 0.2 else declaration + data
     if form in ("cr", "crlf"):
         return data.replace(b"\n", b"\r" if form == "cr" else b"\r\n")
     return text.upper().encode() if form == "upper" else text.encode(form, "replace")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,33 +17,14 @@ import appell
 from appell.errors import AppellWarning, InputError, ModelError
 from appell.loops.closed import Closed
 from appell.loops.rank import rank_of
+from appell.robot import compile
 from appell.robot.guards import GUARDS
-from appell.robot.kind import FILE
-from appell.robot.robot import Robot
+from appell.robot.kind import FILE, Key
 from appell.robot.verbs import PIVOTS
+from tests.support.closed import stretched
 from tests.support.kinds import tree_of
 
 Array = NDArray[Any]
-
-
-def stretched(robot: Robot, gap: float) -> Array:
-    """Return a configuration of the five-bar whose distal rods are in line but for a gap in their elbows' distance."""
-    first = 2.8
-    elbow = np.array([-0.1, 0.0]) + 0.2 * np.array([np.cos(first), np.sin(first)])
-
-    def other(angle: float) -> Array:
-        return np.array([0.1, 0.0]) + 0.22 * np.array([np.cos(angle), np.sin(angle)])
-
-    low, high = 0.0, 2.0  # the distance of the elbows falls as the second motor turns inward
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if np.linalg.norm(other(middle) - elbow) > 0.51 - gap else (low, middle)
-    across = other(low) - elbow
-    distance = float(np.linalg.norm(across))
-    along = np.arctan2(across[1], across[0])
-    inner = np.arccos(np.clip((distance**2 + 0.26**2 - 0.25**2) / (2.0 * distance * 0.26), -1.0, 1.0))
-    outer = np.arccos(np.clip((distance**2 + 0.25**2 - 0.26**2) / (2.0 * distance * 0.25), -1.0, 1.0))
-    return np.array([first, along + inner - first, low, along + np.pi - outer - low])
 
 
 # Decisions
@@ -211,6 +196,42 @@ def test_motor_torques_at_an_actuation_singularity_are_warned_of(closed, verb):
     with pytest.warns(AppellWarning, match=r"sample \(1,\) is near an actuation singularity.* 'mot1', 'mot2' do not"):
         getattr(robot, verb)(q, np.zeros((2, 2)), np.ones((2, 2)))
     robot.forward_dynamics(q, np.zeros((2, 2)), np.ones((2, 2)))  # needs no motor torques
+
+
+def test_another_posture_in_between_leaves_the_guard_of_motor_torques_as_it_is(closed):
+    robot = closed("five-bar").with_independent(["mot1", "free1"])
+    kind, key = robot.kind, Key("inverse_dynamics", formulation="gibbs")
+    own = compile.formulation_of(kind, key.verb, "gibbs")
+
+    def distracted(embedding, q, *others):
+        found = own.program(embedding, q, *others)
+        embedding.at(tuple(2.0 * x for x in q)).columns([0])
+        return found
+
+    forms = own, own._replace(program=distracted)
+    tapes = [compile.traced(kind, key, form, partial(kind.embedding, FILE)) for form in forms]
+    growths = [tape.run(stretched(robot, 0.0), [0.0, 0.0], [1.0, 1.0])[-1] for tape in tapes]
+    assert growths[0] == growths[1] > GUARDS[PIVOTS].high
+
+
+def test_threads_that_compile_together_lose_no_warning(closed, monkeypatch):
+    monkeypatch.setenv("APPELL_CACHE", "off")
+    motors = closed("five-bar").with_independent(["mot1", "free1"])
+    q, v, a = stretched(motors, 0.0), np.zeros(2), np.ones(2)
+    verbs = ["inverse_dynamics", "inverse_dynamics_derivatives", "actuator_forces"] * 2 + ["gravity", "mass_matrix"]
+    inputs = {"actuator_forces": (q, a), "gravity": (q,), "mass_matrix": (q,)}
+
+    for _ in range(3):
+        robot, barrier = appell.Robot(replace(cast(Any, motors.kind))), threading.Barrier(len(verbs))
+
+        def call(verb, robot=robot, barrier=barrier):
+            barrier.wait()
+            robot.evaluate(verb, *inputs.get(verb, (q, v, a)))
+
+        with warnings.catch_warnings(record=True) as caught, ThreadPoolExecutor(len(verbs)) as pool:
+            warnings.simplefilter("always")
+            list(pool.map(call, verbs))
+        assert [("near an actuation singularity" in str(w.message)) for w in caught] == [True] * 6
 
 
 def test_the_best_coordinates_near_a_singularity_of_the_motors_are_found(closed, agree):

@@ -180,7 +180,7 @@ def test_native_code_is_the_plain_recursion(robot, sample, agree):
     program = Loops(robot.model, robot.model, cast(Any, robot.kind).structure)
     driven = sample.a[: len(robot.actuators)]
     inverse_dynamics = known("inverse_dynamics")["gibbs"].program
-    plain = inverse_dynamics(program, tuple(sample.q), tuple(sample.v), tuple(driven))
+    plain = inverse_dynamics(program, tuple(sample.q), tuple(sample.v), tuple(driven)).results
     agree(robot.inverse_dynamics(sample.q, sample.v, driven), np.array(plain), within=1e-11)
 
 

@@ -216,7 +216,7 @@ def test_a_robot_on_wheels_prefers_a_posture_of_its_arm(rng):
     assert found.residuals.shape == (5, 2)
 
 
-def test_a_robot_of_a_hundred_bodies_is_solved_in_numpy(rng):
+def test_a_robot_of_a_hundred_bodies_is_solved(rng):
     link = appell.load("two-link").model.bodies[1]
     bodies = [replace(link, name=f"b{k}", parent=k - 1, joint=replace(link.joint, name=f"j{k}")) for k in range(100)]
     robot = appell.load(Model("snake", tuple(bodies), (Frame("tip", 99, Pose()),)))

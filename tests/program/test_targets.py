@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from appell.errors import TraceError
+from appell.kernels.llvm import schedule, scheduled
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.program.nodes import (
@@ -17,6 +18,7 @@ from appell.program.nodes import (
     Loop,
     Program,
 )
+from appell.program.record import record
 from appell.program.run import run
 from appell.program.verify import verify
 from tests.support.evaluation import written_out
@@ -63,15 +65,21 @@ def test_loops_are_those_of_numpy(stepping: Program, rng: np.random.Generator) -
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4"])
-def test_native_loops_are_those_of_numpy(stepping: Program, rng: np.random.Generator, kind: str) -> None:
+@pytest.mark.parametrize("longest", [0, 1500], ids=["scheduled", "plain"])
+@pytest.mark.parametrize("n", [11, 150])
+def test_native_loops_are_those_of_numpy(
+    stepping: Program, rng: np.random.Generator, kind: str, longest: int, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each sample has its own stream; strides of axes are free, so streams and inputs may be shared."""
-    kernel = Kernel(ProgramSpec("stepping", stepping.inputs, stepping.outputs, repr(stepping), lambda: stepping))
-    x, drive = rng.normal(size=(11, SIZE)).astype(kind), rng.normal(size=(11, 3, 2, 1)).astype(kind)
+    monkeypatch.setattr(scheduled, "LONG", longest)
+    text = f"{stepping!r} {longest}"
+    kernel = Kernel(ProgramSpec("stepping", stepping.inputs, stepping.outputs, text, lambda: stepping))
+    x, drive = rng.normal(size=(n, SIZE)).astype(kind), rng.normal(size=(n, 3, 2, 1)).astype(kind)
     x[3] = 1e5 if kind == "f8" else 3.0, np.nan
     turned = np.asfortranarray(drive.transpose(2, 0, 1, 3)).transpose(1, 2, 0, 3)
-    path, sums = np.empty((11, 3, SIZE), kind), np.empty((11, 3), kind)
+    path, sums = np.empty((n, 3, SIZE), kind), np.empty((n, 3), kind)
     kernel(x, turned, np.array(0.7, kind), out=(path, sums))
-    for k in range(11):
+    for k in range(n):
         wanted = stepped(x[k].astype(float), drive[k].astype(float), 0.7)
         for found, right in zip((path, sums), wanted, strict=True):
             np.testing.assert_allclose(found[k], right, rtol=0, atol=1e-13 if kind == "f8" else 1e-4)
@@ -95,3 +103,47 @@ def test_a_malformed_program_names_the_node(stepping: Program) -> None:
     fails((Loop("turn", ()),), "loop 'turn' has no count and no stream")
     block = next(node for node in stepping.all_nodes if isinstance(node, Block) and node.tape.name == "clip")
     fails((block._replace(reads=("sum",)),), "block 'clip': input 'x' has 2 numbers, memory 1")
+
+
+def test_a_function_is_cut_where_it_calls_a_program_with_loops(program: Program, rng: np.random.Generator) -> None:
+    """What later blocks read of earlier ones is kept; native code has the numbers of the interpreter."""
+
+    def twice(call: Any, x: Any) -> Any:
+        early = [sin(y) for y in x]
+        _, (total,) = call(program, x)
+        sums, (other,) = call(program, [total * y for y in early])
+        return [total * early[0] + other * x[1] + early[1] * other, sums[7], 3.0]
+
+    made = verify(record("twice", twice, [Port("x", (N,))], [Port("y", (3,))]))
+    x = rng.normal(size=(9, N))
+    wanted = []
+    for row in x:
+        total = expected(row)[1]
+        sums, other = expected(total * np.sin(row))
+        wanted.append([total * np.sin(row[0]) + other * row[1] + np.sin(row[1]) * other, sums.ravel()[7], 3.0])
+    np.testing.assert_allclose([run(made, row) for row in x], wanted, rtol=1e-13)
+    kernel = Kernel(ProgramSpec("twice", made.inputs, made.outputs, repr(made), lambda: made))
+    np.testing.assert_allclose(kernel(x), wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_scheduled_blocks_may_write_where_they_read(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories swap, move on, are read under two names, get constants and a number twice; part by part."""
+    monkeypatch.setattr(scheduled, "LONG", 0)
+    monkeypatch.setattr(schedule, "LONGEST", 6)
+    x, y, z = (Port(name, (3,)) for name in "xyz")
+
+    def turned(a: Any, b: Any, again: Any, c: Any) -> Any:
+        mixed = [sin(p) * q + r for p, q, r in zip(a, c, b, strict=True)]
+        return b, [p + again[k] for k, p in enumerate(mixed)], [mixed[0], 0.5, mixed[0] * c[2]]
+
+    tape = trace("turned", turned, (x, y, Port("again", (3,)), z), (x, y, z))
+    slots = tuple(port._replace(name=f"{port.name}_now") for port in (x, y, z))
+    names = tuple(port.name for port in slots)
+    body = (Block(tape, (names[0], names[1], names[0], names[2]), names),)
+    begin = [Copy(port.name, own) for port, own in zip((x, y, z), names, strict=True)]
+    end = [Copy(own, port.name) for port, own in zip((x, y, z), names, strict=True)]
+    made = verify(Program("turned", (x, y, z), (x, y, z), (*begin, Loop("turn", body, 5), *end), slots))
+    given = rng.normal(size=(3, 19, 3))
+    given[0, 4] += 1e8
+    found = np.concatenate(Kernel(ProgramSpec("turned", made.inputs, made.outputs, "x", lambda: made))(*given), axis=1)
+    np.testing.assert_allclose(found, [run(made, *row) for row in given.transpose(1, 0, 2)], rtol=1e-7)

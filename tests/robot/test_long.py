@@ -23,7 +23,7 @@ from appell.program.verify import verify
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
 from appell.robot import compile
 from appell.robot.kind import Key
-from appell.robot.long import assembly
+from appell.robot.long import assembly, kind
 from appell.robot.long.kind import LONG, LongTree, is_long
 from appell.robot.verbs import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
@@ -32,7 +32,7 @@ from tests.support.evaluation import written_out
 from tests.support.exported import in_python
 from tests.support.kinds import about
 
-LOOPED = [verb for verb in VERBS if verb in assembly.PLANS]
+LOOPED = [verb for verb in VERBS if verb in kind.LOOPED]
 WRITTEN = [verb for verb in LOOPED if VERBS[verb].about != "points"]
 """Verbs that are exported: C has no name for points."""
 ROBOTS = {

@@ -25,7 +25,7 @@ from appell.robot.hold import held
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Vector
+from appell.spatial.scalar import Array, Vector
 from tests.support.robots import SEEDS, Shape, random_drawing, random_inertia, random_pose, vector
 
 RSSR = """
@@ -326,3 +326,23 @@ def spherical(text: str, rng: np.random.Generator) -> Robot:
         file = Path(folder, "robot.toml")
         file.write_text(text.format(*bodies), encoding="utf-8")
         return appell.load(file, gravity=tuple(4.0 * rng.normal(size=3)))
+
+
+def stretched(robot: Robot, gap: float) -> Array:
+    """Return a configuration of the five-bar whose distal rods are in line but for a gap in their elbows' distance."""
+    first = 2.8
+    elbow = np.array([-0.1, 0.0]) + 0.2 * np.array([np.cos(first), np.sin(first)])
+
+    def other(angle: float) -> Array:
+        return np.array([0.1, 0.0]) + 0.22 * np.array([np.cos(angle), np.sin(angle)])
+
+    low, high = 0.0, 2.0  # the distance of the elbows falls as the second motor turns inward
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.linalg.norm(other(middle) - elbow) > 0.51 - gap else (low, middle)
+    across = other(low) - elbow
+    distance = float(np.linalg.norm(across))
+    along = np.arctan2(across[1], across[0])
+    inner = np.arccos(np.clip((distance**2 + 0.26**2 - 0.25**2) / (2.0 * distance * 0.26), -1.0, 1.0))
+    outer = np.arccos(np.clip((distance**2 + 0.25**2 - 0.26**2) / (2.0 * distance * 0.25), -1.0, 1.0))
+    return np.array([first, along + inner - first, low, along + np.pi - outer - low])

@@ -17,7 +17,7 @@ from appell.recursion.points import Place
 from appell.robot import posture
 from appell.robot.formulations import known
 from appell.robot.kind import FILE
-from appell.robot.programs import Solved
+from appell.robot.programs import Actuated, Solved
 from appell.robot.robot import Robot
 from tests.support.evaluation import evaluate
 
@@ -164,8 +164,8 @@ def program(verb: str, formulation: str | None = None) -> Callable[..., Any]:
 
 
 def results(found: Any) -> Any:
-    """Return what a program gives, without the values of its guard."""
-    return found.results if isinstance(found, Solved) else found
+    """Return what a program gives, without the values of its guards."""
+    return found.results if isinstance(found, Solved | Actuated) else found
 
 
 def reference(robot: Robot, verb: str, *arguments: Array) -> Array:

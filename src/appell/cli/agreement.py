@@ -23,7 +23,7 @@ from appell.read import XACRO
 from appell.read.write_urdf import urdf_text
 from appell.read.xacro import expanded
 from appell.robot.massless import massless
-from appell.robot.programs import Solved
+from appell.robot.programs import Actuated, Solved
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
@@ -120,7 +120,7 @@ def on_arrays(robot: Robot, verb: str, arguments: list[Array], frame: str | None
     name, variant = next((one for one in competitors if one.formulation == "composite"), competitors[0])
     program, about = robot.kind.formulations(verb)[name].program, () if frame is None else (frame,)
     made = program(robot.kind.embedding(variant), *(tuple(x.T) for x in arguments), *about)
-    results = list(flatten(made.results if isinstance(made, Solved) else made))
+    results = list(flatten(made.results if isinstance(made, Solved | Actuated) else made))
     (port,) = robot.verbs[verb].ports(robot.kind.facts.sizes)[1]
     count = len(arguments[0])
     columns = [np.broadcast_to(np.asarray(x, dtype=float), (count,)) for x in results]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
@@ -11,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.identification.basis import Array
 from appell.identification.fit import Fit
 from appell.identification.friction import friction_terms
@@ -308,11 +307,9 @@ def _check_units(problem: Problem, records: list[Record]) -> None:
         reached = np.max([np.abs(getattr(record.moved, what)).max(axis=0) for record in records], axis=0)
         beyond = [f"'{m}' {x:.3g}" for m, x, y in zip(problem.robot.actuators, reached, allowed, strict=True) if x > y]
         if beyond:
-            warnings.warn(
+            warn(
                 f"identify: {words} in the log far above the robot's limits: {', '.join(beyond)}; check the units of "
-                "its columns (degrees, currents, motor side of gears)",
-                AppellWarning,
-                stacklevel=4,
+                "its columns (degrees, currents, motor side of gears)"
             )
 
 

@@ -7,14 +7,13 @@ links: ``name/1``, ``name/2``, …
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import CIRCLE, PLANAR_CIRCLE
 from appell.loops.load import load
@@ -282,11 +281,9 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
 def _warn_of_rotors(joints: list[Joint]) -> None:
     names = [joint.name for joint in joints if joint.armature and joint.kind in UNEQUAL]
     if names:
-        warnings.warn(
+        warn(
             f"from_pinocchio: joint {listed(names)} has rotor inertia and turns with its own axes: its force includes "
-            "armature · (ω × v), which Pinocchio leaves out; set armature to zero there for Pinocchio's forces",
-            AppellWarning,
-            stacklevel=3,
+            "armature · (ω × v), which Pinocchio leaves out; set armature to zero there for Pinocchio's forces"
         )
 
 

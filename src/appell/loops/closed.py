@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import AppellWarning, InputError, ModelError
+from appell.errors import InputError, ModelError, warn
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.assembly import CLOSED, Assembler, home
@@ -110,11 +109,9 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
         )
     loops, joints = standstill(assembler, configurations, rank)
     if joints:
-        warnings.warn(
+        warn(
             f"robot '{model.name}': the loops {listed(loops)} lock all of their joints, {listed(joints)}; if these "
-            "should move, use closures with fewer rows",
-            AppellWarning,
-            stacklevel=4,
+            "should move, use closures with fewer rows"
         )
     return Closed(model, at, configurations, structure, rank)
 
@@ -207,7 +204,7 @@ class Closed(Kind):
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the loops in the frames and axes of a variant."""
         loops = once(self, (Loops, variant), partial(self._loops, variant))
-        return loops if pi is None else replace(loops, dynamics=self.tree_in(variant.partition(" ")[0], pi), known={})
+        return loops if pi is None else replace(loops, dynamics=self.tree_in(variant.partition(" ")[0], pi))
 
     def _loops(self, variant: str) -> Loops:
         form, _, axes = variant.partition(" ")

@@ -21,7 +21,7 @@ from appell.recursion import closure, derivatives, elimination, forward, gibbs, 
 from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates
 from appell.robot.posture import Matrix, dot
-from appell.robot.programs import Solved, bias_forces, driven, only
+from appell.robot.programs import Actuated, Solved, bias_forces, driven, only
 from appell.robot.quantities import units
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along, jacobian, substituted_rows
@@ -85,14 +85,15 @@ def inverse_dynamics_derivatives(robot: Loops, q: Scalars, v: Scalars, a: Scalar
 
     def actuated(column: Sequence[Scalar], own: Sequence[Scalar] = ()) -> Sequence[Scalar]:
         if not own:
-            return at.actuated(column, passive)[0]
+            return at.actuated(column, passive).forces
         left = [x - y for x, y in zip(column, at.pushed(tuple(own)), strict=True)]
-        return [x + y for x, y in zip(at.actuated(left, passive)[0], own, strict=True)]
+        return [x + y for x, y in zip(at.actuated(left, passive).forces, own, strict=True)]
 
     by_q = [actuated(column, own) for column, own in zip(rest.by_q, turned, strict=True)]
     by_v = [actuated(column) for column in rest.by_v]
     by_a = [actuated(column) for column in shares[: len(a)]]
-    return tuple(tuple(zip(*columns, strict=True)) for columns in (by_q, by_v, by_a))
+    results = tuple(tuple(zip(*columns, strict=True)) for columns in (by_q, by_v, by_a))
+    return Actuated(results, found.growth)
 
 
 def residual(

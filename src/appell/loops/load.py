@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.loops.closed import close
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.mechanism import Mechanism
@@ -193,11 +192,7 @@ def warn_of_loose(model: Model, place: str, *, mimic: bool, remedy: str) -> None
     """Warn of joints that MuJoCo couples and this robot moves independently."""
     loose = [body.joint.name for body in model.bodies if body.joint.mimic is not None]
     if loose and not mimic:
-        warnings.warn(
-            f"{place}: joint equalities are not enforced ({listed(loose)}); {remedy} to couple them",
-            AppellWarning,
-            stacklevel=3,
-        )
+        warn(f"{place}: joint equalities are not enforced ({listed(loose)}); {remedy} to couple them")
 
 
 def from_dh(rows: Sequence[Any], *, modified: bool = True, **options: Any) -> Robot:

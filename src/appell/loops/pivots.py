@@ -7,14 +7,13 @@ singular, and a warning gives their condition number.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from appell.errors import AppellWarning
+from appell.errors import warn
 from appell.kernels.runtime.kernel import Kernel
 from appell.loops.structure import condition, driving_condition, repivoted, singular_loops
 from appell.model.build import listed
@@ -79,12 +78,10 @@ class PivotFallback:
         result[at[errors > 0.5 * OPEN]] = True
         if result.any():
             where = subject(at[int(np.argmax(errors))], int(result.sum()), shape)
-            warnings.warn(
+            warn(
                 f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
                 "the robot's size, and the results are inaccurate; close q with robot.assemble or "
-                "robot.project",
-                AppellWarning,
-                stacklevel=7,
+                "robot.project"
             )
         return result
 
@@ -118,9 +115,7 @@ class PivotFallback:
             )
             remedy = "keep away from it, or add actuators"
         where = subject(int(left[worst]), len(left), shape)
-        warnings.warn(
+        warn(
             f"robot '{robot.model.name}': {where} near {problem}: condition number {numbers[worst]:.1e}; do not use "
-            f"the results, {remedy}",
-            AppellWarning,
-            stacklevel=7,
+            f"the results, {remedy}"
         )

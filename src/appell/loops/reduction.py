@@ -12,7 +12,9 @@ formed: Γv is a solution with the factors of J_d, and Γᵀf = f_i − J_iᵀ J
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 from appell.loops.structure import Structure
 from appell.model.model import Model
@@ -20,7 +22,7 @@ from appell.recursion import closure, elimination, forward
 from appell.recursion.kinematics import Scalars, links
 from appell.recursion.rates import coordinate_rates, speeds
 from appell.robot.coordinates import normalised, quaternion_places, tracking_error
-from appell.robot.posture import Forces, Posture, dot
+from appell.robot.posture import Actuation, Forces, Posture, dot
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along
 
@@ -32,8 +34,6 @@ class Loops:
     frames: Model
     dynamics: Model
     structure: Structure
-    known: dict[Scalars, ClosedPosture] = field(default_factory=dict, repr=False, compare=False)
-    """The last posture: a program uses the same one several times."""
     filed: Loops | None = None
     """The loops in the frames of the file and the first frames' axes, in which they are closed; these where none."""
 
@@ -43,10 +43,7 @@ class Loops:
 
     def posture(self, q: Scalars) -> ClosedPosture:
         """Return a configuration with its loops factorised."""
-        if q not in self.known:
-            self.known.clear()
-            self.known[q] = ClosedPosture(self, q)
-        return self.known[q]
+        return ClosedPosture(self, q)
 
     def tracking_error(self, q: Scalars, goal: Scalars) -> Scalars:
         """Return goal ⊖ q of the velocities whose accelerations inverse dynamics takes."""
@@ -59,7 +56,16 @@ class Loops:
 
     def weightless(self) -> Loops:
         """Return the robot without gravity and springs."""
-        return replace(self, dynamics=self.dynamics.weightless(), known={})
+        return replace(self, dynamics=self.dynamics.weightless())
+
+
+class _Sharing(NamedTuple):
+    """λ, the passive accelerations, the rows of Γ_aᵀW⁻¹ in units of the mean of W⁻¹, and the factors of the system."""
+
+    multipliers: Scalars
+    passive: Scalars
+    eased: list[list[Scalar]]
+    factors: elimination.Factors
 
 
 class ClosedPosture(Posture):
@@ -79,8 +85,6 @@ class ClosedPosture(Posture):
             for i, row in enumerate(rows)
         ]
         self.factors = elimination.factorise(self.rows, structure.order)
-        self.driving: elimination.Factors | None = None
-        """Of the system for actuator forces, where a program has solved it."""
 
     def pivot_growth(self, size: float, weight: float) -> Scalar:
         """Return the mean of (usual pivot / pivot)²: about 1, and large where a pivot is small.
@@ -92,10 +96,6 @@ class ClosedPosture(Posture):
             for tie in self.ties:
                 total = total + weight * closure.openness(self.chain, tie, size, self.q)
         return total
-
-    def driving_growth(self) -> Scalar:
-        """Return the same of the system for actuator forces; 0 where a program does not solve it."""
-        return _growth(self.driving, self.loops.structure.driving_pivots) if self.driving else 0.0
 
     def regularity(self) -> Scalar:
         """Return det J_d in units of its usual pivots: about ±1, with a sign change at a singularity."""
@@ -179,7 +179,7 @@ class ClosedPosture(Posture):
         """Return Γ_aᵀ: the actuator velocities of each independent unit velocity."""
         return [[column[k] for k in self.loops.structure.actuated] for column in self.columns(range(self.n))]
 
-    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> Actuation:
         """Return actuator forces and passive accelerations from Γ_aᵀτ − M_p a_p = total."""
         structure = self.loops.structure
         if structure.is_redundant:
@@ -188,28 +188,27 @@ class ClosedPosture(Posture):
         if not structure.is_plain:
             motors = self._motor_rows()
             matrix = [dict(enumerate((*motors[k], *(-s[k] for s in shares)))) for k in range(self.n)]
-            self.driving = elimination.factorise(matrix, structure.driving)
-            solved = elimination.solve(self.driving, total)
-            return [solved[k] for k in range(m)], tuple(solved[k] for k in passive)
+            factors = elimination.factorise(matrix, structure.driving)
+            solved = elimination.solve(factors, total)
+            growth = partial(_growth, factors, structure.driving_pivots)
+            return Actuation([solved[k] for k in range(m)], tuple(solved[k] for k in passive), growth)
         if not passive:
-            return total, ()
+            return Actuation(total)
         block = tuple(tuple(share[k] for share in shares) for k in passive)
         free = forward.solve(block, list(range(-1, len(passive) - 1)), tuple(-total[k] for k in passive))
-        return [total[k] + dot([share[k] for share in shares], free) for k in range(m)], free
+        return Actuation([total[k] + dot([share[k] for share in shares], free) for k in range(m)], free)
 
-    def _shared(self, total: Forces, shares: Sequence[Forces], weights: Scalars) -> tuple[Forces, Scalars]:
+    def _shared(self, total: Forces, shares: Sequence[Forces], weights: Scalars) -> Actuation:
         """Return the actuator forces of least τᵀWτ: τ = W⁻¹Γ_a λ, and M_pᵀλ = 0."""
-        multipliers, free, eased = self._solved_sharing(total, shares, weights)
-        return [dot(column, multipliers) for column in zip(*eased, strict=True)], free
+        found = self._sharing(total, shares, weights)
+        forces = [dot(column, found.multipliers) for column in zip(*found.eased, strict=True)]
+        return Actuation(forces, found.passive, partial(_growth, found.factors, self.loops.structure.driving_pivots))
 
     def multipliers(self, total: Forces) -> Scalars:
         """Return λ of redundant actuators, τ = Γ_a λ, where there are no passive modes."""
-        return self._solved_sharing(total, (), ())[0]
+        return self._sharing(total, (), ()).multipliers
 
-    def _solved_sharing(
-        self, total: Forces, shares: Sequence[Forces], weights: Scalars
-    ) -> tuple[Scalars, Scalars, list[list[Scalar]]]:
-        """Return λ, the passive accelerations, and the rows of Γ_aᵀW⁻¹ in units of the mean of W⁻¹."""
+    def _sharing(self, total: Forces, shares: Sequence[Forces], weights: Scalars) -> _Sharing:
         motors, n = self._motor_rows(), self.n
         eased = motors
         if weights:
@@ -217,9 +216,10 @@ class ClosedPosture(Posture):
             eased = [[x * (mean / w) for x, w in zip(row, weights, strict=True)] for row in motors]
         rows = [[dot(row, other) for other in eased] + [-share[k] for share in shares] for k, row in enumerate(motors)]
         rows += [[*share, *(0.0 for _ in shares)] for share in shares]
-        self.driving = elimination.factorise([dict(enumerate(row)) for row in rows], self.loops.structure.driving)
-        solved = elimination.solve(self.driving, [*total, *(0.0 for _ in shares)])
-        return tuple(solved[k] for k in range(n)), tuple(solved[n + k] for k in range(len(shares))), eased
+        factors = elimination.factorise([dict(enumerate(row)) for row in rows], self.loops.structure.driving)
+        solved = elimination.solve(factors, [*total, *(0.0 for _ in shares)])
+        passive = tuple(solved[n + k] for k in range(len(shares)))
+        return _Sharing(tuple(solved[k] for k in range(n)), passive, eased, factors)
 
     def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
         """Return the force and moment of each closure on its second frame's body, in the first frame's axes."""

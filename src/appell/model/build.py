@@ -6,13 +6,12 @@ import difflib
 import heapq
 import itertools
 import math
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from appell.errors import AppellWarning, ReadError
+from appell.errors import ReadError, warn
 from appell.model.check import LARGEST, unusable
 from appell.model.joints import KINDS
 from appell.model.model import GRAVITY, WORLD, Base, Body, Frame, Joint, JointParameters, Model, Z
@@ -255,11 +254,9 @@ def check_inertia(link: Link, source: str) -> None:
     largest, blur = max(map(abs, principal)), 1e-14 * max(abs(x) for row in link.inertia.second for x in row)
     if min(principal) < -max(1e-9 * largest, blur):
         where = f"{source}:{link.line}: " if source and link.line else ""
-        warnings.warn(
+        warn(
             f"{where}link '{link.name}' has an inertia that breaks the triangle inequality (principal second moments "
-            f"{', '.join(f'{x:.3g}' for x in principal)} kg·m²); no rigid body has such an inertia; used unchanged",
-            AppellWarning,
-            stacklevel=4,
+            f"{', '.join(f'{x:.3g}' for x in principal)} kg·m²); no rigid body has such an inertia; used unchanged"
         )
 
 

@@ -11,8 +11,7 @@ a system as large as there are rows in e, whatever the number of joints. A trial
 follows the share of the predicted decrease that was found. The program keeps J, e and p of the last accepted
 configuration, so that a rejected trial costs one evaluation.
 
-One native call runs many steps on many samples (:mod:`appell.kernels.llvm.rollout_ir`). Robots too long for one
-program run the same function on NumPy arrays.
+One native call runs many steps on many samples.
 """
 
 from __future__ import annotations
@@ -25,19 +24,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.kernels.llvm.rollout_ir import Part, RolloutIR
-from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.kernels.runtime.stepping import run_steps
 from appell.once import once
 from appell.planning import residuals
 from appell.planning.checks import Array
+from appell.program.nodes import Loop, Program
+from appell.program.stepping import Keep, Part, Stepping, now, part
 from appell.recursion.forward import cholesky, solve_cholesky
 from appell.recursion.kinematics import Scalars
 from appell.robot.kind import FILE
 from appell.robot.posture import Embedding, dot
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Scalar, select
-from appell.trace.tape import Port, flatten, trace
-from appell.trace.verify import verify
+from appell.trace.tape import Port
 
 _CAP = 0.5
 """The longest step of a joint [rad or m]: about as far as a linearisation holds."""
@@ -114,9 +115,9 @@ class _Layout:
         self.states = (
             q,
             Port("trial", q.shape),
-            Port("gap", (robot.facts.sizes["r"] if self.is_closed else 0,)),
             Port("progress", (5,)),  # cost, predicted decrease, λ, longest entry of the step, steps taken
             Port("errors", (len(outline.tasks),)),
+            *((Port("gap", (robot.facts.sizes["r"],)),) if self.is_closed else ()),
         )
         sizes = (count, count, len(outline.tasks), limits, limits, 1)  # of Settings
         self.settings = _slices(sizes)
@@ -150,16 +151,20 @@ class _Held(NamedTuple):
     rates: Sequence[Sequence[Scalar]]
 
 
+TURNS = Port("turns", (1,))
+"""The stream that has an entry per step; its numbers are not read."""
+_CLOSING = "closing"
+"""The axis of the Newton steps that close loops."""
+
+
 class Solver:
     """The compiled steps of one robot for tasks of some classes and frames."""
 
     def __init__(self, robot: Robot, outline: Outline) -> None:
         self.robot, self.outline, self.layout = robot, outline, _Layout(robot, outline)
-        self._kernel: RolloutKernel | None = None
-        if not robot.kind.is_looped:
-            frames = [(name, frame and robot.model.frame_index[frame]) for name, frame in outline.tasks]
-            text = repr((robot.kind.fingerprint(is_parametric=False), frames))
-            self._kernel = RolloutKernel(RolloutSpec("inverse_kinematics", text, self._ir))
+        frames = [(name, frame and robot.model.frame_index[frame]) for name, frame in outline.tasks]
+        text, ports = repr((robot.kind.fingerprint(is_parametric=False), frames)), self._ports(Keep.INTERVALS)
+        self._kernel = Kernel(ProgramSpec(ports.name, ports.inputs, ports.outputs, text, self.program))
 
     def __call__(self, q: Array, damping: Array, goals: Array, settings: Array, steps: int) -> Descent:
         """Return where steps lead from configurations (n, nq) with λ (n,) to targets (n, …); settings in one row."""
@@ -167,61 +172,43 @@ class Solver:
         fixed = goals, np.broadcast_to(settings, (rows, len(settings)))
         progress = np.zeros((rows, 5))
         progress[:, :2], progress[:, 2] = np.inf, damping
-        states = [q, q, *(np.zeros((rows, port.size)) for port in self.layout.states[2:])]
-        states[3], states[4] = progress, np.full_like(states[4], np.inf)
-        if self._kernel is not None:
-            found, _ = self._kernel(states, fixed, (), np.zeros((1, 1)), range(0, steps + 1, steps))
-            states = [x[:, -1] for x in found]
-        else:
-            states = self._in_numpy(states, fixed, steps)
-        q, _, _, progress, errors = states
+        states = [q, q, progress, *(np.zeros((rows, port.size)) for port in self.layout.states[3:])]
+        states[3][:] = np.inf
+        turns = np.broadcast_to(0.0, (rows, steps, 1))
+        found, _ = run_steps(self._kernel, states, fixed, [turns], range(0, steps + 1, steps))
+        q, _, progress, errors, *_ = (x[:, -1] for x in found)
         cost, _, damping, step, count = progress.T
         return Descent(q, cost, damping, np.sqrt(errors), step, count.astype(int))
 
-    def _in_numpy(self, states: Sequence[Array], fixed: Sequence[Array], steps: int) -> list[Array]:
-        embedding = self.robot.kind.embedding(FILE)
-        columns = [tuple(x.T) for x in states]
-        given = [tuple(x.T) for x in fixed]
-        held = [(np.zeros(len(states[0])),) * port.size for port in self.layout.scratch]
-        size = len(columns)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for _ in range(steps):
-                found = [tuple(flatten(part)) for part in self._step(embedding, columns[1], *columns, *held, *given)]
-                columns, held = found[:size], found[size:]
-                columns[1] = tuple(embedding.finished(columns[1]))
-        rows = np.zeros(len(states[0]))
-        return [np.stack([rows + x for x in part], axis=-1) if part else states[2] for part in columns]
+    def _ports(self, keep: Keep) -> Stepping:
+        return Stepping("inverse_kinematics", self.layout.states, self.layout.fixed, (TURNS,), keep)
 
-    def _ir(self) -> RolloutIR:
+    def program(self, keep: Keep = Keep.INTERVALS) -> Program:
+        """Return the program of many steps."""
         layout, robot = self.layout, self.robot
-        embedding = robot.kind.embedding(FILE)
-        slots = (*layout.states, *layout.scratch, *layout.fixed)
+        states = [(port, now(port.name)) for port in layout.states]
+        held = [(port, port.name) for port in layout.scratch]
         # the trial twice: as angles, which may be reduced by whole turns, and as numbers, which may not
-        inputs = (Port("angles", layout.states[1].shape), *slots)
-        outputs = (*layout.states, *layout.scratch)
-        program = functools.partial(self._step, embedding)
-        reads = ("trial", *(port.name for port in slots))
-        law = Part(verify(trace("inverse_kinematics", program, inputs, outputs)), reads, tuple(p.name for p in outputs))
-        closing = robot.tape("closing_step" if layout.is_closed else "finished_step")
-        writes = ("trial", "gap") if layout.is_closed else ("trial",)
-        return RolloutIR(
-            "inverse_kinematics",
-            states=layout.states,
-            fixed=layout.fixed,
-            drives=(),
-            scratch=layout.scratch,
-            law=law,
-            stage=Part(closing, ("trial",), writes),
-            stages=_CLOSINGS if layout.is_closed else 1,
-        )
+        angles = Port("angles", layout.states[1].shape), now("trial")
+        fixed = [(port, port.name) for port in layout.fixed]
+        embedding = robot.kind.embedding(FILE)
+
+        def descend(_: Any, *slots: Scalars) -> Any:
+            return self._step(embedding, *slots)
+
+        step = part("descent", descend, [angles, *held, *fixed, *states], [*held, *states])
+        step += Part(slots=layout.scratch)
+        closing = robot.program("closing_step" if layout.is_closed else "finished_step").spec.program()
+        trial, *gap = (port for port in (states[1], *states[4:]))
+        closed = part("close", lambda call, q: call(closing, q)[: 1 + len(gap)], [trial], [trial, *gap])
+        turns = _CLOSINGS if layout.is_closed else 1
+        return self._ports(keep).program(step + Part((Loop(_CLOSING, closed.nodes, turns),), closed.slots))
 
     # The program
 
     def _step(self, embedding: Embedding, angles: Scalars, *slots: Scalars) -> Any:
-        """Return all states and what is held after one step."""
-        q, trial, gap, (cost, promise, damping, _, count), errors = slots[:5]
-        J, e, p, rates = slots[5:9]
-        goal, settings = slots[9:]
+        """Return what is held and all states after one step."""
+        J, e, p, rates, goal, settings, q, trial, (cost, promise, damping, _, count), errors, *gaps = slots
         weight, mask, tolerance, lower, upper, (bold,) = (settings[part] for part in self.layout.settings)
         n = self.robot.nv
         old = _Held(
@@ -231,26 +218,26 @@ class Solver:
         w = self._posture_weights(weight)
         total = dot(new.e, new.e) + dot([x * x for x in w], [x * x for x in new.p])
         gain = select(bold, total + 1.0, cost - total)
-        if gap:  # loops that did not close
+        for gap in gaps:  # loops that did not close
             gain = select(_OPEN**2 - dot(gap, gap), gain, -1.0)
         better = functools.partial(_chosen, gain)
-        now = _Held(*(better(a, b) for a, b in zip(new, old, strict=True)))
+        kept = _Held(*(better(a, b) for a, b in zip(new, old, strict=True)))
         q, errors = better(trial, q), better(found, errors)
         cost = select(gain, total, cost)
         count = count + self._unreached(errors, tolerance)
         change = select(gain - 0.75 * promise, 0.2, select(0.25 * promise - gain, 4.0, 1.0))
         change = select(gain, select(bold, 0.01, change), select(bold, 100.0, 4.0))
         damping = _clipped(damping * change, select(bold, _FLOOR, _DAMPING[0]), _DAMPING[1])
-        delta = self._damped(now, w, (damping, bold), q, lower, upper)
-        after = [x + dot(row, delta) for x, row in zip(now.e, now.J, strict=True)]
-        later = self._moved_posture(now.p, delta)
-        promise = (dot(now.e, now.e) - dot(after, after)) + sum(
-            (x * x * (a * a - b * b) for x, a, b in zip(w, now.p, later, strict=True)), start=0.0
+        delta = self._damped(kept, w, (damping, bold), q, lower, upper)
+        after = [x + dot(row, delta) for x, row in zip(kept.e, kept.J, strict=True)]
+        later = self._moved_posture(kept.p, delta)
+        promise = (dot(kept.e, kept.e) - dot(after, after)) + sum(
+            (x * x * (a * a - b * b) for x, a, b in zip(w, kept.p, later, strict=True)), start=0.0
         )
-        moved = [x + dot(row, delta) for x, row in zip(q, now.rates, strict=True)]
+        moved = [x + dot(row, delta) for x, row in zip(q, kept.rates, strict=True)]
         for k, single in enumerate(self.layout.singles):
             moved[single.q] = _clipped(moved[single.q], lower[k], upper[k])
-        return (q, moved, gap, (cost, promise, damping, _largest(delta), count), errors, *now)
+        return (*kept, q, moved, (cost, promise, damping, _largest(delta), count), errors, *gaps)
 
     def _evaluated(
         self,
@@ -297,7 +284,7 @@ class Solver:
 
     def _damped(
         self,
-        now: _Held,
+        kept: _Held,
         w: Sequence[Scalar],
         damping: tuple[Scalar, Scalar],
         q: Sequence[Scalar],
@@ -305,11 +292,11 @@ class Solver:
         upper: Scalars,
     ) -> list[Scalar]:
         """Return the damped step: capped, and cut off at the limits."""
-        n, J, e = self.robot.nv, now.J, now.e
+        n, J, e = self.robot.nv, kept.J, kept.e
         stiff: list[Scalar] = [0.0] * n
         towards: list[Scalar] = [0.0] * n  # −w²p, of the postures
         own = len(self.layout.singles)
-        for k, (x, p) in enumerate(zip(w, now.p, strict=True)):
+        for k, (x, p) in enumerate(zip(w, kept.p, strict=True)):
             at = self.layout.singles[k % own].v
             stiff[at] = stiff[at] + x * x
             towards[at] = towards[at] - x * x * p

@@ -308,7 +308,7 @@ def tapes(node: Node) -> Iterator[Tape]:
 def renamed(
     nodes: Iterable[Node], reads: Mapping[str, str], writes: Mapping[str, str] | None = None
 ) -> tuple[Node, ...]:
-    """Return nodes that read memories of other names, and write such: the same ones unless told."""
+    """Return nodes that read memories of other names, and write such, by default the same ones."""
     writes = reads if writes is None else writes
 
     def stage(x: Stage | None) -> Any:

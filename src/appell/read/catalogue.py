@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from importlib.resources import files
 from numbers import Integral
 
 import numpy as np
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, quiet
 from appell.model.build import alternatives
 from appell.model.model import Model
 from appell.read.dh import from_dh
@@ -70,8 +69,7 @@ def read(name: str, *, gravity: Sequence[float] | None = None) -> Model:
     text = file_text(name)
     if "\n[spherical]" in text:
         raise InputError(f"'{name}' is a closed robot, which this reader does not support; use appell.load('{name}')")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AppellWarning)
+    with quiet():
         return read_toml(text, gravity=gravity, source=f"{name}.toml")
 
 

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from appell.errors import AppellWarning
+from appell.errors import warn
 from appell.model.build import Connection, Link, build
 from appell.model.model import WORLD, Frame, Joint, Limits, Model
 from appell.model.springs import with_springs
@@ -148,7 +147,7 @@ def _warn(source: str, left_out: list[str], remarks: Sequence[str]) -> None:
     parts = [f"not supported and ignored: {', '.join(left_out)}"] if left_out else []
     parts += [f"mujoco: {' '.join(remark.split())}" for remark in dict.fromkeys(remarks)]
     if parts:
-        warnings.warn(f"{source}: {'; '.join(parts)}", AppellWarning, stacklevel=4)
+        warn(f"{source}: {'; '.join(parts)}")
 
 
 # Bodies and joints

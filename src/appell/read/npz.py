@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
-import warnings
+import re
+import struct
 import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from appell.errors import ReadError
 from appell.read.regular import check_expansion, opened, shortened
+from appell.read.values import shown
 from appell.spatial.scalar import Array
 
 SUFFIX = ".npy"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The compression methods of numpy's savez and savez_compressed; both declare the size."""
-HEADERS: dict[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+LENGTHS = {(1, 0): struct.Struct("<H"), (2, 0): struct.Struct("<I")}
+"""The length of an array's header, by version of the format."""
+LONGEST = 10_000
+"""Bytes of the longest header that is read, as in NumPy."""
+HEADER = re.compile(
+    r"\{'descr': '([^'\\]+)', 'fortran_order': (True|False), 'shape': \(((?:-?\d+L?, ?)*(?:-?\d+L?)?)\),? ?\}\s*"
+)
+"""The header of an array of numbers or text. NumPy's own reader evaluates it as Python, which warns of damaged ones."""
 REMEDY = "save it by numpy.savez, which does not compress, or in parts"
 
 
@@ -68,16 +74,20 @@ def _described(error: Exception) -> str:
 def _array(member: IO[bytes], size: int) -> Array:
     """Return the array of an entry of so many bytes, header included."""
     version = np.lib.format.read_magic(member)
-    if version not in HEADERS:
-        raise ValueError(f"array format version {version} is not supported; known: {', '.join(map(str, HEADERS))}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # headers written by Python 2, or damaged ones
-        shape, is_fortran, dtype = HEADERS[version](member)
+    if version not in LENGTHS:
+        raise ValueError(f"array format version {version} is not supported; known: {', '.join(map(str, LENGTHS))}")
+    (length,) = LENGTHS[version].unpack(member.read(LENGTHS[version].size))
+    text = member.read(min(length, LONGEST)).decode("latin-1")
+    if (found := HEADER.fullmatch(text)) is None:
+        objects = "contains Python objects or records" if "'descr': [" in text else "has a damaged array header"
+        raise ValueError(f"{objects}: {shown(text)}; save arrays of numbers")
+    dtype, is_fortran = np.dtype(found[1]), found[2] == "True"
+    shape = tuple(int(n) for n in found[3].replace("L", "").split(",") if n.strip())
     if dtype.itemsize == 0:
         raise ValueError(f"has entries of zero size ({dtype})")
     if dtype.hasobject:
         raise ValueError("contains Python objects, which are not loaded; save numbers")
-    if any(isinstance(n, bool) or n < 0 for n in shape):
+    if any(n < 0 for n in shape):
         raise ValueError(f"has shape {shape}")
     declared, stored = math.prod(shape) * dtype.itemsize, size - member.tell()
     if declared != stored:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from appell.errors import AppellWarning, InputError, ReadError
+from appell.errors import InputError, ReadError, warn
 from appell.model.build import alternatives
 from appell.read.extras import extra, is_installed
 from appell.read.regular import as_path, is_file, shortened
@@ -61,11 +60,7 @@ def find_package(name: str, packages: Iterable[Path], file: Path) -> Path | None
                 return place
     alike = [place for place in above if place.name.startswith(name) or name.startswith(f"{place.name}_")]
     if alike:
-        warnings.warn(
-            f"{shortened(file)}: package '{name}' not found; using folder '{alike[0]}' above the file",
-            AppellWarning,
-            stacklevel=4,
-        )
+        warn(f"{shortened(file)}: package '{name}' not found; using folder '{alike[0]}' above the file")
     return alike[0] if alike else None
 
 

@@ -24,14 +24,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from appell.errors import ReadError
+from appell.errors import ReadError, warn
 from appell.model.build import WORLD_NAME, Link, alternatives, listed
 from appell.model.model import Frame, Joint, Limits, Mimic, Model
 from appell.read.place import Place, contents
 from appell.read.sdf_frames import MODEL, SEPARATOR, Entry, Frames, numbers_in, pose_in, words
 from appell.read.sdf_tree import Hinge, assembled
 from appell.read.values import direction, gravity_vector, number
-from appell.read.xml import Element, attribute, child, children, document, line_of, ranged, tag, warn
+from appell.read.xml import Element, attribute, child, children, document, line_of, ranged, tag
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Vector

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from appell.errors import warn
 from appell.model.build import WORLD_NAME, Connection, Link, build
 from appell.model.closure import KINDS, Closure
 from appell.model.model import Frame, Joint, Model
 from appell.read.place import Place
 from appell.read.sdf_frames import Frames
 from appell.read.values import ROUNDING, direction
-from appell.read.xml import warn
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import normalized, perpendicular
 from appell.spatial.scalar import Matrix, Vector

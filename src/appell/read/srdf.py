@@ -14,12 +14,11 @@ represents a floating base and is ignored for a fixed one. The rest of the file 
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from appell.errors import AppellWarning
+from appell.errors import warn
 from appell.model.build import listed
 from appell.model.model import ROOT, Coordinates, Model
 from appell.read.place import Place, contents
@@ -69,11 +68,9 @@ def with_states(model: Model, path_or_text: str | os.PathLike[str]) -> Model:
         found[full] = tuple(entry for entry in joints if entry is not None)
     if strange:
         names = dict.fromkeys(attribute(element, "name", place) for element in strange)
-        warnings.warn(
+        warn(
             f"{given.source}:{line_of(strange[0])}: states of joints that robot '{model.name}' does not have are "
-            f"ignored: {listed(names)}",
-            AppellWarning,
-            stacklevel=3,
+            f"ignored: {listed(names)}"
         )
     others = tuple(entry for entry in model.configurations if entry[0] not in found)
     return replace(model, configurations=(*others, *found.items()))

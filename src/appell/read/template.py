@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Iterator
 
-from appell.errors import AppellWarning, ModelError
+from appell.errors import ModelError, quiet, warn
 from appell.model.build import listed, principal_second_moments
 from appell.model.mimic import coupled
 from appell.model.model import ROOT, WORLD, Frame, Joint, Model
@@ -42,8 +41,7 @@ def from_template(model: Model, template: str | os.PathLike[str]) -> bytes:
         When its links and joints differ from the model's, or URDF cannot represent an inertia; the message names it.
     """
     given = contents(template)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AppellWarning)  # of irregularities of the file, reported when it was loaded
+    with quiet():  # of irregularities of the file, reported when it was loaded
         file = read_urdf(template, gravity=model.gravity)
     if not any(body.joint.name == ROOT for body in file.bodies) and _is_floating(model):
         file = file.floating()
@@ -118,11 +116,9 @@ def _is_same(a: Frame, b: Frame) -> bool:
 def _warn_of_frames(model: Model, file: Model) -> None:
     new = [name for name in model.frame_index if name not in file.frame_index]
     if new:
-        warnings.warn(
+        warn(
             f"robot '{model.name}': frames {listed(new)} are not in the template and not saved; save without "
-            "template to keep them",
-            AppellWarning,
-            stacklevel=5,
+            "template to keep them"
         )
 
 
@@ -145,11 +141,9 @@ def _inertias(edits: Edits, robot: Node, model: Model, file: Model) -> None:
                     emptied.append(link)
         _set_inertia(edits, elements[name], own, name, model.name)
     if emptied:
-        warnings.warn(
+        warn(
             f"robot '{model.name}': the mass of links {listed(emptied)} was moved to the links that they are fixed to, "
-            "since their own inertia would be invalid otherwise",
-            AppellWarning,
-            stacklevel=6,
+            "since their own inertia would be invalid otherwise"
         )
 
 

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from appell.errors import ReadError
+from appell.errors import ReadError, warn
 from appell.model.build import WORLD_NAME, Connection, Link, alternatives, build
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
@@ -48,7 +48,6 @@ from appell.read.xml import (
     ranged,
     required,
     tag,
-    warn,
     without_repeats,
 )
 from appell.spatial.inertia import Inertia

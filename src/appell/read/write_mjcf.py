@@ -9,13 +9,12 @@ moving body: 1e-15 represents zero.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 
 from lxml import etree
 
-from appell.errors import AppellWarning, ModelError
+from appell.errors import ModelError, warn
 from appell.model.build import listed
 from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Coordinates, Frame, Joint, Model
@@ -91,9 +90,7 @@ class _Writer:
                 added(keyframe, "key", name=name, qpos=_texts(self._qpos(at)))
         lost = self._lost()
         if lost:
-            warnings.warn(
-                f"robot '{model.name}': MJCF cannot represent: {'; '.join(lost)}", AppellWarning, stacklevel=6
-            )
+            warn(f"robot '{model.name}': MJCF cannot represent: {'; '.join(lost)}")
         text: bytes = etree.tostring(root, pretty_print=True, encoding="UTF-8")
         return text.decode()
 

@@ -9,13 +9,12 @@ parts (:mod:`appell.read.parts`) with links of 1e-15 kg between them, the smalle
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 
 from lxml import etree
 
-from appell.errors import AppellWarning, ModelError
+from appell.errors import ModelError, warn
 from appell.model.build import listed
 from appell.model.closure import Closure
 from appell.model.model import WORLD, Joint, Model
@@ -113,7 +112,7 @@ class _Writer:
         warn_of_gravity(model, "SDF")
         lost = self._lost()
         if lost:
-            warnings.warn(f"robot '{model.name}': SDF cannot represent: {'; '.join(lost)}", AppellWarning, stacklevel=6)
+            warn(f"robot '{model.name}': SDF cannot represent: {'; '.join(lost)}")
         text: bytes = etree.tostring(self.root, pretty_print=True, xml_declaration=True, encoding="UTF-8")
         return text.decode().replace("'", '"', 4)
 

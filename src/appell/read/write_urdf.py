@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 
 from lxml import etree
 
-from appell.errors import AppellWarning, ModelError
+from appell.errors import ModelError, warn
 from appell.model.build import Connection, Link, listed
 from appell.model.model import GRAVITY, Joint, Limits, Model
 from appell.read.dh import LOSS_KEYS
@@ -65,11 +64,7 @@ def warn_of_gravity(model: Model, what: str = "URDF") -> None:
     """Warn of a gravity that a format cannot represent."""
     if model.gravity != GRAVITY:
         shown = ", ".join(f"{x:g}" for x in model.gravity)
-        warnings.warn(
-            f"robot '{model.name}': {what} has no gravity; pass gravity=({shown}) when loading, or save as .toml",
-            AppellWarning,
-            stacklevel=5,
-        )
+        warn(f"robot '{model.name}': {what} has no gravity; pass gravity=({shown}) when loading, or save as .toml")
 
 
 def _link(root: Element, link: Link, robot: str) -> None:

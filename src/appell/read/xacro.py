@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-from appell.errors import AppellError, AppellWarning, InputError, ReadError
+from appell.errors import AppellError, InputError, ReadError, warn
 from appell.model.build import alternatives
 from appell.read.extras import extra
 from appell.read.packages import PACKAGES_REMEDY, find_package
@@ -26,6 +26,18 @@ from appell.read.regular import DESCRIPTION, MEGABYTE, file_bytes, shortened
 ARGUMENT = "give it as xacro={'name': 'value'}"
 _LOCK = threading.Lock()
 """The package has global state, so one file is expanded at a time."""
+
+
+class _OwnErrors(io.StringIO):
+    """The standard error of the thread that made it; that of other threads goes where it went before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thread, self._others = threading.get_ident(), sys.stderr
+
+    def write(self, text: str) -> int:
+        """Keep a text, or pass it on."""
+        return super().write(text) if threading.get_ident() == self._thread else self._others.write(text)
 
 
 class _Arguments(dict[str, str]):
@@ -64,7 +76,7 @@ def expanded(file: Path, arguments: Mapping[str, object] | None = None, packages
     except InputError as error:
         raise ReadError(str(error), source) from None
     given = _Arguments({name: _text(name, value) for name, value in (arguments or {}).items()})
-    with _LOCK, _patched(xacro, substitution, file, packages), contextlib.redirect_stderr(io.StringIO()) as errors:
+    with _LOCK, _patched(xacro, substitution, file, packages), contextlib.redirect_stderr(_OwnErrors()) as errors:
         try:
             xacro.init_stacks(str(file))
             document = xacro.parse(None, str(file))
@@ -81,7 +93,7 @@ def expanded(file: Path, arguments: Mapping[str, object] | None = None, packages
         raise ReadError(f"the file has no argument '{unknown[0]}'; {hint}", source)
     remarks = dict.fromkeys(line.strip() for line in errors.getvalue().splitlines() if line.strip())
     if remarks:
-        warnings.warn(f"{source}: xacro: {'; '.join(remarks)}", AppellWarning, stacklevel=4)
+        warn(f"{source}: xacro: {'; '.join(remarks)}")
     return text
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
@@ -18,7 +17,7 @@ from typing import Any
 
 from lxml import etree
 
-from appell.errors import AppellWarning, ReadError
+from appell.errors import ReadError, warn
 from appell.model.model import Limits
 from appell.read.place import Contents, Place
 from appell.read.regular import file_bytes
@@ -126,11 +125,6 @@ def _declared(given: Contents) -> Contents:
         except (LookupError, UnicodeError) as error:
             raise ReadError(f"not readable as XML: {error}", source, line) from None
     return Contents(found[2] + blank + rest, source, is_text)
-
-
-def warn(what: str, source: str, line: int) -> None:
-    """Warn of an irregularity in a line of a file."""
-    warnings.warn(f"{source}:{line}: {what}", AppellWarning, stacklevel=4)
 
 
 def same(first: Element, second: Element) -> bool:

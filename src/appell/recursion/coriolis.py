@@ -41,7 +41,6 @@ from appell.recursion.kinematics import (
     moved,
     power,
 )
-from appell.recursion.rates import transport
 from appell.recursion.sweep import around, rootward
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
@@ -110,11 +109,14 @@ def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
 
     around(model, Velocity(ZERO, ZERO), out, back)
     n = range(model.nv)
-    for j in n:
-        unit = tuple(1.0 if k == j else 0.0 for k in n)
-        for k, (rotor, turn) in enumerate(zip(model.joint_parameters, transport(model, v, unit), strict=True)):
-            if not is_zero(turn):
-                entries[k, j] = entries[k, j] + rotor.armature * turn
+    for i, along in enumerate(model.v_slices):
+        places = model.velocities(i)
+        for j in places:  # rotor inertia, which does not turn with the velocities of its joint
+            unit = tuple(1.0 if k == j else 0.0 for k in places)
+            turns = model.bodies[i].joint.type.transport(v[along], unit)
+            for k, turn in zip(places, turns, strict=True):
+                if not is_zero(turn):
+                    entries[k, j] = entries[k, j] + model.joint_parameters[k].armature * turn
     return tuple(tuple(entries.get((k, j), 0.0) for j in n) for k in n)
 
 

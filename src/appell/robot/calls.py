@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.errors import AllocationError
 from appell.kernels.runtime.constant import ConstantKernel
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.memory import apart
@@ -95,6 +96,9 @@ def of_program(kind: Kind, key: Key) -> Call:
             return compiled.evaluate(given, out) if is_apart else compiled(*given, out=out)
         except (ValueError, TypeError, OverflowError, RuntimeError) as error:
             raise explain(kind.model.name, own, arguments[:count], None, error) from None
+        except MemoryError as error:
+            what = "" if isinstance(error, AllocationError) else f"{key.verb}: out of memory: "  # NumPy's
+            raise AllocationError(f"robot '{kind.model.name}': {what}{error}") from None
 
     short: Call = compiled.fast_call(general)
     if not guards:

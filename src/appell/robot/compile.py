@@ -23,7 +23,7 @@ from appell.robot.guards import GUARDS, Guard
 from appell.robot.kind import FILE, Competitor, Key, Kind, Program
 from appell.robot.massless import Massless, massless
 from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation, Solved
+from appell.robot.programs import Actuated, Formulation, Solved
 from appell.robot.verbs import MASS, PIVOTS, Verb
 from appell.trace.adjoint import adjoint, adjoint_ports
 from appell.trace.count import Count, count
@@ -170,8 +170,10 @@ def traced(
             results, inverse_norm = results
             if GUARDS[MASS] in guards:
                 values[MASS] = [inverse_norm()]
-        if PIVOTS in values:
-            values[PIVOTS] = [values[PIVOTS][0] + robot.at(own[0]).driving_growth()]
+        elif isinstance(results, Actuated):
+            results, growth = results
+            if PIVOTS in values:
+                values[PIVOTS] = [values[PIVOTS][0] + growth()]
         return results, [values[guard.name] for guard in guards]
 
     try:

@@ -15,7 +15,16 @@ from appell.recursion import derivatives, forward, gibbs, inertia_matrix
 from appell.recursion.branches import Branches
 from appell.recursion.kinematics import Scalars
 from appell.robot.posture import Embedding, Forces, Matrix, Posture, Tree
-from appell.robot.programs import PROGRAMS, Formulation, Solved, bias_forces, generalised_forces, inverse_dynamics, only
+from appell.robot.programs import (
+    PROGRAMS,
+    Actuated,
+    Formulation,
+    Solved,
+    bias_forces,
+    generalised_forces,
+    inverse_dynamics,
+    only,
+)
 from appell.robot.quantities import Program, units
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import Direction, along, jacobian, substituted
@@ -32,16 +41,16 @@ def inverse_dynamics_derivatives(dynamics: Program) -> Program:
     """Return the program of ∂τ/∂q, ∂τ/∂v and ∂τ/∂a; ∂/∂q along the independent velocities, with v and a fixed."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
-        tau = dynamics(robot, q, v, a)
+        tau, growth = Actuated.of(dynamics(robot, q, v, a))
         at = robot.at(q)
-        return along(tau, directions(at, q)), jacobian(tau, v), _by_acceleration(at, tau, a)
+        return Actuated((along(tau, directions(at, q)), jacobian(tau, v), _by_acceleration(at, tau, a)), growth)
 
     return program
 
 
 def _by_acceleration(at: Posture, tau: Forces, a: Scalars) -> Any:
     """Return ∂τ/∂a: M if every velocity is actuated, else by differentiation."""
-    if len(a) < at.n or at.actuated((1.0,) * at.n, ()) != ((1.0,) * at.n, ()):
+    if len(a) < at.n or at.actuated((1.0,) * at.n, ()).forces != (1.0,) * at.n:
         return jacobian(tau, a)
     return at.congruent(inertia_matrix.mass_matrix_composite(at.model, at.q))
 

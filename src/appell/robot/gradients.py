@@ -13,7 +13,7 @@ from appell.recursion import energy, kinematics, momentum
 from appell.recursion.kinematics import Scalars
 from appell.robot.derivatives import directions
 from appell.robot.posture import Embedding, Posture
-from appell.robot.programs import FORWARD, PROGRAMS, Formulation, Solved, generalised_forces, only
+from appell.robot.programs import FORWARD, PROGRAMS, Actuated, Formulation, Solved, generalised_forces, only
 from appell.robot.quantities import Program, of_q, of_v, reduced_columns
 from appell.spatial.scalar import Scalar
 from appell.trace.adjoint import gradient
@@ -36,9 +36,10 @@ def inverse_dynamics_vjp(dynamics: Program) -> Program:
     """Return the program of wᵀ∂τ/∂q, wᵀ∂τ/∂v and wᵀ∂τ/∂a, and of wᵀ∂τ/∂π where π are inputs."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, w: Scalars, pi: Scalars = ()) -> Any:
-        shares = iter(gradient(dynamics(robot, q, v, a), w, (*q, *v, *a, *pi)))
+        tau, growth = Actuated.of(dynamics(robot, q, v, a))
+        shares = iter(gradient(tau, w, (*q, *v, *a, *pi)))
         by_q, by_v, by_a, by_pi = ([next(shares) for _ in part] for part in (q, v, a, pi))
-        return by_motion(robot.at(q), by_q), by_v, by_a, by_pi
+        return Actuated((by_motion(robot.at(q), by_q), by_v, by_a, by_pi), growth)
 
     return program
 
@@ -74,14 +75,15 @@ def inverse_dynamics_hessian(dynamics: Program) -> Program:
     """
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, w: Scalars) -> Any:
-        by_q, by_v, by_a, _ = inverse_dynamics_vjp(dynamics)(robot, q, v, a, w)
+        (by_q, by_v, by_a, _), growth = inverse_dynamics_vjp(dynamics)(robot, q, v, a, w)
         n = len(by_q)
         of_q_columns = along((*by_q, *by_v, *by_a), directions(robot.at(q), q))
         of_v_columns, of_a_columns = jacobian((*by_v, *by_a), v), jacobian(by_a, a)
         size = range(len(of_q_columns))
         parts = (of_q_columns, [()] * n + [*of_v_columns], [()] * (n + len(v)) + [*of_a_columns])
         lower = [[x for part in parts for x in part[i]] for i in size]  # and a square of q
-        return [[lower[i][j] if j < n and i < n else lower[max(i, j)][min(i, j)] for j in size] for i in size]
+        whole = [[lower[i][j] if j < n and i < n else lower[max(i, j)][min(i, j)] for j in size] for i in size]
+        return Actuated(whole, growth)
 
     return program
 
@@ -92,10 +94,11 @@ def inverse_dynamics_hvp(dynamics: Program) -> Program:
     def program(
         robot: Embedding, q: Scalars, v: Scalars, a: Scalars, w: Scalars, dq: Scalars, dv: Scalars, da: Scalars
     ) -> Any:
-        by_q, by_v, by_a, _ = inverse_dynamics_vjp(dynamics)(robot, q, v, a, w)
+        (by_q, by_v, by_a, _), growth = inverse_dynamics_vjp(dynamics)(robot, q, v, a, w)
         at = robot.at(q)
         rates = at.rates(dq, at.velocities(dq))
-        return along((*by_q, *by_v, *by_a), [list(zip((*q, *v, *a), (*rates, *dv, *da), strict=True))])
+        column = along((*by_q, *by_v, *by_a), [list(zip((*q, *v, *a), (*rates, *dv, *da), strict=True))])
+        return Actuated(column, growth)
 
     return program
 

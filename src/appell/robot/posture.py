@@ -12,7 +12,7 @@ chain rule the results of the tree's recursions become those of the robot by Γ 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from appell.model.model import Model
@@ -28,6 +28,19 @@ from appell.trace.derive import along
 
 Forces = Sequence[Scalar]
 Matrix = Sequence[Sequence[Scalar]]
+
+
+def no_growth() -> Scalar:
+    """Return the pivot growth where no system is solved."""
+    return 0.0
+
+
+class Actuation(NamedTuple):
+    """Actuator forces, accelerations of the passive modes, and the pivot growth of the system that both solve."""
+
+    forces: Forces
+    passive: Scalars = ()
+    growth: Callable[[], Scalar] = no_growth
 
 
 def dot(x: Forces, y: Forces) -> Scalar:
@@ -82,10 +95,6 @@ class Posture(ABC):
         """Return the independent velocities of which q̇ is the rate."""
         return rates
 
-    def driving_growth(self) -> Scalar:
-        """Return the pivot growth of the system for actuator forces; here there is none."""
-        return 0.0
-
     def columns(self, which: Sequence[int]) -> list[Scalars]:
         """Return the columns of Γ of some independent velocities."""
         return [self.velocities(tuple(float(i == k) for i in range(self.n))) for k in which]
@@ -125,13 +134,13 @@ class Posture(ABC):
         """Return the generalised forces of actuator forces."""
         return tau
 
-    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> Actuation:
         """Return actuator forces, and accelerations of the passive modes, that make up forces on all velocities.
 
         `shares` are the columns of M of the passive modes, on which no force acts. Where there are more actuators than
         accelerations to give, the forces are those of least Σ weight·force², of weights 1 where none are given.
         """
-        return total, ()
+        return Actuation(total)
 
     def held(self, forces: Scalars, actuators: Forces) -> Sequence[Forces]:
         """Return the constraint force and moment of each closure, for forces of the tree and of the actuators."""

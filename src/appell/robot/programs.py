@@ -30,7 +30,7 @@ from appell.recursion import (
     vector_form,
 )
 from appell.recursion.kinematics import Scalars
-from appell.robot.posture import Embedding, Forces, Posture, Tree, dot
+from appell.robot.posture import Embedding, Forces, Posture, Tree, dot, no_growth
 from appell.robot.quantities import (
     Program,
     actuator_jacobian,
@@ -74,12 +74,25 @@ class Solved(NamedTuple):
     inverse_norm: Callable[[], Scalar]
 
 
+class Actuated(NamedTuple):
+    """The results of a program that solves for actuator forces, and the pivot growth of that system, for a guard."""
+
+    results: Any
+    growth: Callable[[], Scalar] = no_growth
+
+    @classmethod
+    def of(cls, made: Any) -> Actuated:
+        """Return what a program returns; without a growth where it solves no such system."""
+        return made if isinstance(made, cls) else cls(made)
+
+
 class Driven(NamedTuple):
-    """A motion with its forces: accelerations and forces of the tree, and those of the actuators."""
+    """A motion with its forces: accelerations and forces of the tree, those of the actuators, and their growth."""
 
     accelerations: Scalars
     forces: Scalars
     actuators: Forces
+    growth: Callable[[], Scalar]
 
 
 def driven(
@@ -104,12 +117,12 @@ def driven(
         total = [t - x for t, x in zip(total, load, strict=True)]
     columns = at.columns(passive)
     pushed = [_pushed(at, column) for column in columns]
-    actuators, free = at.actuated(total, [at.gathered(push) for push in pushed], weights)
+    actuators, free, growth = at.actuated(total, [at.gathered(push) for push in pushed], weights)
     if not columns:
-        return Driven(start, forces, actuators)
+        return Driven(start, forces, actuators, growth)
     rates = tuple(x + dot([c[k] for c in columns], free) for k, x in enumerate(start))
     loads = tuple(f + dot([p[k] for p in pushed], free) for k, f in enumerate(forces))
-    return Driven(rates, loads, actuators)
+    return Driven(rates, loads, actuators, growth)
 
 
 def _pushed(at: Posture, column: Scalars) -> Scalars:
@@ -123,7 +136,8 @@ def inverse_dynamics(tree: InverseDynamics) -> Program:
 
     def program(robot: Embedding, q: Scalars, v: Scalars, a: Scalars, load: Scalars = (), weights: Scalars = ()) -> Any:
         at = robot.at(q)
-        return driven(at, tree, v, at.velocities(v), a, load, weights).actuators
+        found = driven(at, tree, v, at.velocities(v), a, load, weights)
+        return Actuated(found.actuators, found.growth)
 
     return program
 
@@ -253,14 +267,15 @@ def actuator_forces(robot: Embedding, q: Scalars, force: Scalars) -> Any:
     """Return the actuator forces of given generalised forces, with free passive velocities."""
     at = robot.at(q)
     shares = [at.gathered(_pushed(at, column)) for column in at.columns(range(at.n_driven, at.n))]
-    return at.actuated(force, shares)[0]
+    found = at.actuated(force, shares)
+    return Actuated(found.forces, found.growth)
 
 
 def constraint_forces(robot: Embedding, q: Scalars, v: Scalars, a: Scalars) -> Any:
     """Return the force and moment of each closure on its second frame's body, in the first frame's axes."""
     at = robot.at(q)
     moving = driven(at, gibbs.inverse_dynamics, v, at.velocities(v), a)
-    return at.held(moving.forces, moving.actuators)
+    return Actuated(at.held(moving.forces, moving.actuators), moving.growth)
 
 
 def contact_forces(mass: MassMatrix, tree: InverseDynamics) -> Program:

@@ -8,15 +8,13 @@ times as large are not looked at again.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from appell.errors import AppellWarning
+from appell.errors import warn
 from appell.model.build import listed
 from appell.once import once
 from appell.robot import compile
@@ -76,11 +74,11 @@ def recovered(kind: Kind, key: Key, call: Failure) -> list[Array]:
     left = ~(norms <= GUARDS[MASS].high)
     if left.any():
         parameters = (given[-1][left],) if key.is_parametric else ()
-        warn(kind, Samples(given[0][left], parameters, norms[left]), _solver(kind, key))
+        report(kind, Samples(given[0][left], parameters, norms[left]), _solver(kind, key))
     return results
 
 
-def warn(kind: Kind, samples: Samples, formulation: str | None = None, *, is_single: bool = False) -> None:
+def report(kind: Kind, samples: Samples, formulation: str | None = None, *, is_single: bool = False) -> None:
     """Warn if accelerations of some samples are wrong, with one text per robot and cause, whatever the samples."""
     names = kind.facts.independent
     order = np.argsort(-np.nan_to_num(samples.norms, nan=np.inf))[: max(1, LOOKED_AT // len(names))]
@@ -108,7 +106,7 @@ def warn(kind: Kind, samples: Samples, formulation: str | None = None, *, is_sin
         )
         if not parameters:
             text = known.texts.setdefault(cause, text)
-    warnings.warn(text, AppellWarning, stacklevel=_depth())
+    warn(text)
 
 
 def errors(kind: Kind, q: Array, parameters: tuple[Array, ...] = (), formulation: str | None = None) -> Array:
@@ -136,14 +134,6 @@ def errors(kind: Kind, q: Array, parameters: tuple[Array, ...] = (), formulation
 def _sides(rng: np.random.Generator, count: int) -> Array:
     """Return a sign per factor and joint."""
     return rng.choice([-1.0, 1.0], (len(FACTORS), 1, count))
-
-
-def _depth() -> int:
-    """Return the stack level, for the calling function, of the first caller outside of appell and SciPy."""
-    frame, depth = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("appell.", "scipy.")):
-        frame, depth = frame.f_back, depth + 1
-    return depth
 
 
 def _sentence(names: Sequence[str], mass: Array, accuracy: float, *, is_lost: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,8 +129,7 @@ class _Loader:
             _note(self._needs_collada, place.name)
             return []
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # NumPy's, of numbers that are not finite
+            with np.errstate(all="ignore"):
                 parts = trimesh.load_scene(place).dump() if place.suffix.lower() in KNOWN else []
                 found = [_part(part) for part in parts if len(getattr(part, "faces", ()))]
         except Exception:  # trimesh's readers raise whatever a broken file makes them stumble over

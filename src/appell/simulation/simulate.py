@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.kernels.runtime.progress import silent
 from appell.model.check import LARGEST
 from appell.read.values import shown
@@ -162,7 +161,7 @@ def simulate(  # noqa: PLR0913  # keyword options
     if engine.plant.is_smoothed:
         engine.record.notes.append(f"Coulomb friction of joints is regularised below {CREEP:g} rad/s (m/s): tanh(v/v0)")
     if reason:
-        warnings.warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}", AppellWarning, stacklevel=2)
+        warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}")
     return _run(robot, engine.record, engine.quaternions, walls, reason)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.kernels.runtime import kernel, rollout_kernel
+from appell.kernels.runtime import kernel, stepping
 from appell.kernels.runtime.threads import in_threads
 
 
@@ -54,7 +54,7 @@ def test_blocks_of_a_rollout_are_the_same_bits(monkeypatch, threads, name, save_
     start = np.broadcast_to(robot.neutral(), (70, robot.nq))
 
     def run(block):
-        monkeypatch.setattr(rollout_kernel, "_BLOCK", block)
+        monkeypatch.setattr(stepping, "_BLOCK", block)
         return appell.rollout(robot, start, np.zeros(robot.nv), tau, 1e-3, control=law, save_every=save_every)
 
     whole = run(1 << 60)
@@ -69,7 +69,7 @@ def test_the_integral_of_a_law_goes_on_from_block_to_block(monkeypatch):
     q, v, _ = law.reference(0.0)
     runs = []
     for block in (1 << 60, 1):
-        monkeypatch.setattr(rollout_kernel, "_BLOCK", block)
+        monkeypatch.setattr(stepping, "_BLOCK", block)
         runs.append(appell.rollout(robot, q + 0.1, v, None, 1e-3, steps=50, control=law, save_every=10))
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
 
@@ -80,7 +80,7 @@ def test_steps_that_diverge_are_counted_over_blocks(monkeypatch):
     tau[1, 17:] = 1e300
     found = []
     for block in (1 << 60, 1):
-        monkeypatch.setattr(rollout_kernel, "_BLOCK", block)
+        monkeypatch.setattr(stepping, "_BLOCK", block)
         with pytest.warns(appell.AppellWarning, match="diverged"):
             found.append(appell.rollout(robot, [0.0, 0.0], [0.0, 0.0], tau, 1e-3).diverged.tolist())
     assert found[0] == found[1]

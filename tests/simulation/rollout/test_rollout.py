@@ -11,14 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 import appell
-from appell.control import PD, PointToPoint, Tracking
+from appell.control import PD, PDGravity, PointToPoint, Tracking
 from appell.errors import AppellWarning
 from appell.model.mimic import coupled
 from appell.model.model import Mimic, Model
+from appell.robot.long.kind import LongTree
 from appell.robot.robot import Robot
 from appell.simulation.rollout.rollout import rollout
 from appell.simulation.rollout.scheme import METHODS
-from appell.simulation.rollout.stepwise import stepwise
 from appell.spatial import quaternion
 
 Array = NDArray[Any]
@@ -362,17 +362,23 @@ def test_a_robot_that_diverges_is_told_and_disturbs_none(made):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_step_by_step_in_numpy_is_the_rollout(method, made, rng, agree):
+@pytest.mark.parametrize("law", [None, Tracking, PDGravity])
+def test_sweeps_over_the_bodies_inside_the_steps_give_the_same_rollout(method, law, made, rng, agree):
+    """Of the robot and of the model in its control law; each sample has parameters of its own."""
     robot = made["floating"]
     q0, v0, tau = start(robot, 4, 12)
-    goals = robot.random(rng, (4, 12)), rng.normal(size=(4, 12, robot.nv)), rng.normal(size=(4, 12, robot.nv))
-    law = Tracking(robot, sampled(*goals), 5.0, 1.0, limit=20.0)
-    run = rollout(robot, q0, v0, tau, DT, method=method, save_every=3, control=law)
-    fixed = [np.full((4, robot.nv), gain) for gain in (5.0, 1.0, 20.0)]
-    (q, v), lasted = stepwise(robot, method, law, (q0, v0), fixed, (tau, *goals), DT, range(0, 13, 3))
-    agree(q, run.q, 1e-12)
-    agree(v, run.v, 1e-12)
-    assert lasted.tolist() == [12] * 4
+    pi = robot.parameters * rng.uniform(0.9, 1.1, (4, robot.parameters.size))
+    runs = []
+    for one in (robot, appell.Robot(LongTree(robot.model))):
+        goal = (
+            robot.neutral()
+            if law is PDGravity
+            else sampled(*(np.tile(x, (12, 1)) for x in (robot.neutral(), np.ones(robot.nv), np.ones(robot.nv))))
+        )
+        control = law and law(one, goal, 5.0, 1.0, limit=20.0, **({"ki": 2.0} if law is Tracking else {}))
+        runs.append(rollout(one, q0, v0, tau, DT, method=method, save_every=3, control=control, parameters=pi))
+    agree(runs[1].q, runs[0].q, 1e-12)
+    agree(runs[1].v, runs[0].v, 1e-12)
 
 
 def test_a_long_robot_is_stepped_too(rng, agree):

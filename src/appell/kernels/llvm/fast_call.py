@@ -6,8 +6,8 @@ to look for: this function checks just that, makes the result arrays and runs th
 tables with one sample per row and as many rows as the others. Arrays for the results, given after the arguments, are as
 plain and apart from all else. Anything else is passed on, untouched, to the general callable; so is a batch that is
 worth a second thread or should be interruptible. A batch of more than some ten microseconds runs with the interpreter's
-lock released. The function reads the fields of NumPy's array object that NumPy's own headers publish as its binary
-interface.
+lock released. Where memory cannot be had, the general callable is called, whose errors have words. The function reads
+the fields of NumPy's array object that NumPy's own headers publish as its binary interface.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ FUNCTIONS = {
     "hold": "Py_IncRef",
     "unlock": "PyEval_SaveThread",
     "lock": "PyEval_RestoreThread",
+    "clear": "PyErr_Clear",
 }
 CONTEXT = ("array", "kind", "new", *FUNCTIONS, "tuples", "none", "threads")
 """The addresses in `@context`: the array type, the type of numbers, PyArray_New, functions of Python, the tuple type,
@@ -66,8 +67,11 @@ def has_fast_call(tape: HasPorts) -> bool:
     return is_plain and not has_axes
 
 
-def text(tape: HasPorts, real: Real, lanes: int) -> str:
-    """Return the LLVM text of `@fast_call`, the C function, and of `@context`, the addresses it is given at loading."""
+def text(tape: HasPorts, real: Real, lanes: int, failures: str = "") -> str:
+    """Return the LLVM text of `@fast_call`, the C function, and of `@context`, the addresses it is given at loading.
+
+    `failures` is the counter of calls of `@rows` that failed, if they can.
+    """
     inputs, outputs, size = tape.inputs, tape.outputs, real.size
     lines = [f"%{name}{k} = alloca ptr" for k in range(len(outputs)) for name in ("chosen", "kept")]
     lines += [f"store ptr null, ptr %{name}{k}" for k in range(len(outputs)) for name in ("chosen", "kept")]
@@ -113,22 +117,36 @@ def text(tape: HasPorts, real: Real, lanes: int) -> str:
     steps += [f"ptr %at{k}, i64 {size * port.size}" for k, port in enumerate(outputs)]
     choice = [f"i64 %row{lane}" for lane in range(lanes)]
     run = f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)"
+    counted = f"load atomic i64, ptr @{failures} monotonic, align 8" if failures else "add i64 0, 0"
     lines += [
         "br label %run",
         "run:",
         *(line for k, port in enumerate(outputs) for line in _extents(k, port)),
         *_made(outputs, real),
         *row_choice(lanes),
+        f"%failures_before = {counted}",
         f"%is_held = icmp ule i64 %n, {max(_HELD // each, 1)}",
         "br i1 %is_held, label %locked, label %unlocked",
         "locked:",
         run,
-        "ret ptr %result",
+        "br label %finished",
         "unlocked:",
         "%thread = call ptr %unlock()",
         run,
         "call void %lock(ptr %thread)",
+        "br label %finished",
+        "finished:",
+        f"%failures_after = {counted}",
+        "%has_worked = icmp eq i64 %failures_before, %failures_after",
+        "br i1 %has_worked, label %return, label %fail",
+        "return:",
         "ret ptr %result",
+        "fail:",
+        "call void %release(ptr %result)",
+        "br label %general",
+        "none_made:",
+        "call void %clear()",
+        "br label %general",
         "general:",
         *fetch("whole_way", "ptr", "%self", ITEMS),
         "%passed = call ptr %call(ptr %whole_way, ptr %args, i64 %given, ptr null)",
@@ -277,10 +295,10 @@ def _made(ports: Sequence[Port], real: Real) -> list[str]:
     lines = []
     if several:
         lines += [f"%result = call ptr %tuple(i64 {len(ports)})", "%made = icmp ne ptr %result, null"]
-        lines += ["br i1 %made, label %make0, label %none_made", "none_made:", "ret ptr null", "make0:"]
+        lines += ["br i1 %made, label %make0, label %none_made", "make0:"]
     for k, port in enumerate(ports):
         name = f"result{k}" if several else "result"
-        failed = ["call void %release(ptr %result)", "ret ptr null"] if several else ["ret ptr null"]
+        failed = ["call void %release(ptr %result)"] if several else []
         lines += [
             f"%old{k} = load ptr, ptr %chosen{k}",
             f"%is_new{k} = icmp eq ptr %old{k}, null",
@@ -305,6 +323,7 @@ def _made(ports: Sequence[Port], real: Real) -> list[str]:
             f"br i1 %worked{k}, label %ready{k}, label %failed{k}",
             f"failed{k}:",
             *failed,
+            "br label %none_made",
             f"held{k}:",
             f"call void %hold(ptr %old{k})",
             f"br label %ready{k}",

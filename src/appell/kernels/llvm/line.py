@@ -9,7 +9,7 @@ in entries of their own: at the end or, where they are too many to be kept, in p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -56,14 +56,28 @@ class Store(NamedTuple):
     reads: tuple[int, ...]
 
 
-class Line:
-    """The entries of a tape in order, and the constants that operations read."""
+class Keep(NamedTuple):
+    """Results that stay in memory: their values, ~k for constant k, the slots where they must lie, and the former."""
 
-    def __init__(self, tape: Tape, real: Real) -> None:
+    values: tuple[int, ...]
+    slots: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+Entry = Operation | Store | Keep
+
+
+class Line:
+    """The entries of a tape in order, and the constants that operations read.
+
+    `constants` has the place of every constant, by its hexadecimal digits; several lines may share it. `kept` are the
+    slots of results that stay in memory, by output port.
+    """
+
+    def __init__(self, tape: Tape, real: Real, constants: dict[str, int], kept: Mapping[int, Sequence[int]]) -> None:
         self.tape, self.real, self.fusion, self._n = tape, real, Fusion(tape), tape.n_inputs
-        self.entries: list[Operation | Store] = []
-        self.constants: dict[str, int] = {}
-        """The place of every constant, by its hexadecimal digits."""
+        self.entries: list[Entry] = []
+        self.constants, self.kept = constants, kept
         self._fresh = self._n + len(tape.steps)
         self._made = bytearray(b"\1") * self._n + bytearray(len(tape.steps))
         self._waiting: dict[int, list[int]] = {}
@@ -203,8 +217,13 @@ class Line:
         tape, start = self.tape, 0
         is_kept = len(set(tape.results)) <= MOST_KEPT
         pieces: list[tuple[int, Store]] = []
+        kept = dict[int, int]()
         made = {} if is_kept else {x.made: p for p, x in enumerate(self.entries, start=1) if isinstance(x, Operation)}
         for k, port in enumerate(tape.outputs):
+            if k in self.kept:
+                kept |= zip(self.kept[k], map(self._result, tape.results[start : start + port.size]), strict=True)
+                start += port.size
+                continue
             for a, b in pairwise([*range(0, port.size, max(port.size, 1) if is_kept else PIECE), port.size]):
                 values = tape.results[start + a : start + b]
                 reads = tuple(i for i in dict.fromkeys(values) if not is_constant(tape, i))
@@ -213,6 +232,13 @@ class Line:
             start += port.size
         for place, piece in sorted(pieces, key=lambda x: x[0], reverse=True):
             self.entries.insert(place, piece)
+        if kept:
+            reads = tuple(i for i in dict.fromkeys(kept.values()) if i >= 0)
+            self.entries.append(Keep(tuple(kept.values()), tuple(kept), reads))
+
+    def _result(self, i: int) -> int:
+        """Return a result, ~k if it is constant k."""
+        return self._constant(self.tape.steps[i - self._n].value) if is_constant(self.tape, i) else i
 
 
 def constant_results(tape: Tape) -> Iterator[tuple[int, float]]:

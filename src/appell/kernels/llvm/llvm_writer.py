@@ -43,6 +43,14 @@ def fetch(name: str, kind: str, table: str, index: int, unit: str = "i64") -> li
     return [f"%{name}_at = getelementptr {unit}, ptr {table}, i64 {index}", f"%{name} = load {kind}, ptr %{name}_at"]
 
 
+def numbers_table(name: str, rows: Iterable[Iterable[float]], real: Real) -> str:
+    """Return the definition of a table of numbers, whose rows are of one length."""
+    lines = [[f"{real.name} {literal(x, real)}" for x in row] for row in rows]
+    kind = f"[{len(lines[0])} x {real.name}]"
+    entries = (f"{kind} [{', '.join(line)}]" if line else f"{kind} zeroinitializer" for line in lines)
+    return f"@{name} = internal constant [{len(lines)} x {kind}] [{', '.join(entries)}]\n"
+
+
 def function(head: str, lines: Iterable[str]) -> str:
     """Return the definition of a function whose first block is `entry`."""
     body = "\n".join(line if line.endswith(":") else f"  {line}" for line in lines)

@@ -13,12 +13,13 @@ from appell.program.nodes import Program
 
 def modules(program: Program, real: Real, target: Target) -> Iterator[str]:
     """Yield the texts of LLVM modules; the first defines `@loop`, and `@fast_call` where there is a short way."""
-    lanes, tape = target.lanes(real.size), program.tape
+    lanes = target.lanes(real.size)
     rows: Iterator[str]
-    if tape is not None and scheduled.suits(tape, target):
-        rows = scheduled.rows(tape, real, lanes, target)
+    if scheduled.suits(program, target):
+        rows = scheduled.rows(program, real, lanes, target)
     else:
         rows = iter([nodes_ir.rows(program, real, target)])
-    short = fast_call.text(program, real, lanes) if fast_call.has_fast_call(program) else ""
+    failures = nodes_ir.UNALLOCATED if program.tables else ""
+    short = fast_call.text(program, real, lanes, failures) if fast_call.has_fast_call(program) else ""
     yield module_text([next(rows), ufunc_loop(program, real, lanes), short], real, lanes)
     yield from (module_text([text], real, lanes) for text in rows)

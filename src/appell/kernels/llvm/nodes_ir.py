@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from appell.kernels.llvm.emit import LINE, compute, load, reduced, store
-from appell.kernels.llvm.llvm_writer import Real, Writer, literal
+from appell.kernels.llvm.llvm_writer import Real, Writer, numbers_table
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import Streams, close_vector_loop, open_vector_loop
@@ -38,6 +38,8 @@ from appell.program.nodes import (
 )
 from appell.trace.tape import Port
 
+UNALLOCATED = "unallocated"
+"""The counter of calls of `@rows` that got no memory and returned without results."""
 LONG = 2000
 """Steps from which compile time counts for more than the last percent of speed."""
 
@@ -45,14 +47,16 @@ LONG = 2000
 def rows(program: Program, real: Real, target: Target) -> str:
     """Return the LLVM text of `@rows` for a program, with its tables."""
     tape = program.tape
-    program = held(straight(poisoned(tape)) if tape is not None else program)
+    program = held(program) if tape is None else straight(poisoned(tape))
     w = Writer(real, target.lanes(real.size))
     text = _Nodes(w, program, target)
     text.write()
     attributes = target.long_function if sum(len(tape.steps) for tape in program.tapes) > LONG else ""
-    code = close_vector_loop(w, text.streams, attributes, last=text.last)
+    last = ("call void @free(ptr %raw)",) if program.tables else ()
+    code = close_vector_loop(w, text.streams, attributes, last=last)
     far = exact_reduction() if any(angles(tape) for tape in program.tapes) else ""
-    return "\n".join([code, *text.tables, far, _DECLARATIONS])
+    counter = f"@{UNALLOCATED} = global i64 0\n" if program.tables else ""
+    return "\n".join([code, *text.tables, far, counter, _DECLARATIONS])
 
 
 _DECLARATIONS = """declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
@@ -71,7 +75,7 @@ class _Rows(NamedTuple):
 
 
 class _Visit(NamedTuple):
-    """Where a step runs: the ending of names, the items and fields, the number of a walk's start, and its states."""
+    """Where a step runs: a suffix of names, the items and fields, the number of a walk's start, and its states."""
 
     tag: str
     items: Items
@@ -90,8 +94,7 @@ class _Nodes:
         self.align = min(self.size, LINE)
         self.streams = Streams(program)
         self.tables: list[str] = []
-        self.last: tuple[str, ...] = ()
-        self._rows: dict[str, tuple[tuple[float, ...], ...]] = {}
+        self._rows: dict[str, int] = {}
         self._count = 0
 
     def write(self) -> None:
@@ -104,13 +107,15 @@ class _Nodes:
             w.do(f"%slot_{port.name} = alloca [{count} x {w.vector}], align {self.size}")
         w.do(*(f"%turn_{axis} = alloca i64" for axis in turns))
         self._scratch()
-        rows = open_vector_loop(w, len(self.streams.ports))
+        before = "allocated" if program.tables else "entry"
+        rows = open_vector_loop(w, len(self.streams.ports), before=before)
         self.inputs = {port.name: _Rows(port, k, rows[k]) for k, port in enumerate(program.inputs)}
         outputs = enumerate(program.outputs, start=len(program.inputs))
         self.outputs = {port.name: _Rows(port, k, rows[k]) for k, port in outputs}
         if program.tape is not None and not self.target.is_amd:
             self._prefetch()
-        self._all((*(Copy("", name) for name in unset(program)), *program.nodes))
+        cleared = unset(program) if program.slots else []
+        self._all((*(Copy("", name) for name in cleared), *program.nodes))
 
     def _next(self) -> str:
         self._count += 1
@@ -182,14 +187,14 @@ class _Nodes:
         self.w.do(f"store {self.w.vector} {value}, ptr {at}, align {self.align}")
 
     def _get(self, source: str | Entry, wanted: Sequence[int] | None = None) -> list[str]:
-        """Append loads of some numbers of a memory, of all unless told."""
+        """Append loads of some numbers of a memory, by default of all."""
         if isinstance(source, Entry):
             own = source.items.fields[source.field]
             first = source.item * source.items.width + source.items.places[source.field]
             base = self._scratches[source.items]
             return [self._field(base, first + k) for k in (range(own) if wanted is None else wanted)]
         if isinstance(source, str) and source in self._rows:
-            count = len(self._rows[source][0])
+            count = self._rows[source]
             kind = f"[{count} x {self.w.real.name}]"
             row = self.w.emit(f"getelementptr {kind}, ptr @rows_{source}, i64 {self._turn(source)}")
             return [self._spread(row, k) for k in (range(count) if wanted is None else wanted)]
@@ -255,12 +260,8 @@ class _Nodes:
     def _loop(self, loop: Loop) -> None:
         w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]
         if loop.rows and axis not in self._rows:
-            self._rows[axis] = loop.rows
-            count, name = len(loop.rows[0]), w.real.name
-            text = ", ".join(
-                f"[{count} x {name}] [{', '.join(f'{name} {literal(x, w.real)}' for x in row)}]" for row in loop.rows
-            )
-            self.tables.append(f"@rows_{axis} = internal constant [{len(loop.rows)} x [{count} x {name}]] [{text}]")
+            self._rows[axis] = len(loop.rows[0])
+            self.tables.append(numbers_table(f"rows_{axis}", loop.rows, w.real))
         last = w.emit(f"sub i64 {turns}, 1")
         w.do(f"store i64 {last if loop.is_backward else 0}, ptr %turn_{axis}", f"br label %loop{n}", f"loop{n}:")
         self._all(loop.body)
@@ -278,15 +279,17 @@ class _Nodes:
         walks = [node.state for node in self.program.all_nodes if isinstance(node, Walk)]
         if walks:
             w.do(f"%state = alloca [{max(*walks, 1)} x {w.vector}], align {self.size}")
-        for items, t in self._tags.items():
-            count = len(items.rows) * items.width * self.size + LINE
-            w.do(
-                f"%raw{t} = call ptr @malloc(i64 {count})",
-                f"%raw_end{t} = getelementptr i8, ptr %raw{t}, i64 {LINE - 1}",
-            )
-            w.do(f"%scratch{t} = call ptr @llvm.ptrmask.p0.i64(ptr %raw_end{t}, i64 {-LINE})")
+        sizes = [len(items.rows) * items.width * self.size for items in self.program.tables]
+        if not sizes:
+            return
+        w.do(f"%raw = call ptr @malloc(i64 {sum(sizes) + LINE})", "%is_none = icmp eq ptr %raw, null")
+        w.do("br i1 %is_none, label %unallocated, label %allocated", "unallocated:")
+        w.do(f"%was = atomicrmw add ptr @{UNALLOCATED}, i64 1 monotonic", "ret void", "allocated:")
+        w.do(f"%raw_end = getelementptr i8, ptr %raw, i64 {LINE - 1}")
+        w.do(f"%scratch = call ptr @llvm.ptrmask.p0.i64(ptr %raw_end, i64 {-LINE})")
+        for (items, t), start in zip(self._tags.items(), accumulate(sizes, initial=0), strict=False):
             self._scratches[items] = f"%scratch{t}"
-            self.last = (*self.last, f"call void @free(ptr %raw{t})")
+            w.do(f"%scratch{t} = getelementptr i8, ptr %scratch, i64 {start}")
             self.tables += _tables(t, items, w.real)
 
     def _sweep(self, sweep: Sweep) -> None:
@@ -409,13 +412,8 @@ def _tables(tag: str, items: Items, real: Real) -> list[str]:
     """Return the data of items: their class, parent, numbers and constants."""
     count = max(len(item.constants) for item in items.rows)
     rows = [(item.kind, item.parent, *item.numbers) for item in items.rows]
-    numbers = []
-    for item in items.rows:
-        padded = (*item.constants, *[0.0] * (count - len(item.constants)))
-        values = ", ".join(f"{real.name} {literal(x, real)}" for x in padded)
-        numbers.append(f"[{count} x {real.name}] " + (f"[{values}]" if count else "zeroinitializer"))
-    shape = f"[{len(numbers)} x [{count} x {real.name}]]"
-    return [_integers(f"items{tag}", rows), f"@numbers{tag} = internal constant {shape} [{', '.join(numbers)}]\n"]
+    padded = ((*item.constants, *[0.0] * (count - len(item.constants))) for item in items.rows)
+    return [_integers(f"items{tag}", rows), numbers_table(f"numbers{tag}", padded, real)]
 
 
 def _integers(name: str, rows: Sequence[tuple[int, ...]]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from appell.kernels.llvm.line import FUSED, Operation, Store
+from appell.kernels.llvm.line import FUSED, Keep, Operation, Store
 
 FAR: Final = 12
 """Operations until its next use from which on a value in memory is read from there."""
@@ -53,32 +53,42 @@ class Machine(NamedTuple):
 class Slots:
     """Places in a memory, used again once their value is not needed any more."""
 
-    def __init__(self) -> None:
-        self.count, self.of = 0, dict[int, int]()
+    def __init__(self, count: int = 0) -> None:
+        self.count, self.of = count, dict[int, int]()
         self._reserved: dict[int, int] = {}
+        self._taken: dict[int, set[int]] = {}
+        """Which values lie in a reserved slot: one, or inputs that are the same number."""
         self._free: list[int] = []
 
-    def reserve(self, value: int) -> None:
-        """Set a slot apart for a value, next to that of the one before."""
+    def reserve(self, value: int, slot: int = -1) -> None:
+        """Set a slot apart for a value: one of several for which it may be, or one next to that of the value before."""
         if value not in self._reserved:
-            self._reserved[value] = self.count
-            self.count += 1
+            self._reserved[value] = self.count if slot < 0 else slot
+            self.count += slot < 0
 
     def place(self, value: int) -> int:
-        """Give a value a slot."""
+        """Give a value a slot: the one that is set apart for it, unless another value lies there."""
         slot = self._reserved.get(value, -1)
-        if slot < 0:
-            if not self._free:
-                self._free.append(self.count)
-                self.count += 1
-            slot = self._free.pop()
-        self.of[value] = slot
+        if slot >= 0 and not self._taken.get(slot):
+            self.hold(value, slot)
+            return slot
+        if not self._free:
+            self._free.append(self.count)
+            self.count += 1
+        slot = self.of[value] = self._free.pop()
         return slot
 
+    def hold(self, value: int, slot: int) -> None:
+        """Note that a value lies in a slot that is not shared otherwise."""
+        self.of[value] = slot
+        self._taken.setdefault(slot, set()).add(value)
+
     def release(self, value: int) -> None:
-        """Take a value's slot back, if it has one of its own."""
+        """Take a value's slot back."""
         slot = self.of.pop(value, -1)
-        if slot >= 0 and value not in self._reserved:
+        if slot >= 0 and value in self._taken.get(slot, ()):
+            self._taken[slot].remove(value)
+        elif slot >= 0:
             self._free.append(slot)
 
 
@@ -113,6 +123,17 @@ class Registers:
             if self._next[x] == NEVER:
                 self._forget(x)
         return slots
+
+    def kept(self, results: Keep) -> list[Machine]:
+        """Return the instructions that move results to the slots where they must lie, from elsewhere in memory."""
+        pairs = zip(results.values, results.slots, strict=True)
+        moves = [(self._place(x), Place("shared", slot)) for x, slot in pairs]
+        moves = [(source, target) for source, target in moves if source != target]
+        lost = {target for _, target in moves}.intersection(source for source, _ in moves)
+        spare = {source: Place("shared", self.shared.place(~k)) for k, source in enumerate(sorted(lost))}
+        moves = [*spare.items(), *((spare.get(source, source), target) for source, target in moves)]
+        self._pass(results.reads)
+        return [x for pair in moves for x in (Machine("load", (0, pair[0])), Machine("store", (pair[1], 0)))]
 
     def _pass(self, reads: Iterable[int]) -> None:
         """Go past uses of some values."""

@@ -47,8 +47,8 @@ def _store(w: Writer, vector: str, to: str) -> None:
     w.do(f"store {w.vector} {vector}, ptr {place}, align {w.lanes * w.real.size}")
 
 
-def reduce_angles(slots: list[int], real: Real, lanes: int, frame: int) -> str:
-    """Return @reduce_angles: in %n frames, it reduces the angles where their sizes sum to beyond the bound."""
+def reduce_angles(name: str, slots: list[int], real: Real, lanes: int, frame: int) -> str:
+    """Return a function that reduces the angles in %n frames, in lanes where their sizes sum to beyond the bound."""
     w = Writer(real, lanes)
     size = lanes * real.size
     w.do("br label %body", "body:", "%i = phi i64 [ 0, %entry ], [ %next, %near ]")
@@ -64,16 +64,17 @@ def reduce_angles(slots: list[int], real: Real, lanes: int, frame: int) -> str:
     total = sums[0] if len(sums) == 1 else w.emit(f"fadd {w.vector} {sums[0]}, {sums[1]}")
     mask = w.emit(f"bitcast <{lanes} x i1> {emit.is_beyond(w, total)} to i{lanes}")
     w.do(f"%far = icmp ne i{lanes} {mask}, 0", "br i1 %far, label %reduce, label %near, !prof !0")
-    w.do("reduce:", "call void @reduce_frame(ptr %shared)", "br label %near", "near:")
+    w.do("reduce:", f"%lanes = zext i{lanes} {mask} to i64")
+    w.do(f"call void @{name}_of_frame(ptr %shared, i64 %lanes)", "br label %near", "near:")
     w.do(f"%shared_next = getelementptr inbounds i8, ptr %shared, i64 {frame}")
     w.do("%next = add i64 %i, 1", "%more = icmp ult i64 %next, %n", "br i1 %more, label %body, label %end")
     w.do("end:", "ret void")
-    head = "internal void @reduce_angles(ptr %shared0, i64 %n) noinline"
-    return function(head, w.lines) + _reduce_frame(slots, real, lanes)
+    head = f"internal void @{name}(ptr %shared0, i64 %n) noinline"
+    return function(head, w.lines) + _reduce_frame(name, slots, real, lanes)
 
 
-def _reduce_frame(slots: list[int], real: Real, lanes: int) -> str:
-    """Return @reduce_frame: every angle of a frame, number by number."""
+def _reduce_frame(function_name: str, slots: list[int], real: Real, lanes: int) -> str:
+    """Return the function of one frame: every angle of some lanes, number by number."""
     name, size = real.name, real.size
     places = ", ".join(f"i64 {(slot * lanes + lane) * size}" for slot in slots for lane in range(lanes))
     count = len(slots) * lanes
@@ -87,16 +88,24 @@ def _reduce_frame(slots: list[int], real: Real, lanes: int) -> str:
     lines = [
         "br label %number",
         "number:",
-        "%j = phi i64 [ 0, %entry ], [ %next, %number ]",
-        f"%at_j = getelementptr [{count} x i64], ptr @angular, i64 0, i64 %j",
+        "%j = phi i64 [ 0, %entry ], [ %next, %done ]",
+        f"%lane = and i64 %j, {lanes - 1}",
+        "%bit = lshr i64 %lanes, %lane",
+        "%is_far = trunc i64 %bit to i1",
+        "br i1 %is_far, label %far, label %done",
+        "far:",
+        f"%at_j = getelementptr [{count} x i64], ptr @{function_name}_places, i64 0, i64 %j",
         "%at = load i64, ptr %at_j",
         "%place = getelementptr i8, ptr %shared, i64 %at",
         *narrow,
+        "br label %done",
+        "done:",
         "%next = add i64 %j, 1",
         f"%more = icmp ult i64 %next, {count}",
         "br i1 %more, label %number, label %end",
         "end:",
         "ret void",
     ]
-    table = f"@angular = internal constant [{count} x i64] [{places}]\n"
-    return function("internal void @reduce_frame(ptr %shared) noinline cold", lines) + table
+    table = f"@{function_name}_places = internal constant [{count} x i64] [{places}]\n"
+    head = f"internal void @{function_name}_of_frame(ptr %shared, i64 %lanes) noinline cold"
+    return function(head, lines) + table

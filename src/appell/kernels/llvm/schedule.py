@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from appell.kernels.llvm.line import MOST_KEPT, Line, Operation, Store, constant_results
+from appell.kernels.llvm.line import MOST_KEPT, Entry, Keep, Line, Operation, Store, constant_results
 from appell.kernels.llvm.llvm_writer import Real
 from appell.kernels.llvm.registers import NEVER, Machine, Registers, Slots
 from appell.trace.tape import Tape
@@ -37,10 +37,18 @@ class StoredSlots(NamedTuple):
 Segment = Part | StoredSlots
 
 
+class Places(NamedTuple):
+    """Where inputs lie in the memory that parts share, and results that stay there, by output port; what is free."""
+
+    inputs: tuple[int, ...]
+    kept: dict[int, tuple[int, ...]]
+    free: int
+
+
 class Schedule(NamedTuple):
     """What is done in succession, and how many slots that takes in the memory that parts share and in a part's own.
 
-    Inputs lie in the first slots. `fixed` are slots with constants among the results.
+    `fixed` are slots with constants among the results.
     """
 
     segments: tuple[Segment, ...]
@@ -50,9 +58,16 @@ class Schedule(NamedTuple):
     fixed: dict[int, float]
 
 
-def schedule(tape: Tape, real: Real, registers: int) -> Schedule:
-    """Return what to do when, with at most so many values in registers at a time."""
-    line = Line(tape, real)
+def schedule(
+    tape: Tape, real: Real, registers: int, places: Places | None = None, constants: dict[str, int] | None = None
+) -> Schedule:
+    """Return what to do when, with at most so many values in registers at a time.
+
+    By default inputs lie in the first slots. `constants` are those of schedules before, and grow.
+    """
+    n = tape.n_inputs
+    places = Places(tuple(range(n)), {}, n) if places is None else places
+    line = Line(tape, real, {} if constants is None else constants, places.kept)
     entries = line.entries
     uses: dict[int, list[int]] = {}
     for p in reversed(range(len(entries))):
@@ -66,27 +81,40 @@ def schedule(tape: Tape, real: Real, registers: int) -> Schedule:
     for first, last in pairwise(bounds):
         made = (x.made for x in entries[first:last] if isinstance(x, Operation))
         crossing.update(x for x in made if uses[x] and uses[x][0] >= last)
-    shared = Slots()
-    fixed = dict(constant_results(tape))
-    for x in (*range(tape.n_inputs), *fixed, *(tape.results if len(set(tape.results)) <= MOST_KEPT else ())):
+    shared = Slots(places.free)
+    stored = [x for entry in entries if isinstance(entry, Store) for x in entry.values]
+    fixed = {x: value for x, value in constant_results(tape) if x in set(stored)}
+    kept = dict[int, int]()
+    for entry in entries:
+        if isinstance(entry, Keep):
+            kept |= {x: slot for x, slot in zip(entry.values, entry.slots, strict=True) if x >= n}
+    for x, slot in enumerate(places.inputs):
+        if uses.get(x):
+            shared.hold(x, slot)
+    for x, slot in kept.items():
+        shared.reserve(x, slot)
+    for x in (*fixed, *(stored if len(set(stored)) <= MOST_KEPT else ())):
         shared.reserve(x)
-    for x in (*range(tape.n_inputs), *fixed):
+    for x in fixed:
         shared.place(x)
     writer = Registers(registers, uses, crossing, shared)
-    segments = tuple(_segment(writer, entries[first:last], first) for first, last in pairwise(bounds))
+    found = [_segment(writer, entries[first:last], first) for first, last in pairwise(bounds)]
+    segments = tuple(one for one in found if not isinstance(one, Part) or one.code)
     numbers = {shared.of[x]: value for x, value in fixed.items()}
     return Schedule(segments, shared.count, writer.own.count, tuple(map(float.fromhex, line.constants)), numbers)
 
 
-def _segment(writer: Registers, entries: list[Operation | Store], start: int) -> Segment:
+def _segment(writer: Registers, entries: list[Entry], start: int) -> Segment:
     """Return the instructions of operations, or the slots of results, which are the only entry then."""
     entry = entries[0]
+    if isinstance(entry, Keep):
+        return Part(tuple(writer.kept(entry)))
     if isinstance(entry, Operation):
         return Part(tuple(writer.part([x for x in entries if isinstance(x, Operation)], start)))
     return StoredSlots(entry.port, entry.start, writer.stored(entry))
 
 
-def _cuts(entries: list[Operation | Store], uses: dict[int, list[int]]) -> list[int]:
+def _cuts(entries: list[Entry], uses: dict[int, list[int]]) -> list[int]:
     """Return the bounds of segments: around what is stored, and between operations where fewest values cross."""
     change = [0] * (len(entries) + 2)
     stores = []

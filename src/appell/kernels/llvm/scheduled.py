@@ -2,28 +2,31 @@
 
 Every vector of samples has a frame of memory. `@rows` goes over blocks of vectors: it transposes their inputs into the
 frames, reduces angles that are beyond the fast range of the sines, runs the segments on the whole block, and transposes
-results from the frames to the rows of the outputs. The arithmetic of a part is written as x86 instructions (x86.py)
-or, for other processors, as LLVM's (ir_part.py).
+results from the frames to the rows of the outputs. The loops of a program are inside that over blocks. The arithmetic
+of a part is written as x86 instructions (x86.py) or, for other processors, as LLVM's (ir_part.py).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Sequence
 
 from appell.kernels.llvm import emit, ir_part, x86
 from appell.kernels.llvm.emit import LINE
 from appell.kernels.llvm.line_stores import line_stores, line_tables
-from appell.kernels.llvm.llvm_writer import Real, Writer, function, literal, splat
+from appell.kernels.llvm.llvm_writer import Real, Writer, function, literal, numbers_table, splat
 from appell.kernels.llvm.row_loads import load_port, reduce_angles
 from appell.kernels.llvm.row_stores import BYPASS, one_row_store, one_row_table, row_stores, store_tables
-from appell.kernels.llvm.schedule import Part, Schedule, StoredSlots, schedule
+from appell.kernels.llvm.schedule import Part, Places, Schedule, StoredSlots, schedule
 from appell.kernels.llvm.target import Target
 from appell.kernels.llvm.trigonometry import exact_reduction
-from appell.kernels.llvm.vector_loop import end_vector_loop, open_vector_loop, row_arguments
+from appell.kernels.llvm.vector_loop import Streams, end_vector_loop, open_vector_loop, row_arguments
 from appell.kernels.lowering.inputs import angles, poisoned
-from appell.trace.tape import Tape
+from appell.kernels.lowering.staged import staged
+from appell.program.life import unset
+from appell.program.nodes import Block, Copy, Loop, Node, Program, straight
+from appell.trace.tape import Port
 
 LONG = 1500
 """Steps from which a schedule is worth its while; shorter tapes fit the instruction cache and are LLVM's to plan."""
@@ -37,60 +40,104 @@ FEW = 16
 """Numbers of an output port, in vectors, up to which its lines are prefetched while parts run."""
 BLOCK = 8
 """Vectors that a segment runs on in a turn."""
-FRAMES = 3 << 15
+FRAMES = 1 << 18
 """Bytes for the frames of a block, a share of the second cache; a block is shorter where that is more."""
 TOGETHER = 3
 """Parts that are compiled as one module: modules are compiled side by side, one per core."""
 
 
-def suits(tape: Tape, target: Target) -> bool:
-    """Return whether a tape is long enough for a schedule, or has large results; sines need fused instructions."""
-    return target.has_fma and len(tape.steps) > (SHORT if any(port.size >= WIDE for port in tape.outputs) else LONG)
+def suits(program: Program, target: Target) -> bool:
+    """Return whether blocks are long enough for a schedule, or have large results; sines need fused instructions."""
+    if not target.has_fma:
+        return False
+    tape = program.tape
+    if tape is not None and any(port.size >= WIDE for port in tape.outputs):
+        return len(tape.steps) > SHORT
+    is_plain = all(isinstance(node, Block | Copy | Loop) for node in program.all_nodes)
+    return is_plain and any(len(tape.steps) > LONG for tape in program.tapes)
 
 
-def rows(tape: Tape, real: Real, lanes: int, target: Target) -> Iterator[str]:
+def rows(program: Program, real: Real, lanes: int, target: Target) -> Iterator[str]:
     """Yield the LLVM texts of `@rows` and the functions that it calls; many parts are in modules of their own."""
-    whole = poisoned(tape)
-    is_spelled = x86.suits(target)
-    frame = Frame(whole, schedule(whole, real, target.registers - (0 if is_spelled else 3)), real, lanes, target)
-    parts = [segment for segment in frame.schedule.segments if isinstance(segment, Part)]
+    frame = Frame(program, real, lanes, target)
     head = _Rows(frame).text()
-    if len(parts) <= TOGETHER:
-        yield "\n".join([head, *(_part(frame, p, part, "internal ") for p, part in enumerate(parts))])
+    if len(frame.parts) <= TOGETHER:
+        yield "\n".join([head, *(_part(frame, p, "internal ") for p in range(len(frame.parts)))])
         return
-    yield "\n".join([head, *(f"declare void @part{p}({_arguments(frame)})" for p in range(len(parts)))])
-    for first in range(0, len(parts), TOGETHER):
-        some = enumerate(parts[first : first + TOGETHER], start=first)
-        yield "\n".join(_part(frame, p, part, "") for p, part in some)
+    yield "\n".join([head, *(f"declare void @part{p}({_arguments(frame)})" for p in range(len(frame.parts)))])
+    for first in range(0, len(frame.parts), TOGETHER):
+        some = range(first, min(first + TOGETHER, len(frame.parts)))
+        yield "\n".join(_part(frame, p, "") for p in some)
 
 
-@dataclass(frozen=True)
 class Frame:
-    """What the functions of a kernel have in common."""
+    """What the functions of a kernel have in common: the memory of a vector of samples, and its schedules.
 
-    tape: Tape
-    schedule: Schedule
-    real: Real
-    lanes: int
-    target: Target
+    First in a frame lie the slots of the program, in `places`; then what the parts of a block share.
+    """
+
+    def __init__(self, program: Program, real: Real, lanes: int, target: Target) -> None:
+        self.real, self.lanes, self.target, tape = real, lanes, target, program.tape
+        self.tape = tape and poisoned(tape)
+        """The tape of a straight-line program."""
+        self.program = staged(straight(self.tape) if self.tape is not None else program)
+        self.places: dict[str, int] = {}
+        free = 0
+        for port in self.program.slots:
+            self.places[port.name] = free
+            free += port.size * math.prod(self.program.turns[axis] for axis in port.axes)
+        self._free, self._constants = free, dict[str, int]()
+        blocks = [node for node in self.program.all_nodes if isinstance(node, Block)]
+        self._schedules = {id(node): self._scheduled(node) for node in blocks}
+        self.parts = [x for one in self._schedules.values() for x in one.segments if isinstance(x, Part)]
+
+    def _scheduled(self, block: Block) -> Schedule:
+        program, tape = self.program, block.tape
+        inputs = [
+            self.places[source] + k
+            for port, source in zip(tape.inputs, block.reads, strict=True)
+            if isinstance(source, str)
+            for k in range(port.size)
+        ]
+        kept = {
+            k: tuple(range(self.places[target], self.places[target] + program.targets[target].size))
+            for k, target in enumerate(block.writes)
+            if target in self.places
+        }
+        registers = self.target.registers - (0 if x86.suits(self.target) else 3)
+        return schedule(tape, self.real, registers, Places(tuple(inputs), kept, self._free), self._constants)
+
+    def schedule_of(self, block: Block) -> Schedule:
+        """Return the schedule of a block."""
+        return self._schedules[id(block)]
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """Return the constants of all schedules."""
+        return tuple(map(float.fromhex, self._constants))
 
     @property
     def size(self) -> int:
         """Return the bytes of a vector."""
         return self.lanes * self.real.size
 
-    @property
+    @functools.cached_property
     def bytes(self) -> int:
         """Return the bytes of a frame."""
-        return self.schedule.shared * self.size
+        return max(self._free, *(one.shared for one in self._schedules.values())) * self.size
+
+    @property
+    def own(self) -> int:
+        """Return the bytes of the memory that a part has to itself."""
+        return max(1, *(one.own for one in self._schedules.values())) * self.size
 
     @functools.cached_property
     def prefetched(self) -> list[int]:
-        """Return the output ports whose lines are prefetched while parts run.
+        """Return the output ports whose lines are prefetched while parts of a straight-line program run.
 
         Those of larger ports are so many that parts would wait for them. AMD's processors are slower with prefetches.
         """
-        if not x86.suits(self.target) or self.target.is_amd:
+        if not x86.suits(self.target) or self.target.is_amd or self.tape is None:
             return []
         some = range(self.lanes, FEW * self.lanes)
         return [k for k, port in enumerate(self.tape.outputs[: len(x86.OUTPUTS)]) if port.size in some]
@@ -100,9 +147,9 @@ class Frame:
 
         Rows of the samples of a vector are taken to lie side by side.
         """
-        ports = ((k, self.tape.outputs[k].size * self.size) for k in self.prefetched)
+        ports = ((k, self.program.outputs[k].size * self.size) for k in self.prefetched)
         lines = [(k, at) for k, size in ports for at in range(0, size, LINE)]
-        lengths = [len(x.code) for x in self.schedule.segments if isinstance(x, Part)]
+        lengths = [len(x.code) for x in self.parts]
         first, last = (len(lines) * sum(lengths[:k]) // sum(lengths) for k in (index, index + 1))
         return lines[first:last]
 
@@ -121,9 +168,9 @@ def _arguments(frame: Frame) -> str:
     return ", ".join([_MEMORIES, *(f"ptr %to{k}_0, i64 %to{k}_step" for k in frame.prefetched)])
 
 
-def _part(frame: Frame, index: int, part: Part, linkage: str) -> str:
+def _part(frame: Frame, index: int, linkage: str) -> str:
     """Return the function of a part."""
-    w, is_spelled = Writer(frame.real, frame.lanes), x86.suits(frame.target)
+    w, part, is_spelled = Writer(frame.real, frame.lanes), frame.parts[index], x86.suits(frame.target)
     w.do("br label %body", "body:", "%i = phi i64 [ 0, %entry ], [ %next, %done ]")
     for name, first in (("shared", "shared0"), ("back_shared", "shared_again")):
         w.do(f"%{name} = phi ptr [ %{first}, %entry ], [ %{name}_next, %done ]")
@@ -144,145 +191,199 @@ def _part(frame: Frame, index: int, part: Part, linkage: str) -> str:
 
 
 class _Rows:
-    """Writes `@rows`, the loop over blocks, and the functions that it calls, but for parts."""
+    """Writes `@rows`, the loop over blocks of vectors, and the functions that it calls, but for parts."""
 
     def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-        self.helpers: list[str] = []
+        self.frame, self.program = frame, frame.program
+        self.w = Writer(frame.real, frame.lanes)
+        self.helpers: dict[str, str] = {}
+        """Definitions by name."""
         self.picks = ", ".join(f"i64 %row{lane}" for lane in range(frame.lanes))
-        self.n_parts = self.n_stores = 0
-        self.has_table_stores = False
+        self.streams = Streams(self.program)
+        self.turns = {name: n or f"%turns_{name}" for name, n in self.program.turns.items()}
+        self._inputs = {port.name: (k, port) for k, port in enumerate(self.program.inputs)}
+        self._outputs = {port.name: (k, port) for k, port in enumerate(self.program.outputs)}
+        self._rows: dict[str, int] = {}
+        self.n_parts = self._count = 0
 
     def text(self) -> str:
         """Return all functions and the table of constants."""
-        frame, tape = self.frame, self.frame.tape
-        calls = self._loads()
-        for segment in frame.schedule.segments:
-            if isinstance(segment, Part):
-                memories = "ptr %shared, ptr %own, ptr %shared, ptr %own, ptr %k, i64 %n"
-                rows = [f"ptr %to{k}, i64 %by{k}" for k in frame.prefetched]
-                calls.append(f"call void @part{self.n_parts}({', '.join([memories, *rows])})")
-                self.n_parts += 1
-            else:
-                calls += self._store(segment)
-        row = frame.real.size * sum(port.size for port in tape.outputs)
+        frame, w = self.frame, self.w
+        row = frame.real.size * sum(port.size for port in self.program.outputs)
         many = -(-BYPASS // row) if frame.target.is_amd else -1
-        lines = [
-            f"%shared = alloca [{frame.block * frame.bytes} x i8], align 64",
-            f"%own = alloca [{max(1, frame.schedule.own) * frame.size} x i8], align 64",
-            *self._fixed(),
-            f"%rows0 = add i64 %last, %row{frame.lanes - 1}",
-            "%all = add i64 %rows0, 1",
-            f"%bypass = icmp uge i64 %all, {many}",
-            "%is_one = icmp eq i64 %all, 1",
-            "br label %block",
-            "block:",
-            "%first = phi i64 [ 0, %entry ], [ %end, %turn ]",
-            f"%beyond = add i64 %first, {frame.block}",
-            "%end = call i64 @llvm.umin.i64(i64 %beyond, i64 %count)",
-            "%n = sub i64 %end, %first",
-            *self._outputs(),
-            *calls,
-            "br label %turn",
-            "turn:",
-            "%more = icmp ult i64 %end, %count",
-            "br i1 %more, label %block, label %done",
-            "done:",  # writes past the caches are done before whoever waits for the results goes on
-            "br i1 %bypass, label %drain, label %leave",
-            "drain:",
-            "fence seq_cst",
-            "br label %leave",
-            "leave:",
-            "ret void",
-        ]
-        arguments = f"{row_arguments(len(tape.inputs) + len(tape.outputs), frame.lanes)}, i64 %count, ptr noalias %k"
+        w.do(f"%shared = alloca [{frame.block * frame.bytes} x i8], align 64")
+        w.do(f"%own = alloca [{frame.own} x i8], align 64", *(f"%turn_{axis} = alloca i64" for axis in self.turns))
+        for block in (node for node in self.program.all_nodes if isinstance(node, Block)):
+            self._fixed(frame.schedule_of(block))
+        w.do(f"%rows0 = add i64 %last, %row{frame.lanes - 1}", "%all = add i64 %rows0, 1")
+        w.do(f"%bypass = icmp uge i64 %all, {many}", "%is_one = icmp eq i64 %all, 1", "br label %block", "block:")
+        w.do("%first = phi i64 [ 0, %entry ], [ %end, %turn ]", f"%beyond = add i64 %first, {frame.block}")
+        w.do("%end = call i64 @llvm.umin.i64(i64 %beyond, i64 %count)", "%n = sub i64 %end, %first")
+        self._prefetched()
+        self._all((*(Copy("", name) for name in unset(self.program)), *self.program.nodes))
+        w.do("br label %turn", "turn:", "%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done")
+        # writes past the caches are done before whoever waits for the results goes on
+        w.do("done:", "br i1 %bypass, label %drain, label %leave", "drain:", "fence seq_cst", "br label %leave")
+        w.do("leave:", "ret void")
+        ports = len(self.program.inputs) + len(self.program.outputs)
+        arguments = f"{row_arguments(ports, frame.lanes)}, i64 %count, ptr noalias %k{self.streams.arguments}"
         head = f"internal void @rows({arguments}) noinline"
-        return "\n".join([function(head, lines), *self.helpers, self._constants()])
+        return "\n".join([function(head, w.lines), *self.helpers.values(), self._constants()])
 
-    def _outputs(self) -> list[str]:
-        """Return the lines that find where the rows of a block lie in outputs whose lines are prefetched."""
-        lines = []
+    def _next(self) -> int:
+        self._count += 1
+        return self._count - 1
+
+    def _prefetched(self) -> None:
+        """Append what finds the rows of a block in outputs whose lines are prefetched."""
         for k in self.frame.prefetched:
-            port = k + len(self.frame.tape.inputs)
-            lines += [f"%by{k} = mul i64 %p{port}_step, {self.frame.lanes}", f"%far{k} = mul i64 %by{k}, %first"]
-            lines.append(f"%to{k} = getelementptr i8, ptr %p{port}, i64 %far{k}")
-        return lines
+            port = k + len(self.program.inputs)
+            self.w.do(f"%by{k} = mul i64 %p{port}_step, {self.frame.lanes}", f"%far{k} = mul i64 %by{k}, %first")
+            self.w.do(f"%to{k} = getelementptr i8, ptr %p{port}, i64 %far{k}")
 
-    def _fixed(self) -> list[str]:
-        """Return the lines that put constants among the results into every frame."""
-        frame = self.frame
-        w = Writer(frame.real, frame.lanes)
+    def _fixed(self, made: Schedule) -> None:
+        """Append what puts constants among the results into every frame."""
+        frame, w = self.frame, self.w
         for k in range(frame.block):
-            for slot, value in frame.schedule.fixed.items():
+            for slot, value in made.fixed.items():
                 at = w.emit(f"getelementptr i8, ptr %shared, i64 {k * frame.bytes + slot * frame.size}")
                 w.do(f"store {w.vector} {splat(value, frame.real)}, ptr {at}, align {frame.size}")
-        return w.lines
 
-    def _loads(self) -> list[str]:
-        """Return the calls that fill the frames with inputs."""
-        frame, tape = self.frame, self.frame.tape
-        calls, place = [], 0
-        for k, port in enumerate(tape.inputs):
-            if port.size:
-                self.helpers.append(load_port(f"load{k}", port.size, place, frame.real, frame.lanes, frame.bytes))
-                calls.append(f"call void @load{k}({self._rows_of(k)}, ptr %shared)")
-            place += port.size * frame.size
-        if found := angles(tape):
-            self.helpers += [reduce_angles(found, frame.real, frame.lanes, frame.bytes), exact_reduction()]
-            calls.append("call void @reduce_angles(ptr %shared, i64 %n)")
-        return calls
+    # Nodes
 
-    def _rows_of(self, k: int, pointer: str = "") -> str:
-        return f"ptr {pointer or f'%p{k}'}, i64 %p{k}_step, {self.picks}, i64 %last, i64 %first, i64 %end"
+    def _all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            if isinstance(node, Block):
+                self._block(node)
+            elif isinstance(node, Loop):
+                self._loop(node)
+            elif isinstance(node, Copy):
+                self._copy(node.source, node.target)
 
-    def _store(self, phase: StoredSlots) -> list[str]:
-        """Return the lines that store results: by a loop over tables if they are many."""
-        frame, index, k = self.frame, self.n_stores, len(self.frame.tape.inputs) + phase.port
-        self.n_stores += 1
-        lines, place = [], f"%p{k}"
+    def _loop(self, loop: Loop) -> None:
+        w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]
+        if loop.rows and axis not in self._rows:
+            self._rows[axis] = len(loop.rows[0])
+            self.helpers[f"rows_{axis}"] = numbers_table(f"rows_{axis}", loop.rows, w.real)
+        last = w.emit(f"sub i64 {turns}, 1")
+        w.do(f"store i64 {last if loop.is_backward else 0}, ptr %turn_{axis}", f"br label %loop{n}", f"loop{n}:")
+        self._all(loop.body)
+        now = w.emit(f"load i64, ptr %turn_{axis}")
+        w.do(f"store i64 {w.emit(f'add i64 {now}, {-1 if loop.is_backward else 1}')}, ptr %turn_{axis}")
+        over = w.emit(f"icmp eq i64 {now}, {0 if loop.is_backward else last}")
+        w.do(f"br i1 {over}, label %over{n}, label %loop{n}", f"over{n}:")
+
+    def _block(self, block: Block) -> None:
+        frame, made = self.frame, self.frame.schedule_of(block)
+        turning = angles(block.tape)
+        if turning:
+            name, places = f"angles{self._next()}", self._inputs_of(block)
+            slots = [places[i] for i in turning]
+            self.helpers[name] = reduce_angles(name, slots, frame.real, frame.lanes, frame.bytes)
+            self.helpers["reduce"] = exact_reduction()
+            self.w.do(f"call void @{name}(ptr %shared, i64 %n)")
+        for segment in made.segments:
+            if isinstance(segment, Part):
+                rows = [f"ptr %to{k}, i64 %by{k}" for k in frame.prefetched]
+                memories = ", ".join(["ptr %shared, ptr %own, ptr %shared, ptr %own, ptr %k, i64 %n", *rows])
+                self.w.do(f"call void @part{self.n_parts}({memories})")
+                self.n_parts += 1
+            else:
+                self._store(block.writes[segment.port], segment, made.fixed)
+
+    def _inputs_of(self, block: Block) -> list[int]:
+        pairs = zip(block.tape.inputs, block.reads, strict=True)
+        return [self.frame.places[x] + k for port, x in pairs if isinstance(x, str) for k in range(port.size)]
+
+    def _copy(self, source: str, target: str) -> None:
+        """Append a copy: from an input, a row or a slot to a slot, or from a slot to an output."""
+        frame, w = self.frame, self.w
+        if target in self._outputs:
+            first = frame.places[source]
+            size = self.program.targets[target].size
+            self._store(target, StoredSlots(0, 0, tuple(range(first, first + size))), {})
+            return
+        size = self.program.targets[target].size
+        to = self._slot(target)
+        if source in self._inputs:
+            name = f"load{self._next()}"
+            self.helpers[name] = load_port(name, size, 0, frame.real, frame.lanes, frame.bytes)
+            k, port = self._inputs[source]
+            w.do(f"call void @{name}({self._rows_of(k, self._entry(k, port))}, ptr {to})")
+        elif source in self._rows:
+            self.helpers["spread"] = spread(frame.real, frame.lanes, frame.bytes)
+            kind = f"[{self._rows[source]} x {frame.real.name}]"
+            row = w.emit(f"getelementptr {kind}, ptr @rows_{source}, i64 {w.emit(f'load i64, ptr %turn_{source}')}")
+            w.do(f"call void @spread(ptr {to}, ptr {row}, i64 {size}, i64 %n)")
+        else:
+            self.helpers["move"] = move(frame.bytes)
+            begin = self._slot(source) if source else "null"
+            w.do(f"call void @move(ptr {to}, ptr {begin}, i64 {size * frame.size}, i64 %n)")
+
+    def _slot(self, name: str) -> str:
+        """Append the address of the present entry of a slot in the first frame."""
+        frame, w, port, at = self.frame, self.w, self.program.sources[name], ""
+        for axis in port.axes:
+            now = w.emit(f"load i64, ptr %turn_{axis}")
+            at = w.emit(f"add i64 {w.emit(f'mul i64 {at}, {self.turns[axis]}')}, {now}") if at else now
+        first = frame.places[name] * frame.size
+        place = w.emit(f"getelementptr i8, ptr %shared, i64 {first}")
+        if not at:
+            return place
+        return w.emit(f"getelementptr i8, ptr {place}, i64 {w.emit(f'mul i64 {at}, {port.size * frame.size}')}")
+
+    def _entry(self, k: int, port: Port) -> str:
+        """Append the address of the first row of a port's present entry."""
+        w, place = self.w, f"%p{k}"
+        for axis in port.axes:
+            now = w.emit(f"load i64, ptr %turn_{axis}")
+            far = w.emit(f"mul i64 {now}, {self.streams.stride(k, axis)}")
+            place = w.emit(f"getelementptr i8, ptr {place}, i64 {far}")
+        return place
+
+    def _rows_of(self, k: int, pointer: str) -> str:
+        return f"ptr {pointer}, i64 %p{k}_step, {self.picks}, i64 %last, i64 %first, i64 %end"
+
+    def _store(self, target: str, phase: StoredSlots, fixed: dict[int, float]) -> None:
+        """Append what stores results: by a loop over tables if they are many."""
+        frame, w, index = self.frame, self.w, self._next()
+        (k, port), slots = self._outputs[target], phase.slots
+        k += len(self.program.inputs)
+        place = self._entry(k, port)
         if phase.start:
-            place = f"%piece{index}"
-            lines.append(f"{place} = getelementptr i8, ptr %p{k}, i64 {phase.start * frame.real.size}")
-        if len(phase.slots) < LARGE * frame.lanes:
-            self.helpers.append(self._small_store(f"store{index}", phase))
-            return [*lines, f"call void @store{index}({self._rows_of(k, place)}, ptr %shared)"]
-        zero = {
-            slot for slot, value in frame.schedule.fixed.items() if splat(value, frame.real) == splat(0.0, frame.real)
-        }
+            place = w.emit(f"getelementptr i8, ptr {place}, i64 {phase.start * frame.real.size}")
+        if len(slots) < LARGE * frame.lanes:
+            self.helpers[f"store{index}"] = self._small_store(f"store{index}", slots)
+            w.do(f"call void @store{index}({self._rows_of(k, place)}, ptr %shared)")
+            return
+        zero = {slot for slot, value in fixed.items() if splat(value, frame.real) == splat(0.0, frame.real)}
         name, is_line = f"stores{index}", frame.size == LINE
-        if not self.has_table_stores:
-            self.has_table_stores = True
-            self.helpers.append(
+        if "store_rows" not in self.helpers:
+            self.helpers["store_rows"] = (
                 line_stores(frame.real, frame.bytes, prefetches=not frame.target.is_amd)
                 if is_line
                 else row_stores(frame.real, frame.lanes, frame.bytes)
             )
-            self.helpers.append(one_row_store(frame.real))
-        tables, given = (
-            line_tables(name, phase.slots, zero, frame.real)
+            self.helpers["store_row"] = one_row_store(frame.real)
+        self.helpers[name], given = (
+            line_tables(name, slots, zero, frame.real)
             if is_line
-            else store_tables(name, phase.slots, zero, frame.real, frame.lanes)
+            else store_tables(name, slots, zero, frame.real, frame.lanes)
         )
-        self.helpers += [tables, one_row_table(f"row{index}", phase.slots, frame.size)]
-        return [
-            *lines,
-            f"br i1 %is_one, label %one{index}, label %several{index}",
-            f"one{index}:",
-            f"call void @store_row(ptr {place}, ptr @row{index}, i64 {len(phase.slots)}, ptr %shared)",
-            f"br label %stored{index}",
-            f"several{index}:",
-            f"call void @store_rows({self._rows_of(k, place)}, {given}, ptr %shared, i1 %bypass)",
-            f"br label %stored{index}",
-            f"stored{index}:",
-        ]
+        self.helpers[f"row{index}"] = one_row_table(f"row{index}", slots, frame.size)
+        w.do(f"br i1 %is_one, label %one{index}, label %several{index}", f"one{index}:")
+        w.do(f"call void @store_row(ptr {place}, ptr @row{index}, i64 {len(slots)}, ptr %shared)")
+        w.do(f"br label %stored{index}", f"several{index}:")
+        w.do(f"call void @store_rows({self._rows_of(k, place)}, {given}, ptr %shared, i1 %bypass)")
+        w.do(f"br label %stored{index}", f"stored{index}:")
 
-    def _small_store(self, name: str, phase: StoredSlots) -> str:
+    def _small_store(self, name: str, slots: Sequence[int]) -> str:
         """Return a function that stores a few results."""
         frame = self.frame
         w = Writer(frame.real, frame.lanes)
         rows = open_vector_loop(w, 1, "%first", ("shared",))[0]
         values = {}
-        for k, slot in enumerate(phase.slots):
+        for k, slot in enumerate(slots):
             place = w.emit(f"getelementptr inbounds i8, ptr %shared, i64 {slot * frame.size}")
             values[k] = w.emit(f"load {w.vector}, ptr {place}, align {frame.size}")
         emit.store(w, rows, values)
@@ -293,8 +394,42 @@ class _Rows:
     def _constants(self) -> str:
         """Return the table that parts read: one number each for 512 bits, else a vector of it."""
         frame = self.frame
-        numbers, is_wide = frame.schedule.constants, frame.size == LINE
+        numbers, is_wide = frame.constants, frame.size == LINE
         kind = frame.real.name if is_wide else f"<{frame.lanes} x {frame.real.name}>"
         entries = (literal(x, frame.real) if is_wide else splat(x, frame.real) for x in numbers)
         values = f"[{', '.join(f'{kind} {x}' for x in entries)}]" if numbers else "zeroinitializer"
         return f"@constants = internal constant [{len(numbers)} x {kind}] {values}, align 64\n"
+
+
+def _over_frames(head: str, lines: Sequence[str], bytes_of_frame: int) -> str:
+    """Return a function that does something in %n frames, %at bytes from the first."""
+    body = ["br label %body", "body:", "%i = phi i64 [ 0, %entry ], [ %next, %done ]"]
+    body += [f"%at = mul i64 %i, {bytes_of_frame}", "%to = getelementptr i8, ptr %to0, i64 %at", *lines]
+    body += ["br label %done", "done:", "%next = add i64 %i, 1", "%more = icmp ult i64 %next, %n"]
+    return function(head, [*body, "br i1 %more, label %body, label %end", "end:", "ret void"])
+
+
+def move(bytes_of_frame: int) -> str:
+    """Return @move: it copies some bytes within each frame, or clears them where there is no source."""
+    lines = ["%is_none = icmp eq ptr %from0, null", "br i1 %is_none, label %clear, label %copy", "clear:"]
+    lines += ["call void @llvm.memset.p0.i64(ptr %to, i8 0, i64 %size, i1 false)", "br label %done", "copy:"]
+    lines += ["%from = getelementptr i8, ptr %from0, i64 %at"]
+    lines += ["call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)"]
+    text = _over_frames("internal void @move(ptr %to0, ptr %from0, i64 %size, i64 %n) noinline", lines, bytes_of_frame)
+    return text + (
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\ndeclare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)\n"
+    )
+
+
+def spread(real: Real, lanes: int, bytes_of_frame: int) -> str:
+    """Return @spread: it puts each of some numbers into all lanes of a slot, in each frame."""
+    w = Writer(real, lanes)
+    w.do("br label %number", "number:", "%j = phi i64 [ 0, %body ], [ %j_next, %number ]")
+    x = w.emit(f"load {real.name}, ptr {w.emit(f'getelementptr {real.name}, ptr %row, i64 %j')}, align {real.size}")
+    first = w.emit(f"insertelement {w.vector} poison, {real.name} {x}, i32 0")
+    vector = w.shuffle(first, "poison", lanes, [0] * lanes)
+    place = w.emit(f"getelementptr i8, ptr %to, i64 {w.emit(f'mul i64 %j, {lanes * real.size}')}")
+    w.do(f"store {w.vector} {vector}, ptr {place}, align {lanes * real.size}", "%j_next = add i64 %j, 1")
+    w.do("%j_more = icmp ult i64 %j_next, %size", "br i1 %j_more, label %number, label %numbers", "numbers:")
+    head = "internal void @spread(ptr %to0, ptr %row, i64 %size, i64 %n) noinline"
+    return _over_frames(head, w.lines, bytes_of_frame)

@@ -64,16 +64,18 @@ def row_arguments(ports: int, lanes: int, pointer: str = "ptr noalias") -> str:
     return ", ".join([*places, *(f"i64 %row{lane}" for lane in range(lanes)), "i64 %last"])
 
 
-def open_vector_loop(w: Writer, ports: int, first: str = "0", moving: Sequence[str] = ()) -> dict[int, list[str]]:
+def open_vector_loop(
+    w: Writer, ports: int, first: str = "0", moving: Sequence[str] = (), before: str = "entry"
+) -> dict[int, list[str]]:
     """Append the head of the loop; return, per port, the addresses of each lane's row. Code of one vector follows.
 
     %i counts the vectors from `first` on, %start is the row where one begins. `moving` are pointers that
-    :func:`end_vector_loop` moves on; they start as %…0.
+    :func:`end_vector_loop` moves on; they start as %…0. `before` is the block that ends here.
     """
     lanes = range(w.lanes)
     w.do(*(f"%p{k}_lane{lane} = mul i64 %p{k}_step, %row{lane}" for k in range(ports) for lane in lanes))
-    w.do("br label %body", "body:", f"%i = phi i64 [ {first}, %entry ], [ %next, %done ]")
-    w.do(*(f"%{name} = phi ptr [ %{name}0, %entry ], [ %{name}_next, %done ]" for name in moving))
+    w.do("br label %body", "body:", f"%i = phi i64 [ {first}, %{before} ], [ %next, %done ]")
+    w.do(*(f"%{name} = phi ptr [ %{name}0, %{before} ], [ %{name}_next, %done ]" for name in moving))
     w.do(f"%start0 = mul i64 %i, {w.lanes}", "%start = call i64 @llvm.umin.i64(i64 %start0, i64 %last)")
     for k in range(ports):
         w.do(f"%p{k}_far = mul i64 %start, %p{k}_step", f"%p{k}_base = getelementptr i8, ptr %p{k}, i64 %p{k}_far")

@@ -15,12 +15,11 @@ import hashlib
 import os
 import stat
 import sys
-import warnings
 from pathlib import Path
 
 import llvmlite
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.read.files import DRAFT, write
 
 MAGIC = b"appell\n"
@@ -111,7 +110,7 @@ def _is_private(base: Path) -> bool:
 
 @functools.cache
 def _warn(message: str) -> None:
-    warnings.warn(message, AppellWarning, stacklevel=2)
+    warn(message)
 
 
 def clear() -> tuple[int, int]:

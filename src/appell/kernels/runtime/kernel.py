@@ -5,6 +5,7 @@ If the cache holds code under a spec's text, neither tracing nor compiling takes
 
 from __future__ import annotations
 
+import ctypes
 import math
 import time
 from collections.abc import Sequence
@@ -12,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from appell.errors import AllocationError
 from appell.kernels.llvm.fast_call import LARGE, has_fast_call
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
 from appell.kernels.llvm.module import modules
+from appell.kernels.llvm.nodes_ir import UNALLOCATED
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.llvm.ufunc_loop import gathers
 from appell.kernels.runtime import fast_call, native
@@ -40,17 +43,19 @@ class Kernel:
     """A compiled program. Call it with arrays whose last axes are the ports' shapes; leading axes broadcast.
 
     Double precision is compiled at once, single precision before the first call in which no array is wider. Any thread
-    may call it. Code is released with the kernel, which every call holds.
+    may call it. Code is released with the kernel, which every call holds. The entries of streams must lie side by side.
     """
 
     def __init__(self, spec: ProgramSpec, target: Target | None = None) -> None:
         self.spec, self._target = spec, target or host()
         self._core = [len(port.shape) for port in spec.inputs]
         least, numbers = min(port.size for port in spec.inputs if port.size), sum(port.size for port in spec.outputs)
-        self._many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
+        has_streams = any(port.axes for port in (*spec.inputs, *spec.outputs))  # whose callers split batches themselves
+        many = max(least * min(LARGE // (SINGLE.size * numbers), MANY // self._size), 1)
+        self._many = math.inf if has_streams else many
         self._pace = math.inf  # seconds per sample
         self._times: dict[tuple[int, int], list[float]] = {}  # seconds per sample, by size of the batch and threads
-        self._copies = not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
+        self._copies = not has_streams and not gathers(spec, SINGLE.size, self._target.lanes(SINGLE.size))
         self._double, self._has_single = self._gufunc(DOUBLE), False
         self.call = self._double.call
 
@@ -73,7 +78,19 @@ class Kernel:
             if all(np.can_cast(x.dtype, np.float32) for x in arrays):
                 self.call = self._both.call
                 self._has_single = True
-        return self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+        if not self._counters:
+            return self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+        before = self._unallocated()
+        result = self._staged(arrays, out) if self._copies else self._evaluated(arrays, out)
+        if self._unallocated() != before:  # in any thread: a call beside one that failed may raise too
+            raise AllocationError(
+                f"{self.spec.name}: out of memory for the fields of the bodies; free memory, or use fewer threads"
+            )
+        return result
+
+    def _unallocated(self) -> int:
+        """Return how often programs of loops have got no memory, and returned without results."""
+        return sum(counter.value for counter in self._counters)
 
     @once_property
     def _both(self) -> Gufunc:
@@ -83,6 +100,8 @@ class Kernel:
     def _gufunc(self, *reals: Real) -> Gufunc:
         spec = self.spec
         loops = {real.code: int(self._engine(real).get_function_address("loop")) for real in reals}
+        found = (self._engine(real).get_global_value_address(UNALLOCATED) for real in reals)
+        self._counters = [ctypes.c_int64.from_address(address) for address in found if address]
         return Gufunc(spec.name, f"Native code of {spec.name}.", spec.inputs, spec.outputs, loops)
 
     def _staged(self, arrays: Sequence[Any], out: Any) -> Any:

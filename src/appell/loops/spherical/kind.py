@@ -6,7 +6,6 @@ torques of the motors. Outside the workspace a verb raises an error that names t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
 from appell.loops.spherical import programs, search, virtual_work
 from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.tree import SphericalTree, hinged, tree
@@ -209,13 +208,11 @@ class Spherical(Kind):
         worst = int(np.argmin(values))
         if values[worst] > 1.0 / SINGULAR:
             return
-        warnings.warn(
+        warn(
             f"robot '{self.model.name}': {subject(int(bad[worst]), len(bad), growth.shape)} near an actuation "
             f"singularity, where the motors {listed(self.facts.actuators)} do not constrain the platform (least "
             "singular "
-            f"value {values[worst]:.1e}); do not use the results near it",
-            AppellWarning,
-            stacklevel=6,
+            f"value {values[worst]:.1e}); do not use the results near it"
         )
 
     # Configurations
@@ -314,7 +311,7 @@ def _regressor(robot: Any, q: Scalars, v: Scalars, a: Scalars) -> Any:
     """Return Y with the motors' torques τ = Y·π."""
     at = robot.at(q)
     columns = zip(*regressor_matrix(robot, q, v, a), strict=True)
-    return list(zip(*(at.actuated(column, ())[0] for column in columns), strict=True))
+    return list(zip(*(at.actuated(column, ()).forces for column in columns), strict=True))
 
 
 def _forward_derivatives(robot: Any, q: Scalars, v: Scalars, tau: Scalars) -> Any:

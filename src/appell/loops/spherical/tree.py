@@ -20,7 +20,7 @@ from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Body, Frame, Joint, Model
 from appell.read.values import cos_sin, tidy
 from appell.recursion.kinematics import Scalars
-from appell.robot.posture import Forces, Posture
+from appell.robot.posture import Actuation, Forces, Posture
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
 from appell.spatial.scalar import Angle, Matrix, Vector
@@ -149,7 +149,7 @@ class SphericalPosture(Posture):
         """Return Jᵀτ of the motors."""
         return matvec_t(self._euler, combined(self.posture.motors, tau))
 
-    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> tuple[Forces, Scalars]:
+    def actuated(self, total: Forces, shares: Sequence[Forces], weights: Scalars = ()) -> Actuation:
         """Return the motors' torques, Jᵀτ = total."""
         rows = [matvec_t(self._euler, row) for row in self.posture.motors]
-        return motor_torques(rows, (total[0], total[1], total[2]), weights), ()
+        return Actuation(motor_torques(rows, (total[0], total[1], total[2]), weights))

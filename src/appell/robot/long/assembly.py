@@ -22,19 +22,17 @@ from appell.recursion.forward import probe
 from appell.recursion.kinematics import Scalars
 from appell.robot.coordinates import quaternion_errors
 from appell.robot.guards import GUARDS
-from appell.robot.long import dynamics, gradients, kinematics
+from appell.robot.long import dynamics, kinematics
 from appell.robot.long.body import MASSLESS, TracedBody, body_constants, frame_constants, packing, with_z_axes
 from appell.robot.long.plan import FIELDS, INDEX, Context, Plan, Q, StepPlan, SweepPlan, V, WalkPlan
-from appell.robot.long.reverse import ADJOINT, TANGENT
 from appell.robot.verbs import MASS, VERBS
 from appell.spatial.vector import IDENTITY
 from appell.trace.tape import Port, flatten, trace
 
 CLASSES = 12
 """Most classes of bodies; beyond, those of one kind of joint share a class, which folds what all have alike."""
-PLANS: dict[str, Plan | Callable[..., Plan]] = {**dynamics.PLANS, **kinematics.PLANS, **gradients.PLANS}
+PLANS: dict[str, Plan | Callable[..., Plan]] = {**dynamics.PLANS, **kinematics.PLANS}
 """The passes of every verb."""
-MARKS = ADJOINT + TANGENT
 FRAME, ROOT = "frame", "world"
 """Classes beside the kinds of joint."""
 
@@ -63,10 +61,10 @@ def program(
     own = outputs[:-1] if quaternions else outputs
     port = next((k for k, port in enumerate(own) if port.name == GUARDS[MASS].code.port), None)
     made = _Assembly(model, filed, verb, tuple(frames), is_parametric, port).program(inputs, own)
-    return _checked(made, quaternions, outputs[-1]) if quaternions else made
+    return checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
-def _checked(made: Program, places: Sequence[int], output: Port) -> Program:
+def checked(made: Program, places: Sequence[int], output: Port) -> Program:
     """Return a program with a pass over the quaternions, each an item, for ‖quaternion‖² − 1."""
     tape = trace("lengths", lambda x: quaternion_errors([0], x), [Port("quaternion", (4,))], [Port("error", (1,))])
     stage = Stage(tape, (Share(made.inputs[0].name, 4, 0),), (Share(output.name, 1, 1),))
@@ -105,11 +103,10 @@ class _Assembly:
         self.constants = [(), *constants]
         self.keys = _keys([ROOT, *kinds, *([FRAME] * len(frames))], self.constants)
         self.classes: list[Key] = list(dict.fromkeys(self.keys))
-        nq, nv = (max((getattr(KINDS[kind], n) for kind in kinds), default=0) for n in ("nq", "nv"))
+        nv = max((KINDS[kind].nv for kind in kinds), default=0)
         joint_pose = max((len(packing(kind)[0]) for kind in kinds), default=0)
-        sizes = FIELDS | {"joint_pose": joint_pose, "pivot": 8 * nv, "q": nq, "friction": PER_VELOCITY * nv}
-        sizes |= dict.fromkeys(("v", "a", "tau"), nv)
-        self.fields = {name: sizes[name.rstrip(MARKS)] for name in used}
+        sizes = FIELDS | {"joint_pose": joint_pose, "pivot": 8 * nv}
+        self.fields = {name: sizes[name] for name in used}
 
     def program(self, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Program:
         """Return the program."""

@@ -12,7 +12,7 @@ from appell.robot import compile
 from appell.robot.composed import COMPOSED
 from appell.robot.guards import GUARDS
 from appell.robot.kind import Key
-from appell.robot.long.assembly import PLANS, program
+from appell.robot.long import assembly, gradients
 from appell.robot.programs import Formulation
 from appell.robot.tree import Tree
 from appell.robot.verbs import UNIT
@@ -27,6 +27,8 @@ FORMULATIONS = {
 }
 """The algorithms of the loops, where they are not the Gibbs function's."""
 
+LOOPED = {*assembly.PLANS, *gradients.PROGRAMS}
+"""Verbs whose programs are loops."""
 UNROLLED = ("pose_derivatives", "jacobian_derivatives", "momentum_derivatives")
 """Verbs without loops, too long to be written out."""
 
@@ -49,7 +51,7 @@ class LongTree(Tree):
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithm of the loops, or of the few verbs that are short for any robot."""
         found, name = super().formulations(verb), FORMULATIONS.get(verb.removesuffix("_loaded"), "gibbs")
-        return {name: found[name]} if verb in PLANS else found
+        return {name: found[name]} if verb in LOOPED else found
 
     def variants(self, verb: str) -> Sequence[str]:
         """Return the lean model, in which loops are made too."""
@@ -57,7 +59,7 @@ class LongTree(Tree):
 
     def is_composed(self, key: Key) -> bool:
         """Return whether a verb is composed of calls of others."""
-        return key.verb in COMPOSED and key.verb not in PLANS
+        return key.verb in COMPOSED and key.verb not in LOOPED
 
     def loops(self, key: Key) -> Callable[[], Program] | None:
         """Return what makes the program of a verb."""
@@ -72,7 +74,7 @@ class LongTree(Tree):
                     else f"export '{instead}'"
                 )
             )
-        if key.verb not in PLANS:
+        if key.verb not in LOOPED:
             return None
         inputs, outputs, guards = compile.ports(self, key)
         frames: Sequence[Frame] = ()
@@ -82,4 +84,6 @@ class LongTree(Tree):
             frames = [Frame("", place.body, Pose(IDENTITY, place.position)) for place in key.about]
         places = self.facts.quaternions if GUARDS[UNIT] in guards else ()
         options = {"is_parametric": key.is_parametric}
-        return partial(program, self.model, key.verb, frames, inputs, outputs, places, **options)
+        if key.verb in gradients.PROGRAMS:
+            return partial(gradients.program, self.model, key.verb, inputs, outputs, places, **options)
+        return partial(assembly.program, self.model, key.verb, frames, inputs, outputs, places, **options)

@@ -30,7 +30,6 @@ FIELDS = {
     **dict.fromkeys(("load", "velocity", "bias", "acceleration", "momentum", "probe", "answer"), 6),
     **dict.fromkeys(("motion", "rotation"), 9),
     "total": 1,
-    "pi": PER_BODY,
     "mass_moments": 4,
     "inertia": 10,
     "pose": 12,

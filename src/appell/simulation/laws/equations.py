@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from appell.program.record import Recorder
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Scalar, select, sign
@@ -115,18 +116,17 @@ def _is_endless(limit: Scalar) -> bool:
     return isinstance(limit, float) and math.isinf(limit)
 
 
-def traced_model(robot: Robot, q: Scalars, checks: list[Any] | None = None) -> Model:
-    """Return the robot model of a control law on traced scalars; the values of guards are appended to `checks`."""
-    n = robot.nu
+def traced_model(call: Recorder, robot: Robot, q: Scalars, checks: list[Any] | None = None) -> Model:
+    """Return the robot model of a control law on traced scalars; the values of guards are stored in `checks`."""
 
     def dynamics(v: Scalars, a: Scalars) -> Scalars:
-        results = robot.tape("inverse_dynamics").run(q, v, a)
+        tau, *values = call(robot.program("inverse_dynamics").spec.program(), q, v, a)
         if checks is not None:
-            checks[:] = results[n:]
-        return tuple(results[:n])
+            checks[:] = values
+        return tau
 
     def push(force: Scalars) -> Scalars:
-        passive = (0.0,) * (robot.nv - n)
-        return tuple(robot.tape("actuator_forces").run(q, (*force, *passive))[:n])
+        passive = (0.0,) * (robot.nv - robot.nu)
+        return call(robot.program("actuator_forces").spec.program(), q, (*force, *passive))[0]
 
     return Model(dynamics, push)

@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 from appell.errors import InputError
 from appell.kernels.text.c99 import Guard
-from appell.program.nodes import Program, straight
+from appell.program.nodes import Program
+from appell.program.record import Recorder, record
+from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
 from appell.robot.export import PYTHON, Source, export, source
 from appell.robot.kind import Key
@@ -27,8 +29,7 @@ from appell.robot.robot import Robot
 from appell.robot.verbs import Size
 from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, clamped, forces, traced_model
 from appell.spatial.scalar import Array
-from appell.trace.tape import Port, Tape, trace
-from appell.trace.verify import verify
+from appell.trace.tape import Port
 
 WITH_INTEGRAL = "tracking_with_integral"
 SYMBOLS: dict[str, tuple[Size, ...]] = {
@@ -82,18 +83,12 @@ def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
 
 
 def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Program, tuple[Guard, ...]]:
-    """Return the program of a control law, and its status codes for singular states."""
-    tape, guards = law_tape(robot, equation, verb, terms)
-    return straight(tape), guards
-
-
-def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape, tuple[Guard, ...]]:
-    """Return the tape of a control law, and its status codes for singular states.
+    """Return the program of a control law, and its status codes for singular states.
 
     >>> import appell, numpy as np
     >>> terms = Terms(*(np.array([x, x]) for x in (9.0, 6.0)), None, np.array([5.0, np.inf]))
-    >>> tape, _ = law_tape(appell.load("two-link"), "pd_gravity", "pd_gravity", terms)
-    >>> [port.name for port in tape.inputs], tape.run([0.0, 0.0], [0.0, 0.0], [9.0, 0.0])[0]
+    >>> program, _ = law_program(appell.load("two-link"), "pd_gravity", "pd_gravity", terms)
+    >>> [port.name for port in program.inputs], run(program, [0.0, 0.0], [0.0, 0.0], [9.0, 0.0])[0]
     (['q', 'v', 'goal'], 5.0)
     """
     program = robot.program("inverse_dynamics")
@@ -109,17 +104,17 @@ def law_tape(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Tape
     kp, kd, ki, limit = (tuple(map(float, x)) if x is not None else () for x in terms)
     error = robot.tape("tracking_error")
 
-    def law(q: Scalars, v: Scalars, goal_q: Scalars, *others: Scalars) -> Any:
+    def law(call: Recorder, q: Scalars, v: Scalars, goal_q: Scalars, *others: Scalars) -> Any:
         goal_v, goal_a, *more = others or (still, still)
         values: list[Any] = []
-        model = traced_model(robot, q, values)
+        model = traced_model(call, robot, q, values)
         rate = tuple(goal_v[k] - v[k] for k in range(n))
         feedback = Feedback(tuple(error.run(q, goal_q)), rate, kp, kd)
         integral = Integral(ki, limit, more[1], more[0][0]) if more else None
         wanted, memory = forces(lambda x: EQUATIONS[equation](model, v, goal_a[:n], x), feedback, integral)
         return tuple(clamped(x, most) for x, most in zip(wanted, limit, strict=True)), values, memory
 
-    return verify(trace(verb, law, inputs, outputs)), guards
+    return verify(record(verb, law, inputs, outputs)), guards
 
 
 def _reference(verb: str, q: Port, v: Port) -> list[Port]:

@@ -1,5 +1,4 @@
 """Rollouts: fixed-step simulation of many robots in one native call.
 
-Read rollout.py and scheme.py (integration methods and control laws); adjoint.py has gradients, stepwise.py the rollouts
-of robots with too many bodies to compile.
+Read rollout.py and scheme.py (integration methods and control laws); adjoint.py has gradients.
 """

@@ -1,28 +1,25 @@
 """Gradients of rollouts: the adjoint of every step, last step first, in native code.
 
-A step y' = f(y, τ, π) maps the gradient λ' of a loss by y' to (∂f/∂y)ᵀλ', its contribution to the gradient by y, to
-(∂f/∂τ)ᵀλ' and to (∂f/∂π)ᵀλ'. The adjoint of f (:mod:`appell.trace.adjoint`) is therefore itself the step of a rollout
-with the state λ, driven by the states of the forward rollout. Only some of these are stored (checkpoints); between two
-of them the forward steps are repeated.
+The adjoint (:mod:`appell.program.adjoint`) of a rollout that keeps every state reads these states backward. Only some
+of them are stored (checkpoints); between two of them the forward steps are repeated.
 """
 
 from __future__ import annotations
 
-import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from appell.kernels.llvm.rollout_ir import WEIGHTS, Part, RolloutIR
-from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.kernels.runtime.stepping import run_rows, run_steps
 from appell.once import once
-from appell.recursion.kinematics import Scalars
+from appell.program.adjoint import adjoint
+from appell.program.nodes import Program
+from appell.program.stepping import Keep
 from appell.robot.robot import Robot
-from appell.simulation.rollout.scheme import rollout_ir, rollout_kernel, weights
+from appell.simulation.rollout.scheme import rollout_kernel, rollout_program
 from appell.spatial.scalar import Array
-from appell.trace.adjoint import adjoint
-from appell.trace.tape import Port, Tape, trace
-from appell.trace.verify import verify
 
 PIECE = 64
 """Steps per native call where every state is stored."""
@@ -73,32 +70,36 @@ def rollout_gradients(
     """
     rows, steps, kind = tau.shape[0], tau.shape[1], tau.dtype
     every = steps // (states[0].shape[1] - 1)
-    given = () if parameters is None else (parameters,)
-    forward = rollout_kernel(robot, method, None, is_parametric=bool(given))
-    backward = adjoint_kernel(robot, method, is_parametric=bool(given))
-    numbers = weights(method, dt)
-    table = numbers.reshape(1, -1)
+    fixed = [np.full(rows, dt, kind), *(() if parameters is None else (parameters,))]
+    forward = rollout_kernel(robot, method, None, is_parametric=len(fixed) > 1)
+    backward = adjoint_kernel(robot, method, is_parametric=len(fixed) > 1)
     by_tau = np.empty((rows, steps, robot.nu), kind)
-    now = [x[:, -1].copy() for x in by_states]
-    now += [np.zeros((rows, robot.nu), kind), *(np.zeros_like(x) for x in given)]
+    found = [np.zeros_like(x[:, 0]) for x in states]
+    total = None if parameters is None else np.zeros((rows, parameters.shape[1]), kind)
     piece = PIECE if every == 1 else every
     for last in range(steps, 0, -piece):
         first = max(last - piece, 0)
+        start, torques = [x[:, first // every] for x in states], tau[:, first:last]
         if every == 1:
-            path = [x[:, first:last] for x in states]
-            pushes = [x[:, first:last] for x in by_states]
+            path = [_dense(x[:, first:last]) for x in states]
+            weights = [x[:, first + 1 : last + 1].copy() for x in by_states]
         else:
-            start = [x[:, first // every] for x in states]
-            path = [x[:, :-1] for x in forward(start, given, [tau[:, first:last]], numbers, range(every + 1))[0]]
-            pushes = [np.broadcast_to(np.zeros((), kind), x.shape) for x in path]
-        drives = [x[:, ::-1] for x in (*path, tau[:, first:last], *map(_dense, pushes))]
-        found = backward(now, given, drives, table, range(last - first + 1))[0]
-        by_tau[:, first:last] = found[2][:, :0:-1]
-        now = [x[:, -1].copy() for x in found]
-        if every > 1:
-            for k, by_state in enumerate(by_states):
-                now[k] += by_state[:, first // every]
-    return Gradients(now[0], now[1], by_tau, now[3] if given else None)
+            path = [x[:, :-1] for x in run_steps(forward, start, fixed, [torques], range(every + 1))[0]]
+            weights = [np.zeros_like(x) for x in path]
+            for weight, by_state in zip(weights, by_states, strict=True):
+                weight[:, -1] = by_state[:, last // every]
+        for weight, x in zip(weights, found, strict=True):
+            weight[:, -1] += x
+        found = [np.empty_like(x) for x in start]
+        more = [] if total is None else [np.empty_like(total)]
+        known = dict(zip(("q", "v", "tau", "dt", "parameters"), (*map(_dense, start), torques, *fixed), strict=False))
+        known |= zip(("w_q", "w_v", "kept_q_now", "kept_v_now"), (*weights, *path), strict=True)
+        given = [known[port.name] for port in backward.spec.inputs]
+        run_rows(backward, given, [*found, by_tau[:, first:last], *more], last - first)
+        if total is not None:
+            total += more[0]
+    q0, v0 = (x + by_state[:, 0] for x, by_state in zip(found, by_states, strict=True))
+    return Gradients(q0, v0, by_tau, total)
 
 
 def _dense(x: Array) -> Array:
@@ -106,70 +107,19 @@ def _dense(x: Array) -> Array:
     return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
 
 
-def adjoint_kernel(robot: Robot, method: str, *, is_parametric: bool) -> RolloutKernel:
+def adjoint_kernel(robot: Robot, method: str, *, is_parametric: bool) -> Kernel:
     """Return the compiled adjoint of a rollout."""
 
-    def made() -> RolloutKernel:
+    def made() -> Kernel:
         own = rollout_kernel(robot, method, None, is_parametric=is_parametric).spec.fingerprint
-        make = functools.partial(adjoint_ir, robot, method, is_parametric=is_parametric)
-        return RolloutKernel(RolloutSpec("rollout adjoint", own, make))
+        program = adjoint_program(robot, method, is_parametric=is_parametric)
+        return Kernel(ProgramSpec("rollout_adjoint", program.inputs, program.outputs, own, lambda: program))
 
     return once(robot, (adjoint_kernel, method, is_parametric), made)
 
 
-def adjoint_ir(robot: Robot, method: str, *, is_parametric: bool) -> RolloutIR:
-    """Return the program of the adjoint: states λ of q, v, τ and Σ λ of π; drives q, v, τ and gradients by q and v."""
-    forward = rollout_ir(robot, method, None, is_parametric=is_parametric)
-    q, v = forward.states
-    (tau,), fixed = forward.drives, forward.fixed
-    back = adjoint(step_tape(forward), 2)  # of q, v, τ, the weights, π where they are given, λ_q and λ_v
-    states = tuple(Port(f"l_{port.name}", port.shape) for port in (q, v, tau, *fixed))
-    pushes, n = (Port("g_q", q.shape), Port("g_v", v.shape)), len(back.inputs)
-
-    def stage(*given: Scalars) -> Any:
-        found = iter(back.run(*given[:n]))
-        by_q, by_v, by_tau, _, *by_fixed = ([next(found) for _ in range(port.size)] for port in back.outputs)
-        pairs = zip((by_q, by_v, *by_fixed), given[n:], strict=True)
-        by_q, by_v, *sums = ([x + y for x, y in zip(*pair, strict=True)] for pair in pairs)
-        return by_q, by_v, by_tau, sums
-
-    inputs = (*back.inputs, *pushes, *states[3:])
-    reads = (q.name, v.name, tau.name, WEIGHTS, *(port.name for port in (*fixed, *states[:2], *pushes, *states[3:])))
-    return RolloutIR(
-        "rollout adjoint",
-        states=states,
-        fixed=fixed,
-        drives=(q, v, tau, *pushes),
-        scratch=(),
-        stage=Part(verify(trace("stage", stage, inputs, states)), reads, tuple(port.name for port in states)),
-        stages=1,
-    )
-
-
-def step_tape(rollout: RolloutIR) -> Tape:
-    """Return one step of a rollout without control law as one tape of its states, drives, weights and fixed inputs."""
-    rows = next(port for port in rollout.stage.tape.inputs if port.name == WEIGHTS)
-    numbers = Port(WEIGHTS, (rollout.stages * rows.size,))
-    inputs = (*rollout.states, *rollout.drives, numbers, *rollout.fixed)
-
-    def step(*given: Scalars) -> Any:
-        slots = {port.name: x for port, x in zip(inputs, given, strict=True)}
-        all_weights = slots[WEIGHTS]
-        sizes = {port.name: port.size for port in rollout.scratch}
-        for slot, source in rollout.starts:
-            slots[slot] = slots[source] if source else (0.0,) * sizes[slot]
-        for k in range(rollout.stages):
-            slots[WEIGHTS] = all_weights[k * rows.size : (k + 1) * rows.size]
-            _run(rollout.stage, slots)
-        if rollout.finish is not None:
-            _run(rollout.finish, slots)
-        return [slots[port.name] for port in rollout.states]
-
-    return trace("step", step, inputs, rollout.states)
-
-
-def _run(part: Part, slots: dict[str, Scalars]) -> None:
-    """Run a part on its slots."""
-    found = iter(part.tape.run(*(slots[name] for name in part.reads)))
-    for port, slot in zip(part.tape.outputs, part.writes, strict=True):
-        slots[slot] = tuple(next(found) for _ in range(port.size))
+def adjoint_program(robot: Robot, method: str, *, is_parametric: bool) -> Program:
+    """Return the adjoint of a rollout that keeps every state, by the initial state, the torques and π."""
+    forward = rollout_program(robot, method, None, is_parametric=is_parametric, keep=Keep.EVERY)
+    by = ("q", "v", "tau", *(["parameters"] if is_parametric else []))
+    return adjoint(forward, by, ("q", "v"))

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError, warn
+from appell.kernels.runtime.stepping import run_steps
 from appell.model.build import listed
 from appell.results.motions import motions
 from appell.results.style import written
 from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
-from appell.robot.singular import Samples, warn
+from appell.robot.singular import Samples, report
 from appell.robot.verbs import MASS
 from appell.simulation.laws.joint_laws import JointLaw
-from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel, weights
-from appell.simulation.rollout.stepwise import stepwise
+from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -112,8 +111,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
     Parameters
     ----------
     robot : Robot
-        A robot of any kind. With more than 80 bodies, the steps run in NumPy, for all robots at once. The loops of a
-        closed-loop robot are closed again after every step.
+        A robot of any kind. The loops of a closed-loop robot are closed again after every step.
     q0, v0 : array_like
         Initial states, (..., nq) and (..., nv).
     tau : array_like or None
@@ -169,16 +167,11 @@ def rollout(  # noqa: PLR0913  (keyword options)
             f"save_every: {save_every} does not divide {given.steps} steps; the last state would not be kept"
         )
     _check_memory(given, len(kept))
-    arrays = given.states, given.fixed, given.drives
-    if robot.kind.is_looped:
-        (q, v), lasted = stepwise(robot, method, control, *arrays, dt, kept, given.parameters)
-    else:
-        law = Driver.of(control) if control is not None else None
-        kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
-        (q, v, *_), lasted = kernel(*arrays, weights(method, dt), kept)
+    law = Driver.of(control) if control is not None else None
+    kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
+    (q, v, *_), lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
     report_singular(robot, q)
-    if not robot.kind.is_looped:  # its steps are calls of verbs, which warn
-        report_singular_mass(robot, q, given.parameters)
+    report_singular_mass(robot, q, given.parameters)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
     q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
@@ -191,17 +184,13 @@ def advance(robot: Robot, method: str, dt: float, steps: int) -> Callable[..., t
     It takes q, v, the forces (n, nu) of all steps and π (n, p) or None, all of float64, and returns q, v and for how
     many steps each state stayed finite. It does not warn.
     """
-    kept, shares = range(0, steps + 1, steps), weights(method, dt)
+    kept = range(0, steps + 1, steps)
 
     def moved(q: Array, v: Array, tau: Array, pi: Array | None) -> tuple[Array, Array, Array]:
-        fixed, drives = [] if pi is None else [pi], [np.broadcast_to(tau[:, None], (len(tau), steps, tau.shape[1]))]
-        if robot.kind.is_looped:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AppellWarning)
-                (q, v), lasted = stepwise(robot, method, None, [q, v], fixed, drives, dt, kept, pi)
-        else:
-            kernel = rollout_kernel(robot, method, None, is_parametric=pi is not None)
-            (q, v), lasted = kernel([q, v], fixed, drives, shares, kept)
+        fixed = [np.full(len(q), dt), *([] if pi is None else [pi])]
+        drives = [np.broadcast_to(tau[:, None], (len(tau), steps, tau.shape[1]))]
+        kernel = rollout_kernel(robot, method, None, is_parametric=pi is not None)
+        (q, v), lasted = run_steps(kernel, [q, v], fixed, drives, kept)
         return q[:, -1], v[:, -1], lasted
 
     return moved
@@ -224,11 +213,9 @@ def _report(robot: Robot, diverged: Array) -> None:
         first = int(diverged[diverged >= 0].min())
         where = tuple(map(int, np.argwhere(diverged == first)[0]))
         which = f", robot {where}" if where else ""
-        warnings.warn(
+        warn(
             f"rollout: {count} of {diverged.size} robots '{robot.name}' diverged, first after step {first}{which}; "
-            f"use a smaller dt or smaller torques (Rollout.diverged lists them)",
-            AppellWarning,
-            stacklevel=3,
+            f"use a smaller dt or smaller torques (Rollout.diverged lists them)"
         )
 
 
@@ -244,13 +231,11 @@ def report_singular(robot: Robot, q: Array) -> None:
         beyond = np.isfinite(determinant) & ~(determinant * np.sign(determinant[:, :1]) > NEAR)
     if beyond.any():
         row, step = map(int, np.argwhere(beyond)[0])
-        warnings.warn(
+        warn(
             f"rollout: {np.count_nonzero(beyond.any(axis=-1))} of {len(q)} robots '{robot.name}' have reached a "
             f"singularity of their independent coordinates {listed(robot.independent)}, the first (robot {row}) "
             f"before stored state {step}; later states are wrong: choose other coordinates with "
-            "robot.with_independent, or use appell.simulate",
-            AppellWarning,
-            stacklevel=3,
+            "robot.with_independent, or use appell.simulate"
         )
 
 
@@ -265,7 +250,7 @@ def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> No
     rows, states = rows[is_good := np.isfinite(states).all(axis=-1)], states[is_good]
     own = () if parameters is None else (np.broadcast_to(parameters, (len(q), parameters.shape[-1]))[rows],)
     samples = Samples(states, own, np.full(len(rows), np.nan))
-    warn(robot.kind, samples, is_single=key.is_single)
+    report(robot.kind, samples, is_single=key.is_single)
 
 
 class _Arguments:
@@ -286,7 +271,7 @@ class _Arguments:
         tau = 0.0 if tau is None else tau
         states = {"q0": self._row("q0", q0, robot.nq), "v0": self._row("v0", v0, robot.nv)}
         drives = {"tau": self._row("tau", tau, robot.nu)}
-        fixed: dict[str, Array] = {}
+        fixed = {"dt": np.array([dt])}
         if parameters is not None:
             fixed["parameters"] = self._row("parameters", parameters, robot.parameters.size)
         robot.configuration("q0", states["q0"])
@@ -305,8 +290,9 @@ class _Arguments:
         self._kind = np.float32 if all(x.dtype == np.float32 for x in typed) else np.float64
         self.states = [self._flat(x) for x in states.values()]
         self.fixed = [self._flat(x) for x in fixed.values()]
+        self.parameters = self.fixed[1] if parameters is not None else None
+        self.fixed[0] = self.fixed[0][:, 0]
         self.drives = [self._flat(x, self.steps) for x in drives.values()]
-        self.parameters = self.fixed[0] if parameters is not None else None
 
     def _law(self, law: JointLaw, dt: float) -> tuple[dict[str, Array], dict[str, Array]]:
         robot = self._robot

@@ -1,9 +1,9 @@
-"""Fixed-step methods of rollouts: the tape of one stage, and the weights of the stages.
+"""Fixed-step methods of rollouts, as programs.
 
-A Runge–Kutta method whose stages depend only on the previous one is one traced stage and a table of weights. With k the
-vector field at the stage's state y, a row of weights (share, ahead, total) times dt gives
+A Runge–Kutta method whose stages depend only on the previous one is a loop over its stages, each with a row of numbers.
+With k the vector field at the stage's state y, a row (share, ahead, total) gives
 
-    Δ ← Δ + share·k,    y ← y₀ + ahead·k + total·Δ,
+    Δ ← Δ + share·h·k,    y ← y₀ + ahead·h·k + total·Δ,
 
 so that the last row, (share, 0, 1), ends the step. The semi-implicit Euler method moves v first and q with the new v.
 Quaternions are normalised after every step.
@@ -12,40 +12,25 @@ Quaternions are normalised after every step.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from appell.kernels.llvm.rollout_ir import WEIGHTS, Bound, Part, RolloutIR
-from appell.kernels.runtime.rollout_kernel import RolloutKernel, RolloutSpec
+from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.once import once
+from appell.program.nodes import Copy, Loop, Program
+from appell.program.record import Recorder
+from appell.program.stepping import Keep, Part, Stepping, now, part
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.robot.steps import RUNGE_KUTTA
-from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, forces, traced_model
+from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, clamped, forces, traced_model
 from appell.simulation.laws.joint_laws import JointLaw
-from appell.spatial.scalar import Array
-from appell.trace.tape import Port, Tape, trace
-from appell.trace.verify import verify
+from appell.trace.tape import Port
 
 METHODS = ("euler", *RUNGE_KUTTA)
-
-
-def weights(method: str, dt: float) -> Array:
-    """Return the weights of each stage for a step dt."""
-    if method == "euler":
-        return np.array([[dt]])
-    return np.array([(dt * share, dt * ahead, total) for share, ahead, total in RUNGE_KUTTA[method]])
-
-
-class Ports(NamedTuple):
-    """The inputs of every rollout of a robot; `parameters` where each robot has its own."""
-
-    q: Port
-    v: Port
-    tau: Port
-    parameters: tuple[Port, ...] = ()
+STAGE = "stage"
+"""The axis of the stages of a step."""
+DT = Port("dt", ())
 
 
 class Driver(NamedTuple):
@@ -61,121 +46,118 @@ class Driver(NamedTuple):
         return cls(law.robot, law.equation, law.ki is not None)
 
 
-def rollout_kernel(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> RolloutKernel:
-    """Return the compiled rollout of a robot for a method and a control law.
+def ports(robot: Robot, law: Driver | None, *, is_parametric: bool, keep: Keep) -> Stepping:
+    """Return the arguments of a rollout.
 
-    With integral action the memory is appended to the state, and the time since the last sample to the drives.
+    With integral action of the control law, its memory is a state, and the time since the last sample drives a step.
     """
+    q, v, n = Port("q", (robot.nq,)), Port("v", (robot.nv,)), robot.nu
+    fixed = (DT, *((Port("parameters", (robot.parameters.size,)),) if is_parametric else ()))
+    if law is None:
+        return Stepping("rollout", (q, v), fixed, (Port("tau", (n,)),), keep)
+    gains = tuple(Port(name, (n,)) for name in ("kp", "kd", "limit", *(["ki"] if law.is_integral else [])))
+    drives = Port("tau", (n,)), Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)
+    if not law.is_integral:
+        return Stepping("rollout", (q, v), (*fixed, *gains), drives, keep)
+    memory, elapsed = Port("memory", (2 * n,)), Port("elapsed", (1,))
+    return Stepping("rollout", (q, v, memory), (*fixed, *gains), (*drives, elapsed), keep)
 
-    def made() -> RolloutKernel:
+
+def rollout_kernel(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> Kernel:
+    """Return the compiled rollout of a robot for a method and a control law."""
+
+    def made() -> Kernel:
         own = robot.program("motion", parametric=is_parametric).spec.fingerprint
         theirs = law and (law.robot.program("inverse_dynamics").spec.fingerprint, law.equation, law.is_integral)
-        make = functools.partial(rollout_ir, robot, method, law, is_parametric=is_parametric)
-        return RolloutKernel(RolloutSpec("rollout", repr((own, theirs, method)), make))
+        frame = ports(robot, law, is_parametric=is_parametric, keep=Keep.INTERVALS)
+        make = functools.partial(rollout_program, robot, method, law, is_parametric=is_parametric)
+        return Kernel(ProgramSpec(frame.name, frame.inputs, frame.outputs, repr((own, theirs, method)), make))
 
     return once(robot, (rollout_kernel, method, law, is_parametric), made)
 
 
-def rollout_ir(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> RolloutIR:
+def rollout_program(
+    robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False, keep: Keep = Keep.INTERVALS
+) -> Program:
     """Return the program of a rollout."""
-    parameters = (Port("parameters", (robot.parameters.size,)),) if is_parametric else ()
-    ports = Ports(Port("q", (robot.nq,)), Port("v", (robot.nv,)), Port("tau", (robot.nu,)), parameters)
-    q, v, tau, _ = ports
-    gains = tuple(Port(name, tau.shape) for name in ("kp", "kd", "limit"))
-    goals = Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)
-    memory, more, elapsed = _memory(ports) if law and law.is_integral else ((), (), ())
-    return RolloutIR(
-        "rollout",
-        states=(q, v, *memory),
-        fixed=(*parameters, *((*gains, *more) if law else ())),
-        drives=(tau, *goals, *elapsed) if law else (tau,),
-        law=_law(law, ports) if law else None,
-        bounds=(Bound("tau", "limit"),) if law else (),
-        finish=_finish(robot, q),
-        **(_euler(robot, ports) if method == "euler" else _runge_kutta(robot, ports, len(RUNGE_KUTTA[method]))),
-    )
+    frame = ports(robot, law, is_parametric=is_parametric, keep=keep)
+    torques = (Port("tau", (robot.nu,)), now("tau") if law else "tau")
+    parameters = [(port, port.name) for port in frame.fixed if port.name == "parameters"]
+    step = (_euler if method == "euler" else functools.partial(_runge_kutta, method))(robot, torques, parameters)
+    return frame.program((_law(law, frame) if law else Part()) + step + _finish(robot))
 
 
-def _runge_kutta(robot: Robot, ports: Ports, stages: int) -> dict[str, Any]:
-    """Return the parts of a Runge–Kutta rollout of q̇ and a."""
-    field, n = robot.tape("motion", parametric=bool(ports.parameters)), robot.nq + robot.nv
-    q, v, tau, parameters = ports
-    scratch = Port("q0", q.shape), Port("v0", v.shape), Port("dq", q.shape), Port("dv", v.shape)
+Bound = tuple[Port, str]
+"""A port of a part, and the memory that it stands for."""
 
-    def stage(q: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Any:
-        q0, v0, dq, dv, (share, ahead, total), *pi = others
-        k = field.run(q, v, tau, *pi)[:n]
+
+def _runge_kutta(method: str, robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
+    """Return a step of a Runge–Kutta method along q̇ and a."""
+    field = robot.program("motion", parametric=bool(parameters)).spec.program()
+    q, v = Port("q", (robot.nq,)), Port("v", (robot.nv,))
+    held = [Port(name, port.shape) for name, port in (("q0", q), ("v0", v), ("dq", q), ("dv", v))]
+
+    def stage(call: Recorder, q: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Any:
+        q0, v0, dq, dv, (dt,), (share, ahead, total), *pi = others
+        rate, a, *_ = call(field, q, v, tau, *pi)
+        k = [dt * x for x in (*rate, *a)]
         summed = [d + share * x for d, x in zip((*dq, *dv), k, strict=True)]
-        moved = [y + ahead * x + total * d for y, x, d in zip((*q0, *v0), k, summed, strict=True)]
-        return moved, summed
+        return [y + ahead * x + total * d for y, x, d in zip((*q0, *v0), k, summed, strict=True)], summed
 
-    inputs = (q, v, tau, *scratch, Port(WEIGHTS, (3,)), *parameters)
-    outputs = (q, v, *scratch[2:])
-    names = tuple(port.name for port in outputs)
-    part = Part(_tape("stage", stage, inputs, outputs), tuple(port.name for port in inputs), names)
-    return {
-        "scratch": scratch,
-        "stage": part,
-        "stages": stages,
-        "starts": (("q0", "q"), ("v0", "v"), ("dq", ""), ("dv", "")),
-    }
+    state, row = [(q, now("q")), (v, now("v"))], (Port("row", (3,)), STAGE)
+    own = [(port, port.name) for port in held]
+    made = part(STAGE, stage, [*state, torques, *own, (DT, DT.name), row, *parameters], [*state, *own[2:]])
+    begin = (Copy(now("q"), "q0"), Copy(now("v"), "v0"), Copy("", "dq"), Copy("", "dv"))
+    return Part((*begin, Loop(STAGE, made.nodes, rows=RUNGE_KUTTA[method])), (*held, *made.slots))
 
 
-def _euler(robot: Robot, ports: Ports) -> dict[str, Any]:
-    """Return the parts of the semi-implicit Euler method: v first, then q with the new v."""
-    dynamics = robot.tape("forward_dynamics", parametric=bool(ports.parameters))
-    rates = robot.tape("coordinate_rates")
-    q, v, tau, parameters = ports
+def _euler(robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
+    """Return a step of the semi-implicit Euler method: v first, then q with the new v."""
+    dynamics = robot.program("forward_dynamics", parametric=bool(parameters)).spec.program()
+    rates = robot.program("coordinate_rates").spec.program()
+    q, v = Port("q", (robot.nq,)), Port("v", (robot.nv,))
 
-    def stage(q: Scalars, place: Scalars, v: Scalars, tau: Scalars, weight: Scalars, *pi: Scalars) -> Any:
-        (dt,) = weight
-        faster = tuple(x + dt * a for x, a in zip(v, dynamics.run(q, v, tau, *pi)[: robot.nv], strict=True))
-        moving = rates.run(q, faster)[: robot.nq]
-        return tuple(x + dt * rate for x, rate in zip(place, moving, strict=True)), faster
+    def step(call: Recorder, q: Scalars, place: Scalars, v: Scalars, tau: Scalars, dt: Scalars, *pi: Scalars) -> Any:
+        (h,) = dt
+        faster = tuple(x + h * a for x, a in zip(v, call(dynamics, q, v, tau, *pi)[0], strict=True))
+        moving = call(rates, q, faster)[0]
+        return tuple(x + h * rate for x, rate in zip(place, moving, strict=True)), faster
 
     # q twice: as angles, which may be reduced modulo 2π, and as numbers, which may not
-    inputs = (q, Port("place", q.shape), v, tau, Port(WEIGHTS, (1,)), *parameters)
-    reads = ("q", "q", "v", "tau", WEIGHTS, *(port.name for port in parameters))
-    return {"scratch": (), "stage": Part(_tape("stage", stage, inputs, (q, v)), reads, ("q", "v")), "stages": 1}
+    place, state = (Port("place", q.shape), now("q")), [(q, now("q")), (v, now("v"))]
+    return part("euler", step, [state[0], place, state[1], torques, (DT, DT.name), *parameters], state)
 
 
-def _memory(ports: Ports) -> tuple[tuple[Port, ...], tuple[Port, ...], tuple[Port, ...]]:
-    """Return the additions of integral action to the state, to the gains and to the drives."""
-    n = ports.tau.size
-    return (Port("memory", (2 * n,)),), (Port("ki", (n,)),), (Port("elapsed", (1,)),)
-
-
-def _law(law: Driver, ports: Ports) -> Part:
+def _law(law: Driver, frame: Stepping) -> Part:
     """Return the part that adds the control law's torques, sampled at the start of a step, to the given ones."""
-    q, v, tau, _ = ports
-    error, equation, n = law.robot.tape("tracking_error"), EQUATIONS[law.equation], tau.size
+    error, equation = law.robot.program("tracking_error").spec.program(), EQUATIONS[law.equation]
+    tau, n = frame.drives[0], law.robot.nu
 
-    def torque(q: Scalars, place: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Any:
-        kp, kd, goal_q, goal_v, goal_a, *more = others
-        model = traced_model(law.robot, q)
+    def torque(call: Recorder, q: Scalars, place: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Any:
+        kp, kd, limit, goal_q, goal_v, goal_a, *more = others
+        model = traced_model(call, law.robot, q)
 
         def force(correction: Scalars) -> Scalars:
             return tuple(x + y for x, y in zip(tau, equation(model, v, goal_a[:n], correction), strict=True))
 
         rate = tuple(goal_v[k] - v[k] for k in range(n))
-        feedback = Feedback(tuple(error.run(place, goal_q)), rate, kp, kd)
-        return forces(force, feedback, Integral(*more[:3], *more[3]) if more else None)
+        feedback = Feedback(tuple(call(error, place, goal_q)[0]), rate, kp, kd)
+        integral = Integral(more[0], limit, more[1], *more[2]) if more else None
+        wanted, memory = forces(force, feedback, integral)
+        return tuple(map(clamped, wanted, limit)), memory
 
-    numbers = [Port(name, tau.shape) for name in ("kp", "kd")]
-    goals = [Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)]
-    memory, ki, elapsed = _memory(ports) if law.is_integral else ((), (), ())
-    more = (*ki, Port("limit", tau.shape), *memory, *elapsed) if law.is_integral else ()
-    inputs = (q, Port("place", q.shape), v, tau, *numbers, *goals, *more)
-    reads = ("q", *("q" if port.name == "place" else port.name for port in inputs[1:]))
-    outputs = (tau, *memory)
-    return Part(_tape("law", torque, inputs, outputs), reads, tuple(port.name for port in outputs))
+    known = {port.name: port for port in (*frame.fixed, *frame.drives)}
+    q, v, *memory = ((port, now(port.name)) for port in frame.states)
+    more = [(known["ki"], "ki"), *memory, (known["elapsed"], "elapsed")] if memory else []
+    own = [(known[name], name) for name in ("kp", "kd", "limit", "goal_q", "goal_v", "goal_a")]
+    place = Port("place", q[0].shape), q[1]
+    made = part("law", torque, [q, place, v, (tau, tau.name), *own, *more], [(tau, now(tau.name)), *memory])
+    return made + Part(slots=(tau._replace(name=now(tau.name)),))
 
 
-def _finish(robot: Robot, q: Port) -> Part | None:
+def _finish(robot: Robot) -> Part:
     """Return the part that ends a step, if any: quaternion normalisation, and a Newton step to closed loops."""
-    tape = robot.tape("finished_step")
-    return Part(tape, ("q",), ("q",)) if tape.steps else None
-
-
-def _tape(name: str, program: Callable[..., Any], inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Tape:
-    return verify(trace(name, program, inputs, outputs))
+    q, program = Port("q", (robot.nq,)), robot.program("finished_step").spec.program()
+    if program.tape is not None and not program.tape.steps:
+        return Part()
+    return part("finish", lambda call, q: call(program, q)[0], [(q, now("q"))], [(q, now("q"))])
