@@ -1,10 +1,8 @@
-"""Programs without a robot: native code and C give what the interpreter gives."""
+"""Programs without a robot: native code gives what the interpreter gives."""
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,86 +12,27 @@ from appell.errors import TraceError
 from appell.kernels.llvm import schedule, scheduled
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.kernels.text.c99 import Function, Sheet, header_text, source_text
-from appell.kernels.text.c99_values import REALS
 from appell.program.nodes import (
-    Begin,
     Block,
     Copy,
-    Fields,
-    Item,
-    Items,
     Loop,
     Program,
-    Share,
-    Stage,
-    Start,
-    Sweep,
-    Walk,
 )
 from appell.program.record import record
 from appell.program.run import run
 from appell.program.verify import verify
-from appell.spatial.scalar import select, sin
-from appell.trace.tape import Port, trace
 from tests.support.evaluation import written_out
-
-N = 5
-
-
-def stage(step: Any, sizes: list[int], count: int, *shares: tuple[Share, ...]) -> Stage:
-    """Return a traced step of flat inputs of some sizes."""
-    tape = trace("step", step, [Port(f"x{k}", (size,)) for k, size in enumerate(sizes)], [Port("r", (count,))])
-    return Stage(tape, *shares)
+from tests.support.small_programs import SIZE, N, expected, loops, passes, stepped
 
 
 @pytest.fixture
 def program() -> Program:
-    """Return a program on a tree 1 ← 2 ← 3, 1 ← 4 ← 5 with every kind of pass.
-
-    Per item sin(x + its constant) plus its parent's, all added up at the root; a walk from every item writes the sum of
-    its value and its ancestors' on the way; the root's sum comes last.
-    """
-    items = [Item(0, 0, (0,), ())]
-    items += [Item(1, parent, (k,), (0.1 * k,)) for k, parent in enumerate((0, 1, 2, 1, 4))]
-    own = Share("x", 1, 0)
-    table = Items(tuple(items), {"value": 1, "total": 1}, {"value": (2.0,)})
-    out = Sweep(
-        table,
-        inward=False,
-        fields=Fields(parent=("value",), writes=("value",), sums=("total",)),
-        stages=(None, stage(lambda c, x, p: (sin(x[0] + c[0]) + p[0], x[0]), [1, 1, 1], 2, (own,))),
-    )
-    walk = Walk(
-        table,
-        fields=Fields(own=("value",)),
-        state=1,
-        starts=tuple(Start(k + 1, 0, k) for k in range(N)),
-        first=(stage(lambda c, v: (v[0], v[0]), [1, 1], 2, (), (Share("sums", 1, 0, N, start=1),)),),
-        stages=(
-            None,
-            stage(lambda c, v, s: (s[0] + v[0], s[0] + v[0]), [1, 1, 1], 2, (), (Share("sums", 1, 0, N, start=1),)),
-        ),
-    )
-    root = stage(lambda t: (t[0],), [1], 1, (), (Share("total", 1),))
-    last = Sweep(table, inward=True, fields=Fields(own=("total",)), stages=(root, None))
-    outputs = (Port("sums", (N, N)), Port("total", ()))
-    return Program("small", (Port("x", (N,)),), outputs, (Copy("", "sums"), Begin(table), out, walk, last))
+    return passes()
 
 
-def expected(x: Any) -> tuple[Any, Any]:
-    """Return the results by NumPy."""
-    parents = (-1, 0, 1, 0, 3)
-    value, sums = np.empty(N), np.zeros((N, N))
-    for k, parent in enumerate(parents):
-        value[k] = np.sin(x[k] + 0.1 * k) + (value[parent] if parent >= 0 else 2.0)
-    for k in range(N):
-        total, j = 0.0, k
-        while j >= 0:
-            total += value[j]
-            sums[j, k] = total
-            j = parents[j]
-    return sums, x.sum()
+@pytest.fixture(scope="module")
+def stepping() -> Program:
+    return loops()
 
 
 def test_the_plain_meaning_is_that_of_numpy(program: Program, rng: np.random.Generator) -> None:
@@ -116,80 +55,6 @@ def test_native_code_is_the_plain_meaning(program: Program, rng: np.random.Gener
         wanted = expected(x[k])
         np.testing.assert_allclose(sums[k], wanted[0], rtol=1e-13)
         np.testing.assert_allclose(total[k], wanted[1], rtol=1e-13)
-
-
-@pytest.mark.parametrize("libm", [True, False], ids=["libm", "alone"])
-def test_c_is_the_plain_meaning(
-    program: Program, compiler: Any, libm: bool, rng: np.random.Generator, tmp_path: Path
-) -> None:
-    """With sanitizers, every warning an error."""
-    ports = (*program.inputs, *program.outputs)
-    words = {port.name: port.name for port in ports}
-    function = Function("f", program, "a function", words, {p.name: tuple(map(str, p.shape)) for p in ports})
-    sheet = Sheet("a test", (), (), (function,))
-    (tmp_path / "small.h").write_text(header_text(sheet, "small", REALS["double"], "f"))
-    file = tmp_path / "small.c"
-    file.write_text(source_text(sheet, "small", REALS["double"], "f", libm=libm))
-    compiler.build(
-        "-O1", "-fPIC", "-shared", file, "-o", file.with_suffix(".so"), *(["-lm"] if libm else ["-nostdlib"])
-    )
-    x, sums, total = rng.normal(size=N), np.full((N, N), 7.0), np.empty(1)
-    wanted = expected(x)
-    call = ctypes.CDLL(str(file.with_suffix(".so"))).f
-    call(*(ctypes.c_void_p(array.ctypes.data) for array in (x, sums, total)))
-    np.testing.assert_allclose(sums, wanted[0], rtol=1e-14)
-    np.testing.assert_allclose(total[0], wanted[1], rtol=1e-14)
-
-
-SIZE = 2
-WEIGHTS = ((0.5, 0.1), (0.25, -0.2), (1.5, 0.0))
-
-
-@pytest.fixture(scope="module")
-def stepping() -> Program:
-    """Return a program of nested loops: x moves through steps in stages with weights, driven by a stream.
-
-    A slot with an axis keeps the states of the stages; a backward loop takes s to ½ sin(s + x₀) + x₁ of each. Every
-    kept state is an entry of a stream.
-    """
-    x, s, drive, weights, rate = Port("x", (SIZE,)), Port("s", ()), Port("d", (1,)), Port("w", (2,)), Port("rate", ())
-
-    def moved(x: Any, drive: Any, weights: Any, rate: Any) -> Any:
-        share, turn = weights
-        return [y + share * rate[0] * drive[0] + turn * sin(z) for y, z in zip(x, reversed(x), strict=True)]
-
-    stage = trace("stage", moved, (x, drive, weights, rate), (x,))
-    clip = trace("clip", lambda x: [select(x[0] - 9.0, 9.0, x[0]), x[1]], (x,), (x,))
-    add = trace("add", lambda s, x: (0.5 * sin(s[0] + x[0]) + x[1],), (s, x), (s,))
-    stages = Loop(
-        "stage",
-        (Copy("state", "states"), Block(stage, ("state", "drive", "stage", "rate"), ("state",))),
-        rows=WEIGHTS,
-    )
-    back = Loop("stage", (Block(add, ("sum", "states"), ("sum",)),), n=3, is_backward=True)
-    step = Loop("step", (stages, back, Block(clip, ("state",), ("state",))))
-    kept = Loop("kept", (step, Copy("state", "path"), Copy("sum", "sums")))
-    inputs = (x, Port("drive", (1,), ("kept", "step")), rate)
-    outputs = (Port("path", (SIZE,), ("kept",)), Port("sums", (), ("kept",)))
-    slots = (Port("state", (SIZE,)), Port("sum", ()), Port("states", (SIZE,), ("stage",)))
-    return verify(Program("stepping", inputs, outputs, (Copy("x", "state"), kept), slots))
-
-
-def stepped(x: Any, drive: Any, rate: Any) -> Any:
-    """Return the results by NumPy."""
-    x, total, path, sums = np.array(x), 0.0, [], []
-    for entries in drive:
-        for d in entries[:, 0]:
-            states = []
-            for share, turn in WEIGHTS:
-                states.append(x)
-                x = x + share * rate * d + turn * np.sin(x[::-1])
-            for y in reversed(states):
-                total = 0.5 * np.sin(total + y[0]) + y[1]
-            x = np.minimum(x, [9.0, np.inf])
-        path.append(x)
-        sums.append(total)
-    return np.array(path), np.array(sums)
 
 
 def test_loops_are_those_of_numpy(stepping: Program, rng: np.random.Generator) -> None:

@@ -29,6 +29,7 @@ from appell.robot.verbs import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
 from appell.spatial.pose import Pose
 from tests.support.evaluation import written_out
+from tests.support.exported import in_python
 from tests.support.kinds import about
 
 LOOPED = [verb for verb in VERBS if verb in kind.LOOPED]
@@ -298,6 +299,49 @@ def test_c_of_a_long_robot_watches_its_quaternions_and_lets_arrays_overlap(
     ball = next(i for i, body in enumerate(one.model.bodies) if body.joint.kind == "ball")
     q[one.model.q_slices[ball].start] += 0.01
     assert inverse_dynamics(*map(place, (q, v, a, v))) == 1
+
+
+SLOW = [("tree", verb) for verb in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix")]
+
+
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [
+        ("balls", "inverse_dynamics"),
+        ("balls", "mass_matrix"),
+        *(pytest.param(*x, marks=pytest.mark.slow) for x in SLOW),
+    ],
+)
+def test_jax_of_loops_gives_what_is_meant(robot: Callable[..., appell.Robot], agree: Any, name: str, verb: str) -> None:
+    """A batch in one scan over joints of many sizes, and the gradient along a direction."""
+    jax = pytest.importorskip("jax")
+    one = robot(name, name != "balls")
+    program, given = looped(one, verb), arguments(one, verb)
+    rng = np.random.default_rng(4)
+    along = [rng.normal(size=x.shape[-1]) for x in given]
+    expected = np.array([run(program, *row) for row in zip(*given, strict=True)])
+    moved = run(program, *(x[0] + 1e-30j * d for x, d in zip(given, along, strict=True)))
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        f = in_python(program)
+        found = jax.jit(f)(*given)
+        slopes = jax.jit(jax.grad(lambda *x: sum(y.sum() for y in f(*x)), argnums=tuple(range(len(given)))))(
+            *(x[0] for x in given)
+        )
+    agree(joined(found), expected, 1e-10 if "forward" in verb else 1e-12)
+    slope = sum(float(np.dot(a, b)) for a, b in zip(slopes, along, strict=True))
+    agree(np.array(slope), np.sum(moved).imag / 1e-30, 1e-9, np.abs(np.imag(moved)).max() / 1e-30)
+
+
+def test_a_long_robot_is_a_loop_in_jax_and_written_out_for_casadi(tmp_path: Path, agree: Any) -> None:
+    """With the verb's results alone, for its guards are not checked there."""
+    jax = pytest.importorskip("jax")
+    chain = appell.random_chain(LONG + 1, np.random.default_rng(0))
+    q = chain.random(np.random.default_rng(1))
+    assert "lax.scan" in chain.export("gravity", to="jax", path=tmp_path / "chain.py").read_text()
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        agree(jax.jit(chain.export("gravity", to="jax"))(q), chain.gravity(q), 1e-12)
+    pytest.importorskip("casadi")
+    agree(np.array(chain.export("gravity", to="casadi")(q))[:, 0], chain.gravity(q), 1e-12)
 
 
 def test_a_law_around_a_long_robot_is_exported(any_compiler: Any, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ def held(program: Program, *, is_all: bool = False) -> Program:
     With `is_all` every input is copied, so that blocks and steps read slots alone.
     """
     inputs = {port.name: port for port in program.inputs}
-    reads = ((name, path) for name, path in _reads(program.nodes, ()) if name in inputs)
-    chosen = {name for name, path in reads if is_all or path != inputs[name].axes}
+    found = ((name, path) for name, path in reads(program.nodes, ()) if name in inputs)
+    chosen = {name for name, path in found if is_all or path != inputs[name].axes}
     if not chosen:
         return program
     ports = [port for port in program.inputs if port.name in chosen]
@@ -36,16 +36,16 @@ def slot_of(name: str) -> str:
     return f"held_{name}"
 
 
-def _reads(nodes: Iterable[Node], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def reads(nodes: Iterable[Node], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the memories that nodes read, with the axes of the loops around them."""
     for node in nodes:
         match node:
-            case Block(_, reads, _):
-                yield from ((x, path) for x in reads if isinstance(x, str))
+            case Block(_, sources, _):
+                yield from ((x, path) for x in sources if isinstance(x, str))
             case Copy(source, _):
                 yield source, path
             case Loop(axis, body):
-                yield from _reads(body, (*path, axis))
+                yield from reads(body, (*path, axis))
             case Sweep() | Walk():
                 yield from ((name, path) for name in _read_by_steps(node))
 

@@ -57,8 +57,8 @@ def source(kind: Kind) -> Source:
 
 
 def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[Guard, ...]]:
-    """Return the program of a verb, with loops if the target supports them."""
-    if to in PYTHON:
+    """Return the program of a verb, with loops if the target supports them; Python does without guards."""
+    if to in PYTHON and (to == "casadi" or kind.loops(key) is None):
         return straight(compile.tape(kind, key, is_guarded=False)), ()
     program = compile.program(kind, key)
     return program.spec.program(), tuple(guard.code for guard in program.guards)

@@ -13,7 +13,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.kernels.text.casadi import EXPRESSIONS
-from appell.kernels.text.jax import EXPRESSIONS as JAX_EXPRESSIONS
+from appell.kernels.text.jax_values import EXPRESSIONS as JAX_EXPRESSIONS
 from appell.model.model import Frame
 from appell.spatial.pose import Pose
 from appell.trace.expr import ARITY

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import appell
-from appell.kernels.text import jax as jax_text
-from appell.kernels.text.c99 import Function, Sheet
+from appell.kernels.text import jax_values
 from appell.kernels.text.jax_loop import FUNCTIONS, KINDS, Rows, Values, table
-from appell.kernels.text.python_text import python_text, run_text
 from appell.program.nodes import straight
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.expr import EVALUATE, Op
 from appell.trace.tape import Port, trace
+from tests.support.exported import in_python
 
 jax = pytest.importorskip("jax")
 if hasattr(jax, "enable_x64"):
@@ -48,7 +47,7 @@ def test_jax_gives_what_python_gives(name, agree):
 @pytest.fixture(params=["written out", "looped"])
 def function(request, monkeypatch):
     """Return inverse dynamics of an arm in either form of text."""
-    monkeypatch.setattr(jax_text, "LONG", 10**9 if request.param == "written out" else 0)
+    monkeypatch.setattr(jax_values, "LONG", 10**9 if request.param == "written out" else 0)
     return robot("two-link").export("inverse_dynamics", to="jax")
 
 
@@ -132,7 +131,7 @@ def long_choice(x):
     """Return a sum whose terms depend on where x is, of more steps than are written out."""
     a, b = x
     total = select(a - 1.0, a * b, b)
-    for k in range(jax_text.LONG):
+    for k in range(jax_values.LONG):
         total = 0.99 * total + (a + float(k)) * b
     return select(total, select(b, total, a), 2.0 * total * b), select(b, a * a, b)
 
@@ -143,9 +142,8 @@ LATER = [pytest.param(x, marks=pytest.mark.slow) for x in ((2.0, 0.3), (0.4, 0.3
 @pytest.mark.parametrize("x", [(0.4, -0.3), *LATER])
 def test_a_long_program_chooses_and_its_derivatives_do(x, agree):
     tape = trace("f", long_choice, [Port("x", (2,))], [Port("y", (2,))])
-    assert len(tape.steps) > jax_text.LONG
-    sheet = Sheet("A choice.", (), (), (Function("f", straight(tape), "A choice.", {"x": "", "y": ""}, {}),))
-    (f,) = run_text(python_text(sheet, jax_text.JAX), ["f"], jax_text.JAX)
+    assert len(tape.steps) > jax_values.LONG
+    f = in_python(straight(tape))
     steps = np.array(x) + 1e-30j * np.eye(2)
     slopes = np.imag([tape.run(list(step)) for step in steps]).T / 1e-30
     with x64():

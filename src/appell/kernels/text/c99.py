@@ -17,7 +17,7 @@ from appell.kernels.lowering.fusion import TRIGONOMETRIC
 from appell.kernels.text.c99_math import sine_cosine_text, sines_cosines_text, square_root_text
 from appell.kernels.text.c99_nodes import Nodes, scratch
 from appell.kernels.text.c99_parts import MACRO, Layout, Parts, is_long
-from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, input_names, inputs_read
+from appell.kernels.text.c99_values import ATOM, REALS, Real, Values, count_name, input_names, inputs_read
 from appell.program.nodes import Block, Program, straight
 from appell.syntax import c_comment, c_include, identifier
 from appell.trace.expr import Op
@@ -46,7 +46,10 @@ class Guard:
 
 @dataclass(frozen=True)
 class Function:
-    """A function to be: its name, its program, what it does, its arguments in words with their extents, its guards."""
+    """A function to be: its name, its program, what it does, its arguments in words with their extents, its guards.
+
+    Extents are those of one entry of a stream.
+    """
 
     name: str
     program: Program
@@ -69,6 +72,19 @@ class Function:
         taken = {name for name, _, _ in inputs}
         results = [port for port in self.program.outputs if port.name not in hidden]
         return inputs + [(f"{p.name}_out" if p.name in taken else p.name, p, True) for p in results]
+
+    @property
+    def counts(self) -> dict[str, str]:
+        """Return the names of the numbers of turns that are known at run time only, by axis."""
+        return {axis: count_name(axis) for axis in self.program.axes if not self.program.turns.get(axis)}
+
+    @cached_property
+    def blocks(self) -> dict[Tape, Function]:
+        """Return the functions of the blocks of a program with loops."""
+        if self.program.tape is not None:
+            return {}
+        nodes = (node.tape for node in self.program.all_nodes if isinstance(node, Block))
+        return {tape: _block(f"{self.name}_{k}", tape) for k, tape in enumerate(dict.fromkeys(nodes))}
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -112,7 +128,7 @@ def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
 
 def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool) -> str:
     """Return the source file: the functions, after their own sine, cosine and root if math.h is not to be used."""
-    every = [own for function in sheet.functions for own in (function, *_blocks(function))]
+    every = [own for function in sheet.functions for own in (function, *function.blocks.values())]
     used = {step.op for function in sheet.functions for step in function.program.steps}
     lines = [*_comment([sheet.title, "", f"{stem}.h documents the calls."]), f"#include {c_include(f'{stem}.h')}", ""]
     if libm and used & {*TRIGONOMETRIC, Op.SQRT}:
@@ -145,56 +161,59 @@ def _comment(lines: list[str]) -> list[str]:
 
 
 def _signature(function: Function, real: Real) -> str:
-    arguments = []
+    counts, arguments = [f"int {count}" for count in function.counts.values()], []
     for name, port, is_result in function.arguments():
+        arguments += counts if is_result and counts else []
+        counts = [] if is_result else counts
         kind = real.name if is_result else f"const {real.name}"
-        extent = " * ".join(function.extents[port.name]) or "1"
-        if not port.shape and not is_result:  # a single number comes by value
+        if not port.shape and not port.axes and not is_result:  # a single number comes by value
             arguments.append(f"{kind} {name}")
-        else:
-            arguments.append(f"{kind} {name}[{extent}]" if port.size else f"{kind} *{name}")
+        else:  # C++ knows no arrays of variable length
+            is_plain = port.size and not any(axis in function.counts for axis in port.axes)
+            arguments.append(f"{kind} {name}[{_extent(function, port)}]" if is_plain else f"{kind} *{name}")
     start = f"{'static ' * function.is_static}{'int' if function.guards else 'void'} {function.name}("
     line = f"{start}{', '.join(arguments)})"
     return line if len(line) <= WIDTH else start + ",".join(f"\n    {argument}" for argument in arguments) + ")"
 
 
+def _extent(function: Function, port: Port) -> str:
+    """Return how many numbers an argument has."""
+    turns = (str(function.program.turns.get(axis) or count_name(axis)) for axis in port.axes)
+    return " * ".join((*turns, *function.extents[port.name])) or "1"
+
+
 def _documentation(function: Function, prefix: str) -> list[str]:
-    rows = []
+    rows: list[str] = []
+    counts = [f"  {count:<10} in   number of {count}; 0 or more" for count in function.counts.values()]
     for name, port, is_result in function.arguments():
+        rows, counts = ([*rows, *counts], []) if is_result else (rows, counts)
         order = "; row by row" if len(port.shape) > 1 else ""
+        order += f"; {name}[{_extent(function, port)}], one {port.axes[-1]} after the other" if port.axes else ""
         rows.append(f"  {name:<10} {'out' if is_result else 'in '}  {function.words[port.name]}{order}")
     if function.guards:
         rows += ["", "Returns 0, or the sum of"]
         rows += [f"  {f'{prefix}_{guard.code}'.upper()}: {guard.meaning}" for guard in function.guards]
-    if function.program.tape is None:
-        rows += ["", f"Keeps {scratch(function.program)} numbers on the stack."]
-    if function.layout is not None:
-        rows += ["", f"Keeps {function.layout.size} numbers on the stack."]
+    stack = max(own.layout.size if own.layout else 0 for own in (function, *function.blocks.values()))
+    stack += scratch(function.program) if function.program.tape is None else 0
+    rows += ["", f"Keeps {stack} numbers on the stack."] if stack else []
     return [*textwrap.wrap(f"{function.name}: {function.text}", WIDTH, subsequent_indent="  "), "", *rows]
 
 
-def _blocks(function: Function) -> list[Function]:
-    """Return the static functions of a program's blocks."""
-    if function.program.tape is not None:
-        return []
-    blocks = (node for node in function.program.all_nodes if isinstance(node, Block))
-    return [_block("", tape) for tape in dict.fromkeys(node.tape for node in blocks)]
-
-
 def _block(name: str, tape: Tape) -> Function:
+    """Return the static function of a block."""
     extents = {port.name: tuple(map(str, port.shape)) for port in (*tape.inputs, *tape.outputs)}
-    return Function(name, straight(tape), "", {}, extents, is_static=True)
+    return Function(f"{name}_{identifier(tape.name)}", straight(tape), "", {}, extents, is_static=True)
 
 
 def _looped(function: Function, real: Real, prefix: str, *, libm: bool) -> list[str]:
     """Return the lines of a function with loops, after those of its tables and of its blocks."""
-
-    def block(name: str, tape: Tape) -> list[str]:
-        return _straight(_block(name, tape), tape, real, prefix, libm=libm)
-
     results = {port.name: name for name, port, is_result in function.arguments() if is_result}
-    nodes = Nodes(function.program, function.name, results, real, block, libm=libm)
-    lines = [*nodes.tables, "", *nodes.functions, _signature(function, real), "{", *nodes.lines]
+    names = {tape: block.name for tape, block in function.blocks.items()}
+    nodes = Nodes(function.program, function.name, results, real, names, libm=libm)
+    lines = [*nodes.tables, *([""] if nodes.tables else [])]
+    for tape, block in function.blocks.items():
+        lines += _straight(block, tape, real, prefix, libm=libm)
+    lines += [_signature(function, real), "{", *nodes.lines]
     return [*lines, *_returned(function, function.program, real, prefix), "}", ""]
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from appell.kernels.text.c99_values import Real, Values
+from appell.kernels.text.c99_values import Real, Values, count_name
 from appell.program.held import held
 from appell.program.life import unset
 from appell.program.nodes import (
@@ -48,10 +48,10 @@ def _state(program: Program) -> int:
 
 
 class Nodes:
-    """The tables, the functions of the blocks, and the lines of a function, but for what it returns.
+    """The tables, and the lines of a function, but for what it returns.
 
-    `results` are the C names of the outputs that a caller gives; others are arrays on the stack. `function` writes the
-    static function of a tape under a name.
+    `results` are the C names of the outputs that a caller gives; others are arrays on the stack. `blocks` are the names
+    of the functions of blocks.
     """
 
     def __init__(
@@ -60,16 +60,14 @@ class Nodes:
         name: str,
         results: dict[str, str],
         real: Real,
-        function: Callable[[str, Tape], list[str]],
+        blocks: Mapping[Tape, str],
         *,
         libm: bool,
     ) -> None:
         self.program, self.name, self.real, self.libm = held(program, is_all=True), name, real, libm
-        self.results, self.function = results, function
+        self.results, self.blocks = results, blocks
         self.inputs = {port.name for port in self.program.inputs}
         self.tables: list[str] = []
-        self.functions: list[str] = []
-        self._blocks: dict[Tape, str] = {}
         self._tags = {items: f"{t or ''}" for t, items in enumerate(self.program.tables)}
         self._walks = 0
         for items, tag in self._tags.items():
@@ -92,7 +90,7 @@ class Nodes:
             if re.search(rf"\bscratch{tag}\b", body):
                 lines.append(f"{kind} scratch{tag}[{len(items.rows)}][{items.width}];")
         if _state(program):
-            lines.append(f"{kind} state[{_state(program)}] = {{{self.real.literal(0.0)}}};")
+            lines.append(f"{kind} climb[{_state(program)}] = {{{self.real.literal(0.0)}}};")
         return lines
 
     # Memories
@@ -108,7 +106,7 @@ class Nodes:
     def _array(self, port: Port, base: str) -> str:
         at = ""
         for axis in port.axes:
-            at = f"({at} * {self.program.turns[axis] or f'{axis}_count'} + {axis})" if at else axis
+            at = f"({at} * {self.program.turns[axis] or count_name(axis)} + {axis})" if at else axis
         return f"({base} + {port.size} * {at})" if at else base
 
     def _number(self, name: str, k: int) -> str:
@@ -150,9 +148,6 @@ class Nodes:
     def _block(self, block: Block) -> list[str]:
         """Return the call of a block's function."""
         tape = block.tape
-        if tape not in self._blocks:
-            self._blocks[tape] = f"{self.name}_{len(self._blocks)}_{re.sub(r'[^A-Za-z0-9]+', '_', tape.name)}"
-            self.functions += self.function(self._blocks[tape], tape)
         arguments = []
         for port, source in zip(tape.inputs, block.reads, strict=True):
             if isinstance(source, Entry):
@@ -164,10 +159,10 @@ class Nodes:
                 text = f"{self.name}_{source}_rows[{source}]"
             arguments.append(f"({text})[0]" if not port.shape else text)
         arguments += [self._target(target) for target in block.writes]
-        return [f"{self._blocks[tape]}({', '.join(arguments)});"]
+        return [f"{self.blocks[tape]}({', '.join(arguments)});"]
 
     def _loop(self, node: Loop) -> list[str]:
-        axis, count = node.axis, node.turns or f"{node.axis}_count"
+        axis, count = node.axis, node.turns or count_name(node.axis)
         if node.rows and node.rows[0]:
             numbers = [[self.real.literal(x) for x in row] for row in node.rows]
             self.tables += self._table(self.real.name, f"{axis}_rows", numbers)
@@ -251,7 +246,7 @@ class Nodes:
     def _place(self, slot: Slot, array: Callable[[str], str]) -> str:
         """Return a number's place in C."""
         if slot.share is None:
-            names = {"constant": "number", "own": "own", "parent": "up", "root": "root", "state": "state"}
+            names = {"constant": "number", "own": "own", "parent": "up", "root": "root", "state": "climb"}
             return f"{names[slot.where]}[{slot.at}]"
         memory, _, number, stride, offset, start = slot.share
         terms = [_times(f"item[{2 + number}]", stride)] if number >= 0 else []

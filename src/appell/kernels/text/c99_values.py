@@ -89,6 +89,11 @@ def inputs_read(tape: Tape) -> list[tuple[Port, list[int]]]:
     return found
 
 
+def count_name(axis: str) -> str:
+    """Return the name of the number of turns along an axis, where it is known at run time only."""
+    return f"{axis}s"
+
+
 class Values:
     """The values of a tape from the names of its inputs, and the lines that compute them."""
 

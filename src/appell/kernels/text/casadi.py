@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from appell.errors import InputError
 from appell.kernels.text.c99 import Function
-from appell.kernels.text.python_text import ARITHMETIC, Dialect
+from appell.kernels.text.python_text import ARITHMETIC, Dialect, written_out
 from appell.trace.expr import Op
 
 EXPRESSIONS = ARITHMETIC | {
@@ -37,17 +38,23 @@ REMARKS = (
 )
 
 
-def _lines(function: Function, words: list[str], values: list[str]) -> list[str]:
-    tape = function.tape
+def _lines(function: Function, words: list[str]) -> list[str]:
+    tape = function.program.tape
+    if tape is None:
+        raise InputError(f"export: '{function.name}' has loops, CasADi takes straight-line programs; use 'jax' or 'c'")
+    names = [f"{port.name}[{k}]" for port in tape.inputs for k in range(port.size)]
+    lines, values = written_out(tape, names, EXPRESSIONS)
     results = [(name, port) for name, port, is_result in function.arguments() if is_result]
     sizes = ", ".join(f"{port.name}={port.size}" for port in tape.inputs)
-    made = []
-    for k, (_, port) in enumerate(results):
+    made, start = [], 0
+    for _, port in results:
         rows, columns = (port.shape if len(port.shape) == 2 else (port.size, 1)) if port.shape else (1, 1)
-        made.append(f"_result(r{k}, {rows}, {columns})")
+        own = ", ".join(values[start : start + port.size])
+        made.append(f"_result([{own}], {rows}, {columns})")
+        start += port.size
     body = [
         f"symbols, {', '.join(port.name for port in tape.inputs)} = _inputs({sizes})",
-        *values,
+        *lines,
         f"results = [{', '.join(made)}]",
         f"names = {[port.name for port in tape.inputs]!r}, {[name for name, _ in results]!r}",
         f'return casadi.Function("{function.name}", symbols, results, *names)',
@@ -64,5 +71,5 @@ def _lines(function: Function, words: list[str], values: list[str]) -> list[str]
     ]
 
 
-CASADI = Dialect("casadi", EXPRESSIONS, REMARKS, PREAMBLE, _lines)
+CASADI = Dialect("casadi", REMARKS, PREAMBLE, _lines)
 """The target."""

@@ -1,62 +1,86 @@
-"""JAX of tapes: a module of pure functions that jit, grad, jacfwd and vmap take.
+"""JAX of programs: a module of pure functions that jit, grad, jacfwd and vmap take.
 
-A short program is written out, one value per line. A long one is a table that a loop works through
-(:mod:`appell.kernels.text.jax_loop`), since XLA would compile it for minutes.
+Arrays have their own axes first and the leading axes of the arguments behind, so that a batch is computed side by side.
+A straight-line program is its values (:mod:`appell.kernels.text.jax_values`); programs with loops are scans
+(:mod:`appell.kernels.text.jax_nodes`), of which JAX has derivatives in both modes.
 """
 
 from __future__ import annotations
 
 from appell.kernels.text.c99 import Function
-from appell.kernels.text.jax_loop import WIDTH, Rows, table
-from appell.kernels.text.python_text import ARITHMETIC, Dialect, documentation
-from appell.trace.expr import Op
-from appell.trace.tape import Tape
-
-EXPRESSIONS = ARITHMETIC | {
-    Op.SQRT: "jnp.sqrt({0})",
-    Op.SIN: "jnp.sin({0})",
-    Op.COS: "jnp.cos({0})",
-    Op.SIGN: "jnp.sign({0})",
-    Op.SELECT: "_select({0}, {1}, {2})",
-}
-"""What each operation is in JAX."""
-LONG = 500
-"""The most steps of a program that is written out; XLA compiles the next ones for seconds, then for minutes."""
+from appell.kernels.text.jax_nodes import Nodes
+from appell.kernels.text.jax_values import computed
+from appell.kernels.text.python_text import Dialect, documentation
 
 PREAMBLE = '''
+import math
+
 import jax.numpy as jnp
 from jax import lax
 
 
 def _inputs(**given):
-    """Return the leading axes that arguments share, and the entries of each along its last axis."""
-    entries, leading = [], []
-    for name, (x, size) in given.items():
-        x = jnp.asarray(x)
-        if x.ndim == 0 or x.shape[-1] != size:
-            raise ValueError(f"{name}: expected (..., {size}), got {x.shape}")
-        leading.append(x.shape[:-1])
-        entries.append([x[..., k] for k in range(size)])
-    return jnp.broadcast_shapes(*leading), *entries
+    """Return zeros with the leading axes that arguments share, and each argument: axes of loops, numbers, leading axes.
+
+    All have one precision. Shapes name the axes of loops.
+    """
+    arrays = {name: jnp.asarray(x) for name, (x, _) in given.items()}
+    leading, lengths = [], {}
+    for name, (_, shape) in given.items():
+        x = arrays[name]
+        own = x.shape[max(x.ndim - len(shape), 0) :]
+        lengths = {k: n for k, n in zip(shape, own) if isinstance(k, str)} | lengths
+        expected = tuple(lengths.get(n, n) for n in shape)
+        if own != expected:
+            raise ValueError(f"{name}: expected {'(' + ', '.join(map(str, ('...', *expected))) + ')'}, got {x.shape}")
+        leading.append(x.shape[: x.ndim - len(shape)])
+    blank = jnp.zeros(jnp.broadcast_shapes(*leading), jnp.result_type(*arrays.values(), 0.0))
+    found = []
+    for x, (_, shape), lead in zip(arrays.values(), given.values(), leading):
+        turns = [n for k, n in zip(shape, x.shape[len(lead) :]) if isinstance(k, str)]
+        size = math.prod(n for n in shape if not isinstance(n, str))
+        x = x.astype(blank.dtype).reshape(*[1] * (blank.ndim - len(lead)), *lead, *turns, size)
+        own = len(turns) + 1
+        found.append(jnp.moveaxis(x, tuple(range(-own, 0)), tuple(range(own))))
+    return blank, *found
 
 
-def _result(values, leading, shape):
-    """Return values that stand row by row as an array behind the leading axes."""
-    whole = [jnp.broadcast_to(jnp.asarray(x), leading) for x in values]
-    return jnp.stack(whole, axis=-1).reshape(leading + shape) if whole else jnp.zeros(leading + shape)
+def _result(x, shape, blank):
+    """Return an array with the leading axes in front and its numbers in a shape."""
+    own = x.ndim - blank.ndim
+    x = jnp.moveaxis(x, tuple(range(own)), tuple(range(-own, 0)))
+    return x.reshape(*x.shape[:-1], *shape)
 
 
-def _start(leading, values, constants):
-    """Return all values known at first, one along the first axis each, in the precision of the inputs."""
-    kind = jnp.result_type(*values, 0.0)
-    known = jnp.array(constants, kind).reshape(-1, *[1] * len(leading))
-    whole = [jnp.broadcast_to(x.astype(kind), leading)[None] for x in values]
-    return jnp.concatenate([*whole, jnp.broadcast_to(known, (len(constants), *leading))])
+def _zeros(blank, *shape):
+    return jnp.zeros((*shape, *blank.shape), blank.dtype)
+
+
+def _whole(x, blank):
+    """Return numbers with all leading axes."""
+    return jnp.broadcast_to(x, (*x.shape[: x.ndim - blank.ndim], *blank.shape))
+
+
+def _stack(values, blank):
+    """Return values as an array."""
+    whole = [jnp.broadcast_to(jnp.asarray(x, blank.dtype), blank.shape) for x in values]
+    return jnp.stack(whole) if whole else _zeros(blank, 0)
 
 
 def _select(condition, chosen, other):
     """Return `chosen` where the condition is above zero, `other` where it is not."""
     return jnp.where(condition > 0, chosen, other)
+
+
+def _rows(rows, blank):
+    """Return constants, one row per turn or item."""
+    rows = jnp.array(rows, blank.dtype)
+    return rows.reshape(*rows.shape, *[1] * blank.ndim)
+
+
+def _start(values, constants, blank):
+    """Return all values known at first, one along the first axis each."""
+    return jnp.concatenate([_stack(values, blank), _whole(_rows(constants, blank), blank)])
 
 
 def _apply(function, x, *places):
@@ -80,6 +104,39 @@ def _loop(x, kinds, first, second):
         return lax.dynamic_update_slice_in_dim(x, jnp.where(kind < 2, sums, products), start, 0), None
 
     return lax.scan(row, x, (starts, kinds, first, second))[0]
+
+
+def _swept(items, span, steps):
+    """Return the visits of a sweep: which step, the item, and no start."""
+    return [(steps[items[j][0]], j, 0) for j in span if items[j][0] in steps]
+
+
+def _walked(items, starts, steps):
+    """Return the visits of walks: which step, the item, and the number of the start."""
+    visits = []
+    for j, first, number in starts:
+        visits.append((first, j, number))
+        while j := items[j][1]:
+            visits += [(steps[items[j][0]], j, number)] if items[j][0] in steps else []
+    return visits
+
+
+def _visited(visit, memories, visits):
+    """Return the memories after visits, one after the other."""
+    return lax.scan(visit, memories, tuple(jnp.array(visits, int).reshape(-1, 3).T))[0]
+
+
+def _put(x, new, *start):
+    """Return an array with other numbers from a place on."""
+    new = new.reshape(*[1] * (x.ndim - new.ndim), *new.shape)
+    return lax.dynamic_update_slice(x, new, (*start, *[0] * (x.ndim - len(start))))
+
+
+def _padded(x, start, size):
+    """Return places from one on, and as many numbers; those that are added are nowhere."""
+    places = jnp.arange(size)
+    places = jnp.where(places < x.shape[0], places + start, 1 << 30)
+    return places, jnp.concatenate([x, jnp.zeros((size - x.shape[0], *x.shape[1:]), x.dtype)])
 '''
 REMARKS = (
     "",
@@ -89,35 +146,20 @@ REMARKS = (
 )
 
 
-def _lines(function: Function, words: list[str], values: list[str]) -> list[str]:
-    inputs, outputs = function.tape.inputs, function.tape.outputs
-    names = ", ".join(port.name for port in inputs)
-    given = ", ".join(f"{port.name}=({port.name}, {port.size})" for port in inputs)
-    results = ", ".join(f"_result(r{k}, leading, {port.shape!r})" for k, port in enumerate(outputs))
-    lines = values if len(function.tape.steps) <= LONG else _looped(function.tape)
-    body = [f"leading, {names} = _inputs({given})", *lines, f"return {results}"]
-    return [f"def {function.name}({names}):", *documentation(words, "    "), *(f"    {line}" for line in body)]
+def _lines(function: Function, words: list[str]) -> list[str]:
+    program = function.program
+    given = [f"{port.name}=({port.name}, {(*port.axes, *port.shape)!r})" for port in program.inputs]
+    names = [port.name for port in program.inputs]
+    results = [(name, port) for name, port, is_result in function.arguments() if is_result]
+    if program.tape is None:
+        lines, arrays = Nodes(program, {port.name: name for name, port in results}).lines, [name for name, _ in results]
+    else:
+        numbers = [f"{port.name}[{k}]" for port in program.inputs for k in range(port.size)]
+        lines, arrays = computed(program.tape, numbers, [port.size for _, port in results])
+    returned = (f"_result({x}, {port.shape!r}, blank)" for x, (_, port) in zip(arrays, results, strict=True))
+    body = [f"{', '.join(['blank', *names])} = _inputs({', '.join(given)})", *lines, f"return {', '.join(returned)}"]
+    return [f"def {function.name}({', '.join(names)}):", *documentation(words, "    "), *(f"    {x}" for x in body)]
 
 
-def _looped(tape: Tape) -> list[str]:
-    """Return the lines of a long program: its table, and what each result is of the values."""
-    made = table(tape, WIDTH)
-    known = ", ".join(f"*{port.name}" for port in tape.inputs)
-    lines = [f"x = _start(leading, [{known}], {made.constants!r})"]
-    for stage in made.stages:
-        if isinstance(stage, Rows):
-            for name, rows in (("kinds", stage.kinds), ("first", stage.first), ("second", stage.second)):
-                lines += [f"{name} = [", *(f"    {list(row)!r}," for row in rows), "]"]
-            lines.append("x = _loop(x, kinds, first, second)")
-        else:
-            places = ", ".join(f"{list(place)!r}" for place in stage.places)
-            lines.append(f"x = _apply({EXPRESSIONS[stage.op].partition('(')[0]}, x, {places})")
-    start = 0
-    for k, port in enumerate(tape.outputs):
-        lines.append(f"r{k} = x[jnp.array({list(made.results[start : start + port.size])!r})]")
-        start += port.size
-    return lines
-
-
-JAX = Dialect("jax", EXPRESSIONS, REMARKS, PREAMBLE, _lines)
+JAX = Dialect("jax", REMARKS, PREAMBLE, _lines)
 """The target."""

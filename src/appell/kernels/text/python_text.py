@@ -1,8 +1,8 @@
-"""Python text of tapes, for packages that trace Python themselves: what the targets CasADi and JAX share.
+"""Python text of programs, for packages that trace Python themselves: what the targets CasADi and JAX share.
 
-A :class:`Dialect` is a table from operation to text with the lines around it. A value has a line of its own, in the
-order of the tape; the text depends on the program alone, so the same robot gives the same bytes. What is returned in
-memory is made by running the very text that would be written.
+A :class:`Dialect` is a package with the lines of a function. A value has a line of its own, in the order of the tape;
+the text depends on the program alone, so the same robot gives the same bytes. What is returned in memory is made by
+running the very text that would be written.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from appell.kernels.text.c99 import Function, Sheet
+from appell.kernels.text.c99_values import count_name
 from appell.read.extras import extra
 from appell.syntax import python_docstring
 from appell.trace.expr import Op
@@ -29,15 +30,14 @@ ARITHMETIC = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a package is written: its name, its operations, its remarks, and the lines around a program's values."""
+    """How a package is written: its name, its remarks, and the lines of a function."""
 
     package: str
-    expressions: dict[Op, str]
     remarks: tuple[str, ...]
     preamble: str
     """Imports, and what every function uses."""
-    function: Callable[[Function, list[str], list[str]], list[str]]
-    """Lines of a function, given its docstring, its values line by line, and its results by name."""
+    function: Callable[[Function, list[str]], list[str]]
+    """Lines of a function, given its docstring."""
 
 
 def python_text(sheet: Sheet, dialect: Dialect) -> str:
@@ -59,30 +59,24 @@ def run_text(text: str, names: Sequence[str], dialect: Dialect) -> tuple[Any, ..
 
 
 def _function(function: Function, dialect: Dialect) -> list[str]:
-    tape, words = function.tape, function.words
-    names = [f"{port.name}[{k}]" for port in tape.inputs for k in range(port.size)]
-    lines = []
+    docstring = [function.text[:1].upper() + function.text[1:] + ".", ""]
+    for name, port, is_result in function.arguments():
+        extents = (*(count_name(axis) for axis in port.axes), *map(str, port.shape))
+        words = f"({', '.join(extents) or 'one number'}) {function.words[port.name]}"
+        docstring.append(f"{name:<10} {'out' if is_result else 'in '}  {words}")
+    return dialect.function(function, [python_docstring(line) for line in docstring])
+
+
+def written_out(tape: Tape, names: Sequence[str], expressions: dict[Op, str]) -> tuple[list[str], list[str]]:
+    """Return a line per value of a tape whose inputs have some names, and the text of every result."""
+    lines, names = list[str](), list(names)
     for i, step in enumerate(tape.steps, tape.n_inputs):
         if step.op is Op.CONST:
             names.append(repr(step.value))
         else:
-            lines.append(f"x{i} = {dialect.expressions[step.op].format(*(names[j] for j in step.args))}")
+            lines.append(f"x{i} = {expressions[step.op].format(*(names[j] for j in step.args))}")
             names.append(f"x{i}")
-    docstring = [function.text[:1].upper() + function.text[1:] + ".", ""]
-    for name, port, is_result in function.arguments():
-        shape = ", ".join(map(str, port.shape)) or "one number"
-        docstring.append(f"{name:<10} {'out' if is_result else 'in '}  ({shape}) {words[port.name]}")
-    return dialect.function(function, [python_docstring(line) for line in docstring], [*lines, *_results(tape, names)])
-
-
-def _results(tape: Tape, names: list[str]) -> list[str]:
-    """Return a line per result: its numbers as a list, row by row."""
-    lines, start = [], 0
-    for k, port in enumerate(tape.outputs):
-        values = (names[i] for i in tape.results[start : start + port.size])
-        lines.append(f"r{k} = [{', '.join(values)}]")
-        start += port.size
-    return lines
+    return lines, [names[i] for i in tape.results]
 
 
 def documentation(lines: Sequence[str], indent: str) -> list[str]:
