@@ -21,6 +21,8 @@ from appell.program.nodes import (
 from appell.program.record import record
 from appell.program.run import run
 from appell.program.verify import verify
+from appell.spatial.scalar import sin
+from appell.trace.tape import Port, trace
 from tests.support.evaluation import written_out
 from tests.support.small_programs import SIZE, N, expected, loops, passes, stepped
 
