@@ -137,6 +137,15 @@ def test_loops_of_run_time_count(rng: np.random.Generator) -> None:
     assert not any(isinstance(node, Loop) and not node.is_backward and not node.turns for node in back.all_nodes)
 
 
+def test_arrays_are_states_too(rng: np.random.Generator) -> None:
+    """Of a run-time loop: one entry per turn of loops inside."""
+    entries = Loop("a", (block(mix, ["entry", "drive"], ["entry"]), block(mix, ["entry", "s"], ["s"])), n=2)
+    nodes = (Copy("x", "s"), Loop("a", (Copy("x", "entry"),), n=2), Loop("step", (entries,)), Copy("s", "end"))
+    slots, drive = (Port("s", (2,)), Port("entry", (2,), ("a",))), Port("drive", (2,), ("step",))
+    back = check(program(nodes, *slots, inputs=(X, drive)), rng, ["x", "drive"], ["end"])
+    assert Port("kept_entry", (2,), ("step", "a")) in back.inputs
+
+
 def test_contact_iterations(rng: np.random.Generator) -> None:
     """Projected Gauss–Seidel in every step."""
 
