@@ -67,13 +67,18 @@ def expected(made: Program, given: dict[str, Any], by: Sequence[str], of: Sequen
     return gradients
 
 
-def check(made: Program, rng: np.random.Generator, by: Sequence[str], of: Sequence[str]) -> Program:
-    """Check the adjoint of a program, in the interpreter and native; return it."""
-    back = verify(adjoint(made, by, of))
+def with_states(made: Program, back: Program, rng: np.random.Generator) -> tuple[Program, dict[str, Any]]:
+    """Return the adjoint of a program, and random numbers of its inputs, the states of loops among them."""
     states = [port for port in back.inputs if port.name.startswith("kept_") and port not in made.inputs]
     given = numbers([port for port in back.inputs if port not in states], rng)
     parts = results(recorded(made, states), given)
-    given |= {port.name: parts[port.name].reshape(*(TURNS[x] for x in port.axes), port.size) for port in states}
+    given |= {port.name: parts[port.name].reshape(*(TURNS.get(x, 2) for x in port.axes), port.size) for port in states}
+    return back, given
+
+
+def check(made: Program, rng: np.random.Generator, by: Sequence[str], of: Sequence[str]) -> Program:
+    """Check the adjoint of a program, in the interpreter and native; return it."""
+    back, given = with_states(made, verify(adjoint(made, by, of)), rng)
     found, wanted = results(back, given), expected(made, given, by, of)
     for name, x in wanted.items():
         np.testing.assert_allclose(found[name], x, rtol=1e-12, atol=1e-12)
@@ -130,6 +135,15 @@ def test_loops_of_run_time_count(rng: np.random.Generator) -> None:
     back = check(rolled(), rng, ["x", "drive", "rate"], ["path", "end"])
     assert [port for port in back.inputs if port.name.startswith("kept_")] == [Port("kept_s", (2,), ("step",))]
     assert not any(isinstance(node, Loop) and not node.is_backward and not node.turns for node in back.all_nodes)
+
+
+def test_arrays_are_states_too(rng: np.random.Generator) -> None:
+    """Of a run-time loop: one entry per turn of loops inside."""
+    entries = Loop("a", (block(mix, ["entry", "drive"], ["entry"]), block(mix, ["entry", "s"], ["s"])), n=2)
+    nodes = (Copy("x", "s"), Loop("a", (Copy("x", "entry"),), n=2), Loop("step", (entries,)), Copy("s", "end"))
+    slots, drive = (Port("s", (2,)), Port("entry", (2,), ("a",))), Port("drive", (2,), ("step",))
+    back = check(program(nodes, *slots, inputs=(X, drive)), rng, ["x", "drive"], ["end"])
+    assert Port("kept_entry", (2,), ("step", "a")) in back.inputs
 
 
 def test_contact_iterations(rng: np.random.Generator) -> None:
@@ -247,34 +261,52 @@ def test_sweeps_without_adjoint_are_named(rng: np.random.Generator) -> None:
     fails("the results depend on a walk", *nodes, walk)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_random_programs(seed: int) -> None:
-    """Of blocks, copies and nested loops on few slots, so that every order of reads and writes occurs."""
-    rng = np.random.default_rng(seed)
-    names = ["s", "t", "u", "end", "other"]
+@pytest.mark.parametrize("outermost", ["a", "step"])
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs(seed: int, outermost: str) -> None:
+    """Of blocks, copies and nested loops on few memories, so that every order of reads and writes occurs.
 
-    def drawn(depth: int) -> list[Node]:
-        nodes: list[Node] = []
-        for _ in range(rng.integers(2, 5)):
-            kind = rng.choice(["block", "copy", "loop"] if depth < 3 else ["block", "copy"])
-            source, second = rng.choice(["x", "s", "t", "u"], 2)
-            if kind == "block":
-                nodes.append(block(bounded, [source, second], [rng.choice(names)]))
-            elif kind == "copy":
-                nodes.append(Copy(rng.choice(["", source, source]), rng.choice(names)))
-            else:
-                nodes.append(Loop("abc"[depth], tuple(drawn(depth + 1)), 2, is_backward=bool(rng.integers(2))))
-        return nodes
+    With the outermost loops, or one of run-time length, there are a stream, an output per turn and arrays of entries.
+    """
+    rng, is_run_time = np.random.default_rng(seed), outermost == "step"
 
     def bounded(x: Any, y: Any) -> Any:
         return sin(x[0] + 2.0 * y[1]), cos(x[1]) * y[0]
 
-    nodes = (block(turn, ["x"], ["s"]), *drawn(0), block(bounded, ["s", "t"], ["end"]), Copy("u", "other"))
-    made = program(nodes, *(Port(name, (2,)) for name in "stu"), outputs=(END, Port("other", (2,))))
-    back = verify(adjoint(made, ["x"], ["end", "other"]))
-    given = numbers(back.inputs, rng)
-    for name, x in expected(made, given, ["x"], ["end", "other"]).items():
-        np.testing.assert_allclose(results(back, given)[name], x, rtol=1e-11, atol=1e-12)
+    def drawn(depth: int) -> list[Node]:
+        nodes: list[Node] = []
+        slots = ["s", "t", "u", *["entry", "row"][: max(0, depth - is_run_time)]]
+        read = ["x", *slots, *(["d"] if depth and is_run_time else [])]
+        write = [*slots, "end", "other", *(["path"] if depth and is_run_time else [])]
+        for _ in range(rng.integers(2, 5)):
+            kind = rng.choice(["block", "copy", "loop"] if depth < 3 else ["block", "copy"])
+            first, second, target = (str(rng.choice(names)) for names in (read, read, write))
+            if kind == "block":
+                nodes.append(block(bounded, [first, second], [target]))
+            elif kind == "copy":
+                nodes.append(Copy(str(rng.choice(["", first, first])), target))
+            else:
+                axis = "abc"[depth - is_run_time]
+                nodes.append(Loop(axis, tuple(drawn(depth + 1)), 2, is_backward=bool(rng.integers(2))))
+        return nodes
+
+    body = drawn(int(is_run_time))
+    last = [Copy("s", "end")] if is_run_time else [block(bounded, ["s", "t"], ["end"])]
+    body = [Loop("step", tuple(body))] if is_run_time else body
+    nodes = (block(turn, ["x"], ["s"]), *body, *last, Copy("u", "other"))
+    axes = {node.axis for node in Program("", (), (), nodes).all_nodes if isinstance(node, Loop)}
+    slots = [*(Port(name, (2,)) for name in "stu"), Port("entry", (2,), ("a",)), Port("row", (2,), ("b",))]
+    slots = [port for port in slots if {*port.axes} <= axes]
+    inputs, outputs, by = [X], [END, Port("other", (2,))], ["x"]
+    if is_run_time:
+        inputs, by = [*inputs, Port("d", (2,), ("step",))], ["x", "d"]
+        outputs.append(Port("path", (2,), ("step",)))
+    of = [port.name for port in outputs]
+    made = program(nodes, *slots, inputs=inputs, outputs=outputs)
+    back, given = with_states(made, verify(adjoint(made, by, of)), rng)
+    found = results(back, given)
+    for name, x in expected(made, given, by, of).items():
+        np.testing.assert_allclose(found[name], x, rtol=1e-10, atol=1e-12)
 
 
 def test_outputs_may_be_kept(rng: np.random.Generator) -> None:

@@ -98,7 +98,7 @@ def native(made: Program, given: dict[str, Any]) -> dict[str, Any]:
     """Return the results of one of eleven equal samples by name, flat, of native code."""
     kernel = Kernel(ProgramSpec("small", made.inputs, made.outputs, repr(made), lambda: made))
     rows = [np.reshape(given[port.name], (*given[port.name].shape[:-1], *port.shape)) for port in made.inputs]
-    lengths = [[TURNS.get(axis) or made.turns[axis] for axis in port.axes] for port in made.outputs]
+    lengths = [[TURNS.get(axis, 2) for axis in port.axes] for port in made.outputs]
     out = tuple(np.full((11, *n, *port.shape), 7.0) for n, port in zip(lengths, made.outputs, strict=True))
     kernel(*(np.tile(x, (11, *(1,) * x.ndim)) for x in rows), out=out)
     return {port.name: x[5].ravel() for port, x in zip(made.outputs, out, strict=True)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from appell.errors import TraceError
-from appell.program.nodes import Block, Loop, Node, Program, Sweep, Walk
+from appell.program.nodes import Block, Items, Loop, Node, Program, Stage, Start, Sweep, Walk
 from appell.trace.count import Count
 from appell.trace.count import count as count_tape
 from appell.trace.tape import Tape
@@ -27,13 +27,9 @@ def count(program: Program, lengths: Mapping[str, int] | None = None) -> Count:
     turns = program.turns | {**(lengths or {})}
     if missing := next((axis for axis in program.turns if not turns[axis]), None):
         raise TraceError(f"program '{program.name}': give the number of turns of loop '{missing}' to count operations")
-    times: Counter[int] = Counter()
-    tapes: dict[int, Tape] = {}
-    for tape, n in _runs(program.nodes, turns, 1):
-        times[id(tape)] += n
-        tapes[id(tape)] = tape
-    rows = [[n * x for x in count_tape(tapes[key])[:3]] for key, n in times.items()]
-    return Count(*(sum(column) for column in zip(*rows, strict=True))) if rows else Count(0, 0)
+    rows = [[times * n for n in count_tape(tape)[:3]] for tape, times in _runs(program.nodes, turns, 1)]
+    multiplications, additions, trigonometric = map(sum, zip((0, 0, 0), *rows, strict=True))
+    return Count(multiplications, additions, trigonometric)
 
 
 def _runs(nodes: Iterable[Node], turns: Mapping[str, int], times: int) -> Iterator[tuple[Tape, int]]:
@@ -44,14 +40,22 @@ def _runs(nodes: Iterable[Node], turns: Mapping[str, int], times: int) -> Iterat
                 yield tape, times
             case Loop(axis, body):
                 yield from _runs(body, turns, times * turns[axis])
-            case Sweep():
-                steps = (node.stages[item.kind] for item in node.items.rows)
-                yield from ((stage.tape, times) for stage in steps if stage is not None)
-            case Walk():
-                for start in node.starts:
-                    yield node.first[start.stage].tape, times
-                    j = node.items.rows[start.item].parent
-                    while j:
-                        stage = node.stages[node.items.rows[j].kind]
-                        yield from [(stage.tape, times)] if stage is not None else []
-                        j = node.items.rows[j].parent
+            case Sweep(items):
+                yield from _visits(node.stages, (item.kind for item in items.rows), times)
+            case Walk(items):
+                yield from _visits(node.first, (start.stage for start in node.starts), times)
+                kinds = (items.rows[j].kind for start in node.starts for j in _above(items, start))
+                yield from _visits(node.stages, kinds, times)
+
+
+def _visits(stages: Sequence[Stage | None], kinds: Iterable[int], times: int) -> Iterator[tuple[Tape, int]]:
+    counts = Counter(kinds)
+    return ((stage.tape, times * counts[k]) for k, stage in enumerate(stages) if stage is not None)
+
+
+def _above(items: Items, start: Start) -> Iterator[int]:
+    """Yield the ancestors of the item where a walk begins."""
+    j = items.rows[start.item].parent
+    while j:
+        yield j
+        j = items.rows[j].parent

@@ -21,14 +21,15 @@ def held(program: Program, *, is_all: bool = False) -> Program:
         return program
     ports = [port for port in program.inputs if port.name in chosen]
 
-    def copied(nodes: tuple[Node, ...], axis: str) -> tuple[Node, ...]:
-        """Return nodes of a loop with the copies of what is seen from there on."""
-        own = [Copy(port.name, slot_of(port.name)) for port in ports if (port.axes or ("",))[-1] == axis]
-        return (*own, *(x._replace(body=copied(x.body, x.axis)) if isinstance(x, Loop) else x for x in nodes))
+    def copied(nodes: tuple[Node, ...], path: tuple[str, ...]) -> tuple[Node, ...]:
+        """Return nodes of a loop, inside others, with the copies of what is seen from there on."""
+        seen = (port for port in ports if {*port.axes} <= {*path} and (not path or path[-1] in port.axes))
+        own = [Copy(port.name, slot_of(port.name)) for port in seen]
+        return (*own, *(x._replace(body=copied(x.body, (*path, x.axis))) if isinstance(x, Loop) else x for x in nodes))
 
     nodes = renamed(program.nodes, {name: slot_of(name) for name in chosen}, {})
     slots = tuple(Port(slot_of(port.name), port.shape) for port in ports)
-    return replace(program, nodes=copied(nodes, ""), slots=(*program.slots, *slots))
+    return replace(program, nodes=copied(nodes, ()), slots=(*program.slots, *slots))
 
 
 def slot_of(name: str) -> str:

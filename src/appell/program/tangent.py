@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from appell.program.life import leaves, reached
@@ -29,7 +30,7 @@ from appell.program.nodes import (
 from appell.program.prune import pruned
 from appell.trace.derive import along
 from appell.trace.expr import Expr, Graph
-from appell.trace.tape import Port, Tape, lay
+from appell.trace.tape import Tape, lay_parts
 
 
 def tangent(program: Program, rates: Mapping[str, str]) -> Program:
@@ -39,7 +40,7 @@ def tangent(program: Program, rates: Mapping[str, str]) -> Program:
 
     >>> from appell.program.nodes import straight
     >>> from appell.program.run import run
-    >>> from appell.trace.tape import trace
+    >>> from appell.trace.tape import Port, trace
     >>> square = straight(trace("square", lambda x: (x[0] * x[0],), [Port("x", (1,))], [Port("y", ())]))
     >>> run(tangent(square, {"x": "dx"}), [3.0], [1.0])
     [6.0]
@@ -48,15 +49,16 @@ def tangent(program: Program, rates: Mapping[str, str]) -> Program:
 
 
 class _Tangent:
-    """A program on its way to its rates."""
+    """A program on its way to its rates. What it writes to outputs goes nowhere, but for its rates."""
 
     def __init__(self, program: Program, rates: Mapping[str, str]) -> None:
         self.given, moving = program, reached(leaves(program.nodes), rates)
         taken = {*program.sources, *program.targets, *program.turns, *rates.values()}
         own = {port.name: _free(f"rate_{port.name}", taken) for port in program.slots if port.name in moving}
-        self.own = {port.name: port.size for port in program.slots}
         self.slots = tuple(port._replace(name=own[port.name]) for port in program.slots if port.name in own)
-        self.reads: dict[str, str] = {**rates, **own}
+        self.values = {port.name: _free(f"value_{port.name}", taken) for port in program.outputs}
+        """What takes the place of outputs."""
+        self.reads = {**rates, **own}
         """The rates of the memories that are read."""
         self.writes = own | {port.name: port.name for port in program.outputs}
         self.fields: dict[Items, dict[str, str]] = {}
@@ -70,33 +72,40 @@ class _Tangent:
     def program(self) -> Program:
         """Return the rates."""
         given = self.given
-        inputs = tuple(port._replace(name=self.reads[port.name]) for port in given.inputs if port.name in self.reads)
-        return pruned(
-            replace(
-                given,
-                name=f"rates of {given.name}",
-                inputs=(*given.inputs, *inputs),
-                nodes=self._all(given.nodes),
-                slots=(*given.slots, *self.slots),
-            )
-        )
+        inputs = (port._replace(name=self.reads[port.name]) for port in given.inputs if port.name in self.reads)
+        made = replace(given, name=f"rates of {given.name}", inputs=(*given.inputs, *inputs))
+        return pruned(replace(made, nodes=self._all(given.nodes), slots=(*given.slots, *self.slots)))
 
     def _all(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(made for node in nodes for made in self._one(node))
 
-    def _one(self, node: Node) -> tuple[Node, ...]:
+    def _one(self, node: Node) -> Iterator[Node]:
         match node:
             case Block():
-                return (self._block(node),)
+                yield self._block(node)
             case Copy(source, target):
-                rates = (Copy(self.reads.get(source, ""), self.writes[target]),) if target in self.writes else ()
-                return (*((node,) if target in self.own else ()), *rates)
+                yield Copy(source, self.values.get(target, target))
+                if target in self.writes:
+                    yield Copy(self.reads.get(source, ""), self.writes[target])
             case Loop():
-                return (node._replace(body=self._all(node.body)),)
+                yield node._replace(body=self._all(node.body))
             case Begin(items):
-                return (Begin(self.items[items]),)
+                yield Begin(self.items[items])
             case Sweep() | Walk():
-                return (self._pass(node),)
+                yield self._pass(node)
+
+    def _block(self, block: Block) -> Block:
+        """Return a block with the rates of what it writes."""
+        tape, rates = block.tape, [self._rate(x) for x in block.reads]
+        sources = [(port.size, rate is not None) for port, rate in zip(tape.inputs, rates, strict=True)]
+        sinks = [(port.size, name in self.writes) for port, name in zip(tape.outputs, block.writes, strict=True)]
+        reads = [x._replace(items=self.items[x.items]) if isinstance(x, Entry) else x for x in block.reads]
+        writes = [self.values.get(x, x) for x in block.writes]
+        return Block(
+            _carried(tape, [sources], [sinks]),
+            (*reads, *(x for x in rates if x is not None)),
+            (*writes, *(self.writes[x] for x in block.writes if x in self.writes)),
+        )
 
     def _rate(self, source: str | Entry) -> str | Entry | None:
         """Return the rate of what a block reads, if it moves."""
@@ -104,22 +113,6 @@ class _Tangent:
             return self.reads.get(source)
         name = self.fields[source.items].get(source.field)
         return Entry(self.items[source.items], name, source.item) if name else None
-
-    def _block(self, block: Block) -> Block:
-        """Return a block with the rates of what it writes; it does not write outputs themselves."""
-        tape, rates = block.tape, [self._rate(x) for x in block.reads]
-        moving = [port for port, rate in zip(tape.inputs, rates, strict=True) if rate is not None]
-        sources = [(port.size, rate is not None) for port, rate in zip(tape.inputs, rates, strict=True)]
-        flags = [(name in self.own, name in self.writes) for name in block.writes]
-        sinks = [(port.size, *flag) for port, flag in zip(tape.outputs, flags, strict=True)]
-        graph, results = _carried(tape, [sources], [sinks])
-        kept = [port for port, (keeps, _) in zip(tape.outputs, flags, strict=True) if keeps]
-        kept += (port for port, (_, moves) in zip(tape.outputs, flags, strict=True) if moves)
-        inputs = [port._replace(name=f"x{k}") for k, port in enumerate((*tape.inputs, *moving))]
-        made = lay(tape.name, graph, results, inputs, [port._replace(name=f"y{k}") for k, port in enumerate(kept)])
-        reads = [x._replace(items=self.items[x.items]) if isinstance(x, Entry) else x for x in block.reads]
-        writes = [x for x in block.writes if x in self.own], [self.writes[x] for x in block.writes if x in self.writes]
-        return Block(made, (*reads, *(x for x in rates if x is not None)), (*writes[0], *writes[1]))
 
     def _pass(self, node: Sweep | Walk) -> Sweep | Walk:
         """Return a pass that carries the rates of its fields and of its state on."""
@@ -136,40 +129,36 @@ class _Tangent:
         """Return a step with the rates of what it gives."""
         sizes, marks = node.items.fields, self.fields[node.items]
         count = sum(slot.where == "constant" for slot in node.items.sources(node.fields, stage, takes))
-        shares = [(share.size, share.memory in self.reads) for share in stage.inputs]
+        pairs = (stage.inputs, self.reads), (stage.outputs, self.writes)
+        taken, given = ([(x.size, x.memory in rates) for x in shares] for shares, rates in pairs)
         parts = [[(sizes[x], x in marks) for x in part] for part in node.fields]
-        sinks = [[(size, True, moves) for size, moves in part] for part in (*parts[3:], [(gives, True)])]
-        sinks.append([(share.size, share.memory in self.own, share.memory in self.writes) for share in stage.outputs])
-        graph, results = _carried(stage.tape, [[(count, False)], shares, *parts[:3], [(takes, True)]], sinks)
-        ports = Port("x", (len(graph.inputs),)), Port("results", (len(results),))
-        return Stage(
-            lay(stage.tape.name, graph, results, ports[:1], ports[1:]),
-            (*stage.inputs, *_renamed(stage.inputs, self.reads)),
-            (*(share for share in stage.outputs if share.memory in self.own), *_renamed(stage.outputs, self.writes)),
-        )
+        sources = [[(count, False)], taken, *parts[:3], [(takes, True)]]
+        tape = _carried(stage.tape, sources, [*parts[3:], [(gives, True)], given])
+        values = {x.memory: self.values.get(x.memory, x.memory) for x in stage.outputs}
+        inputs = (*stage.inputs, *_renamed(stage.inputs, self.reads))
+        return Stage(tape, inputs, (*_renamed(stage.outputs, values), *_renamed(stage.outputs, self.writes)))
 
 
-def _carried(
-    tape: Tape, sources: Sequence[Sequence[tuple[int, bool]]], sinks: Sequence[Sequence[tuple[int, bool, bool]]]
-) -> tuple[Graph, list[Any]]:
-    """Return the results of a tape and their rates, and the graph of both.
+Groups = Sequence[Sequence[tuple[int, bool]]]
+"""Parts of some sizes in groups; the rates of those that move follow the group."""
 
-    Sources are in groups, each followed by the rates of its parts that move, each of a size; so are sinks, whose parts
-    may be kept, and have a rate.
-    """
-    graph, values, direction = Graph(), list[Expr](), list[tuple[Expr, Expr]]()
+
+def _carried(tape: Tape, sources: Groups, sinks: Groups) -> Tape:
+    """Return a tape with rates."""
+    graph, inputs, values, direction = Graph(), list[Any](), list[Any](), list[tuple[Expr, Expr]]()
     for group in sources:
         own = graph.inputs_like(*(size for size, _ in group))
-        moving = [x for part, (_, moves) in zip(own, group, strict=True) if moves for x in part]
-        values += (x for part in own for x in part)
-        direction += zip(moving, graph.inputs_like(len(moving))[0], strict=True)
-    found, results = tape.run(values), list[Any]()
+        moving = [part for part, (_, moves) in zip(own, group, strict=True) if moves]
+        rates = graph.inputs_like(*map(len, moving))
+        inputs, values = [*inputs, *own, *rates], [*values, *own]
+        direction += zip(chain(*moving), chain(*rates), strict=True)
+    found, results = tape.run(*values), list[list[Any]]()
     pairs = iter(list(zip(found, (rate for (rate,) in along(found, [direction])), strict=True)))
-    for part in sinks:
-        rows = [[next(pairs) for _ in range(size)] for size, _, _ in part]
-        results += (x for row, (_, keeps, _) in zip(rows, part, strict=True) if keeps for x, _ in row)
-        results += (rate for row, (_, _, moves) in zip(rows, part, strict=True) if moves for _, rate in row)
-    return graph, results
+    for group in sinks:
+        rows = [[next(pairs) for _ in range(size)] for size, _ in group]
+        results += ([x for x, _ in row] for row in rows)
+        results += ([rate for _, rate in row] for row, (_, moves) in zip(rows, group, strict=True) if moves)
+    return lay_parts(tape.name, graph, inputs, results)
 
 
 def _renamed(shares: Sequence[Share], names: Mapping[str, str]) -> Iterator[Share]:

@@ -9,10 +9,11 @@ turns with the versions that it carries, kept for each turn, and ends with one m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from appell.errors import TraceError
-from appell.program.life import covered, read_first, reads, written
+from appell.program.life import covered, leaves, read_first, reads, written
 from appell.program.nodes import Block, Copy, Loop, Node, Program, Sweep, Walk, renamed
 from appell.trace.tape import Port
 
@@ -63,13 +64,31 @@ class Versions:
         """Versions that a pass writes a part of, and what the rest is of."""
         self.nodes = self._all(program.nodes, {*live, *self.plain})
 
-    def name(self, base: str) -> str:
-        """Return a new name."""
-        found, k = base, 0
-        while found in self.taken:
-            found, k = f"{base}_{k}", k + 1
-        self.taken.add(found)
-        return found
+    def memory(self, base: str, like: Port) -> str:
+        """Return a new memory that is like another one."""
+        name, k = base, 0
+        while name in self.taken:
+            name, k = f"{base}_{k}", k + 1
+        self.taken.add(name)
+        self.ports[name] = like._replace(name=name)
+        return name
+
+    def finished(self, adjoint: Program) -> Program:
+        """Return an adjoint with the states of loops that it reads among its inputs, under their names."""
+        read = {x for node in leaves(adjoint.nodes) for x in reads(node)}
+        for name, (slot, axis) in self.lost.items():
+            if name in read:
+                raise TraceError(
+                    f"slot '{slot}' is read after loop '{axis}', whose number of turns is known at run time only; "
+                    "copy it to an output there"
+                )
+        names: dict[str, str] = {}
+        for port in (self.ports[name] for name in self.streams if name in read):
+            name = f"kept_{self.kept[port.name]}"
+            names[port.name] = name if name not in names.values() else f"{name}_{port.axes[-1]}"
+        kept = (port for port in adjoint.inputs if port.name in names or port.name not in self.streams)
+        inputs = tuple(port._replace(name=names.get(port.name, port.name)) for port in kept)
+        return replace(adjoint, inputs=inputs, nodes=renamed(adjoint.nodes, names, {}))
 
     def _read(self, name: Any) -> Any:
         return self.now.get(name, name)
@@ -87,9 +106,7 @@ class Versions:
         if name in self.plain:
             return name
         port = self.program.targets[name]
-        version = self.name(f"{name}_0")
-        self.ports[version] = port._replace(name=version)
-        return self._set(name, version)
+        return self._set(name, self.memory(name, port))
 
     def _copy(self, source: str, target: str) -> Any:
         """Return the node that copies a version, in loops of those of its axes that are not open."""
@@ -127,9 +144,7 @@ class Versions:
         read, whole = {x for x in reads(node) if isinstance(x, str)}, covered(node, self.sizes)
         old = {name: self._known(name) for name in sorted(written([node]))}
         if both := read & old.keys() - self.outputs:
-            raise TraceError(
-                f"program '{self.program.name}': adjoint: a pass reads and writes '{both.pop()}'; use two memories"
-            )
+            raise TraceError(f"a pass reads and writes '{min(both)}'; use two memories")
         sources = {name: self._read(name) for name in read}
         new = {name: self._new(name) for name in old}
         for name in (x for x in old if old[x] and x not in whole | self.plain):
@@ -142,8 +157,7 @@ class Versions:
         axis, targets, first = loop.axis, self.program.targets, read_first(loop.body, set(), self.sizes)
         if not loop.turns and any(self.program.turns[x] for x in self.path):
             raise TraceError(
-                f"program '{self.program.name}': adjoint: loop '{axis}', whose number of turns is known at run time "
-                f"only, is inside loop '{self.path[-1]}' of a constant number; take it outside"
+                f"loop '{axis}', whose number of turns is known at run time only, is inside loop '{self.path[-1]}'"
             )
         inside = sorted(written(loop.body) - self.plain)
         carried = [x for x in inside if axis not in targets[x].axes and (x in self.outputs or x in first | later)]
@@ -151,7 +165,7 @@ class Versions:
         for name in carried:
             before = self._known(name)
             ends[name] = end = self._new(name)
-            if before:
+            if before and name in first | self.outputs:
                 yield self._copy(before, end)
             if name in first and name not in self.outputs:
                 begins.append((end, self._begin(name, loop)))
@@ -169,10 +183,9 @@ class Versions:
     def _begin(self, name: str, loop: Loop) -> str:
         """Return the version of a slot at the start of each turn."""
         port = self.program.targets[name]
-        version = self._set(name, self.name(f"kept_{name}"))
+        axes = (*port.axes, loop.axis) if loop.turns else (*self.path, loop.axis, *port.axes)
+        version = self._set(name, self.memory(f"kept_{name}", port._replace(axes=axes)))
+        self.kept[version] = name
         if not loop.turns:
             self.streams.append(version)
-        axes = (*port.axes, loop.axis) if loop.turns else (*self.path, loop.axis, *port.axes)
-        self.ports[version] = Port(version, port.shape, axes)
-        self.kept[version] = name
         return version

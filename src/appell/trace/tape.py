@@ -118,3 +118,10 @@ def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], out
             position[expr.index] = len(graph.inputs) + len(steps)
             steps.append(Step(expr.op, tuple([position[arg.index] for arg in expr.args]), expr.value))
     return Tape(name, tuple(inputs), tuple(outputs), tuple(steps), tuple(position[root.index] for root in roots))
+
+
+def lay_parts(name: str, graph: Graph, inputs: Sequence[Sequence[Expr]], results: Sequence[Sequence[Any]]) -> Tape:
+    """Return the tape of results in parts, each an output, of all inputs of a graph in parts, each an input."""
+    sides = (("x", inputs), ("y", results))
+    ports = ([Port(f"{x}{k}", (len(part),)) for k, part in enumerate(parts)] for x, parts in sides)
+    return lay(name, graph, [x for part in results for x in part], *ports)
