@@ -6,15 +6,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from appell.program.nodes import Block, Copy, Entry, Items, Loop, Node, Program, Share, Sweep, Walk, stages
+from appell.trace.tape import Port
 
 Key = str | tuple[Items, str]
 """A memory, or a field of items."""
 
 
-def unset(program: Program) -> list[str]:
-    """Return the slots that a node may read before any has written all of them; they must be zero at first."""
+def cleared(program: Program) -> tuple[Node, ...]:
+    """Return the nodes of a program after those that clear slots which may be read before all of them is written."""
     slots = {port.name: port.size for port in program.slots}
-    return sorted(read_first(program.nodes, set(), slots) & set(slots))
+    first = read_first(program.nodes, set(), slots) if slots else ()
+    return (*(_clear(port, program.turns) for port in program.slots if port.name in first), *program.nodes)
+
+
+def _clear(port: Port, turns: Mapping[str, int]) -> Node:
+    """Return the node that sets all entries of a slot to zero."""
+    node: Node = Copy("", port.name)
+    for axis in reversed(port.axes):
+        node = Loop(axis, (node,), turns[axis])
+    return node
 
 
 def read_first(nodes: Iterable[Node], known: set[str], sizes: Mapping[str, int]) -> set[str]:

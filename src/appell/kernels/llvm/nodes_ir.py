@@ -18,7 +18,7 @@ from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import Streams, close_vector_loop, open_vector_loop
 from appell.kernels.lowering.inputs import angles, poisoned
 from appell.program.held import held
-from appell.program.life import unset
+from appell.program.life import cleared
 from appell.program.nodes import (
     Begin,
     Block,
@@ -102,9 +102,6 @@ class _Nodes:
         w, program = self.w, self.program
         turns = {name: n or f"%turns_{name}" for name, n in program.turns.items()}
         self.turns: dict[str, int | str] = turns
-        for port in program.slots:
-            count = max(1, port.size * math.prod(program.turns[axis] for axis in port.axes))
-            w.do(f"%slot_{port.name} = alloca [{count} x {w.vector}], align {self.size}")
         w.do(*(f"%turn_{axis} = alloca i64" for axis in turns))
         self._scratch()
         before = "allocated" if program.tables else "entry"
@@ -114,8 +111,7 @@ class _Nodes:
         self.outputs = {port.name: _Rows(port, k, rows[k]) for k, port in outputs}
         if program.tape is not None and not self.target.is_amd:
             self._prefetch()
-        cleared = unset(program) if program.slots else []
-        self._all((*(Copy("", name) for name in cleared), *program.nodes))
+        self._all(cleared(program) if program.slots else program.nodes)
 
     def _next(self) -> str:
         self._count += 1
@@ -273,23 +269,29 @@ class _Nodes:
     # Sweeps and walks
 
     def _scratch(self) -> None:
-        """Append the allocation of the fields of all items, and their tables."""
-        w, self._scratches = self.w, dict[Items, str]()
-        self._tags = {items: f"{t}" for t, items in enumerate(self.program.tables)}
-        walks = [node.state for node in self.program.all_nodes if isinstance(node, Walk)]
+        """Append the allocation of slots, and of the fields of all items: on the stack if there are no items."""
+        w, program, self._scratches = self.w, self.program, dict[Items, str]()
+        self._tags = {items: f"{t}" for t, items in enumerate(program.tables)}
+        slots = {
+            f"%slot_{port.name}": port.size * math.prod(program.turns[axis] for axis in port.axes) * self.size
+            for port in program.slots
+        }
+        if not program.tables:
+            w.do(*(f"{name} = alloca [{max(size, 1)} x i8], align {self.size}" for name, size in slots.items()))
+            return
+        walks = [node.state for node in program.all_nodes if isinstance(node, Walk)]
         if walks:
             w.do(f"%state = alloca [{max(*walks, 1)} x {w.vector}], align {self.size}")
-        sizes = [len(items.rows) * items.width * self.size for items in self.program.tables]
-        if not sizes:
-            return
-        w.do(f"%raw = call ptr @malloc(i64 {sum(sizes) + LINE})", "%is_none = icmp eq ptr %raw, null")
+        sizes = {f"%scratch{t}": len(items.rows) * items.width * self.size for items, t in self._tags.items()} | slots
+        w.do(f"%raw = call ptr @malloc(i64 {sum(sizes.values()) + LINE})", "%is_none = icmp eq ptr %raw, null")
         w.do("br i1 %is_none, label %unallocated, label %allocated", "unallocated:")
         w.do(f"%was = atomicrmw add ptr @{UNALLOCATED}, i64 1 monotonic", "ret void", "allocated:")
         w.do(f"%raw_end = getelementptr i8, ptr %raw, i64 {LINE - 1}")
         w.do(f"%scratch = call ptr @llvm.ptrmask.p0.i64(ptr %raw_end, i64 {-LINE})")
-        for (items, t), start in zip(self._tags.items(), accumulate(sizes, initial=0), strict=False):
+        for (name, _), start in zip(sizes.items(), accumulate(sizes.values(), initial=0), strict=False):
+            w.do(f"{name} = getelementptr i8, ptr %scratch, i64 {start}")
+        for items, t in self._tags.items():
             self._scratches[items] = f"%scratch{t}"
-            w.do(f"%scratch{t} = getelementptr i8, ptr %scratch, i64 {start}")
             self.tables += _tables(t, items, w.real)
 
     def _sweep(self, sweep: Sweep) -> None:

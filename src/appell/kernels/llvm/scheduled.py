@@ -24,7 +24,7 @@ from appell.kernels.llvm.trigonometry import exact_reduction
 from appell.kernels.llvm.vector_loop import Streams, end_vector_loop, open_vector_loop, row_arguments
 from appell.kernels.lowering.inputs import angles, poisoned
 from appell.kernels.lowering.staged import staged
-from appell.program.life import unset
+from appell.program.life import cleared
 from appell.program.nodes import Block, Copy, Loop, Node, Program, straight
 from appell.trace.tape import Port
 
@@ -220,7 +220,7 @@ class _Rows:
         w.do("%first = phi i64 [ 0, %entry ], [ %end, %turn ]", f"%beyond = add i64 %first, {frame.block}")
         w.do("%end = call i64 @llvm.umin.i64(i64 %beyond, i64 %count)", "%n = sub i64 %end, %first")
         self._prefetched()
-        self._all((*(Copy("", name) for name in unset(self.program)), *self.program.nodes))
+        self._all(cleared(self.program))
         w.do("br label %turn", "turn:", "%more = icmp ult i64 %end, %count", "br i1 %more, label %block, label %done")
         # writes past the caches are done before whoever waits for the results goes on
         w.do("done:", "br i1 %bypass, label %drain, label %leave", "drain:", "fence seq_cst", "br label %leave")

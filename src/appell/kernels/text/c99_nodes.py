@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from appell.kernels.text.c99_values import Real, Values, count_name
 from appell.program.held import held
-from appell.program.life import unset
+from appell.program.life import cleared
 from appell.program.nodes import (
     Begin,
     Block,
@@ -72,8 +72,7 @@ class Nodes:
         self._walks = 0
         for items, tag in self._tags.items():
             self._tabulate(items, tag)
-        cleared = [Copy("", name) for name in unset(self.program)]
-        body = self._all((*cleared, *self.program.nodes))
+        body = self._all(cleared(self.program))
         self.lines = [f"    {line}" for line in (*self._declarations("\n".join(body)), *body)]
 
     def _declarations(self, body: str) -> list[str]:
