@@ -17,7 +17,6 @@ from appell.read.extras import PACKAGES
 
 PACKAGE = Path(appell.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES = 400
 FACTORY = "loops/load.py"
 KINDS = "Tree|LongTree|Closed|Spherical"
 OWN = ("robot", "loops")
@@ -64,11 +63,6 @@ def test_there_is_one_class_of_robot_and_it_is_final():
 def test_no_room_looks_at_private_members_of_robots_and_kinds(pattern):
     outside = OWN if pattern != r"\.kind\._[a-z]" else ()
     assert found(pattern, outside=outside) == []
-
-
-@pytest.mark.parametrize("path", FILES, ids=place)
-def test_no_file_is_long(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
 def test_no_room_but_the_command_changes_what_all_threads_share():

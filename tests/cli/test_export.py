@@ -57,8 +57,8 @@ def test_a_controller_is_what_its_law_exports(tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "either --verb or --controller"),
-        (("--verb", "gravity", "--controller", "tracking"), "either --verb or --controller"),
+        ((), "give --verb or --controller"),
+        (("--verb", "gravity", "--controller", "tracking"), "or in a rollout"),
         (("--verb", "gravity", "--frequency", 10), "require --controller"),
         (("--controller", "tracking"), "--frequency 10"),
         (("--controller", "pid", "--frequency", 10), "no controller 'pid'; known: 'tracking', 'point-to-point'"),
@@ -110,4 +110,17 @@ def test_python_is_written_by_its_name(to, tmp_path):
     assert done.exit_code == 0, done.output
     assert done.stderr.strip() == f"written: {out}"
     same = appell.load("two-link").export("gravity", to=to, path=tmp_path / "again.py")
+    assert out.read_text() == same.read_text()
+
+
+def test_rollouts_and_inverse_kinematics_are_verbs_of_the_command(tmp_path):
+    robot, out = appell.load("two-link"), tmp_path / "arm.c"
+    done = run("two-link", "--verb", "rollout", "--controller", "tracking", "--frequency", 10, "-o", out)
+    assert done.exit_code == 0, done.output
+    law = appell.control.Tracking(robot, lambda t: ([t, t],) * 3, *appell.control.gains(10.0))
+    assert out.read_text() == robot.export("rollout", path=tmp_path / "again" / "arm.c", control=law).read_text()
+    frame = robot.frame_names[-1]
+    done = run("two-link", "--verb", "inverse_kinematics", "--frame", frame, "--steps", 20, "-o", out)
+    assert done.exit_code == 0, done.output
+    same = robot.export("inverse_kinematics", path=tmp_path / "again" / "arm.c", frame=frame, steps=20)
     assert out.read_text() == same.read_text()

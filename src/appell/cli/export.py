@@ -1,4 +1,4 @@
-"""``appell export``: verbs or a controller as C99, a ROS 2 package, or verbs for CasADi, JAX, SymPy and LaTeX."""
+"""``appell export``: verbs, rollouts or controllers as C99, a ROS 2 package, or verbs for CasADi, JAX, SymPy, LaTeX."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ from appell.cli.common import RobotOptions, numbers, option, warn, with_robot_op
 from appell.control.gains import gains, integral_gains
 from appell.errors import InputError
 from appell.model.build import alternatives
-from appell.robot.export import PACKAGES, TARGETS
+from appell.robot.export import JOBS, PACKAGES, TARGETS
 from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS
 from appell.simulation.laws.joint_laws import JointLaw, PointToPoint, Tracking
+from appell.simulation.rollout.scheme import METHODS
 
 LAWS = ("tracking", "point-to-point")
+NAMES = (*VERBS, *JOBS)
 Verbs = Annotated[
-    list[str] | None, option("--verb", "VERB", "Verb to export, such as inverse_dynamics; repeatable.", VERBS)
+    list[str] | None,
+    option(
+        "--verb", "VERB", "Verb to export, such as inverse_dynamics; repeatable. Or rollout, inverse_kinematics.", NAMES
+    ),
 ]
 Out = Annotated[
     Path,
@@ -38,8 +43,12 @@ Parametric = Annotated[
 ]
 Controller = Annotated[
     str | None,
-    option("--controller", "LAW", "Computed-torque controller instead of verbs: tracking or point-to-point.", LAWS),
+    option(
+        "--controller", "LAW", "Computed-torque controller, tracking or point-to-point: alone, or in a rollout.", LAWS
+    ),
 ]
+Method = Annotated[str | None, option("--method", "NAME", "Method of a rollout; default rk4.", METHODS)]
+Steps = Annotated[int | None, typer.Option("--steps", help="Steps of inverse kinematics; default 100.")]
 Frequency = Annotated[
     float | None,
     typer.Option("--frequency", help="Natural frequency of the tracking error [rad/s]; required by --controller."),
@@ -75,6 +84,8 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
     damping: Damping = 1.0,
     integral: IntegralRate = None,
     limit: Limit = None,
+    method: Method = None,
+    steps: Steps = None,
 ) -> None:
     """Export verbs or a controller as C99, a ROS 2 plugin, or verbs for CasADi, JAX, SymPy or LaTeX.
 
@@ -85,26 +96,35 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
 
     Example: appell export puma600 --controller tracking --frequency 10 --integral 5 --limit 90 --out control.c
 
+    Example: appell export puma560 --verb rollout --controller tracking --frequency 10 --out rollout.c
+
+    Example: appell export puma560 --verb inverse_kinematics --frame dh6 --out ik.c
+
     Example: appell export puma560 --to ros2 --out puma560_dynamics
     """
     if to in PACKAGES:
         _package(options, to, out, verb, controller)
         return
-    if bool(verb) == (controller is not None):
-        raise InputError("export: give either --verb or --controller")
+    law_terms = {"--frequency": frequency, "--integral": integral, "--limit": limit}
+    if controller is None and any(x is not None for x in law_terms.values()):
+        raise InputError("export: --frequency, --integral and --limit require --controller")
+    is_alone = controller is not None and not verb
+    if not verb and not is_alone:
+        raise InputError("export: give --verb or --controller")
+    if verb and controller is not None and verb != ["rollout"]:
+        raise InputError("export: a --controller is written alone, or in a rollout: --verb rollout")
+    form: dict[str, Any] = {"to": to, "real": real, "libm": not no_libm, "prefix": prefix}
+    own: dict[str, Any] = {"frame": frame, "parametric": parametric, "method": method, "steps": steps}
+    if is_alone and (unfit := [f"--{name}" for name, x in own.items() if x]):
+        raise InputError(f"export: {unfit[0]} does not apply to --controller; leave it out")
     loaded, remarks = options.load()
     warn(remarks)
-    form: dict[str, Any] = {"to": to, "real": real, "libm": not no_libm, "prefix": prefix}
-    if controller is None:
-        if frequency is not None or integral is not None or limit is not None:
-            raise InputError("export: --frequency, --integral and --limit require --controller")
-        file = loaded.export(verb or (), path=out, frame=frame, parametric=parametric, **form)
+    law = None if controller is None else _law(loaded, controller, frequency, damping, integral, limit)
+    if law is not None and is_alone:
+        file = law.export(out, **form)
     else:
-        if frame is not None:
-            raise InputError("export: --frame does not apply to --controller; leave it out")
-        if parametric:
-            raise InputError("export: --parametric does not apply to --controller; leave it out")
-        file = _law(loaded, controller, frequency, damping, integral, limit).export(out, **form)
+        names = verb[0] if verb and len(verb) == 1 and verb[0] in JOBS else verb or ()
+        file = loaded.export(names, path=out, control=law, **own, **form)
     typer.echo(f"written: {file}", err=True)
     if to == "c":
         typer.echo(f"written: {file.with_suffix('.h')}", err=True)

@@ -183,8 +183,12 @@ class Solver:
     def _ports(self, keep: Keep) -> Stepping:
         return Stepping("inverse_kinematics", self.layout.states, self.layout.fixed, (TURNS,), keep)
 
-    def program(self, keep: Keep = Keep.INTERVALS) -> Program:
+    def program(self) -> Program:
         """Return the program of many steps."""
+        return self._ports(Keep.INTERVALS).program(self.step())
+
+    def step(self) -> Part:
+        """Return a step, which finds the states in slots and the fixed numbers under their names."""
         layout, robot = self.layout, self.robot
         states = [(port, now(port.name)) for port in layout.states]
         held = [(port, port.name) for port in layout.scratch]
@@ -202,7 +206,7 @@ class Solver:
         trial, *gap = (port for port in (states[1], *states[4:]))
         closed = part("close", lambda call, q: call(closing, q)[: 1 + len(gap)], [trial], [trial, *gap])
         turns = _CLOSINGS if layout.is_closed else 1
-        return self._ports(keep).program(step + Part((Loop(_CLOSING, closed.nodes, turns),), closed.slots))
+        return step + Part((Loop(_CLOSING, closed.nodes, turns),), closed.slots)
 
     # The program
 

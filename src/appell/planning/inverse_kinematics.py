@@ -29,11 +29,11 @@ from appell.robot.robot import Robot, checked_robot
 
 _BOLD = 0.5
 """Damping of bold steps: λ is this share of |e|²."""
-_BOLD_STEPS = 32
+BOLD_STEPS = 32
 """Bold steps of one attempt; most targets need a dozen."""
 _BLOCK = 16
 """Steps of one native call, after which finished samples leave."""
-_STEPS = 100
+STEPS = 100
 """Steps after those that must lower the cost."""
 _POLISH = 400
 """More steps for targets that are not reached, where convergence is slower."""
@@ -48,7 +48,7 @@ _WIDTH = 64
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class Problem:
     """The tasks as the program reads them: one row of targets per sample, settings shared by all."""
 
     solver: Solver
@@ -66,7 +66,7 @@ class _Problem:
         return self.solver(np.ascontiguousarray(q), damping, self.goals[rows], self._row, steps)
 
     @cached_property
-    def strict(self) -> _Problem:
+    def strict(self) -> Problem:
         """Return the problem without its preferences, whose steps must lower the cost."""
         weight = np.where(self.wanted, self.settings.weight, 0.0)
         return replace(self, settings=self.settings._replace(weight=weight, bold=np.zeros(1)))
@@ -159,7 +159,7 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
     >>> bool(appell.inverse_kinematics(robot, goal, "platform").is_reached)
     True
     """
-    robot = _placed(checked_robot("robot", robot))
+    robot = placed(checked_robot("robot", robot))
     if not robot.nv:
         raise InputError(f"robot: '{robot.name}' has no joint that moves")
     given = all_tasks(robot, goal, frame, length, tasks)
@@ -167,7 +167,7 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
     near = None if guess is None else real("guess", guess, "joint coordinates")
     start = robot.assemble(None if near is None else numbers(robot.name, "guess", (robot.nq,), near))
     leading = _leading(given, start)
-    problem = _problem(robot, given, tolerance, leading)
+    problem = problem_of(robot, given, tolerance, leading)
     q = np.broadcast_to(start, (*leading, robot.nq)).reshape(-1, robot.nq)
     rng = np.random.default_rng(whole("seed", seed, 0))
     q, count = _search(problem, _within(robot, q), whole("restarts", restarts, 0), rng)
@@ -177,17 +177,17 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
 def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
     """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits do not count."""
     given = all_tasks(robot, goals, frame, 1.0, ())
-    problem = _problem(robot, given, 1e-12, goals.shape[:-2])
+    problem = problem_of(robot, given, 1e-12, goals.shape[:-2])
     endless = np.full_like(problem.settings.upper, np.inf)
     problem = replace(problem, settings=problem.settings._replace(lower=-endless, upper=endless))
     every = np.arange(len(problem.goals))
-    return _approach(problem, every, q.reshape(-1, robot.nq), _STEPS)[0].reshape(q.shape)
+    return _approach(problem, every, q.reshape(-1, robot.nq), STEPS)[0].reshape(q.shape)
 
 
 # Tasks
 
 
-def _placed(robot: Robot) -> Robot:
+def placed(robot: Robot) -> Robot:
     """Return the robot whose wheels stand where they are put: rows that hold velocities alone do not count."""
     closures = [
         replace(c, rows=tuple(row for row in c.rows if row == "z")) if c.is_rolling else c for c in robot.model.closures
@@ -195,7 +195,7 @@ def _placed(robot: Robot) -> Robot:
     if closures == list(robot.model.closures):
         return robot
     model = replace(robot.model, closures=tuple(c for c in closures if c.rows))
-    return once(robot, _placed, lambda: load(model))
+    return once(robot, placed, lambda: load(model))
 
 
 def _leading(tasks: Sequence[Task], start: Array) -> tuple[int, ...]:
@@ -210,7 +210,8 @@ def _leading(tasks: Sequence[Task], start: Array) -> tuple[int, ...]:
         raise InputError(f"inverse_kinematics: the leading axes of targets do not broadcast: {listed}") from None
 
 
-def _problem(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> _Problem:
+def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> Problem:
+    """Return checked tasks as the program reads them, for samples with some leading axes."""
     own = singles(robot)
     places, velocities = [x.q for x in own], [x.v for x in own]
     goals, weights, wanted, tolerances = [], [], [], []
@@ -227,7 +228,7 @@ def _problem(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tup
     outline = Outline(tuple((type(task).__name__, task.frame) for task in tasks))
     limits = robot.limits.lower[places], robot.limits.upper[places]
     settings = Settings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
-    return _Problem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
+    return Problem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
 
 
 def _within(robot: Robot, q: Array) -> Array:
@@ -267,7 +268,7 @@ class _Found(NamedTuple):
     residuals: Array
 
 
-def _search(problem: _Problem, start: Array, restarts: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.int_]]:
+def _search(problem: Problem, start: Array, restarts: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.int_]]:
     """Return the configurations of least cost and the steps taken."""
     q, count, cost, residuals = _attempt(problem, np.arange(len(start)), start)
     is_reached = problem.is_reached(residuals)
@@ -291,20 +292,20 @@ def _search(problem: _Problem, start: Array, restarts: int, rng: np.random.Gener
     return q, count
 
 
-def _attempt(problem: _Problem, rows: NDArray[np.int_], start: Array) -> _Found:
+def _attempt(problem: Problem, rows: NDArray[np.int_], start: Array) -> _Found:
     """Return where a start leads: by bold steps, then by steps that lower the cost of all but the preferences."""
-    found = _approach(problem, rows, start, _BOLD_STEPS)
+    found = _approach(problem, rows, start, BOLD_STEPS)
     is_near = problem.is_reached(found.residuals, 0.5)
     found.cost[is_near] = 0.0
     far = np.flatnonzero(~is_near)
     if far.size:
-        later = _approach(problem.strict, rows[far], found.q[far], _STEPS)
+        later = _approach(problem.strict, rows[far], found.q[far], STEPS)
         found.taken[far] += later.taken
         found.q[far], found.cost[far], found.residuals[far] = later.q, later.cost, later.residuals
     return found
 
 
-def _approach(problem: _Problem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
+def _approach(problem: Problem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
     """Return where damped steps lead, each sample until it is done."""
     n = len(rows)
     found = _Found(
@@ -325,7 +326,7 @@ def _approach(problem: _Problem, rows: NDArray[np.int_], start: Array, steps: in
     return found
 
 
-def _drawn(problem: _Problem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
+def _drawn(problem: Problem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
     """Return, for each sample, the random configuration of least cost."""
     robot, each = problem.solver.robot, np.repeat(rows, _DRAWS)
     q = _within(robot, robot.random(rng, len(each)))
@@ -335,7 +336,7 @@ def _drawn(problem: _Problem, rows: NDArray[np.int_], rng: np.random.Generator) 
 
 
 def _solution(
-    problem: _Problem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
+    problem: Problem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
 ) -> IKSolution:
     found = problem.strict.run(np.arange(len(q)), q, np.full(len(q), START), 1)
     residuals, nothing = found.residuals, np.zeros((len(q), 1))

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from appell.program.nodes import Block, Copy, Loop, Node, Program, inlined
+from appell.program.prune import pruned
 from appell.program.record import record
 from appell.spatial.scalar import select
 from appell.trace.expr import Expr, Op
@@ -40,7 +41,7 @@ def part(
     name: str, function: Callable[..., Any], inputs: Sequence[tuple[Port, str]], outputs: Sequence[tuple[Port, str]]
 ) -> Part:
     """Return a recorded function whose ports stand for memories; several inputs may stand for one."""
-    made = record(name, function, [port for port, _ in inputs], [port for port, _ in outputs])
+    made = pruned(record(name, function, [port for port, _ in inputs], [port for port, _ in outputs]))
     own, theirs = ({port.name: memory for port, memory in pairs} for pairs in (inputs, outputs))
     return Part(*inlined(made, f"{name}_", own, theirs))
 

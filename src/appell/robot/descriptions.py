@@ -108,6 +108,8 @@ _VERBS |= {
     "tracking": f"{_COMPUTED} u = goal_a + kd (goal_v - v) + kp (goal_q - q)",
     "tracking_with_integral": f"{_COMPUTED} u = goal_a + kd (goal_v - v) + kp (goal_q - q) + ki z; dz/dt = goal_q - q "
     "except where the torque is at its limit and z would increase it",
+    "rollout": "the state after many steps under torques that are held over each step; joint limits do not act",
+    "inverse_kinematics": "configuration of least residuals found from a guess, within the joint limits",
     "pd": "joint torques kp (goal - q) - kd v, within the limits above",
     "pd_gravity": "joint torques G(q) + kp (goal - q) - kd v, within the limits above",
 }
@@ -175,6 +177,10 @@ _OF_A_VERB = {
     ("momentum_regressor", "Y"): "6 rows: linear, then angular; one column per parameter",
     ("energy_regressor", "Y"): "2 rows: kinetic, potential; one column per parameter",
     ("leg_rates", "rate"): "one row per leg [rad/s]",
+    ("rollout", "dt"): "step size [s]",
+    ("rollout", "tau"): f"torques {_FORCE}, held over each step",
+    ("rollout", "memory"): "z, then the last errors goal_q - q, then the time since then: zeros at first",
+    ("inverse_kinematics", "residual"): "one per task [m] or [rad]",
     ("closing_step", "q"): "configuration, in the order above",
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from appell.errors import InputError
 from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, source_text
@@ -33,6 +34,21 @@ PYTHON = {"casadi": CASADI, "jax": JAX}
 """Targets that are Python modules, also available without a file."""
 EQUATIONS = ("sympy", "latex")
 """Targets of readable equations, by :mod:`appell.robot.equations`, also available without a file."""
+
+
+class Job(NamedTuple):
+    """A function of a room above that is no verb: where its source is described, and by which options."""
+
+    module: str
+    """A module whose `source` takes the robot and the options and returns a :class:`Source`."""
+    options: tuple[str, ...]
+
+
+JOBS = {
+    "rollout": Job("appell.simulation.rollout.export", ("control", "method", "parametric")),
+    "inverse_kinematics": Job("appell.planning.export", ("frame", "tasks", "steps")),
+}
+"""What is exported alone, by name. Its module is imported on use: this room knows none above it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +78,19 @@ def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[Guard, ...]]:
         return straight(compile.tape(kind, key, is_guarded=False)), ()
     program = compile.program(kind, key)
     return program.spec.program(), tuple(guard.code for guard in program.guards)
+
+
+def job_source(robot: Any, name: str, to: Any, options: Mapping[str, Any]) -> Source:
+    """Return a job as the source of an exported function, after checking which options are given."""
+    job = JOBS[name]
+    if to not in ("c", "jax"):
+        raise InputError(f"export: '{name}' is written to c and jax, got {shown(to)}")
+    given = {option: x for option, x in options.items() if not (x is None or x is False or x == ())}
+    unknown = [option for option in given if option not in job.options]
+    if unknown:
+        raise InputError(f"export: '{name}' takes {listed(job.options)}; leave out {listed(unknown)}")
+    found: Source = importlib.import_module(job.module).source(robot, **given)
+    return found
 
 
 def export(

@@ -15,6 +15,7 @@ from appell.robot.compile import verb_of
 from appell.robot.computation import Computation
 from appell.robot.dynamics import Wrenches
 from appell.robot.equations import Equations
+from appell.robot.kind import Key
 
 __all__ = ["Robot", "Wrenches"]
 
@@ -66,13 +67,20 @@ class Robot(Computation):
         prefix: str | None = None,
         parametric: bool = False,
         formulation: str | None = None,
+        control: Any = None,
+        method: str | None = None,
+        tasks: Any = (),
+        steps: int | None = None,
     ) -> Any:
         """Write one or several verbs as C99, CasADi, JAX, SymPy, LaTeX or a ROS 2 package.
+
+        "rollout" and "inverse_kinematics" are written alone, to C99 or JAX: many steps from state to state, and one
+        descent from a guess.
 
         Parameters
         ----------
         verb
-            A name in :attr:`verbs`, or several.
+            A name in :attr:`verbs`, or several; "rollout" or "inverse_kinematics".
         to
             "c": C99 without allocation, with a header beside it; where Python would raise, C returns a code. "casadi"
             or "jax": a Python module that needs only that package. "sympy" or "latex": the simplified equations of a
@@ -92,6 +100,11 @@ class Robot(Computation):
             Whether the parameters π are the last argument, in the layout of :attr:`parameters`.
         formulation
             The algorithm; by default the one with the fewest operations.
+        control, method
+            Of a rollout: a joint control law, whose gains become constants, and the method, "rk4" by default.
+        tasks, steps
+            Of inverse kinematics: tasks of :mod:`appell.tasks`, whose targets are arguments, instead of or beside the
+            pose of `frame`; and the number of steps, 100 by default.
 
         Returns
         -------
@@ -116,7 +129,17 @@ class Robot(Computation):
             if verb or frame or prefix or parametric or formulation or real != "double" or libm is not True:
                 raise InputError(f"export: '{to}' is a whole package; leave out all but its folder, path=")
             return ros2.export(self, path)
+        own = {"control": control, "method": method, "tasks": tasks, "steps": steps}
+        if isinstance(verb, str) and verb in export.JOBS:
+            options = own | {"frame": frame, "parametric": parametric, "formulation": formulation}
+            found = export.job_source(self, verb, to, options)
+            return export.export(found, [Key(verb)], to, path, real=real, libm=libm, prefix=prefix, is_one=True)
+        unfit = [name for name, x in own.items() if not (x is None or x == ())]
+        if unfit:
+            raise InputError(f"export: {unfit[0]} belongs to {listed(export.JOBS)}; leave it out for verbs")
         verbs = [verb] if isinstance(verb, str) else several("export: expected a verb, or several", verb)
+        if alone := [name for name in verbs if name in export.JOBS]:
+            raise InputError(f"export: '{alone[0]}' is written alone, not in a list")
         truth("export: libm", libm)
         framed = [name for name in verbs if verb_of(self.kind, name).about == "frame"]
         if frame is not None and verbs and not framed:

@@ -49,6 +49,21 @@ class Terms(NamedTuple):
     ki: Array | None
     limit: Array
 
+    def constants(self) -> dict[str, tuple[float, ...]]:
+        """Return one number per torque each, for code in which they are constants."""
+        found = {name: x for name, x in self._asdict().items() if x is not None}
+        for name, x in found.items():
+            if x.ndim > 1:
+                raise InputError(
+                    f"export: {name} has shape {x.shape}; use one set of gains and limits, without leading axes"
+                )
+        return {name: tuple(map(float, x)) for name, x in found.items()}
+
+    def remarks(self) -> list[str]:
+        """Return lines that list the numbers."""
+        rows = [f"  {name:<10} {', '.join(f'{x:.9g}' for x in row)}" for name, row in self.constants().items()]
+        return ["", "Gains and torque limits of the control law, in the order of the torques:", *rows]
+
 
 def write_law(
     robot: Robot, equation: str, verb: str, terms: Terms, to: str, path: str | os.PathLike[str], **options: Any
@@ -58,11 +73,6 @@ def write_law(
         raise InputError(
             f"export: control laws are exported to C only, got '{to}'; export the robot's verbs for CasADi and JAX"
         )
-    for name, x in terms._asdict().items():
-        if x is not None and x.ndim > 1:
-            raise InputError(
-                f"export: {name} has shape {x.shape}; use one set of gains and limits, without leading axes"
-            )
     name = verb if terms.ki is None else WITH_INTEGRAL
     file: Path = export(law_source(robot, equation, terms), [Key(name)], to, path, **options)
     return file
@@ -71,13 +81,11 @@ def write_law(
 def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
     """Return the exporter's source of a control law."""
     own = source(robot.kind)
-    rows = {name: x for name, x in terms._asdict().items() if x is not None}
-    numbers = [f"  {name:<10} {', '.join(f'{x:.9g}' for x in row)}" for name, row in rows.items()]
     return replace(
         own,
         sizes={**own.sizes, "m": 2 * robot.nu},
         symbols=lambda _: SYMBOLS,
-        order=(*own.order, "", "Gains and torque limits of the control law, in the order of the torques:", *numbers),
+        order=(*own.order, *terms.remarks()),
         make=lambda key, _: law_program(robot, equation, key.verb, terms),
     )
 
@@ -101,7 +109,8 @@ def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[P
     if verb == WITH_INTEGRAL:
         memory = Port("memory", (2 * n,))
         inputs, outputs = [*inputs, Port("dt", ()), memory], [*outputs, memory]
-    kp, kd, ki, limit = (tuple(map(float, x)) if x is not None else () for x in terms)
+    gains = terms.constants()
+    limit = gains["limit"]
     error = robot.tape("tracking_error")
 
     def law(call: Recorder, q: Scalars, v: Scalars, goal_q: Scalars, *others: Scalars) -> Any:
@@ -109,10 +118,10 @@ def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[P
         values: list[Any] = []
         model = traced_model(call, robot, q, values)
         rate = tuple(goal_v[k] - v[k] for k in range(n))
-        feedback = Feedback(tuple(error.run(q, goal_q)), rate, kp, kd)
-        integral = Integral(ki, limit, more[1], more[0][0]) if more else None
+        feedback = Feedback(tuple(error.run(q, goal_q)), rate, gains["kp"], gains["kd"])
+        integral = Integral(gains["ki"], limit, more[1], more[0][0]) if more else None
         wanted, memory = forces(lambda x: EQUATIONS[equation](model, v, goal_a[:n], x), feedback, integral)
-        return tuple(clamped(x, most) for x, most in zip(wanted, limit, strict=True)), values, memory
+        return tuple(map(clamped, wanted, limit)), values, memory
 
     return verify(record(verb, law, inputs, outputs)), guards
 

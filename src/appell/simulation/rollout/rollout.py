@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -156,9 +156,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
     bit. Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits
     do not act. The kernel is compiled once per robot, method and type of control law, and cached on disk.
     """
-    if not checked_robot("robot", robot).nv:
-        raise InputError(f"robot: '{robot.name}' has no movable joint")
-    choice("method: unknown method", method, METHODS)
+    checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
     given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters)
     kept = range(0, given.steps + 1, whole("save_every", save_every))
@@ -253,6 +251,23 @@ def report_singular_mass(robot: Robot, q: Array, parameters: Array | None) -> No
     report(robot.kind, samples, is_single=key.is_single)
 
 
+def checked_rollout(robot: Any, method: Any) -> None:
+    """Raise unless a robot can be rolled out with a method."""
+    if not checked_robot("robot", robot).nv:
+        raise InputError(f"robot: '{robot.name}' has no movable joint")
+    choice("method: unknown method", method, METHODS)
+
+
+def checked_law(robot: Robot, law: Any) -> JointLaw:
+    """Return the control law of a rollout of a robot."""
+    if not isinstance(law, JointLaw):
+        raise InputError(f"control: expected a joint control law such as appell.control.PD, got {type(law).__name__}")
+    kinds = [[body.joint.kind for body in r.model.bodies] for r in (robot, law.robot)]
+    if kinds[0] != kinds[1] or (robot.nq, robot.nv, robot.nu) != (law.robot.nq, law.robot.nv, law.robot.nu):
+        raise InputError(f"control: the joints of the control law's robot differ from those of robot '{robot.name}'")
+    return law
+
+
 class _Arguments:
     """The checked arguments of a rollout, as contiguous rows with one leading axis."""
 
@@ -281,9 +296,7 @@ class _Arguments:
             fixed |= gains
             drives |= goals
         if law is not None and law.ki is not None:
-            states["memory"] = np.zeros(2 * robot.nu)
-            drives["elapsed"] = np.full((self.steps, 1), dt)
-            drives["elapsed"][0] = 0.0  # the integral starts at the first sample
+            states["memory"] = np.zeros(2 * robot.nu + 1)
         drives = {name: x if x.ndim > 1 else x[None] for name, x in drives.items()}
         self.leading = self._broadcast(states | fixed, drives)
         typed = [x for x in map(np.asarray, (q0, v0, tau)) if x.ndim]
@@ -295,16 +308,7 @@ class _Arguments:
         self.drives = [self._flat(x, self.steps) for x in drives.values()]
 
     def _law(self, law: JointLaw, dt: float) -> tuple[dict[str, Array], dict[str, Array]]:
-        robot = self._robot
-        if not isinstance(law, JointLaw):
-            raise InputError(
-                f"control: expected a joint control law such as appell.control.PD, got {type(law).__name__}"
-            )
-        kinds = [[body.joint.kind for body in r.model.bodies] for r in (robot, law.robot)]
-        if kinds[0] != kinds[1] or (robot.nq, robot.nv, robot.nu) != (law.robot.nq, law.robot.nv, law.robot.nu):
-            raise InputError(
-                f"control: the joints of the control law's robot differ from those of robot '{robot.name}'"
-            )
+        checked_law(self._robot, law)
         gains = {"kp": law.kp, "kd": law.kd, "limit": law.limit} | ({} if law.ki is None else {"ki": law.ki})
         goals = law.references(np.arange(self.steps) * dt)
         return gains, {f"goal {name}": goal for name, goal in zip("qva", goals, strict=True)}

@@ -24,6 +24,7 @@ from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.robot.steps import RUNGE_KUTTA
 from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, clamped, forces, traced_model
+from appell.simulation.laws.export import Terms
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.trace.tape import Port
 
@@ -34,11 +35,17 @@ DT = Port("dt", ())
 
 
 class Driver(NamedTuple):
-    """The control law of a rollout: its robot model, its equation, and whether it has integral action."""
+    """The control law of a rollout: its robot model, its equation, and whether it has integral action.
+
+    `terms` are its gains and torque limits where they are constants of the program, and None where they are arguments;
+    a law without a trajectory then has one goal.
+    """
 
     robot: Robot
     equation: str
     is_integral: bool
+    terms: Terms | None = None
+    has_trajectory: bool = True
 
     @classmethod
     def of(cls, law: JointLaw) -> Driver:
@@ -47,20 +54,22 @@ class Driver(NamedTuple):
 
 
 def ports(robot: Robot, law: Driver | None, *, is_parametric: bool, keep: Keep) -> Stepping:
-    """Return the arguments of a rollout.
-
-    With integral action of the control law, its memory is a state, and the time since the last sample drives a step.
-    """
+    """Return the arguments of a rollout. The memory of integral action is a state."""
     q, v, n = Port("q", (robot.nq,)), Port("v", (robot.nv,)), robot.nu
+    states: tuple[Port, ...] = (q, v)
+    drives: tuple[Port, ...] = (Port("tau", (n,)),)
     fixed = (DT, *((Port("parameters", (robot.parameters.size,)),) if is_parametric else ()))
     if law is None:
-        return Stepping("rollout", (q, v), fixed, (Port("tau", (n,)),), keep)
-    gains = tuple(Port(name, (n,)) for name in ("kp", "kd", "limit", *(["ki"] if law.is_integral else [])))
-    drives = Port("tau", (n,)), Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)
-    if not law.is_integral:
-        return Stepping("rollout", (q, v), (*fixed, *gains), drives, keep)
-    memory, elapsed = Port("memory", (2 * n,)), Port("elapsed", (1,))
-    return Stepping("rollout", (q, v, memory), (*fixed, *gains), (*drives, elapsed), keep)
+        return Stepping("rollout", states, fixed, drives, keep)
+    if law.terms is None:
+        fixed += tuple(Port(name, (n,)) for name in ("kp", "kd", "limit", *(["ki"] if law.is_integral else [])))
+    if law.has_trajectory:
+        drives += Port("goal_q", q.shape), Port("goal_v", v.shape), Port("goal_a", v.shape)
+    else:
+        fixed += (Port("goal", q.shape),)
+    if law.is_integral:
+        states += (Port("memory", (2 * n + 1,)),)
+    return Stepping("rollout", states, fixed, drives, keep)
 
 
 def rollout_kernel(robot: Robot, method: str, law: Driver | None, *, is_parametric: bool = False) -> Kernel:
@@ -129,29 +138,34 @@ def _euler(robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
 
 
 def _law(law: Driver, frame: Stepping) -> Part:
-    """Return the part that adds the control law's torques, sampled at the start of a step, to the given ones."""
+    """Return the part that adds the control law's torques, sampled at the start of a step, to the given ones.
+
+    The memory of integral action ends with the time since the last sample, 0 before the first.
+    """
     error, equation = law.robot.program("tracking_error").spec.program(), EQUATIONS[law.equation]
-    tau, n = frame.drives[0], law.robot.nu
+    tau, n, still = frame.drives[0], law.robot.nu, (0.0,) * law.robot.nv
+    constants = {} if law.terms is None else law.terms.constants()
+    names = [x.name for x in (*frame.fixed, *frame.drives[1:]) if x.name != "parameters"]
 
     def torque(call: Recorder, q: Scalars, place: Scalars, v: Scalars, tau: Scalars, *others: Scalars) -> Any:
-        kp, kd, limit, goal_q, goal_v, goal_a, *more = others
+        given = {"goal_v": still, "goal_a": still, **constants, **dict(zip(names, others, strict=False))}
+        goal = given["goal_q" if law.has_trajectory else "goal"]
         model = traced_model(call, law.robot, q)
 
         def force(correction: Scalars) -> Scalars:
-            return tuple(x + y for x, y in zip(tau, equation(model, v, goal_a[:n], correction), strict=True))
+            return tuple(x + y for x, y in zip(tau, equation(model, v, given["goal_a"][:n], correction), strict=True))
 
-        rate = tuple(goal_v[k] - v[k] for k in range(n))
-        feedback = Feedback(tuple(call(error, place, goal_q)[0]), rate, kp, kd)
-        integral = Integral(more[0], limit, more[1], *more[2]) if more else None
+        rate = tuple(given["goal_v"][k] - v[k] for k in range(n))
+        feedback = Feedback(tuple(call(error, place, goal)[0]), rate, given["kp"], given["kd"])
+        integral = Integral(given["ki"], given["limit"], others[-1][:-1], others[-1][-1]) if law.is_integral else None
         wanted, memory = forces(force, feedback, integral)
-        return tuple(map(clamped, wanted, limit)), memory
+        return tuple(map(clamped, wanted, given["limit"])), (*memory, *(given["dt"] if law.is_integral else ()))
 
     known = {port.name: port for port in (*frame.fixed, *frame.drives)}
     q, v, *memory = ((port, now(port.name)) for port in frame.states)
-    more = [(known["ki"], "ki"), *memory, (known["elapsed"], "elapsed")] if memory else []
-    own = [(known[name], name) for name in ("kp", "kd", "limit", "goal_q", "goal_v", "goal_a")]
     place = Port("place", q[0].shape), q[1]
-    made = part("law", torque, [q, place, v, (tau, tau.name), *own, *more], [(tau, now(tau.name)), *memory])
+    inputs = [q, place, v, (tau, tau.name), *((known[name], name) for name in names), *memory]
+    made = part("law", torque, inputs, [(tau, now(tau.name)), *memory])
     return made + Part(slots=(tau._replace(name=now(tau.name)),))
 
 

@@ -1,0 +1,54 @@
+"""Rollouts as exported code: many steps of one robot, from state to state.
+
+Arguments and results of the exported function:
+
+    q, v         the state; what it is after all steps
+    dt           the step size
+    parameters   π, if the export is parametric
+    goal         goal of a control law without a trajectory
+    tau          torques, one row per step; those of the control law are added
+    goal_q, …    reference of tracking, q*, v* and a*, one row per step
+    memory       integral action: z, the last errors, the time since then; zeros at first
+
+Gains and limits of the control law are constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from appell.kernels.text.c99 import Guard
+from appell.program.nodes import Program
+from appell.program.stepping import Keep
+from appell.program.verify import verify
+from appell.robot.export import Source
+from appell.robot.export import source as source_of_verbs
+from appell.robot.kind import Key
+from appell.robot.robot import Robot
+from appell.simulation.laws.export import SYMBOLS, Terms
+from appell.simulation.rollout.rollout import checked_law, checked_rollout
+from appell.simulation.rollout.scheme import Driver, rollout_program
+
+_SYMBOLS = {name: letters for name, letters in SYMBOLS.items() if name != "memory"} | {"parameters": ("p",)}
+
+
+def source(robot: Robot, *, method: Any = None, control: Any = None, parametric: bool = False) -> Source:
+    """Return the exporter's source of a rollout."""
+    method = "rk4" if method is None else method
+    checked_rollout(robot, method)
+    own, driver, remarks = source_of_verbs(robot.kind), None, list[str]()
+    if control is not None:
+        law = checked_law(robot, control)
+        terms = Terms(law.kp, law.kd, law.ki, law.limit)
+        driver = Driver.of(law)._replace(terms=terms, has_trajectory=law.verb == "tracking")
+        remarks = terms.remarks()
+    make = partial(_made, robot, method, driver, is_parametric=parametric)
+    return replace(own, order=(*own.order, *remarks), symbols=lambda _: _SYMBOLS, make=make)
+
+
+def _made(
+    robot: Robot, method: str, law: Driver | None, _key: Key, _to: str, *, is_parametric: bool
+) -> tuple[Program, tuple[Guard, ...]]:
+    return verify(rollout_program(robot, method, law, is_parametric=is_parametric, keep=Keep.LAST)), ()
