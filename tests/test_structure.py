@@ -1,4 +1,4 @@
-"""What the source must not do: look behind the one robot, grow long files, hide a package behind a function."""
+"""What the source must not do: look behind the one robot, hide a package behind a function."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import appell
-from appell.read.extras import PACKAGES
+from appell.extras import PACKAGES
 
 PACKAGE = Path(appell.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-FACTORY = "loops/load.py"
+FACTORY = "loading.py"
 KINDS = "Tree|LongTree|Closed|Spherical"
 OWN = ("robot", "loops")
 """The rooms that a robot and its kinds are made in."""
@@ -82,7 +82,7 @@ def test_every_public_name_is_there():
 
 
 REQUIRED = ("appell", "llvmlite", "lxml", "numpy", "rich", "scipy", "threadpoolctl", "typer")
-"""What may be imported anywhere beside the standard library; all else is loaded by read/extras.py."""
+"""What may be imported anywhere beside the standard library; all else is loaded by extras.py."""
 
 
 def executed_imports(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -105,10 +105,7 @@ def test_optional_packages_are_imported_by_their_loader_alone(path):
 
 
 def test_no_package_is_imported_by_name_outside_its_loader():
-    assert (
-        found(r"(?:import_module|__import__|find_spec)\(f?[\"']", outside=("read/extras.py", "papers/__init__.py"))
-        == []
-    )
+    assert found(r"(?:import_module|__import__|find_spec)\(f?[\"']", outside=("extras.py", "papers/__init__.py")) == []
 
 
 def test_the_loader_knows_what_brings_every_package_that_it_is_asked_for():

@@ -10,8 +10,8 @@ from appell.errors import AppellError, AppellWarning, InputError, ModelError, Re
 from appell.excitation.excite import excite
 from appell.identification.identify import identify
 from appell.kernels.runtime.threads import threads
+from appell.loading import catalogue, from_dh, load, random_chain
 from appell.logs.read_log import read_log
-from appell.loops.load import catalogue, from_dh, load, random_chain
 from appell.model.model import Spring
 from appell.model.springs import Elasticity
 from appell.papers import reproduce

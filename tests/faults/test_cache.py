@@ -15,8 +15,8 @@ import pytest
 
 import appell
 from appell.errors import AppellWarning
+from appell.files import DRAFT
 from appell.kernels.runtime import cache
-from appell.read.files import DRAFT
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
 Q = np.full(2, 0.3)

@@ -18,8 +18,8 @@ import numpy as np
 
 import appell
 from appell.errors import AppellError, AppellWarning
+from appell.loading import read_text
 from appell.logs import joint_states, table
-from appell.loops.load import read_text
 from appell.read.catalogue import file_text
 from appell.robot.kind import FILE
 from appell.robot.programs import Actuated

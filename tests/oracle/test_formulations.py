@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import appell
 from appell.errors import InputError
-from appell.loops.load import load
+from appell.loading import load
 from appell.robot.programs import FORWARD, PROGRAMS
 from tests.support.kinds import program, random_states
 from tests.support.pool import LONG, pool

@@ -92,7 +92,7 @@ def test_unknown_and_unreachable_names_are_refused_in_words(monkeypatch):
 
 
 def test_without_the_package_the_remedy_is_named(monkeypatch):
-    monkeypatch.setattr("appell.loops.load.description", lambda name: None)
-    monkeypatch.setattr("appell.loops.load.is_installed", lambda name: False)
+    monkeypatch.setattr("appell.loading.description", lambda name: None)
+    monkeypatch.setattr("appell.loading.is_installed", lambda name: False)
     with pytest.raises(InputError, match=r"neither a file nor in the catalogue.*pip install robot_descriptions"):
         appell.load("panda_description")

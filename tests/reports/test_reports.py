@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from appell.errors import AppellError, InputError
-from appell.read.files import write
+from appell.files import write
 from appell.reports.report import Figure, Report
 from appell.reports.table import Table
 from appell.results.style import figure

@@ -115,7 +115,7 @@ def test_a_run_of_bound_followers_comes_back_bound(robots, tmp_path):
     again = appell.Run.load(run.save(tmp_path / "run.npz"))
     assert again.robot is not None
     assert (again.robot.nv, again.robot.model.is_coupled) == (robot.nv, True)
-    points = skeleton(robot.model).positions(robot, run.q)
+    points = skeleton(robot).positions(robot, run.q)
     for k, name in enumerate(robot.link_names):  # followers included
         np.testing.assert_allclose(points[:, k], robot.pose(run.q, name)[:, :3, 3], atol=1e-12)
 
@@ -155,7 +155,7 @@ def test_every_kind_of_robot_is_filmed(moving):
     shown = list(pictures(moving, 100.0, 1.0, "auto"))
     assert len(shown) == 3
     assert (shown[0] != 255).any()
-    points = frames(moving, 100.0, 1.0)[0].points[skeleton(moving.robot.model).drawn]
+    points = frames(moving, 100.0, 1.0)[0].points[skeleton(moving.robot).drawn]
     assert np.ptp(points, axis=0).max() > 0.05  # not a robot of one point
 
 
@@ -224,7 +224,7 @@ def test_a_film_shows_the_motion_at_its_speed(run, tmp_path):
 
 
 def test_the_sticks_are_where_the_links_are(run, robot):
-    bones = skeleton(robot.model)
+    bones = skeleton(robot)
     for frame in frames(run, 25.0, 1.0):
         q, _ = run.at(frame.t)
         np.testing.assert_allclose(frame.points[1], robot.pose(q, "link2")[:3, 3], atol=1e-12)

@@ -15,6 +15,7 @@ import pytest
 import appell
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.loops.closed import kind_of
 from appell.model.joints import KINDS
 from appell.model.model import WORLD, Frame, Model
 from appell.program.nodes import Program
@@ -68,7 +69,7 @@ def arguments(robot: appell.Robot, verb: str, samples: int = 3) -> list[Any]:
 
 def looped(robot: appell.Robot, verb: str, frame: Any = None, *, is_parametric: bool = False) -> Program:
     """Return the program of a verb as loops, however few the bodies."""
-    make = LongTree(robot.model).loops(Key(verb, frame, None, is_parametric))
+    make = LongTree(robot.model, kind_of).loops(Key(verb, frame, None, is_parametric))
     assert make is not None
     return make()
 
@@ -102,7 +103,7 @@ def test_loops_give_what_is_written_out(
     given = arguments(one, verb)
     if is_parametric:
         given.append(np.tile(one.parameters, (3, 1)))
-    (formulation,) = LongTree(one.model).formulations(verb)  # whose values of guards are the same
+    (formulation,) = LongTree(one.model, kind_of).formulations(verb)  # whose values of guards are the same
     tape = compile.tape(one.kind, Key(verb, frame, formulation, is_parametric))
     expected = np.array([tape.run(*row) for row in zip(*given, strict=True)])
     program = looped(one, verb, frame, is_parametric=is_parametric)

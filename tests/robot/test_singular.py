@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 import appell
 from appell.errors import AppellWarning, ModelError
+from appell.loops.closed import kind_of
 from appell.model.mimic import coupled
 from appell.model.model import Mimic, Model
 from appell.recursion import articulated
@@ -84,7 +85,7 @@ def test_one_sample_of_several_is_enough_and_the_line_is_the_callers() -> None:
 
 @pytest.mark.parametrize("is_floating", [False, True], ids=["fixed", "floating"])
 def test_loops_over_bodies_warn(is_floating: bool) -> None:
-    robot = Robot(LongTree(light_arm(1e-13 if not is_floating else 1.0, is_floating=is_floating)))
+    robot = Robot(LongTree(light_arm(1e-13 if not is_floating else 1.0, is_floating=is_floating), kind_of))
     for verb in ("forward_dynamics", "motion"):
         with pytest.warns(AppellWarning, match=SINGULAR):
             robot.evaluate(verb, *states(robot))

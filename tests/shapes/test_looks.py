@@ -221,7 +221,7 @@ def test_bodies_of_every_kind_are_where_the_robot_says(name: str, robots: Path, 
 def test_the_arcs_of_a_spherical_robot_stay_joined(rng: Any) -> None:
     """In every leg the second arc begins where the first ends, and a spoke of the platform where the second ends."""
     robot = appell.load("agile-wrist")
-    shape = skeleton(robot.model)
+    shape = skeleton(robot)
     points = shape.positions(robot, robot.random(rng, 5))
     arcs = [points[:, list(line)] for line in shape.lines]
     for first, second, spoke in (arcs[k : k + 3] for k in (0, 3, 6)):
@@ -232,7 +232,7 @@ def test_the_arcs_of_a_spherical_robot_stay_joined(rng: Any) -> None:
 
 def test_the_carriages_of_a_star_are_on_its_arcs_and_on_the_triangle(rng: Any) -> None:
     robot = appell.load("sst")
-    shape = skeleton(robot.model)
+    shape = skeleton(robot)
     points = shape.positions(robot, robot.random(rng, 5))
     arcs = [points[:, list(line)] for line in shape.lines]
     for side, carriage, star in (arcs[k : k + 3] for k in (0, 3, 6)):

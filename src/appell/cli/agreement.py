@@ -16,8 +16,8 @@ import numpy as np
 
 from appell import interop
 from appell.errors import AppellError, AppellWarning, FragmentError
-from appell.loops.load import load
-from appell.model.build import listed
+from appell.loading import load
+from appell.messages import listed
 from appell.model.model import GRAVITY
 from appell.read import XACRO
 from appell.read.write_urdf import urdf_text

@@ -29,10 +29,10 @@ from appell.cli.common import (
 )
 from appell.cli.peers import Peer, pinocchio, ur5
 from appell.errors import CompileError, InputError, ModelError
+from appell.files import write
 from appell.kernels.runtime.threads import threads
-from appell.loops.load import catalogue
-from appell.model.build import listed
-from appell.read.files import write
+from appell.loading import catalogue
+from appell.messages import listed
 from appell.reports.bars import Measured, times
 from appell.reports.machine import described, machine
 from appell.reports.table import Cell, Table

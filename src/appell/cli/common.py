@@ -18,10 +18,10 @@ from rich.console import Console
 
 from appell.cli import terminal
 from appell.errors import AppellWarning, InputError, visible
+from appell.files import extension
 from appell.kernels.runtime import progress
+from appell.loading import catalogue, load
 from appell.logs.text import is_number
-from appell.loops.load import catalogue, load
-from appell.read.files import extension
 from appell.reports.layout import wrapped
 from appell.robot.robot import Robot
 

@@ -15,8 +15,7 @@ from appell.cli.common import AsJson, RobotOptions, argument, option, show, show
 from appell.cli.mujoco_agreement import mujoco_agreement
 from appell.cli.peers import pinocchio
 from appell.errors import InputError
-from appell.read.files import write
-from appell.read.regular import file_bytes
+from appell.files import file_bytes, write
 from appell.read.xml import elements, outermost, tag
 from appell.reports.table import Cell, Table
 

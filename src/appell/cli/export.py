@@ -10,7 +10,7 @@ import typer
 from appell.cli.common import RobotOptions, numbers, option, warn, with_robot_options
 from appell.control.gains import gains, integral_gains
 from appell.errors import InputError
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.robot.export import JOBS, PACKAGES, TARGETS
 from appell.robot.robot import Robot
 from appell.robot.verbs import VERBS

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from appell.cli import terminal
 from appell.errors import AppellError, InputError
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.reports.layout import wrapped
 
 # Typer carries its own copy of click or uses the installed one, by version; its errors have one parent in both.

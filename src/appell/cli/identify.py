@@ -26,6 +26,7 @@ from appell.cli.common import (
     warn,
 )
 from appell.errors import AppellWarning, InputError
+from appell.files import write
 from appell.identification import plots
 from appell.identification.fit import Fit
 from appell.identification.identify import identify
@@ -34,7 +35,6 @@ from appell.identification.prediction import Prediction
 from appell.identification.problem import Record
 from appell.identification.solve import METHODS
 from appell.identification.validation import CrossValidation, Residuals, cross_validate, residuals
-from appell.read.files import write
 from appell.read.save import WRITERS
 from appell.reports.report import Figure, Report
 from appell.reports.table import Table, text

@@ -15,8 +15,8 @@ import numpy as np
 from appell import interop
 from appell.cli.agreement import Agreement, on_arrays, random_motion, refusal, relative, singular_note
 from appell.errors import AppellError, AppellWarning
-from appell.loops.load import load
-from appell.read.extras import extra
+from appell.extras import extra
+from appell.loading import load
 from appell.read.mjcf import model_of_compiled
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array

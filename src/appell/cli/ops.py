@@ -19,7 +19,7 @@ from appell.cli.common import (
     with_robot_options,
 )
 from appell.errors import InputError
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.reports.bars import Counted, operations
 from appell.reports.table import Table
 from appell.results.style import PICTURES, written

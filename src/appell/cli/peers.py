@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
+from appell.extras import extra
 from appell.model.model import GRAVITY, Model
-from appell.read.extras import extra
 from appell.read.write_urdf import urdf_text
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.mimic import mistake
 from appell.model.model import Body, Joint, Model
 from appell.robot.massless import massless

@@ -10,7 +10,7 @@ import typer
 from appell.cli.common import AsJson, argument, option, show, show_json
 from appell.cli.progress import steps
 from appell.errors import InputError
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.papers import NAMES
 from appell.papers import reproduce as run
 from appell.reports.collection import Collection

@@ -12,8 +12,8 @@ import typer
 
 from appell.cli.common import RobotOptions, check_endings, numbers, option, show, show_json, warn
 from appell.errors import InputError
+from appell.files import write
 from appell.logs.read_log import open_table
-from appell.read.files import write
 from appell.reports.table import Table
 from appell.results import quantities
 from appell.robot.robot import Robot

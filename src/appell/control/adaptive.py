@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import finite_array
 from appell.errors import InputError
 from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY
-from appell.robot.arguments import finite_array
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import (
     Clock,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import finite_array
 from appell.errors import InputError
-from appell.read.values import shown
-from appell.robot.arguments import finite_array
+from appell.messages import shown
 from appell.spatial.scalar import Array
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from appell.arguments import number
 from appell.control.hardware import Hardware
 from appell.control.plant import Reading
-from appell.robot.arguments import number
 from appell.spatial.scalar import Array
 
 

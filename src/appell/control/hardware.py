@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from appell.arguments import finite_array, number, numbers, whole
 from appell.errors import InputError
-from appell.robot.arguments import finite_array, number, numbers, whole
 from appell.spatial.scalar import Array
 
 POTENTIOMETER = 5.0

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import ABOVE_ZERO, finite_array, number, whole
 from appell.control.guard import Guard, Safety, Stop
 from appell.control.metrics import LoopRun
 from appell.control.plant import Plant, Reading
 from appell.errors import InputError
-from appell.read.values import shown
-from appell.robot.arguments import ABOVE_ZERO, finite_array, number, whole
+from appell.messages import shown
 from appell.simulation.callbacks import own, unchanged
 from appell.spatial.scalar import Array
 

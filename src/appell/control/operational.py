@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import finite_array, numbers
 from appell.errors import InputError
-from appell.read.values import shown
-from appell.robot.arguments import finite_array, numbers
+from appell.messages import shown
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import configuration, force_limits, fully_actuated, per_force, state, within
 from appell.spatial.scalar import Array

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import finite_array, number, whole
 from appell.control.hardware import PUMA600, Hardware
 from appell.control.plant import Reading
 from appell.errors import InputError
-from appell.loops.load import load
-from appell.read.values import shown
-from appell.robot.arguments import finite_array, number, whole
+from appell.loading import load
+from appell.messages import shown
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import fully_actuated, per_force
 from appell.spatial.inertia import Inertia

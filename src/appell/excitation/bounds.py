@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from appell.errors import InputError
 from appell.identification.actuated_path import ActuatedPath
 from appell.identification.basis import Array, motor_joints
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed
 from appell.planning.goal import checked_frame, triple
 from appell.robot.base import State
 from appell.simulation.laws.checks import effort_limits

@@ -18,14 +18,14 @@ from appell.excitation.information import MEASURES, Information
 from appell.excitation.plot import picture
 from appell.excitation.search import MARGIN, Descent, Problem, descend, fitted, random_motion
 from appell.excitation.series import Series
+from appell.files import extension, write
 from appell.identification.actuated_path import ActuatedPath, actuated_path
 from appell.identification.base_parameters import BaseParameters, base_parameters
 from appell.identification.basis import Array, parameter_names
 from appell.identification.essential import FULL
-from appell.model.build import listed
+from appell.messages import listed
 from appell.planning.checks import moments, positive
 from appell.planning.trajectory.curves import Fourier
-from appell.read.files import extension, write
 from appell.reports.table import Table
 from appell.results.style import written
 from appell.robot.base import State

@@ -14,7 +14,7 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.identification.basis import Array
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.parameters import joint_of_velocity
 from appell.robot.base import State
 from appell.robot.robot import Robot, checked_robot

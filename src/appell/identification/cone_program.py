@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from appell.errors import InputError
-from appell.read.extras import extra
+from appell.extras import extra
 from appell.spatial.scalar import Array
 
 PAIRS = [(i, j) for j in range(4) for i in range(j + 1)]

@@ -25,7 +25,7 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.identification.basis import Array
-from appell.model.build import alternatives
+from appell.messages import alternatives
 
 LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
 """Lengths δ of bristles [rad], from stiff to soft gears."""

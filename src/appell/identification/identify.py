@@ -21,7 +21,7 @@ from appell.identification.uncertainty import covariance
 from appell.logs.log import PER_VELOCITY, Log
 from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed
 from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread

@@ -20,7 +20,7 @@ from appell.identification.basis import Array
 from appell.identification.physical import semidefinite
 from appell.identification.problem import Record
 from appell.identification.uncertainty import inverse
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.base import OF_A_BODY

@@ -29,7 +29,7 @@ from appell.identification.cone_program import UNIT, least_squares, load_solver,
 from appell.identification.friction import LENGTHS, Sliding
 from appell.identification.problem import Problem, Triangle
 from appell.identification.solve import stacked
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.model.parameters import PER_BODY
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array

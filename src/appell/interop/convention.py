@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import numbers
 from appell.errors import InputError
 from appell.interop.rules import ANGLES_WORLD, DRAKE_FREE, PLANAR_WORLD, Rule, plain
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed
 from appell.model.model import Joint, Model, Z
-from appell.robot.arguments import numbers
 from appell.robot.robot import Robot, checked_robot
 from appell.spatial.scalar import Array
 

@@ -14,12 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from appell.arguments import choice, truth
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed, shown
 from appell.once import once
-from appell.read.values import shown
-from appell.robot.arguments import choice, truth
 from appell.robot.calls import Call
 from appell.robot.robot import Robot
 from appell.robot.stepping import STEPS

@@ -7,7 +7,7 @@ from typing import Any
 from appell.errors import InputError
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import MUJOCO_FREE, W_FIRST
-from appell.loops.load import load, warn_of_loose
+from appell.loading import load, warn_of_loose
 from appell.read.compiled import import_mujoco, names_of
 from appell.read.mjcf import model_of_compiled
 from appell.robot.robot import Robot

@@ -16,8 +16,9 @@ import numpy as np
 from appell.errors import InputError, warn
 from appell.interop.convention import Convention, convention, tree_of
 from appell.interop.rules import CIRCLE, PLANAR_CIRCLE
-from appell.loops.load import load
-from appell.model.build import Connection, Link, build, listed
+from appell.loading import load
+from appell.messages import listed
+from appell.model.build import Connection, Link, build
 from appell.model.mimic import coupled
 from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model, Z
 from appell.read.compiled import fresh

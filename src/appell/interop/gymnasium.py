@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from appell.arguments import ABOVE_ZERO, choice, finite_array, number, whole
 from appell.errors import InputError
+from appell.extras import extra
 from appell.interop.tasks import State, Task, efforts, reach, swing_up
-from appell.read.extras import extra
-from appell.robot.arguments import ABOVE_ZERO, choice, finite_array, number, whole
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import own, unchanged
 from appell.simulation.rollout.rollout import advance

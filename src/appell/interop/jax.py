@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from appell.errors import InputError
+from appell.extras import extra
 from appell.interop.differentiable import Differentiable, differentiable, functions, named
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.runtime.xla import Handler
 from appell.once import Memo, once
-from appell.read.extras import extra
 from appell.robot.robot import Robot
 
 __all__ = ["evaluate"]

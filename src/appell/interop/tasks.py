@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from appell.arguments import finite_array
 from appell.errors import InputError
-from appell.robot.arguments import finite_array
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 

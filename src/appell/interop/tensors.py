@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
-from appell.read.extras import extra
+from appell.extras import extra
 
 
 def torch_package() -> Any:

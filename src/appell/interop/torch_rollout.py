@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from appell.arguments import ABOVE_ZERO, choice, number, whole
 from appell.errors import InputError
 from appell.interop.differentiable import by_number, differentiable
 from appell.interop.tensors import arrays_of, batched, torch_package, typed
 from appell.once import once_function
-from appell.robot.arguments import ABOVE_ZERO, choice, number, whole
 from appell.robot.robot import Robot
 from appell.simulation.rollout import adjoint
 from appell.simulation.rollout.rollout import rollout as native_rollout

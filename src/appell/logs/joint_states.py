@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from appell.errors import ReadError
+from appell.extras import extra
+from appell.files import NUMBER, check_expansion, opened, shortened
 from appell.logs.table import ABOUT, SPLIT, Table, of_arrays
-from appell.read.extras import extra
-from appell.read.regular import NUMBER, check_expansion, opened, shortened
 from appell.spatial.scalar import Array
 
 FIELDS = {"q": "position", "v": "velocity", "tau": "effort", "a": "acceleration", "current": "current"}

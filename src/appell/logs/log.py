@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from appell.display import Html, card, number
 from appell.display import table as table_html
 from appell.errors import InputError
+from appell.files import extension, write
 from appell.logs import joint_states, table, text
-from appell.read.files import extension, write
 from appell.spatial.scalar import Array
 
 PER_VELOCITY = ("v", "a", "tau", "current")

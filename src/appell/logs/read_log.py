@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError, ReadError
+from appell.files import as_path, shortened
 from appell.logs.columns import Choice, Columns, Plan, parsed, plan
 from appell.logs.consistency import verdict
 from appell.logs.joint_states import read_mcap
 from appell.logs.log import PER_VELOCITY, Log, Repair, spans
 from appell.logs.table import QUANTITIES, Table, read_npz, read_parquet
 from appell.logs.text import read_text
-from appell.read.regular import as_path, shortened
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from appell.errors import ReadError
+from appell.files import MEGABYTE, shortened
 from appell.read.npz import read_arrays
 from appell.read.parquet import packages, read_table
-from appell.read.regular import MEGABYTE, shortened
 from appell.spatial.scalar import Array
 
 QUANTITIES = ("t", "q", "v", "a", "tau", "current")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from appell.errors import ReadError
+from appell.files import file_bytes, shortened
 from appell.logs.table import ABOUT, LARGEST_LOG, SPLIT, Table, labels, parsed
-from appell.read.regular import file_bytes, shortened
 from appell.spatial.scalar import Array
 
 COMMENT = "#"

@@ -7,7 +7,7 @@ import numpy as np
 from appell.errors import ModelError
 from appell.loops.assembly import Assembler
 from appell.loops.rank import held_still
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.closure import Closure
 from appell.model.model import WORLD, Model
 from appell.recursion import closure

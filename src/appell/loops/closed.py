@@ -21,8 +21,8 @@ from appell.loops.derivatives import OF_CLOSED
 from appell.loops.pivots import PivotFallback
 from appell.loops.reduction import Loops, closing_step
 from appell.loops.structure import Structure, away_from_singular, better_conditioned, condition, decide, samples
+from appell.messages import listed
 from appell.model import manifold
-from appell.model.build import listed
 from appell.model.model import WORLD, Model
 from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.once import once, once_property
@@ -42,7 +42,8 @@ from appell.robot.coordinates import (
 )
 from appell.robot.formulations import known
 from appell.robot.guards import OPEN, PIVOT_GROWTH
-from appell.robot.kind import CLOSING, FILE, Competitor, Facts, Failure, Key, Kind, Rank
+from appell.robot.kind import FILE, Competitor, Facts, Failure, Key, Kind, Rank
+from appell.robot.long.kind import open_kind
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation, only
 from appell.robot.verbs import CLOSED as IS_CLOSED
@@ -372,6 +373,10 @@ class Closed(Kind):
         """Return the robot with another model of the same joints and loops."""
         return replace(self, model=model)
 
+    def make(self, model: Model) -> Kind:
+        """Return the kind of a robot with other joints or closures."""
+        return kind_of(model)
+
     def as_tree(self) -> Model:
         """Return the model, closed at the robot's home, with its independent velocities."""
         joints = zip(self.facts.joint_names, self.model.q_slices, strict=True)
@@ -379,4 +384,6 @@ class Closed(Kind):
         return replace(self.model, home=at, independent_velocities=tuple(self.facts.independent))
 
 
-CLOSING.append(close)
+def kind_of(model: Model) -> Kind:
+    """Return the kind of robot of a model: with closures, or an open tree."""
+    return close(model) if model.closures else open_kind(model, kind_of)

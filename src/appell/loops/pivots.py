@@ -16,7 +16,7 @@ import numpy as np
 from appell.errors import warn
 from appell.kernels.runtime.kernel import Kernel
 from appell.loops.structure import condition, driving_condition, repivoted, singular_loops
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.parameters import velocity_names
 from appell.once import once
 from appell.robot import compile

@@ -20,8 +20,8 @@ from appell.loops.checks import check_mobility
 from appell.loops.choice import choose_dependent, choose_order
 from appell.loops.driving import actuation, driving_order, driving_systems, is_regular, passive_last
 from appell.loops.rank import NOTHING, loops_along, rank, rank_of
+from appell.messages import listed
 from appell.model import manifold
-from appell.model.build import listed
 from appell.model.model import WORLD, Model
 from appell.model.parameters import velocity_names
 from appell.recursion import closure

@@ -7,15 +7,11 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from appell.arguments import LARGEST, SKEWED
 from appell.errors import ReadError
 from appell.model.model import Limits, Model
 from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY, matmul, transpose
-
-LARGEST = 1e50
-"""The largest accepted number: products of a few of them stay finite."""
-SKEWED = 1e-6
-"""Tolerance of RᵀR = 1: files print rotations with six digits or more."""
 
 
 def unusable(part: Any, path: str = "") -> Iterator[str]:

@@ -12,7 +12,8 @@ from functools import reduce
 from typing import Any
 
 from appell.errors import InputError
-from appell.model.build import Link, alternatives, check_inertia, joint_faults
+from appell.messages import alternatives
+from appell.model.build import Link, check_inertia, joint_faults
 from appell.model.check import unusable
 from appell.model.model import WORLD, Frame, Joint, JointParameters, Limits, Model
 from appell.model.parameters import with_parameters as with_traced_parameters

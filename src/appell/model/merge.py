@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.closure import Closure
 from appell.model.edit import frame_of, inertia_of, joint_of, link_name, link_of, own_inertia, with_inertia
 from appell.model.model import WORLD, Base, Body, Frame, Joint, Model, Spring
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
-from appell.spatial.vector import matvec
 
 OPEN = 1e-6
 """Largest closure error of a loop whose joints are all locked [m, rad]."""
@@ -184,17 +183,11 @@ def _reseated(model: Model, bodies: Sequence[Body], base: Base, seats: Mapping[i
         if f.body in seats
     )
     names = {frame.name for frame in frames}
-    curves = []
-    for curve in (c for c in model.curves if c.body in seats):
-        carrier, pose = seats[curve.body]
-        axis = None if curve.axis is None else matvec(pose.rotation, curve.axis)
-        curves.append(replace(curve, body=carrier, points=tuple(map(pose.apply, curve.points)), axis=axis))
     return replace(
         model,
         bodies=tuple(bodies),
         frames=frames,
         base=base,
-        curves=tuple(curves),
         closures=tuple(
             tie
             for tie in model.closures
@@ -232,7 +225,6 @@ def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "
         first,
         bodies=(*first.bodies[:place], *second.bodies, *first.bodies[place:]),
         frames=(*first.frames[:behind], *second.frames, *first.frames[behind:]),
-        curves=(*first.curves, *second.curves),
         closures=(*model.closures, *added.closures),
         springs=(*model.springs, *added.springs),
         actuators=(*_motors(model), *_motors(added)) if model.actuators or added.actuators else (),

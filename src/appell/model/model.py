@@ -175,15 +175,6 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """A line fixed to a body (or to the world), for drawings; `axis` is that of a joint at its first point, if any."""
-
-    body: int
-    points: tuple[Vector, ...]
-    axis: Vector | None = None
-
-
-@dataclass(frozen=True)
 class Base:
     """The fixed base: name of the root link, and the inertia of all links merged into it."""
 
@@ -213,8 +204,6 @@ class Model:
     """Named configurations: MJCF keyframes and SRDF group states; joints they do not name are neutral."""
     independent_velocities: tuple[str, ...] = ()
     """The independent velocities of a robot with loops, where the file names them."""
-    curves: tuple[Curve, ...] = ()
-    """Lines for drawings of a robot whose joint axes all meet in one point."""
     springs: tuple[Spring, ...] = ()
     """Springs and dampers between joints, in addition to those of the joints themselves."""
     own_joint_parameters: tuple[JointParameters, ...] = ()
@@ -307,8 +296,7 @@ class Model:
         root = Body(self.base.name, WORLD, Joint(ROOT, "free"), self.base.inertia)
         bodies = (root, *(replace(body, parent=body.parent + 1) for body in self.bodies))
         frames = (Frame(ROOT, 0, Pose()), *(replace(frame, body=frame.body + 1) for frame in self.frames))
-        curves = tuple(replace(curve, body=curve.body + 1) for curve in self.curves)
-        return replace(self, bodies=bodies, frames=frames, curves=curves, base=Base())
+        return replace(self, bodies=bodies, frames=frames, base=Base())
 
     def without(self, *names: str) -> Model:
         """Return the model without some joint parameters: "damping", "friction", "armature", "stiffness".

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from appell.errors import ModelError
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.model.check import unusable
 from appell.model.model import Body, Frame, Joint, Limits, Model, Spring
 from appell.spatial.inertia import Inertia

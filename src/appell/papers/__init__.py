@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from appell.errors import InputError
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.reports.report import Report
 
 NAMES = ("abedloo2014", "enferadi2010", "mata2002", "shafei2018", "valera2003")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.abedloo2014_equations import equations
 from appell.papers.abedloo2014_figures import FIGURES
 from appell.papers.abedloo2014_loop import DURATION, ROWS, SAMPLES, TOLERANCES, chains, loop_tables, trajectory

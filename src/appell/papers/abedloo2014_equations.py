@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.abedloo2014_loop import chains, trajectory
 from appell.papers.differences import off, rate
 from appell.papers.multipliers import leg_angles

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.abedloo2014_loop import DURATION, KD, KP, ROWS, TOLERANCES, loop, trajectory
 from appell.papers.drawings import arrow, block_diagram, great_arc, space
 from appell.papers.multipliers import mechanism

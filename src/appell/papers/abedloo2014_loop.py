@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.loops.spherical.chains import chains_of
 from appell.papers.multipliers import Simulated, leg_angles, mechanism
 from appell.reports.rules import Falls, NotComparable

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.enferadi2010_equations import equations
 from appell.papers.enferadi2010_figures import FIGURES
 from appell.papers.enferadi2010_motion import DURATION, MOTIONS, SAMPLES, pole, study, trajectory

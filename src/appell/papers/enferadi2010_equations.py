@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.enferadi2010_motion import study, trajectory
 from appell.papers.multipliers import mechanism, tree
 from appell.reports.rules import Checked

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.drawings import arrow, great_arc, space
 from appell.papers.enferadi2010_motion import DURATION, SAMPLES, pole, study
 from appell.planning.goal import pose

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
 from appell.spatial.scalar import Array
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers import conclusions
 from appell.papers import mata2002_counts as counts
 from appell.papers import mata2002_line as section52

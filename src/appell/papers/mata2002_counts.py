@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.loops.load import load, random_chain
+from appell.loading import load, random_chain
 from appell.papers.formula import Formula, fit
 from appell.recursion import forward
 from appell.reports.rules import Counts, DifferentRules, Misprint, NotComparable

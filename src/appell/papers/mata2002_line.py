@@ -312,7 +312,7 @@ def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40
 
 
 def _draw_figure3() -> Drawn:
-    run, bones = simulated(), skeleton(puma().model)
+    run, bones = simulated(), skeleton(puma())
     drawn = figure(6.4, 4.6)
     axes: Any = drawn.add_subplot(projection="3d")
     planned = line()(run.t)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.loops.spherical.euler import AXES
 from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.read import read_spherical

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from appell.extras import extra, is_installed
 from appell.model.model import WORLD, Model
-from appell.read.extras import extra, is_installed
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 

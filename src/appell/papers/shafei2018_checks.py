@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.shafei2018_equations import branch_equations, branches, flight_equations, impact, impact_equations
 from appell.papers.shafei2018_motion import POINTS, RADIUS, START, TIE, motion
 from appell.reports.rules import Checked, Same

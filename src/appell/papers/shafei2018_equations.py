@@ -19,12 +19,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import finite_array, numbers
 from appell.errors import InputError
-from appell.loops.load import load
+from appell.loading import load
+from appell.messages import shown
 from appell.model.model import WORLD, Body, Model
-from appell.read.values import shown
 from appell.recursion import mixed
-from appell.robot.arguments import finite_array, numbers
 from appell.robot.robot import Robot
 from appell.simulation.contact.points import Point, Points, resolve
 from appell.spatial.inertia import Inertia

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from appell.loops.load import load
+from appell.loading import load
 from appell.reports.report import Figure, Film
 from appell.reports.rules import Digits, Holds, Same
 from appell.reports.table import Cell, Table

@@ -20,7 +20,7 @@ from appell.control.hardware import POTENTIOMETER, PUMA600
 from appell.control.loop import run_loop
 from appell.control.metrics import LoopRun
 from appell.control.simulated import SimulatedPlant, coulomb, perturbed
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.valera2003_line import END, START, branches, line, puma, signs
 from appell.planning.trajectory.curves import Ramp, Spline
 from appell.planning.trajectory.trajectory import Trajectory

@@ -16,8 +16,8 @@ import numpy as np
 from appell.control.simulated import perturbed
 from appell.identification.fit import Fit
 from appell.identification.identify import identify
+from appell.loading import load
 from appell.logs.log import Log
-from appell.loops.load import load
 from appell.planning.trajectory.curves import Fourier
 from appell.reports.rules import Checked, Falls
 from appell.reports.table import Cell, Table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.control.gains import gains
-from appell.loops.load import load
+from appell.loading import load
 from appell.papers.differences import off, rate
 from appell.papers.drawings import arrow, space
 from appell.planning.analytic_ik import analytic_ik
@@ -191,7 +191,7 @@ def _draw_figure3() -> Drawn:
     drawn = figure(6.0, 5.0)
     axes = drawn.add_subplot(projection="3d")
     motion = line()
-    bones = skeleton(puma().model)
+    bones = skeleton(puma())
     states = np.stack([motion(t).q for t in (0.0, 0.5 * motion.duration, motion.duration)])
     names = ("start", "half way", "end")
     for k, points in enumerate(bones.positions(puma(), states)):

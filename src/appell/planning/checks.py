@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from appell.arguments import LARGEST, number, real_array
 from appell.errors import InputError
-from appell.model.check import LARGEST
-from appell.robot.arguments import number, real_array
 
 Array = NDArray[np.float64]
 

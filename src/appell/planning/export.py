@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from appell.arguments import whole
 from appell.errors import InputError
 from appell.kernels.text.c99 import Guard
 from appell.planning.descent import START, Settings, singles
@@ -30,7 +31,6 @@ from appell.program.nodes import Loop, Node, Program
 from appell.program.stepping import Part, now, part
 from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
-from appell.robot.arguments import whole
 from appell.robot.export import Source
 from appell.robot.export import source as source_of_verbs
 from appell.robot.kind import Key

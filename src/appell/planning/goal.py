@@ -6,11 +6,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from appell.arguments import proper_poses
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.messages import listed, shown
 from appell.planning.checks import Array, real
-from appell.read.values import shown
-from appell.robot.arguments import proper_poses
 from appell.robot.robot import Robot, checked_robot
 
 

@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from appell.arguments import numbers, whole
 from appell.errors import AppellError, InputError
-from appell.loops.load import load
+from appell.loading import load
 from appell.once import once
 from appell.planning.checks import Array, positive, real
 from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
 from appell.planning.ik_solution import IKSolution
 from appell.planning.tasks import Orientation, Position, Posture, Task, all_tasks
-from appell.robot.arguments import numbers, whole
 from appell.robot.robot import Robot, checked_robot
 
 _BOLD = 0.5

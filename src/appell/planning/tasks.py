@@ -14,12 +14,11 @@ from typing import Any, ClassVar, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import LARGEST, number, numbers
 from appell.errors import InputError
-from appell.model.check import LARGEST
+from appell.messages import shown
 from appell.planning.checks import Array, positive, real
 from appell.planning.goal import checked_frame, checked_poses
-from appell.read.values import shown
-from appell.robot.arguments import number, numbers
 from appell.robot.robot import Robot
 
 __all__ = ["CentreOfMass", "Orientation", "Position", "Posture", "Task"]

@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 from appell.errors import FragmentError, InputError, ReadError
-from appell.model.build import listed
+from appell.files import file_bytes, is_file, shortened
+from appell.messages import listed
 from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.mjcf import read_mjcf
 from appell.read.packages import Folders, located, package_folders
-from appell.read.regular import file_bytes, is_file, shortened
 from appell.read.sdf import read_sdf
 from appell.read.toml import read_toml
 from appell.read.urdf import read_urdf

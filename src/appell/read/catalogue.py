@@ -10,11 +10,10 @@ from numbers import Integral
 import numpy as np
 
 from appell.errors import InputError, quiet
-from appell.model.build import alternatives
+from appell.messages import alternatives, shown
 from appell.model.model import Model
 from appell.read.dh import from_dh
 from appell.read.toml import read_toml
-from appell.read.values import shown
 
 __all__ = ["file_text", "names", "random_chain", "read"]
 

@@ -19,14 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, alternatives, build
+from appell.files import as_path, shortened
+from appell.messages import alternatives, shown
+from appell.model.build import Connection, Link, build
 from appell.model.closure import KINDS, Closure
 from appell.model.model import Joint, Limits, Model
 from appell.read.outline import outline
 from appell.read.place import Contents, Place, contents
-from appell.read.regular import as_path, shortened
 from appell.read.toml import read_loops
-from appell.read.values import shown
 from appell.read.yaml import LARGEST_FILE, Node, document
 from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY

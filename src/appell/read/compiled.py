@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError, ReadError
-from appell.read.extras import extra
+from appell.extras import extra
 from appell.read.mjcf_costs import check_costs
 from appell.read.place import Contents
 from appell.spatial.scalar import Vector

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from appell.model.build import Connection, Link, build, listed
+from appell.messages import listed, shown
+from appell.model.build import Connection, Link, build
 from appell.model.joints import KINDS
 from appell.model.model import GRAVITY, Frame, Joint, Limits, Model
 from appell.read.place import Place, check_keys
@@ -35,7 +36,6 @@ from appell.read.values import (
     number,
     numbers,
     sequence,
-    shown,
     text,
     tidy,
 )

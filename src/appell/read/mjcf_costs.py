@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from appell.errors import ReadError
-from appell.read.regular import file_bytes, shortened
+from appell.files import file_bytes, shortened
 from appell.read.xml import Element, elements, line_of, tag
 
 COPIES = 10_000

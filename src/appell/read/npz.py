@@ -12,8 +12,8 @@ from typing import IO
 import numpy as np
 
 from appell.errors import ReadError
-from appell.read.regular import check_expansion, opened, shortened
-from appell.read.values import shown
+from appell.files import check_expansion, opened, shortened
+from appell.messages import shown
 from appell.spatial.scalar import Array
 
 SUFFIX = ".npy"
@@ -37,7 +37,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
     ------
     ReadError
         When the file is missing or is not a complete archive of arrays, an array contains Python objects or has another
-        size than its header declares, or the arrays expand to more than :func:`appell.read.regular.check_expansion`
+        size than its header declares, or the arrays expand to more than :func:`appell.files.check_expansion`
         allows; the message names the file and the array.
     """
     source, part = shortened(path), ""

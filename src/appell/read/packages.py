@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from appell.errors import InputError, ReadError, warn
-from appell.model.build import alternatives
-from appell.read.extras import extra, is_installed
-from appell.read.regular import as_path, is_file, shortened
-from appell.read.values import shown
+from appell.extras import extra, is_installed
+from appell.files import as_path, is_file, shortened
+from appell.messages import alternatives, shown
 from appell.read.xml import elements, tag
 
 VARIABLES = {"ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": "share"}

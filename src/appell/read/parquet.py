@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from appell.errors import ReadError
-from appell.read.extras import extra
-from appell.read.regular import NUMBER, check_expansion, opened, shortened
+from appell.extras import extra
+from appell.files import NUMBER, check_expansion, opened, shortened
 
 
 def read_table(path: Path, what: str, remedy: str = "", too_large: str = "") -> Any:
@@ -21,7 +21,7 @@ def read_table(path: Path, what: str, remedy: str = "", too_large: str = "") -> 
     ------
     ReadError
         When the file is missing, incomplete or invalid, or expands to more than
-        :func:`appell.read.regular.check_expansion` allows.
+        :func:`appell.files.check_expansion` allows.
     """
     arrow, parquet = packages(what)
     source = shortened(path)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from appell.errors import ReadError
-from appell.model.build import alternatives
-from appell.read.regular import DESCRIPTION, as_path, file_bytes, shortened
+from appell.files import DESCRIPTION, as_path, file_bytes, shortened
+from appell.messages import alternatives
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from appell.errors import InputError, ModelError
+from appell.files import extension, write
 from appell.model.model import Model
-from appell.read.files import extension, write
 from appell.read.outline import names
 from appell.read.template import from_template
 from appell.read.write_mjcf import mjcf_text

@@ -25,7 +25,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from appell.errors import ReadError, warn
-from appell.model.build import WORLD_NAME, Link, alternatives, listed
+from appell.messages import alternatives, listed
+from appell.model.build import WORLD_NAME, Link
 from appell.model.model import Frame, Joint, Limits, Mimic, Model
 from appell.read.place import Place, contents
 from appell.read.sdf_frames import MODEL, SEPARATOR, Entry, Frames, numbers_in, pose_in, words

@@ -14,9 +14,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from appell.model.build import alternatives
+from appell.messages import alternatives, shown
 from appell.read.place import Place
-from appell.read.values import number, pose, quaternion_rotation, shown
+from appell.read.values import number, pose, quaternion_rotation
 from appell.read.xml import Element, child, line_of, tag
 from appell.spatial.pose import Pose
 

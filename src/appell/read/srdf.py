@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from appell.errors import warn
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.model import ROOT, Coordinates, Model
 from appell.read.place import Place, contents
 from appell.read.values import number

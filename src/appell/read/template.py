@@ -13,7 +13,8 @@ import os
 from collections.abc import Iterator
 
 from appell.errors import ModelError, quiet, warn
-from appell.model.build import listed, principal_second_moments
+from appell.messages import listed
+from appell.model.build import principal_second_moments
 from appell.model.mimic import coupled
 from appell.model.model import ROOT, WORLD, Frame, Joint, Model
 from appell.read.markup import SAME, Edits, Node, number, parse

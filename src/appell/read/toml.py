@@ -89,13 +89,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from appell.errors import ReadError
-from appell.model.build import Connection, Link, alternatives, build
+from appell.files import MEGABYTE
+from appell.messages import alternatives, shown
+from appell.model.build import Connection, Link, build
 from appell.model.joints import KINDS
 from appell.model.mimic import coupled
 from appell.model.model import GRAVITY, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm, joint_parameters
 from appell.read.place import Contents, Place, check_keys, contents
-from appell.read.regular import MEGABYTE
 from appell.read.toml_loops import LOOP_KEYS, closed, configurations, entries_of, name_of, origin
 from appell.read.toml_springs import sprung
 from appell.read.values import (
@@ -107,7 +108,6 @@ from appell.read.values import (
     limits,
     number,
     sequence,
-    shown,
     table,
     text,
     vector,

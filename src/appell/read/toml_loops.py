@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from appell.messages import alternatives, listed
 from appell.model import closure
-from appell.model.build import alternatives, listed
 from appell.model.closure import ROLLING, ROWS, Closure
 from appell.model.model import Coordinates, Frame, Joint, Model
 from appell.read.place import Place, check_keys

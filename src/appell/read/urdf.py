@@ -28,7 +28,8 @@ from dataclasses import replace
 from typing import Any
 
 from appell.errors import ReadError, warn
-from appell.model.build import WORLD_NAME, Connection, Link, alternatives, build
+from appell.messages import alternatives
+from appell.model.build import WORLD_NAME, Connection, Link, build
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from appell.model.build import alternatives
+from appell.messages import alternatives
 from appell.model.closure import KINDS, Closure, coupling
 from appell.model.model import WORLD, Frame, Model
 from appell.read.place import Place

@@ -13,8 +13,9 @@ from numbers import Real
 
 import numpy as np
 
+from appell.arguments import LARGEST
 from appell.errors import InputError, ReadError
-from appell.model.check import LARGEST
+from appell.messages import shown
 from appell.model.model import GRAVITY, Limits
 from appell.read.place import Place, check_keys
 from appell.spatial.inertia import Inertia
@@ -266,16 +267,3 @@ def gravity_vector(override: Sequence[float] | None, default: Vector = GRAVITY) 
     except ReadError:
         example = "three finite numbers in m/s², such as (0, 0, -9.81)"
         raise InputError(f"gravity must be {example}; got {shown(override)}") from None
-
-
-def shown(value: object) -> str:
-    """Return a value for an error message, on one line, shortened.
-
-    >>> shown("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
-    """
-    try:
-        literal = " ".join(repr(value).split())
-    except ValueError:  # an integer with more digits than Python prints
-        return f"a very large {type(value).__name__}"
-    return literal if len(literal) <= 40 else literal[:38] + "…"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from lxml import etree
 
 from appell.errors import ModelError, warn
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Coordinates, Frame, Joint, Model
 from appell.model.parameters import joint_of_velocity

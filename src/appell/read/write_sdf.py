@@ -15,7 +15,7 @@ from dataclasses import replace
 from lxml import etree
 
 from appell.errors import ModelError, warn
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.closure import Closure
 from appell.model.model import WORLD, Joint, Model
 from appell.read.compiled import fresh

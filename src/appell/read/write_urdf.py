@@ -8,7 +8,8 @@ import sys
 from lxml import etree
 
 from appell.errors import ModelError, warn
-from appell.model.build import Connection, Link, listed
+from appell.messages import listed
+from appell.model.build import Connection, Link
 from appell.model.model import GRAVITY, Joint, Limits, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.markup import number

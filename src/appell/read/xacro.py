@@ -18,10 +18,10 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 from appell.errors import AppellError, InputError, ReadError, warn
-from appell.model.build import alternatives
-from appell.read.extras import extra
+from appell.extras import extra
+from appell.files import DESCRIPTION, MEGABYTE, file_bytes, shortened
+from appell.messages import alternatives
 from appell.read.packages import PACKAGES_REMEDY, find_package
-from appell.read.regular import DESCRIPTION, MEGABYTE, file_bytes, shortened
 
 ARGUMENT = "give it as xacro={'name': 'value'}"
 _LOCK = threading.Lock()

@@ -18,10 +18,11 @@ from typing import Any
 from lxml import etree
 
 from appell.errors import ReadError, warn
+from appell.files import file_bytes
+from appell.messages import shown
 from appell.model.model import Limits
 from appell.read.place import Contents, Place
-from appell.read.regular import file_bytes
-from appell.read.values import bound, shown
+from appell.read.values import bound
 
 Element = Any
 """An element of lxml, whose type stubs are incomplete."""

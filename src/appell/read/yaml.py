@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from appell.errors import ReadError
-from appell.read.extras import extra
+from appell.extras import extra
+from appell.files import MEGABYTE
+from appell.messages import shown
 from appell.read.place import Contents
-from appell.read.regular import MEGABYTE
-from appell.read.values import shown
 
 DEEPEST = 16
 """The largest nesting depth of lists and mappings."""

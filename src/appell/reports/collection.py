@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from appell.read.files import write
+from appell.files import write
 from appell.reports.machine import described, machine
 from appell.reports.page import Line, anchor, image, page
 from appell.reports.report import Film, Made

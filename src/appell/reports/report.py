@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell import display
 from appell.errors import InputError
-from appell.read.files import write
+from appell.files import write
 from appell.reports.index import Absent, Entry, tally
 from appell.reports.page import Line, anchor, image, page, short
 from appell.reports.table import Cell, Code, Link, Table

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import listed
-from appell.read.extras import extra
+from appell.extras import extra
+from appell.messages import listed
 from appell.results.films import gif, mp4
 from appell.results.style import COLOURS, figure, matplotlib, styled
 from appell.shapes.skeleton import Skeleton, skeleton
@@ -85,7 +85,7 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     times = start + speed / fps * np.arange(count + 1)
     times = np.append(times[times < end], end)
     q, v = run.at(times)
-    points = skeleton(robot.model).positions(robot, q)
+    points = skeleton(robot).positions(robot, q)
     energy = robot.kinetic_energy(q, v) + robot.potential_energy(q)
     lasting = max(FLASH * speed, 1.5 * speed / fps)  # an impact between two frames is visible in one of them at least
     seen = [
@@ -312,7 +312,7 @@ def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
             raise InputError(f"run.animate: {name} must be a number > 0, got {value!r}")
     shown = frames(run, fps, speed)
     with styled():
-        bones = skeleton(robot_of(run).model)
+        bones = skeleton(robot_of(run))
         look = scene(run, np.array([frame.points[bones.drawn] for frame in shown]), plane)
         paper = _Paper(run, bones, look)
         for frame in shown:

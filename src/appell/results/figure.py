@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from appell.display import is_notebook
 from appell.errors import InputError
-from appell.read.extras import extra
+from appell.extras import extra
 from appell.results.style import png
 
 if TYPE_CHECKING:

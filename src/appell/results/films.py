@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from appell.errors import AppellError
-from appell.read.extras import extra
+from appell.extras import extra
 from appell.results.style import COLOURS
 from appell.spatial.scalar import Array
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.read.files import extension, write
-from appell.read.regular import as_path
+from appell.files import as_path, extension, write
 from appell.results.animation import film
 from appell.results.path import Path
 from appell.results.player.notebook import Player, run_summary

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import AppellError, ReadError
-from appell.loops.load import read_text
+from appell.files import shortened
+from appell.loading import read_text
+from appell.messages import shown
 from appell.read.npz import read_arrays
 from appell.read.place import Place, check_keys
-from appell.read.regular import shortened
-from appell.read.values import sequence, shown, table
+from appell.read.values import sequence, table
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from appell.read.extras import extra
-from appell.read.files import extension, write
+from appell.extras import extra
+from appell.files import extension, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,8 +15,7 @@ import numpy as np
 from appell.errors import InputError, ModelError
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import alternatives, listed
-from appell.read.values import shown
+from appell.messages import alternatives, listed, shown
 from appell.recursion.inertia_matrix import mass_matrix_composite
 from appell.recursion.kinematics import Scalars
 from appell.robot.guards import GUARDS, Guard

@@ -14,8 +14,7 @@ import numpy as np
 
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.robot import compile
-from appell.robot.arguments import check_out, explain
-from appell.robot.calls import Call, prepared
+from appell.robot.calls import Call, check_out, explain, prepared
 from appell.robot.kind import FILE, Key, Kind
 from appell.robot.posture import Embedding
 from appell.robot.steps import METHODS, State

@@ -7,7 +7,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import listed
+from appell.messages import listed
 from appell.robot import compile
 from appell.robot.calls import AnyKernel, Call, kernel
 from appell.robot.compile import verb_of

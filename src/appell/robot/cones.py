@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from appell.read.extras import extra
+from appell.extras import extra
 from appell.spatial.scalar import Array
 
 RANK = 1e-10

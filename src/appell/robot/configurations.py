@@ -10,11 +10,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import several, whole
 from appell.errors import InputError
-from appell.model.build import listed
+from appell.messages import listed, shown
 from appell.model.model import Model
-from appell.read.values import shown
-from appell.robot.arguments import several, whole
 from appell.robot.description import Description
 from appell.robot.records import Named
 from appell.spatial.scalar import Array

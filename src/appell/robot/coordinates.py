@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed
 from appell.model.joints import QUATERNION
 from appell.model.model import Model
 from appell.model.parameters import velocity_names

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from appell.errors import InputError
+from appell.messages import shown
 from appell.model.parameters import joint_of_velocity, parameter_names
 from appell.read.save import save
-from appell.read.values import shown
 from appell.recursion.momentum import total_mass
 from appell.robot.coordinates import Limits
 from appell.robot.evaluation import Evaluation

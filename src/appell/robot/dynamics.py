@@ -8,9 +8,9 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import numbers
 from appell.errors import InputError
-from appell.read.values import shown
-from appell.robot.arguments import numbers
+from appell.messages import shown
 from appell.robot.energies import Energies
 from appell.robot.evaluation import Options
 from appell.spatial.scalar import Array

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import InputError
+from appell.arguments import finite_array, pose_of
+from appell.errors import InputError, ReadError
 from appell.model import edit
 from appell.model.model import Model, Spring
 from appell.model.springs import Elasticity, with_elastic_joints, with_springs
+from appell.read.place import Place
 from appell.read.values import bound, gravity_vector, number, symmetric, text, vector
-from appell.robot.arguments import finite_array, pose_of, read_as
-from appell.robot.kind import Kind
-from appell.robot.long.kind import open_kind
 from appell.robot.loop_configurations import LoopConfigurations
 from appell.robot.records import joint_records
 from appell.spatial.inertia import Inertia
@@ -383,8 +383,14 @@ class Editing(LoopConfigurations):
             raise InputError("with_gravity: expected three finite numbers in m/s², such as (0, 0, -9.81); got None")
         return self.with_model(replace(self.model, gravity=gravity_vector(gravity)))
 
-    def _rebuilt(self, model: Model, *others: Kind) -> Self:
-        """Return the robot of a model with other joints; a kind with loops closes its loops."""
-        kind = max((self.kind, *others), key=lambda one: len(one.model.closures))
-        made = kind.closed(model) if model.closures else open_kind(model)
-        return type(self)(made, self._formulation)
+    def _rebuilt(self, model: Model) -> Self:
+        """Return the robot of a model with other joints or closures."""
+        return type(self)(self.kind.make(model), self._formulation)
+
+
+def read_as(what: str, value: Any, reader: Callable[[Any, Place], Any]) -> Any:
+    """Return an argument converted by a function of the file readers, with errors for arguments."""
+    try:
+        return reader(value.item() if isinstance(value, np.ndarray) and not value.ndim else value, Place(path=what))
+    except ReadError as error:
+        raise InputError(str(error)) from None

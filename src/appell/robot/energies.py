@@ -6,7 +6,7 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from appell.robot.arguments import truth
+from appell.arguments import truth
 from appell.robot.evaluation import Options
 from appell.robot.kinematics import Kinematics
 from appell.spatial.scalar import Array

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from appell.errors import InputError, visible
+from appell.extras import extra
+from appell.files import write
 from appell.model.parameters import parameter_names
-from appell.read.extras import extra
-from appell.read.files import write
 from appell.robot import compile
 from appell.robot.kind import Key, Kind
 from appell.syntax import identifier, latex_name, python_docstring

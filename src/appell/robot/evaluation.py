@@ -11,12 +11,11 @@ from typing import Any, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
+from appell.arguments import numbers
 from appell.errors import InputError
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed, shown
 from appell.model.model import Model
 from appell.once import Memo, once, once_property
-from appell.read.values import shown
-from appell.robot.arguments import numbers
 from appell.robot.base import BaseColumns, robot_columns
 from appell.robot.calls import prepared
 from appell.robot.compile import formulation_of, verb_of

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from appell.errors import InputError
+from appell.files import extension, write, write_together
 from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
 from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
 from appell.kernels.text.python_text import Dialect, python_text, run_text
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed, shown
 from appell.program.nodes import Program, straight
-from appell.read.files import extension, write, write_together
-from appell.read.values import shown
 from appell.robot import compile
 from appell.robot.descriptions import MACROS, port_descriptions, verb_description
 from appell.robot.kind import Key, Kind

@@ -2,7 +2,7 @@
 
 A kind is an immutable record of a model and of choices made for it. It provides names and sizes, the parts of the
 program of a verb, and operations on configurations. A new kind is one file with a class of this protocol, and a line in
-the factory (:mod:`appell.loops.load`).
+the factory (:func:`appell.loops.closed.kind_of`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.lean import lean
 from appell.model.model import Model
 from appell.model.parameters import with_parameters, without_parameters
@@ -29,7 +29,7 @@ from appell.robot.guards import Guard
 from appell.robot.posture import Embedding
 from appell.robot.programs import Formulation
 from appell.robot.verbs import VERBS, Verb
-from appell.spatial.scalar import Array
+from appell.spatial.scalar import Array, Vector
 
 COMPETING = 20
 """Largest number of bodies for which all formulations and model variants are traced to find the cheapest."""
@@ -91,6 +91,14 @@ class Failure(NamedTuple):
     program: Callable[..., Any]
 
 
+class Curve(NamedTuple):
+    """A line fixed to a body (or to the world), for drawings; `axis` is that of a joint at its first point, if any."""
+
+    body: int
+    points: tuple[Vector, ...]
+    axis: Vector | None = None
+
+
 @dataclass(frozen=True)
 class Facts:
     """Names and sizes of a robot."""
@@ -126,6 +134,8 @@ class Facts:
     rank: Rank = NO_LOOPS
     label: str = ""
     """A short description, for the robot's repr."""
+    curves: Sequence[Curve] = ()
+    """Lines for drawings of a robot whose joint axes all meet in one point."""
 
 
 class Kind(ABC):
@@ -293,15 +303,10 @@ class Kind(ABC):
         """Return the model for edits of joints, or raise an error if there is none."""
         return self.as_tree()
 
-    def closed(self, model: Model) -> Kind:
-        """Return the robot of a model with loops."""
-        (close,) = CLOSING
-        return close(model)
+    @abstractmethod
+    def make(self, model: Model) -> Kind:
+        """Return the kind of a robot with other joints or closures."""
 
     def text(self) -> str:
         """Return the robot as the text of a toml file."""
         return toml_text(self.as_tree())
-
-
-CLOSING: list[Callable[[Model], Kind]] = []
-"""The function that makes the kind of a model with loops; set by :mod:`appell.loops`."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.robot.arguments import real_array, words
+from appell.arguments import real_array, words
 from appell.robot.configurations import Configurations
 from appell.robot.coordinates import coordinates_of
 from appell.robot.kind import Kind

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from appell.arguments import coordinates, joint_list, pose_of
 from appell.errors import InputError
+from appell.messages import shown
 from appell.model import edit, merge
-from appell.read.values import shown
-from appell.robot.arguments import coordinates, joint_list, pose_of
 from appell.robot.editing import Editing
 from appell.spatial.pose import Pose
 
@@ -106,7 +106,7 @@ class Merging(Editing):
             raise InputError(f"attached: prefix: expected text such as 'left_', got {shown(prefix)}")
         place = Pose() if pose is None else pose_of("attached: pose", pose)
         model = merge.attached(self.kind.settled, other.kind.settled, frame, place, prefix)
-        return self._rebuilt(model, other.kind)
+        return self._rebuilt(model)
 
     def subtree(self, link: str) -> Self:
         """Return the subtree that a link carries, with the link as a fixed base at the origin of the world.

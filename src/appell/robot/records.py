@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from appell.errors import InputError
-from appell.model.build import alternatives
+from appell.messages import alternatives, shown
 from appell.model.edit import central_tensor, link_name, own_inertia
 from appell.model.model import WORLD, Limits, Mimic, Model
-from appell.read.values import shown
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Vector
 

@@ -6,11 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any, final
 
+from appell.arguments import several, truth
 from appell.errors import InputError
-from appell.model.build import alternatives, listed
-from appell.read.values import shown
+from appell.messages import alternatives, listed, shown
 from appell.robot import equations, export, ros2
-from appell.robot.arguments import several, truth
 from appell.robot.compile import verb_of
 from appell.robot.computation import Computation
 from appell.robot.dynamics import Wrenches

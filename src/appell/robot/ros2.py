@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.errors import InputError, visible
-from appell.read.files import write_together
+from appell.files import write_together
 from appell.robot.ros2_text import CMAKE, PACKAGE, PARAMETERS, PLUGIN, README, SOLVER
 from appell.spatial.scalar import Array
 from appell.syntax import c_comment, c_string, identifier, markdown_code, quoted, xml_text

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.errors import warn
-from appell.model.build import listed
+from appell.messages import listed
 from appell.once import once
 from appell.robot import compile
 from appell.robot.calls import Call, kernel, prepared

@@ -9,11 +9,10 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import numbers, real_array
 from appell.errors import InputError
-from appell.model.build import listed
-from appell.read.values import shown
+from appell.messages import listed, shown
 from appell.robot import cones, hold
-from appell.robot.arguments import numbers, real_array
 from appell.robot.cones import StanceTorques
 from appell.robot.dynamics import Wrenches
 from appell.robot.evaluation import Options
@@ -69,8 +68,7 @@ class Stance(Stepping):
         q = self.neutral() if at is None else self.configuration("at", at)
         if q.ndim != 1 or not np.isfinite(q).all():
             raise InputError(f"held: at: expected one configuration ({self.nq},) of finite numbers, got {shown(at)}")
-        made = self.kind.closed(hold.held(model, wanted, self.tree_configuration(q)))
-        return type(self)(made, self._formulation)
+        return self._rebuilt(hold.held(model, wanted, self.tree_configuration(q)))
 
     def contact_forces(
         self,

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from appell.robot.arguments import choice, real_array
+from appell.arguments import choice, real_array
 from appell.robot.evaluation import Options
 from appell.robot.sensitivity import Sensitivity
 from appell.spatial.scalar import Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.kernels.runtime import cache
+from appell.messages import listed
 from appell.model import manifold
-from appell.model.build import listed
 from appell.model.model import Model
 from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.recursion.coupling import expand_q
@@ -46,9 +46,11 @@ class Tree(Kind):
     """A tree of bodies without loops; `model.is_coupled` binds the joints that follow others."""
 
     model: Model
+    factory: Callable[[Model], Kind]
+    """Returns the kind of a model, with closures or without."""
 
     def __reduce__(self) -> Any:
-        return type(self), (self.model,)
+        return type(self), (self.model, self.factory)
 
     @cached_property
     def facts(self) -> Facts:
@@ -174,7 +176,11 @@ class Tree(Kind):
 
     def with_model(self, model: Model) -> Kind:
         """Return the robot with another model of the same joints."""
-        return type(self)(model)
+        return type(self)(model, self.factory)
+
+    def make(self, model: Model) -> Kind:
+        """Return the kind of a robot with other joints or closures."""
+        return self.factory(model)
 
 
 LARGE = ("inverse_dynamics_hessian", "step_rk4_derivatives")

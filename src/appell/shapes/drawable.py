@@ -76,7 +76,7 @@ def drawable(
     file, folders = _file(model, source), _folders(packages)
     dressed, collisions = (Outfit([], set(), []), None) if file is None else _outfits(model, file, folders)
     wanted = dressed.bare if dressed.pieces else set(range(len(model.bodies)))
-    rods = stick_figure(model, body_poses(robot, robot.neutral()), wanted) if wanted else None
+    rods = stick_figure(robot, body_poses(robot, robot.neutral()), wanted) if wanted else None
     pieces = [*dressed.pieces, *((*plates(model, rods), *wheels(model)) if rods is not None else ())]
     return Drawable(robot, robot.link_names, pieces, rods, upward(model.gravity), dressed.remarks, collisions)
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from appell.model.build import listed
-from appell.model.check import LARGEST
+from appell.arguments import LARGEST
+from appell.extras import extra, is_installed
+from appell.messages import listed
 from appell.model.model import WORLD, Model
-from appell.read.extras import extra, is_installed
 from appell.shapes.files import Finder
 from appell.shapes.geometry import disc, matrix
 from appell.shapes.visuals import Colour, Looks, Visual

@@ -1,4 +1,4 @@
-"""A robot as lines: from every joint to the next and on to the ends of the tree, or the curves of its model."""
+"""A robot as lines: from every joint to the next and on to the ends of the tree, or the curves of its kind."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class Skeleton(NamedTuple):
         return np.stack([np.stack(np.broadcast_arrays(*p, tree[0])[:3], axis=-1) for p in found], axis=-2)
 
 
-def skeleton(model: Model) -> Skeleton:
+def skeleton(robot: Robot) -> Skeleton:
     """Return the lines that draw a robot.
 
     Bodies that no other hangs on reach to the frames fixed to them, and where there are none, to their centre of mass.
-    The base, and what slides on it without mass, is not drawn: a free robot hangs on nothing. Where a model has curves,
+    The base, and what slides on it without mass, is not drawn: a free robot hangs on nothing. Where a robot has curves,
     it is drawn by them alone.
 
     >>> import appell
-    >>> len(skeleton(appell.load("shafei-tree").model).lines)
+    >>> len(skeleton(appell.load("shafei-tree")).lines)
     10
     """
-    return _curved(model) if model.curves else _rods(model)
+    return _curved(robot) if robot.facts.curves else _rods(robot.model)
 
 
-def _curved(model: Model) -> Skeleton:
-    places, joints = _origins(model)
+def _curved(robot: Robot) -> Skeleton:
+    places, joints = _origins(robot.model)
     lines, hubs = [], []
-    for curve in model.curves:
+    for curve in robot.facts.curves:
         lines.append(tuple(range(len(places), len(places) + len(curve.points))))
         hubs += [(len(places), curve.axis)] if curve.axis is not None else []
         places += [Place(curve.body, point) for point in curve.points]

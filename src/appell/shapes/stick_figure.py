@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.model.model import WORLD, Model
+from appell.robot.robot import Robot
 from appell.shapes.geometry import along, disc, matrix, plate
 from appell.shapes.meshes import Piece
 from appell.shapes.palette import GROUND, JOINTS, RODS, TOOL, linear
@@ -58,16 +59,16 @@ class StickFigure(NamedTuple):
         return self.points(poses)[self.hubs], along(np.einsum("hij,hj->hi", turned, self.axes))
 
 
-def stick_figure(model: Model, poses: Array, wanted: set[int]) -> StickFigure:
+def stick_figure(robot: Robot, poses: Array, wanted: set[int]) -> StickFigure:
     """Return the stick figure of some bodies; `poses` are those of any configuration, to measure by.
 
     >>> import appell
     >>> from appell.shapes.drawable import body_poses
     >>> robot = appell.load("two-link")
-    >>> len(stick_figure(robot.model, body_poses(robot, [0.0, 0.0]), {0, 1}).rods)
+    >>> len(stick_figure(robot, body_poses(robot, [0.0, 0.0]), {0, 1}).rods)
     2
     """
-    shape = skeleton(model)
+    model, shape = robot.model, skeleton(robot)
     ground = _ground(model) if wanted else []
     places = [*shape.places, *((WORLD, ZERO) for _ in ground[:1])]
     bodies = np.array([body for body, _ in places])

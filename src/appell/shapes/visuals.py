@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from appell.errors import ReadError
-from appell.model.build import listed
+from appell.messages import listed
 from appell.read.place import Place, contents
 from appell.read.urdf import origin
 from appell.read.xml import Element, attribute, child, children, document, floats, line_of, place_of, required, tag

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import numbers
 from appell.errors import InputError
-from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import called
 from appell.spatial.scalar import Array

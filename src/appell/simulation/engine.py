@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from appell.errors import AppellError
-from appell.model.build import listed
+from appell.messages import listed
 from appell.results.run import ContactInterval, EventRecord
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from appell.arguments import number
 from appell.errors import InputError
-from appell.read.values import shown
+from appell.messages import shown
 from appell.results.path import Segment
 from appell.results.run import ContactInterval, EventRecord, Impact
-from appell.robot.arguments import number
 from appell.simulation.callbacks import called
 from appell.simulation.contact.gaps import Pair, Rows
 from appell.simulation.contact.impact import Strike

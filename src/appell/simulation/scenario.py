@@ -60,17 +60,17 @@ from typing import Any
 
 import numpy as np
 
+from appell.arguments import whole
 from appell.errors import AppellError, InputError
-from appell.loops.load import load
-from appell.model.build import alternatives
+from appell.files import is_file
+from appell.loading import load
+from appell.messages import alternatives, shown
 from appell.model.parameters import joint_of_velocity
 from appell.read.catalogue import names
 from appell.read.place import Place, check_keys
-from appell.read.regular import is_file
 from appell.read.toml import tables
-from appell.read.values import angle, number, sequence, shown, table, text, vector
+from appell.read.values import angle, number, sequence, table, text, vector
 from appell.results.run import Run
-from appell.robot.arguments import whole
 from appell.robot.robot import Robot
 from appell.simulation.contact.impact import IMPACT_LAWS
 from appell.simulation.contact.points import Point, resolve

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import ABOVE_ZERO, LARGEST, choice, number, numbers, whole
 from appell.errors import InputError, warn
 from appell.kernels.runtime.progress import silent
-from appell.model.check import LARGEST
-from appell.read.values import shown
+from appell.messages import shown
 from appell.results.path import Path
 from appell.results.run import Run
-from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, whole
 from appell.robot.robot import Robot, checked_robot
 from appell.simulation.contact.gaps import Gaps, check_coefficients
 from appell.simulation.contact.impact import IMPACT_LAWS

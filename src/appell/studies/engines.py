@@ -19,10 +19,10 @@ from concurrent.futures import ThreadPoolExecutor as Threads
 from multiprocessing.connection import wait as wait_for
 from typing import Any
 
+from appell.arguments import whole
 from appell.errors import InputError
-from appell.read.extras import extra
-from appell.read.values import shown
-from appell.robot.arguments import whole
+from appell.extras import extra
+from appell.messages import shown
 from appell.studies.outcome import Case, Outcome, Task, packed, work
 
 ENGINES = ("threads", "processes", "dask")

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
+from appell.extras import extra, is_installed
 from appell.kernels.runtime.threads import in_one_thread
-from appell.read.extras import extra, is_installed
-from appell.read.values import shown
+from appell.messages import shown
 from appell.studies.space import separate
 
 Values = Mapping[str, NDArray[Any]]

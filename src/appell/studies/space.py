@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from appell.arguments import whole
 from appell.errors import InputError
-from appell.model.build import listed
-from appell.read.values import shown
-from appell.robot.arguments import whole
+from appell.messages import listed, shown
 
 MOST = 10**8
 """The largest number of cases."""

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError, ReadError
-from appell.model.build import listed
-from appell.read.files import write
+from appell.files import file_bytes, shortened, write
+from appell.messages import listed
 from appell.read.parquet import packages, read_table
-from appell.read.regular import file_bytes, shortened
 from appell.studies.outcome import Outcome
 from appell.studies.space import Space
 

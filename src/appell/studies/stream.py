@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from appell.arguments import whole
 from appell.errors import InputError
-from appell.robot.arguments import whole
 
 
 def stream(verb: Callable[..., Any], *arrays: Any, block: int = 65536) -> Iterator[tuple[slice, Any]]:

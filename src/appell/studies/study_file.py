@@ -32,14 +32,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from appell.arguments import whole
 from appell.errors import AppellError, InputError
-from appell.model.build import alternatives
-from appell.read.extras import extra, is_installed
+from appell.extras import extra, is_installed
+from appell.files import is_file, shortened
+from appell.messages import alternatives, shown
 from appell.read.place import Place, check_keys
-from appell.read.regular import is_file, shortened
 from appell.read.toml import tables
-from appell.read.values import sequence, shown, table, text
-from appell.robot.arguments import whole
+from appell.read.values import sequence, table, text
 from appell.simulation.scenario import read_robot
 from appell.studies import space
 from appell.studies.sweep import Study, sweep

@@ -216,7 +216,7 @@ class RunPage:
 def _seen(run: Run, own: Box, drawable: Drawable) -> tuple[Box, Array | None]:
     """Return the box that contains a run, and the normal of its plane for a planar motion."""
     robot = drawable.robot
-    shape = skeleton(robot.model)
+    shape = skeleton(robot)
     q, _ = run.at(np.linspace(run.t[0], run.t[-1], SEEN))
     points = shape.positions(robot, q)[:, shape.drawn]
     look = scene(run, points, "auto")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from appell.errors import AppellError, InputError
-from appell.read.extras import extra
+from appell.extras import extra
 
 HOST = "127.0.0.1"
 """The loopback interface: no other machine reaches it."""

@@ -14,11 +14,11 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from appell.arguments import numbers
 from appell.errors import AppellError, InputError, ModelError
 from appell.model.model import Joint
 from appell.model.parameters import joint_of_velocity
 from appell.results.quantities import SLIDES, joint_named, labels, measures
-from appell.robot.arguments import numbers
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 

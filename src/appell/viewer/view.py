@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from appell.display import is_notebook
 from appell.errors import InputError
-from appell.loops.load import load
-from appell.model.build import listed
+from appell.loading import load
+from appell.messages import listed
 from appell.results.animation import robot_of
 from appell.results.run import Run
 from appell.robot.robot import Robot

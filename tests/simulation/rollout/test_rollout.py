@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import appell
 from appell.control import PD, PDGravity, PointToPoint, Tracking
 from appell.errors import AppellWarning
+from appell.loops.closed import kind_of
 from appell.model.mimic import coupled
 from appell.model.model import Mimic, Model
 from appell.robot.long.kind import LongTree
@@ -369,7 +370,7 @@ def test_sweeps_over_the_bodies_inside_the_steps_give_the_same_rollout(method, l
     q0, v0, tau = start(robot, 4, 12)
     pi = robot.parameters * rng.uniform(0.9, 1.1, (4, robot.parameters.size))
     runs = []
-    for one in (robot, appell.Robot(LongTree(robot.model))):
+    for one in (robot, appell.Robot(LongTree(robot.model, kind_of))):
         goal = (
             robot.neutral()
             if law is PDGravity

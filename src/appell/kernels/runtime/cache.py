@@ -20,7 +20,7 @@ from pathlib import Path
 import llvmlite
 
 from appell.errors import InputError, warn
-from appell.read.files import DRAFT, write
+from appell.files import DRAFT, write
 
 MAGIC = b"appell\n"
 DIGEST = hashlib.sha256().digest_size

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from appell.errors import InputError
-from appell.read.values import shown
+from appell.messages import shown
 
 WORTH = 1.5e-4
 """Seconds of work that are worth a thread: waking one and waiting for it takes up to a quarter of that."""

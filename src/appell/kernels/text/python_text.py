@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from appell.extras import extra
 from appell.kernels.text.c99 import Function, Sheet
 from appell.kernels.text.c99_values import count_name
-from appell.read.extras import extra
 from appell.syntax import python_docstring
 from appell.trace.expr import Op
 from appell.trace.tape import Tape

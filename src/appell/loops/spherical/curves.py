@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from appell.loops.spherical import euler
 from appell.loops.spherical.mechanism import Mechanism
-from appell.model.model import WORLD, Curve
+from appell.model.model import WORLD
+from appell.robot.kind import Curve
 from appell.spatial.rotation import normalized
 from appell.spatial.scalar import Vector
 from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, negate, scale, sub, transpose

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError, warn
+from appell.loops.closed import kind_of
 from appell.loops.spherical import programs, search, virtual_work
+from appell.loops.spherical.curves import curves
 from appell.loops.spherical.mechanism import Leg, Mechanism
 from appell.loops.spherical.tree import SphericalTree, hinged, tree
 from appell.loops.spherical.write import spherical_text
-from appell.model.build import listed
+from appell.messages import listed
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY
 from appell.once import once
@@ -135,6 +137,7 @@ class Spherical(Kind):
                 *("", "Motors, in the order of tau:"),
                 *(f"  {i:<10} {name}" for i, name in enumerate(motors)),
             ],
+            curves=curves(robot),
             label=f"{legs} legs",
         )
 
@@ -279,6 +282,10 @@ class Spherical(Kind):
             "platform's Euler angles, so none can be locked, removed or added; describe it by links, joints and "
             "closures (docs/loops.md) to edit its joints"
         )
+
+    def make(self, model: Model) -> Kind:
+        """Return the kind of a robot with other joints or closures."""
+        return kind_of(model)
 
     def as_tree(self) -> Model:
         """Return the tree with hinges between the platform and all legs but the first, closed at home."""

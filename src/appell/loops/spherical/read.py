@@ -77,7 +77,7 @@ from appell.loops.spherical.agile_wrist import AgileWrist, arc
 from appell.loops.spherical.chains import ChainLeg, chains
 from appell.loops.spherical.mechanism import Bodies, Leg, Mechanism
 from appell.loops.spherical.sst import StarTriangle
-from appell.model.build import alternatives
+from appell.messages import alternatives, shown
 from appell.model.model import GRAVITY, Model
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
@@ -89,7 +89,6 @@ from appell.read.values import (
     inertia,
     number,
     sequence,
-    shown,
     symmetric,
     table,
     text,

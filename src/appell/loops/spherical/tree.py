@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from appell.loops.spherical import euler, leg, programs
-from appell.loops.spherical.curves import curves
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.programs import motor_torques
 from appell.loops.spherical.sums import combined
@@ -43,7 +42,7 @@ def tree(robot: Mechanism) -> Model:
     frames = [Frame(name, k, Pose()) for k, body in enumerate(bodies) for name in (body.joint.name, body.name)]
     index = {body.name: k for k, body in enumerate(bodies)}
     frames += [Frame(name, index[link], pose) for name, link, pose in robot.frames]
-    return Model(robot.name, tuple(bodies), tuple(frames), robot.gravity, curves=curves(robot))
+    return Model(robot.name, tuple(bodies), tuple(frames), robot.gravity)
 
 
 def hinged(robot: Mechanism, model: Model) -> Model:

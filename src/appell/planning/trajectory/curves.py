@@ -11,12 +11,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from appell.arguments import number
 from appell.errors import InputError
+from appell.messages import shown
 from appell.planning.checks import Array, frozen, positive, real, span, vector
 from appell.planning.trajectory.timing import Timing, timing_of
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.read.values import shown
-from appell.robot.arguments import number
 
 
 @dataclass(frozen=True, eq=False)

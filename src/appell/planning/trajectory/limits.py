@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import LARGEST, real_array
 from appell.errors import InputError
-from appell.model.check import LARGEST
 from appell.planning.checks import Array
 from appell.planning.trajectory.trajectory import Trajectory
-from appell.robot.arguments import real_array
 from appell.robot.robot import Robot, checked_robot
 from appell.simulation.laws.checks import effort_limits
 

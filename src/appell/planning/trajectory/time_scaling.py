@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import truth, whole
 from appell.errors import InputError
 from appell.planning.checks import Array, positive
 from appell.planning.trajectory.limits import (
@@ -27,7 +28,6 @@ from appell.planning.trajectory.limits import (
 )
 from appell.planning.trajectory.time_optimal import time_optimal
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.robot.arguments import truth, whole
 from appell.robot.robot import Robot
 
 _ZOOMS, _FINE = 6, 32

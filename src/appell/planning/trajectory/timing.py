@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from appell.errors import InputError
+from appell.messages import shown
 from appell.planning.checks import Array, positive
-from appell.read.values import shown
 
 
 class Progress(NamedTuple):

@@ -11,7 +11,7 @@ from appell.program.nodes import Program
 from appell.robot import compile
 from appell.robot.composed import COMPOSED
 from appell.robot.guards import GUARDS
-from appell.robot.kind import Key
+from appell.robot.kind import Key, Kind
 from appell.robot.long import assembly, gradients
 from appell.robot.programs import Formulation
 from appell.robot.tree import Tree
@@ -38,9 +38,9 @@ def is_long(model: Model) -> bool:
     return len(model.bodies) > LONG and not model.is_coupled and not model.springs
 
 
-def open_kind(model: Model) -> Tree:
+def open_kind(model: Model, factory: Callable[[Model], Kind]) -> Tree:
     """Return the kind of a robot without loops."""
-    return LongTree(model) if is_long(model) else Tree(model)
+    return LongTree(model, factory) if is_long(model) else Tree(model, factory)
 
 
 class LongTree(Tree):

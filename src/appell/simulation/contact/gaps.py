@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.errors import AppellError, InputError
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import own, raised
 from appell.simulation.contact.points import Points

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from appell.arguments import finite_array
 from appell.errors import InputError
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed, shown
 from appell.model.model import WORLD, Model
-from appell.read.values import shown
 from appell.recursion.points import Place
-from appell.robot.arguments import finite_array
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.spatial.vector import ZERO

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import LARGEST, number, numbers, real_array
 from appell.errors import InputError
-from appell.model.check import LARGEST
-from appell.read.values import shown
-from appell.robot.arguments import number, numbers, real_array
+from appell.messages import shown
 from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot, checked_robot
 from appell.spatial.scalar import Array

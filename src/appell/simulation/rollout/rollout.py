@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from appell.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.errors import InputError, warn
 from appell.kernels.runtime.stepping import run_steps
-from appell.model.build import listed
+from appell.messages import listed
 from appell.results.motions import motions
 from appell.results.style import written
-from appell.robot.arguments import ABOVE_ZERO, choice, number, numbers, real_array, whole
 from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
 from appell.robot.singular import Samples, report

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from appell.arguments import number, truth
 from appell.errors import InputError
-from appell.robot.arguments import number, truth
 from appell.simulation.walls.wall import OVERLAP, Wall, positive, unit, vector
 from appell.spatial.scalar import Array
 

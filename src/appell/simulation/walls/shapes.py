@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from appell.arguments import finite_array, truth
 from appell.errors import InputError
-from appell.read.values import shown
-from appell.robot.arguments import finite_array, truth
+from appell.messages import shown
 from appell.simulation.callbacks import own, raised
 from appell.simulation.walls.wall import OVERLAP, SMALLEST, Wall, unit, vector
 from appell.spatial.scalar import Array

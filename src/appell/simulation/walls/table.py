@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from appell.errors import InputError
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed, shown
 from appell.read.place import Place, check_keys
-from appell.read.values import angle, number, sequence, shown, table, text, vector
+from appell.read.values import angle, number, sequence, table, text, vector
 from appell.simulation.walls.quadrics import Arc, Circle, Ellipse, Sphere
 from appell.simulation.walls.shapes import Line, Plane, Polyline
 from appell.simulation.walls.wall import PerPoint, Wall

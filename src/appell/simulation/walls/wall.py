@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from appell.arguments import number, real_array
 from appell.errors import InputError
-from appell.read.values import shown
-from appell.robot.arguments import number, real_array
+from appell.messages import shown
 from appell.spatial.scalar import Array
 
 PerPoint = float | Mapping[str, float]

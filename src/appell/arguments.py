@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
-from collections.abc import Callable, Iterable, KeysView
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from appell.errors import InputError, ReadError
-from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.model.build import alternatives
-from appell.model.check import LARGEST, SKEWED
-from appell.read.place import Place
-from appell.read.values import shown
+from appell.errors import InputError
+from appell.messages import alternatives, shown
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 
 FRAMEWORKS = ("jax", "torch")
 """Packages whose arrays may be traced or carry gradients; :mod:`appell.interop` supports these."""
+LARGEST = 1e50
+"""The largest accepted number: products of a few of them stay finite."""
+SKEWED = 1e-6
+"""Tolerance of RᵀR = 1: files print rotations with six digits or more."""
 ABOVE_ZERO = 5e-324
 """The smallest number above zero, for bounds that exclude zero."""
 
@@ -94,14 +93,6 @@ def _three(row: Array) -> tuple[float, float, float]:
     return (x, y, z)
 
 
-def read_as(what: str, value: Any, reader: Callable[[Any, Place], Any]) -> Any:
-    """Return an argument converted by a function of the file readers, with errors for arguments."""
-    try:
-        return reader(value.item() if isinstance(value, np.ndarray) and not value.ndim else value, Place(path=what))
-    except ReadError as error:
-        raise InputError(str(error)) from None
-
-
 def number(what: str, argument: Any, low: float = -LARGEST, high: float = LARGEST) -> float:
     """Return one real number between two bounds; `what` begins the message: "rate must be a number > 0"."""
     try:
@@ -171,76 +162,3 @@ def coordinates(what: str, value: ArrayLike, count: int) -> Array:
     if array.shape != (count,):
         raise InputError(f"{what}: expected {count} coordinate{'s'[: count != 1]}, got shape {array.shape}")
     return array
-
-
-def check_out(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> None:
-    """Raise an InputError if `out` cannot receive the results."""
-    try:
-        is_good = _takes(recipe, arguments, out)
-    except (ValueError, TypeError, OverflowError):  # an argument is not an array
-        is_good = False
-    if not is_good:
-        raise explain(robot, recipe, arguments, out, ValueError("out does not fit"))
-
-
-def _takes(recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any) -> bool:
-    """Return whether `out` can receive the results: plain float arrays of the right shapes, without shared memory."""
-    places = out if isinstance(out, tuple) else (out,)
-    if len(places) != len(recipe.outputs):
-        return False
-    shapes = (x.shape if type(x) is np.ndarray else np.shape(x) for x in arguments)
-    axes = {x[: len(x) - len(port.shape)] for x, port in zip(shapes, recipe.inputs, strict=True)}
-    axes.discard(())
-    try:
-        shape = np.broadcast_shapes(*axes) if len(axes) > 1 else axes.pop() if axes else ()
-    except ValueError:
-        return False
-    for port, place in zip(recipe.outputs, places, strict=True):
-        if place is not None and not (
-            isinstance(place, np.ndarray)
-            and place.shape == shape + port.shape
-            and place.dtype.kind == "f"
-            and place.flags.writeable
-            and not isinstance(place, np.ma.MaskedArray)
-        ):
-            return False
-    return _are_apart(places)
-
-
-def _are_apart(places: tuple[Any, ...]) -> bool:
-    given = [place for place in places if place is not None]
-    return len(given) < 2 or not any(np.may_share_memory(a, b) for a, b in itertools.combinations(given, 2))
-
-
-def explain(robot: str, recipe: ProgramSpec, arguments: tuple[Any, ...], out: Any, error: Exception) -> InputError:
-    """Return the error for arguments that a kernel rejected."""
-    leading = []
-    for port, argument in zip(recipe.inputs, arguments, strict=True):
-        try:
-            array = numbers(robot, port.name, port.shape, argument)
-        except InputError as misfit:
-            return misfit
-        leading.append((port.name, array.shape[: array.ndim - len(port.shape)]))
-    try:
-        shape = np.broadcast_shapes(*(axes for _, axes in leading))
-    except ValueError:
-        shapes = ", ".join(f"{name} {axes}" for name, axes in leading)
-        return InputError(f"{recipe.name}: the leading axes do not broadcast ({shapes}) for robot '{robot}'")
-    places = out if isinstance(out, tuple) else (out,)
-    if out is not None and len(places) != len(recipe.outputs):
-        got = f"{len(places)} of them" if isinstance(out, tuple) else type(out).__name__
-        return InputError(f"out: expected a tuple of {len(recipe.outputs)} arrays, got {got} for robot '{robot}'")
-    for port, place in zip(recipe.outputs, places, strict=False):
-        if place is None:
-            continue
-        is_plain = isinstance(place, np.ndarray) and not isinstance(place, np.ma.MaskedArray)
-        if not is_plain or place.shape != shape + port.shape:
-            got = place.shape if is_plain else type(place).__name__
-            return InputError(f"out: expected an array of shape {shape + port.shape}, got {got} for robot '{robot}'")
-        if place.dtype.kind != "f":
-            return InputError(f"out: expected an array of floats, got {place.dtype} for robot '{robot}'")
-        if not place.flags.writeable:
-            return InputError(f"out: the array is read-only; use a writable one, for robot '{robot}'")
-    if not _are_apart(places):
-        return InputError(f"out: two of the arrays share memory; use one array per result, for robot '{robot}'")
-    return InputError(f"{recipe.name} of robot '{robot}': {error}")

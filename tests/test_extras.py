@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import appell
 from appell.cli import app
 from appell.errors import AppellError
-from appell.read.extras import PACKAGES, extra
+from appell.extras import PACKAGES, extra
 from appell.shapes.meshes import import_trimesh
 
 MJCF = '<mujoco><worldbody><body><joint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>'

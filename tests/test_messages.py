@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import appell
 from appell.cli import app
-from appell.model.build import alternatives, resembling
+from appell.messages import alternatives, resembling
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from appell.arguments import truth
 from appell.errors import InputError, warn
-from appell.loops.closed import close
+from appell.extras import is_installed
+from appell.files import as_path, is_file, shortened
+from appell.loops.closed import kind_of
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.mechanism import Mechanism
 from appell.loops.spherical.read import is_spherical, read_legs
-from appell.model.build import alternatives, listed
+from appell.messages import alternatives, listed
 from appell.model.check import check_numbers
 from appell.model.mimic import coupled, with_couplings
 from appell.model.model import Model
@@ -23,15 +26,11 @@ from appell.read import catalogue as _catalogue
 from appell.read import from_dh as _from_dh
 from appell.read import read
 from appell.read.closures import with_loops
-from appell.read.extras import is_installed
 from appell.read.packages import SCHEME, Folders, description, package_folders
-from appell.read.regular import as_path, is_file, shortened
 from appell.read.srdf import with_states
 from appell.read.toml import read_toml as _read_toml
 from appell.read.toml import tables
 from appell.read.values import gravity_vector
-from appell.robot.arguments import truth
-from appell.robot.long.kind import open_kind
 from appell.robot.robot import Robot
 
 MJCF = (".xml", ".mjcf")
@@ -133,7 +132,7 @@ def load(  # noqa: PLR0913  (optional arguments are given by name)
     model = model if friction else model.without_friction()
     model = model if armature else model.without("armature")
     model = model if srdf is None else with_states(model, srdf)
-    return Robot(close(model) if model.closures else open_kind(model))
+    return Robot(kind_of(model))
 
 
 def _place(source: object) -> str:

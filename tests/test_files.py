@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import appell
+from appell import files
 from appell.errors import InputError
-from appell.read import files
-from appell.read.files import DRAFT, extension, write, write_together
+from appell.files import DRAFT, extension, write, write_together
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, devices and pipes of POSIX")
 
@@ -98,7 +98,7 @@ def test_a_pipe_is_written_to_and_stays(run, name, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
 def test_standard_output_gets_the_file_after_what_was_printed_before(tmp_path):
-    script = "from appell.read.files import write; print('before'); write('/dev/stdout', 'file\\n'); print('after')"
+    script = "from appell.files import write; print('before'); write('/dev/stdout', 'file\\n'); print('after')"
     with (tmp_path / "out").open("wb") as out:
         subprocess.run([sys.executable, "-c", script], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "before\nfile\nafter\n"
