@@ -48,10 +48,10 @@ def _counts(verb: str, names: Mapping[str, str]) -> dict[str, Numbers]:
 def tensors() -> list[tuple[Cell, ...]]:
     """Return the statements of mata2002 on operation counts, products and sums, for six joints."""
     forces = _counts("inverse_dynamics", {"mata2002": "Gibbs–Appell, tensors", "newton-euler": "Newton–Euler"})
-    matrix = _counts("mass_matrix", {"gibbs": "Gibbs–Appell", "composite": "composite bodies"})
+    matrix = _counts("mass_matrix", {"mata2002": "Gibbs–Appell", "composite": "composite bodies"})
     moved = _counts(
         "forward_dynamics",
-        {"gibbs": "Gibbs–Appell", "composite": "composite bodies", "articulated": "articulated bodies"},
+        {"mata2002": "Gibbs–Appell", "composite": "composite bodies", "articulated": "articulated bodies"},
     )
     return [
         row(
@@ -61,17 +61,17 @@ def tensors() -> list[tuple[Cell, ...]]:
         ),
         row(
             "The inertia matrix takes fewer operations than by composite bodies (table 2)",
-            matrix["gibbs"],
+            matrix["mata2002"],
             matrix["composite"],
         ),
         row(
             "Forward dynamics takes fewer operations than with composite bodies (table 4)",
-            moved["gibbs"],
+            moved["mata2002"],
             moved["composite"],
         ),
         row(
             "Forward dynamics takes fewer operations than by articulated bodies (table 4)",
-            moved["gibbs"],
+            moved["mata2002"],
             moved["articulated"],
         ),
     ]

@@ -42,7 +42,7 @@ def equations() -> Table:
             "composite bodies",
         ),
         (
-            "(17), Cholesky",
+            "(17), 4.2",
             "forward dynamics",
             rates,
             arm.forward_dynamics(q, v, tau, formulation="articulated"),

@@ -1,8 +1,8 @@
-"""Solving M·a = τ − bias by a factorisation that keeps the tree's zeros, or by Cholesky's as mata2002 does.
+"""Solving M·a = τ − bias by a factorisation that keeps the tree's zeros; Cholesky's for other matrices.
 
 The matrix of a tree is zero wherever two joints stand on different branches. M = LᵀDL (Featherstone 2008, section 6.5)
-keeps every such zero in L, because it eliminates from the tips inward. Cholesky's M = LLᵀ needs n roots besides, and n
-divisions more to solve: each of its two triangular systems divides by the diagonal of L.
+keeps every such zero in L, because it eliminates from the tips inward. It takes n divisions and no root: the 56 and 36
+products that mata2002's table 3 has for "Cholesky" and for solving. M = LLᵀ takes n roots and n divisions more.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ composite body's force inward to the earlier joints.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from appell.model.joints import Column
@@ -14,7 +15,7 @@ from appell.model.model import Model
 from appell.recursion.kinematics import Link, Load, Scalars, Velocity, carried, links, project
 from appell.recursion.sweep import around, inward, outward, rootward
 from appell.spatial.inertia import Inertia
-from appell.spatial.scalar import Scalar, Vector
+from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, scale
 
 Rows = tuple[tuple[Scalar, ...], ...]
@@ -47,7 +48,15 @@ def moved_up(link: Link, inertia: Inertia) -> Inertia:
     return Inertia(m, add(first, scale(m, p)), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
 
 
-def unit_momentum(inertia: Inertia, motion: Column | Velocity) -> Load:
+class Composite(NamedTuple):
+    """Mass, first moment and inertia tensor of a body with all that it carries, about its origin."""
+
+    mass: Scalar
+    first: Vector
+    tensor: Matrix
+
+
+def unit_momentum(inertia: Inertia | Composite, motion: Column | Velocity) -> Load:
     """Return ∂φ/∂aₖ and ∂χ/∂aₖ of the joint's own composite body: f = m l + w × h,  n = I w + h × l.
 
     Of a body's velocity they are its momentum, and the angular momentum about its origin.
@@ -70,10 +79,18 @@ class Partial(NamedTuple):
 def mass_matrix_gibbs(model: Model, q: Scalars) -> Rows:
     """Return M as the Hessian of the Gibbs function, mata2002 (22) and section 4.2.
 
-    Dⱼₖ = wₖ·(χⱼ + sₖⱼ × φⱼ) + lₖ·φⱼ with sₖⱼ the arm from joint k's origin to body j's (steps 2, 3, 6, 7).
+    The moments of composite bodies are about their origins; section 4.2 as written is in
+    :mod:`appell.recursion.mass_centres`.
     """
     chain = links(model, q)
-    whole = composite_bodies(model, chain)
+    return hessian(model, chain, composite_bodies(model, chain))
+
+
+def hessian(model: Model, chain: list[Link], whole: Sequence[Inertia | Composite]) -> Rows:
+    """Return M from composite bodies: Dⱼₖ = wₖ·(χⱼ + sₖⱼ × φⱼ) + lₖ·φⱼ, mata2002 4.2, steps 2, 3, 6 and 7.
+
+    sₖⱼ is the arm from joint k's origin to body j's.
+    """
 
     def step(i: int, carried: list[Partial]) -> list[Partial]:
         link = chain[i]

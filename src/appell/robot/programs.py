@@ -186,12 +186,12 @@ def mass_matrix(tree: MassMatrix) -> Program:
     return program
 
 
-def forward_dynamics(mass: MassMatrix, tree: InverseDynamics, *, by_cholesky: bool = False) -> Program:
+def forward_dynamics(mass: MassMatrix, tree: InverseDynamics) -> Program:
     """Return the program of a from M(q)·a = Γ_aᵀτ − bias(q, v), of a formulation of M and one of the bias."""
 
     def program(robot: Embedding, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
         at = robot.at(q)
-        return moved(at, mass, tree, v, tau, load, by_cholesky=by_cholesky)
+        return moved(at, mass, tree, v, tau, load)
 
     return program
 
@@ -203,19 +203,14 @@ def moved(
     v: Scalars,
     tau: Scalars,
     load: Scalars = (),
-    *,
-    by_cholesky: bool = False,
 ) -> Solved:
-    """Return the independent accelerations under actuator forces, by LᵀDL, or by Cholesky's LLᵀ."""
+    """Return the independent accelerations under actuator forces, by LᵀDL."""
     right = [t - b for t, b in zip(at.pushed(tau), bias_forces(at, tree, v), strict=True)]
     if load:
         right = [x + y for x, y in zip(right, load, strict=True)]
     matrix = at.congruent(mass(at.model, at.q))
     factors = forward.factorise(matrix, at.parents)
-    if by_cholesky:
-        a = forward.solve_cholesky(forward.cholesky(matrix), tuple(right))
-    else:
-        a = forward.solve_factorised(*factors, at.parents, tuple(right))
+    a = forward.solve_factorised(*factors, at.parents, tuple(right))
     return Solved(a, partial(forward.inverse_norm, matrix, factors, at.parents))
 
 
@@ -311,10 +306,10 @@ _MASSES: dict[str, Formulation] = {
     "gibbs": Formulation(inertia_matrix.mass_matrix_gibbs),
     "composite": Formulation(inertia_matrix.mass_matrix_composite),
     "mixed": Formulation(mixed.mass_matrix, is_of_bodies=True),
-    "mata2002": Formulation(inertia_matrix.mass_matrix_gibbs, is_of_bodies=True, competes=False),
+    "mata2002": Formulation(mass_centres.mass_matrix, is_of_bodies=True, competes=False),
     "lagrange": Formulation(lagrange.mass_matrix, is_of_bodies=True, competes=False),
 }
-"""The recursions of the tree. "mata2002" is that paper as written: sections 4.1 and 4.2, Cholesky's decomposition."""
+"""The recursions of the tree. "mata2002" is that paper as written: sections 4.1 and 4.2."""
 
 
 def _each(make: Callable[[Any], Program], table: dict[str, Formulation]) -> dict[str, Formulation]:
@@ -327,11 +322,7 @@ def only(program: Program, name: str = "gibbs") -> dict[str, Formulation]:
 
 
 FORWARD = {
-    name: form._replace(
-        program=forward_dynamics(
-            form.program, _TREES.get(name, _TREES["gibbs"]).program, by_cholesky=name == "mata2002"
-        )
-    )
+    name: form._replace(program=forward_dynamics(form.program, _TREES.get(name, _TREES["gibbs"]).program))
     for name, form in _MASSES.items()
 }
 PROGRAMS: dict[str, dict[str, Formulation]] = {
