@@ -16,7 +16,7 @@ from appell.excitation.series import Series
 from appell.identification.actuated_path import actuated_path
 from appell.identification.base_parameters import base_parameters
 from appell.identification.basis import random_states
-from appell.robot.base import State
+from appell.robot.properties.base_columns import State
 
 LIMITS = {"lower": [-2.0, -1.5], "upper": [1.0, 2.5], "velocity": 3.0, "acceleration": [6.0, 9.0], "torque": 250.0}
 BOX = [("link2", [-0.015, -1.0, -1.0], [1.0, 1.0, 1.0])]

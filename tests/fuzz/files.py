@@ -22,7 +22,7 @@ from appell.loading import read_text
 from appell.logs import joint_states, table
 from appell.read.catalogue import file_text
 from appell.robot.kind import FILE
-from appell.robot.programs import Actuated
+from appell.robot.verbs.programs import Actuated
 from appell.shapes.drawable import drawable
 from appell.simulation.scenario import read_scenario
 from appell.studies.store import Store

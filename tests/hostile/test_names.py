@@ -31,8 +31,8 @@ from appell.model.model import Spring
 from appell.results import plots
 from appell.results.player import content
 from appell.results.plots import energies
-from appell.robot import ros2
-from appell.robot.equations import displayed
+from appell.robot.export import ros2
+from appell.robot.export.equations import displayed
 from tests.support.compilers import Compiler
 
 MARK = "intruder"

@@ -11,7 +11,7 @@ import appell
 from appell.model.model import Model
 from appell.read.catalogue import file_text, names
 from appell.recursion import articulated, gibbs
-from appell.robot import programs
+from appell.robot.verbs import programs
 from tests.support.evaluation import agree
 from tests.support.kinds import actuation, driven, following, program
 from tests.support.robots import coupled_drawings

@@ -9,7 +9,7 @@ import appell
 from appell.model import manifold
 from appell.read.catalogue import read
 from appell.recursion import gibbs, inertia_matrix, mixed
-from appell.robot.verbs import VERBS
+from appell.robot.verbs.table import VERBS
 from tests.support.kinds import program
 
 KINDS = ("revolute", "prismatic", "helical", "cylindrical", "planar", "ball", "free")

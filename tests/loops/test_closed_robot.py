@@ -17,10 +17,10 @@ import appell
 from appell.errors import AppellWarning, InputError, ModelError
 from appell.loops.closed import Closed
 from appell.loops.rank import rank_of
-from appell.robot import compile
-from appell.robot.guards import GUARDS
+from appell.robot.calls import compile
 from appell.robot.kind import FILE, Key
-from appell.robot.verbs import PIVOTS
+from appell.robot.verbs.guards import GUARDS
+from appell.robot.verbs.table import PIVOTS
 from tests.support.closed import stretched
 from tests.support.kinds import tree_of
 

@@ -13,8 +13,8 @@ from appell.loops.closed import close
 from appell.loops.reduction import Loops
 from appell.recursion import closure
 from appell.recursion.kinematics import links
-from appell.robot.derivatives import known
 from appell.robot.robot import Robot
+from appell.robot.verbs.formulations import FORMULATIONS
 from tests.support.kinds import tree_of
 
 Array = NDArray[Any]
@@ -179,7 +179,7 @@ def test_wrenches_enter_inverse_and_forward_dynamics_alike(robot, sample, agree)
 def test_native_code_is_the_plain_recursion(robot, sample, agree):
     program = Loops(robot.model, robot.model, cast(Any, robot.kind).structure)
     driven = sample.a[: len(robot.actuators)]
-    inverse_dynamics = known("inverse_dynamics")["gibbs"].program
+    inverse_dynamics = FORMULATIONS["inverse_dynamics"]["gibbs"].program
     plain = inverse_dynamics(program, tuple(sample.q), tuple(sample.v), tuple(driven)).results
     agree(robot.inverse_dynamics(sample.q, sample.v, driven), np.array(plain), within=1e-11)
 

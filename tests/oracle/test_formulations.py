@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import appell
 from appell.errors import InputError
 from appell.loading import load
-from appell.robot.programs import FORWARD, PROGRAMS
+from appell.robot.verbs.programs import FORWARD, PROGRAMS
 from tests.support.kinds import program, random_states
 from tests.support.pool import LONG, pool
 from tests.support.robots import KINDS, ONE_VELOCITY, drawings, random_drawing, random_inertia

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 import appell
 from appell.errors import ModelError, ReadError
 from appell.loops.reduction import Loops
-from appell.robot.derivatives import known
 from appell.robot.robot import Robot
+from appell.robot.verbs.formulations import FORMULATIONS
 from tests.support.kinds import results
 
 Array = NDArray[Any]
@@ -45,7 +45,7 @@ def plain(robot: Robot, verb: str, scalar: Any, *arguments: Array) -> Array:
     """Return what a verb's program gives on scalars of some type, without compiling it."""
     kind: Any = robot.kind  # one with loops
     loops = Loops(robot.model, robot.model, kind.structure)
-    return np.array(results(known(verb)["gibbs"].program(loops, *(tuple(map(scalar, x)) for x in arguments))))
+    return np.array(results(FORMULATIONS[verb]["gibbs"].program(loops, *(tuple(map(scalar, x)) for x in arguments))))
 
 
 class Case(NamedTuple):

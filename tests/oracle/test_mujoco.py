@@ -25,7 +25,7 @@ from appell.model.lean import lean
 from appell.model.model import WORLD, Model
 from appell.read import read_mjcf
 from appell.recursion.kinematics import world_poses
-from appell.robot.derivatives import known
+from appell.robot.verbs.formulations import FORMULATIONS
 from appell.spatial import quaternion
 from appell.spatial.pose import Pose
 from tests.support.kinds import program
@@ -265,7 +265,7 @@ def ask(evaluate):
         if model.nv <= NATIVE:
             native: Array = getattr(appell.load(model), verb)(*arguments)
             return native
-        name = "composite" if "composite" in known(verb) else "gibbs"
+        name = "composite" if "composite" in FORMULATIONS[verb] else "gibbs"
         on_arrays: Array = evaluate(program(verb, name), lean(model), *arguments)
         return on_arrays
 

@@ -22,8 +22,8 @@ import appell
 from appell.model.lean import lean
 from appell.recursion import inertia_matrix
 from appell.recursion.kinematics import jacobian, pose
-from appell.robot.derivatives import known
-from appell.robot.verbs import VERBS
+from appell.robot.verbs.formulations import FORMULATIONS
+from appell.robot.verbs.table import VERBS
 from tests.support.kinds import program
 
 pin = pytest.importorskip("pinocchio")
@@ -103,7 +103,7 @@ def ask(evaluate):
             native: Array = getattr(case.robot, verb)(*arguments)
             return native
         model = lean(case.robot.model) if VERBS[verb].is_lean else case.robot.model
-        name = "composite" if "composite" in known(verb) else "gibbs"
+        name = "composite" if "composite" in FORMULATIONS[verb] else "gibbs"
         on_arrays: Array = evaluate(program(verb, name), model, *arguments)
         return on_arrays
 

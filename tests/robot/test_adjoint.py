@@ -7,7 +7,7 @@ import pytest
 
 import appell
 from appell.errors import InputError
-from appell.robot import compile
+from appell.robot.calls import compile
 from appell.robot.kind import Key
 from tests.support.kinds import arguments, random_states
 from tests.support.pool import pool

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from appell.robot.guards import GUARDS, Guard
-from appell.robot.verbs import MASS, REACH, UNIT
+from appell.robot.verbs.guards import GUARDS, Guard
+from appell.robot.verbs.table import MASS, REACH, UNIT
 from appell.spatial.scalar import Array
 
 GUARDED = [GUARDS[MASS], GUARDS[REACH], GUARDS[UNIT]]

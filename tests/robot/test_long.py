@@ -22,11 +22,11 @@ from appell.program.nodes import Program
 from appell.program.run import run
 from appell.program.verify import verify
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
-from appell.robot import compile
+from appell.robot.calls import compile
 from appell.robot.kind import Key
 from appell.robot.long import assembly, kind
 from appell.robot.long.kind import LONG, LongTree, is_long
-from appell.robot.verbs import UNIT, VERBS
+from appell.robot.verbs.table import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
 from appell.spatial.pose import Pose
 from tests.support.evaluation import written_out

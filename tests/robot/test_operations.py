@@ -10,7 +10,7 @@ import pytest
 
 import appell
 from appell.errors import InputError
-from appell.robot import compile
+from appell.robot.calls import compile
 from appell.robot.kind import FILE, Competitor
 from tests.support.pool import OF_EACH_KIND, pool
 
@@ -74,7 +74,7 @@ def test_guards_are_not_counted(name):
 
 COUNTED = """
 import sys, appell
-from appell.robot import compile
+from appell.robot.calls import compile
 traced = []
 plain = compile.traced
 def watched(kind, key, formulation, *others, **options):

@@ -18,13 +18,14 @@ from appell.model.mimic import coupled
 from appell.model.model import Mimic, Model
 from appell.recursion import articulated
 from appell.recursion.inertia_matrix import mass_matrix_composite
-from appell.robot import singular, tree
+from appell.robot import tree
 from appell.robot.long.kind import LongTree
-from appell.robot.massless import scaled
-from appell.robot.regular import inverse_norm_bound
 from appell.robot.robot import Robot
-from appell.robot.singular import errors
-from appell.robot.verbs import MASS, VERBS
+from appell.robot.singular import recovery
+from appell.robot.singular.bound import inverse_norm_bound
+from appell.robot.singular.massless import scaled
+from appell.robot.singular.recovery import errors
+from appell.robot.verbs.table import MASS, VERBS
 from appell.spatial.vector import IDENTITY
 from tests.support.evaluation import evaluate
 from tests.support.residuals import WITHIN
@@ -169,7 +170,7 @@ def test_a_long_chain_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
         counts.append(1)
         return errors(*arguments)
 
-    monkeypatch.setattr(singular, "errors", counted)
+    monkeypatch.setattr(recovery, "errors", counted)
     for _ in range(3):
         robot.forward_dynamics(*np.zeros((3, 400)))
     assert len(counts) == 1

@@ -14,11 +14,11 @@ from appell.loops.reduction import Loops
 from appell.loops.spherical.kind import Spherical
 from appell.model.model import Joint, Model
 from appell.recursion.points import Place
-from appell.robot import posture
-from appell.robot.formulations import known
 from appell.robot.kind import FILE
-from appell.robot.programs import Actuated, Solved
 from appell.robot.robot import Robot
+from appell.robot.verbs import embedding
+from appell.robot.verbs.formulations import FORMULATIONS
+from appell.robot.verbs.programs import Actuated, Solved
 from tests.support.evaluation import evaluate
 
 Array = NDArray[Any]
@@ -158,9 +158,9 @@ def _own_following(robot: Any) -> Following:
 
 def program(verb: str, formulation: str | None = None) -> Callable[..., Any]:
     """Return a formulation of a verb, the first if none is named, as a function of a tree's model and scalars."""
-    found = known(verb)
+    found = FORMULATIONS[verb]
     chosen = found[formulation] if formulation else next(iter(found.values()))
-    return lambda model, *scalars: results(chosen.program(posture.Tree(model.tree, model, model.tree), *scalars))
+    return lambda model, *scalars: results(chosen.program(embedding.Tree(model.tree, model, model.tree), *scalars))
 
 
 def results(found: Any) -> Any:

@@ -22,9 +22,9 @@ from appell.model.model import GRAVITY
 from appell.read import XACRO
 from appell.read.write_urdf import urdf_text
 from appell.read.xacro import expanded
-from appell.robot.massless import massless
-from appell.robot.programs import Actuated, Solved
 from appell.robot.robot import Robot
+from appell.robot.singular.massless import massless
+from appell.robot.verbs.programs import Actuated, Solved
 from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
 

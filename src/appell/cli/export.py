@@ -11,9 +11,9 @@ from appell.cli.common import RobotOptions, numbers, option, warn, with_robot_op
 from appell.control.gains import gains, integral_gains
 from appell.errors import InputError
 from appell.messages import alternatives
-from appell.robot.export import JOBS, PACKAGES, TARGETS
+from appell.robot.export.text import JOBS, PACKAGES, TARGETS
 from appell.robot.robot import Robot
-from appell.robot.verbs import VERBS
+from appell.robot.verbs.table import VERBS
 from appell.simulation.laws.joint_laws import JointLaw, PointToPoint, Tracking
 from appell.simulation.rollout.scheme import METHODS
 

@@ -23,9 +23,9 @@ from appell.messages import alternatives
 from appell.reports.bars import Counted, operations
 from appell.reports.table import Table
 from appell.results.style import PICTURES, written
-from appell.robot.programs import PROGRAMS
 from appell.robot.robot import Robot
-from appell.robot.verbs import VERBS
+from appell.robot.verbs.programs import PROGRAMS
+from appell.robot.verbs.table import VERBS
 
 VerbName = Annotated[
     str | None,

@@ -10,8 +10,8 @@ import numpy as np
 from appell.messages import listed
 from appell.model.mimic import mistake
 from appell.model.model import Body, Joint, Model
-from appell.robot.massless import massless
 from appell.robot.robot import Robot
+from appell.robot.singular.massless import massless
 from appell.spatial.vector import sub
 
 EARTH = (9.76, 9.84)

@@ -19,7 +19,7 @@ from appell.identification.actuated_path import ActuatedPath
 from appell.identification.basis import Array, motor_joints
 from appell.messages import alternatives, listed
 from appell.planning.goal import checked_frame, triple
-from appell.robot.base import State
+from appell.robot.properties.base_columns import State
 from appell.simulation.laws.checks import effort_limits
 
 KEYS = ("lower", "upper", "velocity", "acceleration", "torque")

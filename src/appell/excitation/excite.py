@@ -28,7 +28,7 @@ from appell.planning.checks import moments, positive
 from appell.planning.trajectory.curves import Fourier
 from appell.reports.table import Table
 from appell.results.style import written
-from appell.robot.base import State
+from appell.robot.properties.base_columns import State
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
 

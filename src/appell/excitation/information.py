@@ -27,7 +27,7 @@ from appell.identification.actuated_path import ActuatedPath
 from appell.identification.base_parameters import BaseParameters
 from appell.identification.basis import Array, motors
 from appell.model.parameters import PER_BODY
-from appell.robot.base import State
+from appell.robot.properties.base_columns import State
 
 POWER = 8
 """Order of the Schatten norms: within a factor of 1.3 of the condition number for 50 columns."""

@@ -19,7 +19,7 @@ from appell.excitation.information import Information
 from appell.excitation.series import Series
 from appell.identification.actuated_path import ActuatedPath
 from appell.identification.basis import Array
-from appell.robot.base import State
+from appell.robot.properties.base_columns import State
 
 MARGIN = 0.01
 """Fraction of every range reserved for the motion between samples."""

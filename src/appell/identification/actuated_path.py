@@ -16,7 +16,7 @@ from appell.errors import InputError
 from appell.identification.basis import Array
 from appell.messages import listed
 from appell.model.parameters import joint_of_velocity
-from appell.robot.base import State
+from appell.robot.properties.base_columns import State
 from appell.robot.robot import Robot, checked_robot
 
 

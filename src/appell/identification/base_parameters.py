@@ -1,6 +1,6 @@
 """Base parameters: the identifiable combinations of inertial parameters.
 
-The algorithm is in :mod:`appell.robot.base`.
+The algorithm is in :mod:`appell.robot.properties.base_columns`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from appell.errors import InputError
 from appell.identification import basis as _basis
 from appell.identification.basis import Array
 from appell.identification.formulas import formula
-from appell.planning.checks import frozen
 from appell.reports.table import Table
-from appell.robot.base import base_columns
-from appell.robot.base import matrix as _matrix
-from appell.robot.base import samples as _samples
 from appell.robot.kind import Rank
+from appell.robot.properties.base_columns import base_columns
+from appell.robot.properties.base_columns import matrix as _matrix
+from appell.robot.properties.base_columns import samples as _samples
 from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread
+from appell.spatial.scalar import frozen
 
 
 @dataclass(frozen=True, eq=False)

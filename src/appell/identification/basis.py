@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from appell.model.model import Joint
 from appell.model.parameters import OF_JOINTS, PER_BODY, PER_SPRING, PER_VELOCITY
-from appell.robot import base
-from appell.robot.base import OF_A_BODY, State
+from appell.robot.properties import base_columns
+from appell.robot.properties.base_columns import OF_A_BODY, State
 from appell.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -145,7 +145,7 @@ def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
     >>> random_states(appell.load("two-link"), 7, np.random.default_rng(0)).a.shape
     (7, 2)
     """
-    return base.random_states(robot.kind, size, rng)
+    return base_columns.random_states(robot.kind, size, rng)
 
 
 def preference(robot: Robot, *, rotors: bool = False, springs: bool = False) -> list[int]:
@@ -156,4 +156,4 @@ def preference(robot: Robot, *, rotors: bool = False, springs: bool = False) -> 
     >>> [names[k] for k in preference(appell.load("two-link"))[-3:]]
     ['Iyy2', 'mcz2', 'm2']
     """
-    return base.preference(robot.kind, len(parameter_names(robot, rotors=rotors, springs=springs)))
+    return base_columns.preference(robot.kind, len(parameter_names(robot, rotors=rotors, springs=springs)))

@@ -22,8 +22,8 @@ from appell.logs.log import PER_VELOCITY, Log
 from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.messages import alternatives, listed
-from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot, checked_robot
+from appell.robot.verbs.coordinates import joint_limits
 from appell.spatial.blas import one_blas_thread
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]

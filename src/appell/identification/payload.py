@@ -23,7 +23,7 @@ from appell.identification.uncertainty import inverse
 from appell.messages import alternatives
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
-from appell.robot.base import OF_A_BODY
+from appell.robot.properties.base_columns import OF_A_BODY
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.inertia import Inertia
 

@@ -19,9 +19,9 @@ from appell.errors import InputError
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.messages import alternatives, listed, shown
 from appell.once import once
-from appell.robot.calls import Call
+from appell.robot.calls.call import Call
 from appell.robot.robot import Robot
-from appell.robot.stepping import STEPS
+from appell.robot.verbs.steps import VERBS_OF_METHODS
 from appell.trace.tape import Port
 
 OPTIONS = ("parameters", "formulation")
@@ -183,7 +183,7 @@ def _evaluated(name: str, evaluate: Evaluate, as_array: Callable[[Any], Any], gi
     verb = name
     if "method" in given:
         suffix = name.removeprefix("step")
-        verb = STEPS[choice("step: unknown method", given["method"], STEPS)] + suffix
+        verb = VERBS_OF_METHODS[choice("step: unknown method", given["method"], VERBS_OF_METHODS)] + suffix
     arguments = [given[argument] for argument, _ in robot.verbs[verb].inputs]
     if "dt" in given:
         arguments[-1] = as_array(arguments[-1])[..., None]

@@ -28,9 +28,12 @@ from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.once import once, once_property
 from appell.recursion.closure import AXES
 from appell.recursion.kinematics import Scalars
-from appell.robot import compile, singular
-from appell.robot.calls import Call, prepared
-from appell.robot.coordinates import (
+from appell.robot.calls import compile
+from appell.robot.calls.call import Call, prepared
+from appell.robot.kind import FILE, Competitor, Facts, Failure, Key, Kind, Rank
+from appell.robot.long.kind import open_kind
+from appell.robot.singular import recovery
+from appell.robot.verbs.coordinates import (
     Limits,
     coordinate_lines,
     coordinates_of,
@@ -40,14 +43,12 @@ from appell.robot.coordinates import (
     quaternion_places,
     velocity_places,
 )
-from appell.robot.formulations import known
-from appell.robot.guards import OPEN, PIVOT_GROWTH
-from appell.robot.kind import FILE, Competitor, Facts, Failure, Key, Kind, Rank
-from appell.robot.long.kind import open_kind
-from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation, only
-from appell.robot.verbs import CLOSED as IS_CLOSED
-from appell.robot.verbs import MASS, PIVOTS, UNIT, VERBS, Verb
+from appell.robot.verbs.embedding import Embedding
+from appell.robot.verbs.formulations import FORMULATIONS
+from appell.robot.verbs.guards import OPEN, PIVOT_GROWTH
+from appell.robot.verbs.programs import Formulation, only
+from appell.robot.verbs.table import CLOSED as IS_CLOSED
+from appell.robot.verbs.table import MASS, PIVOTS, UNIT, VERBS, Verb
 from appell.spatial.scalar import Array
 
 FEW = 6
@@ -176,7 +177,7 @@ class Closed(Kind):
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithms of a verb."""
-        own = _OWN_PROGRAMS.get(verb) or known(verb)
+        own = _OWN_PROGRAMS.get(verb) or FORMULATIONS[verb]
         is_shared = self.structure.is_redundant and self.structure.n_driven < len(self.structure.independent)
         if verb not in OF_CLOSED or (is_shared and verb == "inverse_dynamics_derivatives"):
             return own
@@ -241,7 +242,7 @@ class Closed(Kind):
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
         """Return results with other pivots for bad samples; raise for bad quaternions, warn of singular M."""
         if guard == MASS:
-            return singular.recovered(self, key, call)
+            return recovery.recovered(self, key, call)
         if guard == UNIT:
             return self.refuse_quaternions(call)
         is_strict = IS_CLOSED in self.verbs[key.verb].guards

@@ -20,9 +20,9 @@ from appell.loops.reduction import ClosedPosture, Loops
 from appell.recursion import closure, derivatives, elimination, forward, gibbs, inertia_matrix
 from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates
-from appell.robot.posture import Matrix, dot
-from appell.robot.programs import Actuated, Solved, bias_forces, driven, only
-from appell.robot.quantities import units
+from appell.robot.verbs.embedding import Matrix, dot
+from appell.robot.verbs.programs import Actuated, Solved, bias_forces, driven, only
+from appell.robot.verbs.quantities import units
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along, jacobian, substituted_rows
 from appell.trace.expr import Expr

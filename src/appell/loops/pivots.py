@@ -19,10 +19,10 @@ from appell.loops.structure import condition, driving_condition, repivoted, sing
 from appell.messages import listed
 from appell.model.parameters import velocity_names
 from appell.once import once
-from appell.robot import compile
-from appell.robot.guards import OPEN, PIVOT_GROWTH, SINGULAR, subject
+from appell.robot.calls import compile
 from appell.robot.kind import Failure, Key
-from appell.robot.verbs import PIVOTS
+from appell.robot.verbs.guards import OPEN, PIVOT_GROWTH, SINGULAR, subject
+from appell.robot.verbs.table import PIVOTS
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ The closures require J_d v_d = −J_i v, so that v_tree = Γv and a_tree = Γa +
     J_d γ_d = −J̇v_tree,   γ_i = 0.                                                                         (1)
 
 S is differentiated by a instead of a_tree. By the chain rule ∂S/∂a = Γᵀ ∂S/∂a_tree, and the results of the tree's
-recursions need neither multipliers nor forces in the cut joints (:mod:`appell.robot.posture`). Γ itself is seldom
-formed: Γv is a solution with the factors of J_d, and Γᵀf = f_i − J_iᵀ J_d⁻ᵀ f_d is one with their transposes.
+recursions need neither multipliers nor forces in the cut joints (:mod:`appell.robot.verbs.embedding`). Γ itself is
+seldom formed: Γv is a solution with the factors of J_d, and Γᵀf = f_i − J_iᵀ J_d⁻ᵀ f_d is one with their transposes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from appell.model.model import Model
 from appell.recursion import closure, elimination, forward
 from appell.recursion.kinematics import Scalars, links
 from appell.recursion.rates import coordinate_rates, speeds
-from appell.robot.coordinates import normalised, quaternion_places, tracking_error
-from appell.robot.posture import Actuation, Forces, Posture, dot
+from appell.robot.verbs.coordinates import normalised, quaternion_places, tracking_error
+from appell.robot.verbs.embedding import Actuation, Forces, Posture, dot
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,10 +50,3 @@ def real(name: str, x: ArrayLike, expected: str) -> Array:
 def span(name: str, x: float) -> float:
     """Return a duration [s], which may be infinite."""
     return number(f"{name}: expected a positive number", x, 1.0 / LARGEST, math.inf)
-
-
-def frozen(x: Any) -> Array:
-    """Return a read-only copy as floats."""
-    array = np.array(x, dtype=float)
-    array.flags.writeable = False
-    return array

@@ -35,8 +35,8 @@ from appell.program.stepping import Keep, Part, Stepping, now, part
 from appell.recursion.forward import cholesky, solve_cholesky
 from appell.recursion.kinematics import Scalars
 from appell.robot.kind import FILE
-from appell.robot.posture import Embedding, dot
 from appell.robot.robot import Robot
+from appell.robot.verbs.embedding import Embedding, dot
 from appell.spatial.scalar import Scalar, select
 from appell.trace.tape import Port
 

@@ -31,8 +31,8 @@ from appell.program.nodes import Loop, Node, Program
 from appell.program.stepping import Part, now, part
 from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
-from appell.robot.export import Source
-from appell.robot.export import source as source_of_verbs
+from appell.robot.export.text import Source
+from appell.robot.export.text import source as source_of_verbs
 from appell.robot.kind import Key
 from appell.robot.robot import Robot
 from appell.spatial.scalar import sqrt

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from appell.recursion import kinematics, momentum
-from appell.robot.posture import Matrix, Posture, dot
+from appell.robot.verbs.embedding import Matrix, Posture, dot
 from appell.spatial.scalar import Matrix as Rotation
 from appell.spatial.scalar import Scalar, Vector, select, sqrt
 from appell.spatial.vector import IDENTITY, matmul, transpose

@@ -24,11 +24,11 @@ from appell.model.parameters import with_parameters, without_parameters
 from appell.program.nodes import Program as Looped
 from appell.read.write_toml import toml_text
 from appell.recursion.kinematics import Scalars
-from appell.robot.coordinates import Limits, check_quaternions, quaternion_joints
-from appell.robot.guards import Guard
-from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation
-from appell.robot.verbs import VERBS, Verb
+from appell.robot.verbs.coordinates import Limits, check_quaternions, quaternion_joints
+from appell.robot.verbs.embedding import Embedding
+from appell.robot.verbs.guards import Guard
+from appell.robot.verbs.programs import Formulation
+from appell.robot.verbs.table import VERBS, Verb
 from appell.spatial.scalar import Array, Vector
 
 COMPETING = 20

@@ -18,23 +18,25 @@ from appell.model.model import Model
 from appell.model.parameters import n_parameters, parameters, velocity_names
 from appell.recursion.coupling import expand_q
 from appell.recursion.kinematics import Scalars
-from appell.robot import compile, posture, singular
-from appell.robot.coordinates import (
+from appell.robot.calls import compile
+from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
+from appell.robot.singular import recovery
+from appell.robot.singular.bound import inverse_norm_bound
+from appell.robot.verbs import embedding
+from appell.robot.verbs.coordinates import (
     coordinate_lines,
     curved_joints,
     joint_limits,
     quaternion_errors,
     quaternion_places,
 )
-from appell.robot.formulations import known
-from appell.robot.gradients import forward_dynamics_vjp
-from appell.robot.guards import REGULAR, REGULAR_SINGLE
-from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
-from appell.robot.posture import Embedding
-from appell.robot.programs import ARTICULATED, Formulation, motion
-from appell.robot.regular import inverse_norm_bound
-from appell.robot.steps import OF_TREES, steps
-from appell.robot.verbs import MASS, UNIT
+from appell.robot.verbs.embedding import Embedding
+from appell.robot.verbs.formulations import FORMULATIONS
+from appell.robot.verbs.gradients import forward_dynamics_vjp
+from appell.robot.verbs.guards import REGULAR, REGULAR_SINGLE
+from appell.robot.verbs.programs import ARTICULATED, Formulation, motion
+from appell.robot.verbs.steps import OF_TREES, steps
+from appell.robot.verbs.table import MASS, UNIT
 from appell.spatial.scalar import Array
 
 SHORT = 3
@@ -105,10 +107,10 @@ class Tree(Kind):
         """Return the algorithms of a verb; articulated bodies for trees whose joints all move by themselves."""
         if verb in OF_TREES:
             is_small = len(self.model.bodies) <= SHORT
-            others = {name: f._replace(competes=is_small and f.competes) for name, f in known(verb).items()}
+            others = {name: f._replace(competes=is_small and f.competes) for name, f in FORMULATIONS[verb].items()}
             return {**others, **OF_TREES[verb]}
         own = {} if self.model.is_coupled else _OF_OPEN.get(verb.removesuffix("_loaded"), {})
-        return {**known(verb), **own}
+        return {**FORMULATIONS[verb], **own}
 
     def variants(self, verb: str) -> Sequence[str]:
         """Return the models of the same dynamics: lean, with parallel axes bundled where there are any, as filed.
@@ -125,7 +127,7 @@ class Tree(Kind):
 
     def embedding(self, variant: str, pi: Scalars | None = None) -> Embedding:
         """Return the tree in the frames of a variant."""
-        return posture.Tree(self.tree_in(variant, pi), self.model, self.tree_in(FILE, pi))
+        return embedding.Tree(self.tree_in(variant, pi), self.model, self.tree_in(FILE, pi))
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return how far quaternions are from unit length."""
@@ -133,7 +135,7 @@ class Tree(Kind):
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
         """Raise for quaternions that are not of unit length; warn of singular mass matrices."""
-        return singular.recovered(self, key, call) if guard == MASS else self.refuse_quaternions(call)
+        return recovery.recovered(self, key, call) if guard == MASS else self.refuse_quaternions(call)
 
     # Configurations
 

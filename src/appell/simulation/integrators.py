@@ -15,7 +15,7 @@ import scipy
 
 from appell.errors import AppellError
 from appell.results.path import Segment, fit_matrix, hermite, points
-from appell.robot.steps import RUNGE_KUTTA
+from appell.robot.verbs.steps import RUNGE_KUTTA
 from appell.spatial.scalar import Array
 
 Field = Callable[[float, Array], Array]

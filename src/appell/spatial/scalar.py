@@ -111,3 +111,10 @@ def _(x: Scalar) -> Scalar:
 def _(condition: Scalar, chosen: Scalar, other: Scalar) -> Scalar:
     result: Any = np.where(condition.real > 0.0, chosen, other)
     return result[()]
+
+
+def frozen(x: Any) -> Array:
+    """Return a read-only copy as floats."""
+    array = np.array(x, dtype=float)
+    array.flags.writeable = False
+    return array

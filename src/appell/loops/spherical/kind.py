@@ -25,19 +25,19 @@ from appell.model.model import Model
 from appell.model.parameters import PER_BODY
 from appell.once import once
 from appell.recursion.kinematics import Scalars
-from appell.robot import singular
-from appell.robot.calls import Call, prepared
-from appell.robot.coordinates import Limits
-from appell.robot.derivatives import inverse_dynamics_derivatives
-from appell.robot.formulations import known
-from appell.robot.gradients import OF_INVERSE, forward_dynamics_vjp
-from appell.robot.guards import PIVOT_GROWTH, SINGULAR, subject
+from appell.robot.calls.call import Call, prepared
 from appell.robot.kind import Facts, Failure, Key, Kind
-from appell.robot.posture import Embedding
-from appell.robot.programs import Formulation, Solved, motion, only
-from appell.robot.quantities import base_regressor, regressor_matrix
-from appell.robot.steps import METHODS, step_derivatives, steps
-from appell.robot.verbs import ACTUATION, MASS, REACH, VERBS, Verb
+from appell.robot.singular import recovery
+from appell.robot.verbs.coordinates import Limits
+from appell.robot.verbs.derivatives import inverse_dynamics_derivatives
+from appell.robot.verbs.embedding import Embedding
+from appell.robot.verbs.formulations import FORMULATIONS
+from appell.robot.verbs.gradients import OF_INVERSE, forward_dynamics_vjp
+from appell.robot.verbs.guards import PIVOT_GROWTH, SINGULAR, subject
+from appell.robot.verbs.programs import Formulation, Solved, motion, only
+from appell.robot.verbs.quantities import base_regressor, regressor_matrix
+from appell.robot.verbs.steps import METHODS, step_derivatives, steps
+from appell.robot.verbs.table import ACTUATION, MASS, REACH, VERBS, Verb
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 from appell.trace.derive import jacobian
@@ -157,7 +157,7 @@ class Spherical(Kind):
 
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the closed form where there is one, and the recursions of the tree."""
-        others = {} if verb in ("regressor", "base_regressor") else known(verb)
+        others = {} if verb in ("regressor", "base_regressor") else FORMULATIONS.get(verb, {})
         if verb == "coriolis_matrix":  # another C with the same forces, which the cost must not choose
             others = {name: formulation._replace(competes=False) for name, formulation in others.items()}
         plain = verb.removesuffix("_loaded")
@@ -182,7 +182,7 @@ class Spherical(Kind):
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
         """Raise for samples outside the workspace; warn of singular mass matrices and of motors that hold nothing."""
         if guard == MASS:
-            return singular.recovered(self, key, call)
+            return recovery.recovered(self, key, call)
         if guard == ACTUATION:
             self._warn_of_actuation(call)
             return call.results

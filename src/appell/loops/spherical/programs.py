@@ -17,7 +17,7 @@ from appell.loops.spherical.mechanism import MOBILITY, Mechanism
 from appell.loops.spherical.sums import Chain, ChainRates, JointMotions
 from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
-from appell.robot.programs import Solved
+from appell.robot.verbs.programs import Solved
 from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin, sqrt
 from appell.spatial.vector import (
     IDENTITY,

@@ -19,7 +19,7 @@ from appell.model.closure import KINDS, Closure
 from appell.model.model import WORLD, Body, Frame, Joint, Model
 from appell.read.values import cos_sin, tidy
 from appell.recursion.kinematics import Scalars
-from appell.robot.posture import Actuation, Forces, Posture
+from appell.robot.verbs.embedding import Actuation, Forces, Posture
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
 from appell.spatial.scalar import Angle, Matrix, Vector

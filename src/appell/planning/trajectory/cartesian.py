@@ -10,11 +10,12 @@ import scipy
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.planning.checks import Array, frozen, positive, vector
+from appell.planning.checks import Array, positive, vector
 from appell.planning.goal import checked_frame, misfit, triple
 from appell.planning.trajectory.timing import ConstantSpeed, Timing, timing_of
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
 from appell.robot.robot import Robot
+from appell.spatial.scalar import frozen
 
 _KNOTS = (64, 512, 4096)
 """Numbers of steps along a line; the next is tried where one fails."""

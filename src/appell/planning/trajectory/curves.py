@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from appell.arguments import number
 from appell.errors import InputError
 from appell.messages import shown
-from appell.planning.checks import Array, frozen, positive, real, span, vector
+from appell.planning.checks import Array, positive, real, span, vector
 from appell.planning.trajectory.timing import Timing, timing_of
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
+from appell.spatial.scalar import frozen
 
 
 @dataclass(frozen=True, eq=False)

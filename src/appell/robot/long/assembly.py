@@ -20,12 +20,12 @@ from appell.program.nodes import Begin, Copy, Fields, Item, Items, Program, Shar
 from appell.recursion.articulated import extents
 from appell.recursion.forward import probe
 from appell.recursion.kinematics import Scalars
-from appell.robot.coordinates import quaternion_errors
-from appell.robot.guards import GUARDS
 from appell.robot.long import dynamics, kinematics
 from appell.robot.long.body import MASSLESS, TracedBody, body_constants, frame_constants, packing, with_z_axes
 from appell.robot.long.plan import FIELDS, INDEX, Context, Plan, Q, StepPlan, SweepPlan, V, WalkPlan
-from appell.robot.verbs import MASS, VERBS
+from appell.robot.verbs.coordinates import quaternion_errors
+from appell.robot.verbs.guards import GUARDS
+from appell.robot.verbs.table import MASS, VERBS
 from appell.spatial.vector import IDENTITY
 from appell.trace.tape import Port, flatten, trace
 

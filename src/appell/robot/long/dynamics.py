@@ -17,7 +17,6 @@ from appell.recursion.gibbs import accelerate, inertial_load
 from appell.recursion.inertia_matrix import moved_up, unit_momentum
 from appell.recursion.kinematics import Link, Load, Scalars, carried, moved, power
 from appell.recursion.regressor import unit_loads
-from appell.robot.coordinates import normalised
 from appell.robot.long.body import accelerated, square, symmetric, upper
 from appell.robot.long.plan import (
     Context,
@@ -38,6 +37,7 @@ from appell.robot.long.plan import (
     pair,
     velocity,
 )
+from appell.robot.verbs.coordinates import normalised
 from appell.spatial.scalar import Scalar, sign, sqrt
 from appell.spatial.vector import IDENTITY, ZERO, add, dot, matvec, negate, scale, transpose
 from appell.trace.tape import flatten

@@ -8,14 +8,14 @@ from functools import partial
 from appell.errors import InputError
 from appell.model.model import Frame, Model
 from appell.program.nodes import Program
-from appell.robot import compile
-from appell.robot.composed import COMPOSED
-from appell.robot.guards import GUARDS
+from appell.robot.calls import compile
+from appell.robot.calls.composed import COMPOSED
 from appell.robot.kind import Key, Kind
 from appell.robot.long import assembly, gradients
-from appell.robot.programs import Formulation
 from appell.robot.tree import Tree
-from appell.robot.verbs import UNIT
+from appell.robot.verbs.guards import GUARDS
+from appell.robot.verbs.programs import Formulation
+from appell.robot.verbs.table import UNIT
 from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY
 

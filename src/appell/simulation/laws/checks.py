@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from appell.arguments import LARGEST, number, numbers, real_array
 from appell.errors import InputError
 from appell.messages import shown
-from appell.robot.coordinates import joint_limits
 from appell.robot.robot import Robot, checked_robot
+from appell.robot.verbs.coordinates import joint_limits
 from appell.spatial.scalar import Array
 
 Trajectory = Callable[[float], Sequence[ArrayLike]]

@@ -23,10 +23,10 @@ from appell.program.nodes import Program
 from appell.program.record import Recorder, record
 from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
-from appell.robot.export import PYTHON, Source, export, source
+from appell.robot.export.text import PYTHON, Source, export, source
 from appell.robot.kind import Key
 from appell.robot.robot import Robot
-from appell.robot.verbs import Size
+from appell.robot.verbs.table import Size
 from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, clamped, forces, traced_model
 from appell.spatial.scalar import Array
 from appell.trace.tape import Port

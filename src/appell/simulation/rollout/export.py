@@ -23,8 +23,8 @@ from appell.kernels.text.c99 import Guard
 from appell.program.nodes import Program
 from appell.program.stepping import Keep
 from appell.program.verify import verify
-from appell.robot.export import Source
-from appell.robot.export import source as source_of_verbs
+from appell.robot.export.text import Source
+from appell.robot.export.text import source as source_of_verbs
 from appell.robot.kind import Key
 from appell.robot.robot import Robot
 from appell.simulation.laws.export import SYMBOLS, Terms

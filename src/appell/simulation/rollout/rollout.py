@@ -18,8 +18,8 @@ from appell.results.motions import motions
 from appell.results.style import written
 from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
-from appell.robot.singular import Samples, report
-from appell.robot.verbs import MASS
+from appell.robot.singular.recovery import Samples, report
+from appell.robot.verbs.table import MASS
 from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel
 from appell.spatial.scalar import Array

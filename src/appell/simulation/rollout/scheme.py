@@ -22,7 +22,7 @@ from appell.program.record import Recorder
 from appell.program.stepping import Keep, Part, Stepping, now, part
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
-from appell.robot.steps import RUNGE_KUTTA
+from appell.robot.verbs.steps import RUNGE_KUTTA
 from appell.simulation.laws.equations import EQUATIONS, Feedback, Integral, clamped, forces, traced_model
 from appell.simulation.laws.export import Terms
 from appell.simulation.laws.joint_laws import JointLaw

@@ -1,0 +1,1 @@
+"""Edits of a robot, each of which returns another robot."""

@@ -1,0 +1,1 @@
+"""Singular mass matrices: a bound that excludes them, samples near one recomputed, the joints that cause them."""
