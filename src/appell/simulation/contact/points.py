@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from appell.arguments import finite_array
+from appell.arguments import finite_array, number
 from appell.errors import InputError
 from appell.messages import alternatives, listed, shown
 from appell.model.model import WORLD, Model
@@ -23,7 +23,7 @@ STEADY = ("revolute", "continuous", "ball")
 
 @dataclass(frozen=True)
 class Point:
-    """A contact point of a robot.
+    """A contact point of a robot, or a sphere about it.
 
     Parameters
     ----------
@@ -33,6 +33,8 @@ class Point:
         Position in the frame [m], (3,).
     name : str
         Name of the point. Default: from the frame and the position.
+    radius : float
+        Radius of the sphere about the point [m].
 
     Raises
     ------
@@ -49,6 +51,8 @@ class Point:
     frame: str
     position: Sequence[float] = (0.0, 0.0, 0.0)
     name: str = ""
+    _: KW_ONLY
+    radius: float = 0.0
 
     def __post_init__(self) -> None:
         for name, value in (("frame", self.frame), ("name", self.name)):
@@ -56,6 +60,7 @@ class Point:
                 raise InputError(f"Point: {name} must be text, got {shown(value)}")
         if finite_array("Point: position", self.position).shape != (3,):
             raise InputError(f"Point: position must be three finite numbers, got {shown(self.position)}")
+        number("Point: radius must be a length [m] of 0 or more", self.radius, 0.0)
 
     @property
     def label(self) -> str:
@@ -65,10 +70,11 @@ class Point:
 
 
 class Named(NamedTuple):
-    """A resolved point: its name and its position on a body."""
+    """A resolved point: its name, its position on a body, and the radius of the sphere about it."""
 
     name: str
     place: Place
+    radius: float = 0.0
 
 
 def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
@@ -98,7 +104,7 @@ def _resolved(model: Model, point: str | Point) -> Named:
         raise InputError(f"points: robot '{model.name}' has no frame '{wanted.frame}'; {hint}")
     frame = model.frame_index[wanted.frame]
     x, y, z = frame.placement.apply((float(wanted.position[0]), float(wanted.position[1]), float(wanted.position[2])))
-    return Named(wanted.label, Place(frame.body, (float(x), float(y), float(z))))
+    return Named(wanted.label, Place(frame.body, (float(x), float(y), float(z))), float(wanted.radius))
 
 
 def default_points(model: Model) -> list[Named]:
