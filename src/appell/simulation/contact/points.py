@@ -122,11 +122,11 @@ def default_points(model: Model) -> list[Named]:
     ]
     bodies = {body.name for body in model.bodies}
     kept: dict[Place, Named] = {}
-    for name, place in candidates:
-        canonical = _canonical(model, place)
+    for candidate in candidates:
+        canonical = _canonical(model, candidate.place)
         # of frames at one position the last is the link, after its joint and a flange
         if canonical.body != WORLD and (canonical not in kept or kept[canonical].name not in bodies):
-            kept[canonical] = Named(name, place)
+            kept[canonical] = candidate
     return list(kept.values())
 
 
