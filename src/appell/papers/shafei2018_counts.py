@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.model.lean import lean
 from appell.model.model import Body, Model
-from appell.papers import conclusions
 from appell.papers.formula import Formula, fit
-from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, general_arm
+from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, general_arm, pair
 from appell.papers.mata2002_counts import counted as counted_arms
+from appell.papers.paper import less
+from appell.papers.paper import read as read_paper
 from appell.read.catalogue import read
 from appell.recursion import gibbs, inertia_matrix, lagrange, mixed
 from appell.recursion.kinematics import Scalars
@@ -77,16 +78,10 @@ class Printed(NamedTuple):
 
 
 PAPER = {
-    "this work, 3×3 with 4×4": Printed(
-        (Grid(Formula.of("297", "815.5", "253.5")), Grid(Formula.of("165", "643", "146"))), "mixed"
-    ),
-    "Gibbs–Appell, 3×3 (mata2002)": Printed(
-        (Grid(Formula.of("-162", "57", "186")), Grid(Formula.of("-215", "145", "148"))), "gibbs"
-    ),
-    "Lagrange, 4×4 (Hollerbach)": Printed(
-        (Grid(Formula.of("504", "1296", "340")), Grid(Formula.of("350", "1055.5", "231.5"))), "lagrange"
-    ),
+    what: Printed((Grid(Formula.of(*products)), Grid(Formula.of(*sums))), method)
+    for what, (method, products, sums) in read_paper("shafei2018").results["table1"].items()
 }
+"""Table 1 as printed."""
 
 
 def star(links: int, branches: int, link: Body) -> Model:
@@ -166,12 +161,12 @@ def judged(printed: Printed, side: int, is_general: bool) -> Verdict:
     >>> judged(PAPER["this work, 3×3 with 4×4"], 0, True).kind.value
     'different rules'
     """
-    ours = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
-    mine = [exact for exact in ours if exact is not None]
+    found = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
+    mine = [exact for exact in found if exact is not None]
     if len(mine) < len(SIDES):
         return NO_FORMULA()
-    theirs, leading = (tuple(exact.slope[2] for exact in pair) for pair in (printed.sides, mine))
-    return COUNTS((theirs, printed.sides[side](*SHOWN)), (leading, mine[side](*SHOWN)))
+    theirs, ours = (([float(exact.slope[2]) for exact in pair], [pair[side](*SHOWN)]) for pair in (printed.sides, mine))
+    return COUNTS(theirs, ours)
 
 
 COUNTS = Counts(f"n = {SHOWN[0]}, n_b = {SHOWN[1]}")
@@ -213,17 +208,14 @@ def table1() -> tuple[Table, ...]:
     return Table(title, columns, tuple(rows), notes), _tree(), _hollerbach()
 
 
-HOLLERBACH = (Formula.of("-592", "830"), Formula.of("-464", "675"))
-"""Products and sums of his inverse dynamics by 4×4 matrices, an arm of n joints."""
-
-
 def _hollerbach() -> Table:
     """Return Hollerbach's count for one arm, compared with ours of the same equations."""
+    printed = pair(*read_paper("shafei2018").results["hollerbach"])
     ours, built = counted_arms("inverse_dynamics", "lagrange"), counted_arms("inverse_dynamics")
     return Table(
         "Beside table 1, Hollerbach's own count. Inverse dynamics of an arm of n joints by 4×4 matrices",
         COLUMNS,
-        tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", HOLLERBACH, ours, built)),
+        tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", printed, ours, built)),
         ("Hollerbach's formulas are those commonly quoted for his 4×4 form; their counting rule is not known to us.",),
     )
 
@@ -282,8 +274,8 @@ def conclusions_on_counts() -> list[tuple[Cell, ...]]:
             for method, name in (("gibbs", "3×3"), ("mixed", "3×3 with 4×4"), ("lagrange", "Lagrange, 4×4"))
         )
         rows += [
-            conclusions.row(f"The 3×3 form takes fewer operations than the mixed one, {kind}", plain, both),
-            conclusions.row(f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", both, lagrange),
+            less(f"The 3×3 form takes fewer operations than the mixed one, {kind}", plain, both),
+            less(f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", both, lagrange),
         ]
     return rows
 

@@ -21,11 +21,12 @@ from appell.control.loop import run_loop
 from appell.control.metrics import LoopRun
 from appell.control.simulated import SimulatedPlant, coulomb, perturbed
 from appell.loading import load
+from appell.papers.paper import facts, read
 from appell.papers.valera2003_line import END, START, branches, line, puma, signs
 from appell.planning.trajectory.curves import Ramp, Spline
 from appell.planning.trajectory.trajectory import Trajectory
 from appell.reports.report import Figure
-from appell.reports.rules import Checked, Holds, Less, NotComparable
+from appell.reports.rules import Checked, Holds, Less, NotComparable, Same
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
 from appell.robot.robot import Robot
@@ -35,11 +36,10 @@ from appell.spatial.scalar import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
+PAPER = read("valera2003")
 HOME = np.array([0.0, -0.9, 2.8, 0.0, 0.8, 0.0])
 GOAL = np.array([0.4, -0.6, 2.4, 0.3, 0.5, -0.3])
 """Start of the motions, and goal of those of table 4 [rad]."""
-STEPS = (0.225, 0.061)
-"""Duration of a control step on the paper's two machines [ms]."""
 RATE, STEP = 200.0, 2.5e-3
 """Control rate [Hz] and integration step of the arm [s]; the paper gives neither."""
 MOVING, HOLDING = 2.0, 1.5
@@ -156,7 +156,7 @@ def table4() -> Table:
         "verdict",
     )
     return Table(
-        "Table 4. The controllers in the control unit, the arm as modelled and not", columns, tuple(rows), notes
+        "Table 4. The controllers in the simulated unit, the arm as modelled and not", columns, tuple(rows), notes
     )
 
 
@@ -164,9 +164,8 @@ def step_table() -> Table:
     """Return the duration of a control step."""
     law = law_of("tracking", Spline([0.0, MOVING], [HOME, GOAL], 5))
     best = min(_seconds(partial(law, k * 1e-3, HOME, np.zeros(6))) for k in range(200))
-    words = f"{STEPS[0]} and {STEPS[1]}"
-    rows: tuple[tuple[Cell, ...], ...] = (("tracking", words, round(1e3 * best, 4), MACHINES()),)
-    return Table("Control step. How long one takes [ms]", ("controller", "paper", "ours", "verdict"), rows)
+    rows = (("tracking", PAPER.results["step"], round(1e3 * best, 4), MACHINES()),)
+    return facts("Control step. How long one takes [ms]", rows)
 
 
 def _seconds(call: Callable[[], Any]) -> float:
@@ -183,18 +182,19 @@ def unit_table() -> Table:
     plant = SimulatedPlant(puma(), q=HOME)
     reading, hardware = plant.read(), plant.hardware
     outputs = hardware.convert(np.full(hardware.n, -1e9))
-    signals: tuple[tuple[str, Cell, Cell], ...] = (
-        ("potentiometers: analogue inputs", 6, len(reading.volts)),
-        ("– their range [V]", "0 to 5", f"0 to {POTENTIOMETER:g}"),
-        ("thermal switches: digital inputs", 6, len(reading.hot)),
-        ("encoders", 6, len(reading.counts)),
-        ("– counts per turn", "200 200 250 250 250 250", " ".join(f"{x:g}" for x in np.asarray(hardware.counts))),
-        ("control actions: analogue outputs", 6, len(outputs)),
-        ("– greatest voltage [V]", 10, int(-outputs.min())),
-        ("tool: digital outputs", 2, len(plant.tools)),
+    ours = (
+        len(reading.volts),
+        f"0 to {POTENTIOMETER:g}",
+        len(reading.hot),
+        len(reading.counts),
+        " ".join(f"{x:g}" for x in np.asarray(hardware.counts)),
+        len(outputs),
+        f"{-outputs.min():g}",
+        len(plant.tools),
     )
-    none = "these are specifications of the unit, not results."
-    return Table("Section 3. Signals of the control unit", ("signal", "paper", "ours"), signals, unjudged=none)
+    pairs = zip(PAPER.results["signals"], map(str, ours), strict=True)
+    rows = ((signal, paper, mine, Same()(paper, mine)) for (signal, paper), mine in pairs)
+    return facts("Section 3. Signals of the control unit", rows)
 
 
 def fitting_branch() -> tuple[int, int, int]:
@@ -250,7 +250,9 @@ def run_table() -> Table:
         f"beyond 180°. The arm is {ARMS[1]}; it starts at rest and has {SETTLED:g} s to reach 0.1 m/s.",
         f"In a second run the thermal switch of joint 2 opens at {HOT:g} s.",
     )
-    return Table("Section 3. The control unit on the straight line", ("what", "ours", "verdict"), rows, notes)
+    return Table(
+        "Section 3. The control unit, simulated, on the straight line", ("what", "ours", "verdict"), rows, notes
+    )
 
 
 @cache
@@ -292,7 +294,7 @@ def reference_table() -> Table:
         shown = ", ".join(f"{100 * x:.1f}" for x in share)
         rows.append((name, ", ".join(f"{1e3 * x:.1f}" for x in run.max_error), shown, FOLLOWS(float(share.max()))))
     columns = ("reference", "largest error [mrad]", "rms error over travel [%]", "verdict")
-    return Table("Figure 5. Joints that follow a ramp and a spline, in the control unit", columns, tuple(rows))
+    return Table("Figure 5. Joints that follow a ramp and a spline, simulated", columns, tuple(rows))
 
 
 def _draw_figure5() -> Drawn:
@@ -339,6 +341,16 @@ def _draw_unit() -> Drawn:
     return drawn
 
 
-FIGURE_LAWS = Figure("table4", "Table 4 as a figure. How far joint 2 is off the goal under the three laws", _draw_laws)
-FIGURE_UNIT = Figure("unit", "Section 3 as a figure. Errors and volts of the unit on the straight line", _draw_unit)
-FIGURE5 = Figure("figure5", "Figure 5. Ramp and spline references, and the joints that follow", _draw_figure5)
+FIGURE_LAWS = Figure(
+    "table4",
+    "Table 4 as a figure. Distance of joint 2 from the goal under the three laws; arm and unit are simulated",
+    _draw_laws,
+)
+FIGURE_UNIT = Figure(
+    "unit", "Section 3 as a figure. Errors and volts of the simulated unit on the straight line", _draw_unit
+)
+FIGURE5 = Figure(
+    "figure5",
+    "Figure 5. Ramp and spline references, and the joints that follow: simulated, where the paper shows its robot",
+    _draw_figure5,
+)

@@ -15,8 +15,8 @@ from functools import cache, reduce
 from typing import Any
 
 from appell.model.model import Model
-from appell.papers.formula import Formula
-from appell.papers.mata2002_counts import COLUMNS, JOINTS, SIDES, compared, counted, formula, general_arm, judged
+from appell.papers.mata2002_counts import COLUMNS, JOINTS, SIDES, compared, counted, formula, general_arm, judged, pair
+from appell.papers.paper import read
 from appell.recursion import newton_euler
 from appell.recursion.kinematics import Link, Scalars, links
 from appell.recursion.vector_form import merged, motions, rotational
@@ -27,30 +27,9 @@ from appell.trace.count import Count, count
 from appell.trace.expr import Graph
 from appell.trace.tape import Port, Tape, flatten, lay, trace
 
-ALGORITHMS: dict[str, tuple[str, str, str | None]] = {
-    "Hollerbach 1980": ("Lagrange", "matrices", "lagrange"),
-    "Luh et al. 1980": ("Newton–Euler", "vectors", "newton-euler"),
-    "Angeles et al. 1989": ("Kane", "tensors", None),
-    "Balafoutis and Patel 1991": ("Newton–Euler", "tensors", None),
-    "Khalil and Kleinfinger 1987": ("Newton–Euler", "vectors, symbolic", None),
-    "Lee and Chang 1986": ("Newton–Euler", "vectors, parallel", None),
-    "this work": ("Gibbs–Appell", "vectors", "vector"),
-}
-"""Table 1, and the formulation of appell that is the same algorithm, where there is one."""
-STEPS = {
-    "1": ("rotations and positions", ("4", "0"), ("0", "0")),
-    "2": ("velocities and accelerations, (9)–(12)", ("62", "46"), ("-75", "-61")),
-    "3": ("derivatives of ω̇, (14)", ("0", "0"), ("0", "0")),
-    "4": ("A, (16) and (17)", ("24", "18"), ("-23", "-18")),
-    "5": ("B, (23)–(26)", ("31", "26"), ("-38", "-37")),
-    "6": ("τ = A + B", ("0", "1"), ("0", "0")),
-}
+PAPER = read("valera2003")
+STEPS: dict[str, list[Any]] = PAPER.results["table2"]
 """Table 2: description of a step, products and sums per joint, and constant terms."""
-VECTOR = (Formula.of("-136", "121"), Formula.of("-116", "91"))
-NEWTON_EULER = (Formula.of("-112", "121"), Formula.of("-82", "90"))
-"""Table 3, products and sums."""
-IN_PAULS = (Formula.of("-74", "133"), Formula.of("-71", "97"))
-"""The same, of frames by Paul's convention (text below table 3)."""
 
 
 def formed(link: Link) -> Link:
@@ -137,13 +116,13 @@ def total(rows: Iterable[Count]) -> Count:
 
 def table1() -> Table:
     """Return the algorithms that the paper lists, and which formulation of appell each is."""
-    rows: list[tuple[Cell, ...]] = []
-    for authors, (principle, variables, formulation) in ALGORITHMS.items():
-        program = None if formulation is None else str(counted("inverse_dynamics", formulation)[6])
-        rows.append((authors, principle, variables, formulation, program))
+    rows = tuple(
+        (*known, name or None, str(counted("inverse_dynamics", name)[6]) if name else None)
+        for *known, name in PAPER.results["table1"]
+    )
     columns = ("authors", "principle", "variables", "formulation of appell", "its operations, n = 6")
     none = "the paper's table lists algorithms of other authors, without numbers."
-    return Table("Table 1. Algorithms for inverse dynamics", columns, tuple(rows), unjudged=none)
+    return Table("Table 1. Algorithms for inverse dynamics", columns, rows, unjudged=none)
 
 
 def table2() -> Table:
@@ -151,7 +130,7 @@ def table2() -> Table:
     ours = as_printed()
     rows: list[tuple[Cell, ...]] = []
     for k, (step, (what, slopes, constants)) in enumerate(STEPS.items()):
-        paper = Formula.of(constants[0], slopes[0]), Formula.of(constants[1], slopes[1])
+        paper = pair(*zip(constants, slopes, strict=True))
         own = {n: row[k] for n, row in ours.items()}
         mine = formula(own, 0), formula(own, 1)
         for side, name in enumerate(SIDES):
@@ -183,14 +162,14 @@ PAUL = NotComparable("appell's recursions have a body's frame on its own joint, 
 
 def table3() -> Table:
     """Return the operation counts of the vector form and of Newton–Euler, paper against ours."""
-    compiled = counted("inverse_dynamics")
+    compiled, printed = counted("inverse_dynamics"), PAPER.results["table3"]
     merged_counts = {n: total(rows) for n, rows in as_printed().items()}
     rows = [
-        *compared("this work, G-A in vectors", VECTOR, merged_counts, compiled),
+        *compared("this work, G-A in vectors", pair(*printed["vector"]), merged_counts, compiled),
         *compared("– rotations in turn", None, counted("inverse_dynamics", "vector-merged"), None),
         *compared("– and α and β apart", None, counted("inverse_dynamics", "vector"), None),
-        *compared("this work, Paul's convention", IN_PAULS, None, compiled, (PAUL(), PAUL())),
-        *compared("Luh, Walker, Paul, N-E", NEWTON_EULER, newton_euler_counts(), compiled),
+        *compared("this work, Paul's convention", pair(*printed["paul"]), None, compiled, (PAUL(), PAUL())),
+        *compared("Luh, Walker, Paul, N-E", pair(*printed["newton-euler"]), newton_euler_counts(), compiled),
         *compared("– rotations in turn, N-E", None, counted("inverse_dynamics", "newton-euler"), None),
     ]
     notes = (

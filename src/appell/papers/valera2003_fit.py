@@ -86,7 +86,7 @@ def conditioning_table() -> Table:
     columns = ("log", "condition number", *TECHNIQUES.values(), "verdict")
     notes = (
         "Errors of the base parameters, the norm of all over that of the true ones. The fits start "
-        "{100 * (WRONG - 1):.0f} % off, towards which truncated singular values and ridge regression are biased.",
+        f"{100 * (WRONG - 1):.0f} % off, towards which truncated singular values and ridge regression are biased.",
         f"The condition number is of columns of unit length. Amplitudes are {NOISY.amplitude:g} and "
         f"{CLEAN.amplitude:g} rad.",
     )

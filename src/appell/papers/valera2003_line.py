@@ -9,8 +9,10 @@ import numpy as np
 
 from appell.control.gains import gains
 from appell.loading import load
-from appell.papers.differences import off, rate
-from appell.papers.drawings import arrow, space
+from appell.papers.differences import rate
+from appell.papers.drawings import arm, arrow, space
+from appell.papers.lagrangian import forces as forces_of
+from appell.papers.paper import Check, checks, facts, read
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
 from appell.planning.trajectory.cartesian import CartesianLine
@@ -18,11 +20,10 @@ from appell.recursion.kinematics import Link, Load, links, project
 from appell.recursion.sweep import inward
 from appell.recursion.vector_form import motions, rotational
 from appell.reports.report import Figure
-from appell.reports.rules import Checked, Digits
+from appell.reports.rules import Digits
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
 from appell.robot.robot import Robot
-from appell.shapes.skeleton import skeleton
 from appell.simulation.laws.joint_laws import Tracking
 from appell.spatial.scalar import Array, Vector
 from appell.spatial.vector import add, cross, scale
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 START, END, ATTITUDE = (0.6, 0.175, 0.25), (0.018, 0.757, 0.0), (45.0, 60.0, 90.0)
 """Section 4: start and end of the line [m], and the attitude by Euler angles ZYZ [°]."""
-DURATION = "8.6"
-"""Duration of the line, as printed [s]."""
 SPEED = 0.1
 """Speed of the wrist centre [m/s]."""
 MAIN = (1, 1, 1)
@@ -64,11 +63,12 @@ def branches() -> list[tuple[int, int, int]]:
 def duration_table() -> Table:
     """Return the length and the duration of the line."""
     motion = line()
-    rows: tuple[tuple[Cell, ...], ...] = (
+    printed = read("valera2003").results["duration"]
+    rows = (
         ("distance [m]", None, round(motion.length, 5), None),
-        ("duration at 0.1 m/s [s]", DURATION, round(motion.duration, 5), Digits()(DURATION, motion.duration)),
+        ("duration at 0.1 m/s [s]", printed, round(motion.duration, 5), Digits()(printed, motion.duration)),
     )
-    return Table("Section 4. The straight line", ("quantity", "paper", "ours", "verdict"), rows)
+    return facts("Section 4. The straight line", rows)
 
 
 def line_table() -> Table:
@@ -159,50 +159,45 @@ def equations() -> Table:
     as_printed = {x: np.array([printed(*state, x) for state in zip(q, v, a, strict=True)]) for x in ("(25)", "(24)")}
     regressed = (robot.regressor(q, v, a) @ np.asarray(robot.parameters)[:, None])[..., 0]
     matrices = (robot.mass_matrix(q) @ a[..., None])[..., 0] + robot.bias(q, v)
-    rows = (
-        ("(1)–(6)", "τ = ∂G/∂q̈", "differences of the Gibbs function", off(robot.inverse_dynamics(q, v, a), gradient)),
-        ("(9)–(12)", "velocities and accelerations of links", "differences in time", off(*moving)),
-        ("(7), (8), (13)–(26)", "A and B apart, corrected", "∂G/∂q̈", off(forces["vector"], gradient)),
-        ("(17), (25) merged", "α − β as one recursion", "∂G/∂q̈", off(forces["vector-merged"], gradient)),
-        ("(22), (24) as printed", "arms from the joint before", "∂G/∂q̈", off(as_printed["(24)"], gradient)),
-        ("(25) as printed", "arms from the joint before", "∂G/∂q̈", off(as_printed["(25)"], gradient)),
-        ("(28)", "M q̈ + C q̇ + G", "∂G/∂q̈", off(matrices, gradient)),
-        ("(27), (29)", "q̈ under the tracking law", "ë = −K_d ė − K_p e", off(driven, u)),
-        ("τ = K·Φ", "observation matrix", "∂G/∂q̈", off(regressed, gradient)),
+    lagrange = forces_of(robot.model, q, v, a)
+    gibbs = "differences of the Gibbs function"
+    rows: tuple[Check, ...] = (
+        ("(1)–(6)", "τ = ∂G/∂q̈", robot.inverse_dynamics(q, v, a), gradient, gibbs),
+        (
+            "Section 2",
+            "τ",
+            robot.inverse_dynamics(q, v, a),
+            lagrange,
+            "Lagrange's equations, differentiated automatically",
+        ),
+        ("(9)–(12)", "velocities and accelerations of links", *moving, "differences in time"),
+        ("(7), (8), (13)–(26)", "A and B apart, corrected", forces["vector"], gradient, gibbs),
+        ("(17), (25) merged", "α − β as one recursion", forces["vector-merged"], gradient, gibbs),
+        ("(22), (24) as printed", "arms from the joint before", as_printed["(24)"], gradient, gibbs),
+        ("(25) as printed", "arms from the joint before", as_printed["(25)"], gradient, gibbs),
+        ("(28)", "M q̈ + C q̇ + G", matrices, gradient, gibbs),
+        ("(27), (29)", "q̈ under the tracking law", driven, u, "ë = −K_d ė − K_p e"),
+        ("τ = K·Φ", "observation matrix", regressed, gradient, gibbs),
     )
-    judged = tuple((where, what, against, CHECK(error)) for where, what, against, error in rows)
-    notes = tuple(
+    notes = [
         "With {} as printed, torques are off by {:.1f} N·m at the start, by up to {:.1f} on all branches.".format(
             x, *printed_off(x)
         )
         for x in as_printed
-    )
-    columns = ("equations", "what", "checked against", "verdict")
-    return Table("Equations. Each group along the straight line", columns, judged, notes)
-
-
-CHECK = Checked(1e-9, "an independent computation, relative")
+    ]
+    return checks("Equations. Each group along the straight line", rows, notes)
 
 
 # Figures
 
 
 def _draw_figure3() -> Drawn:
-    drawn = figure(6.0, 5.0)
-    axes = drawn.add_subplot(projection="3d")
+    drawn, axes = space(6.0, 5.0)
     motion = line()
-    bones = skeleton(puma())
     states = np.stack([motion(t).q for t in (0.0, 0.5 * motion.duration, motion.duration)])
-    names = ("start", "half way", "end")
-    for k, points in enumerate(bones.positions(puma(), states)):
-        for n, rod in enumerate(bones.lines):
-            x, y, z = points[list(rod)].T
-            axes.plot(x, y, z, color=COLOURS[k], lw=2.0, marker="o", markersize=3, label=names[k] if n == 0 else None)
-    axes.plot(*np.transpose([START, END]), color=COLOURS[6], linestyle=":", label="line of the wrist centre")
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
-    axes.set_aspect("equal")
+    ends = {"color": COLOURS[6], "linestyle": ":", "label": "line of the wrist centre"}
+    arm(axes, puma(), states, ("start", "half way", "end"), [(np.array([START, END]), ends)])
     axes.view_init(elev=25.0, azim=-60.0)
-    drawn.legend(loc="outside upper right", ncols=2)
     return drawn
 
 
