@@ -264,5 +264,5 @@ def test_the_report_has_figures_14_to_19_and_a_film(report, tmp_path):
 
 
 def test_only_what_is_asked_for_is_computed():
-    with pytest.raises(InputError, match="unknown table 2; known: 1, equations, 3, motors, data, references"):
+    with pytest.raises(InputError, match="unknown table 2; known: equations, 1, 3, motors, data, references"):
         reproduce("shafei2018", tables=["2"])

@@ -174,8 +174,8 @@ def test_the_index_has_every_equation_table_and_figure():
 
 
 def test_figures_are_drawn():
-    figures = report(tables=["line", "4", "unit"]).figures
-    assert [figure.name for figure in figures] == ["figure1", "figure3", "figure4", "table4", "figure5", "unit"]
+    figures = report(tables=["line", "4", "5", "unit"]).figures
+    assert [figure.name for figure in figures] == ["figure1", "figure3", "figure4", "figure5", "table4", "unit"]
     for figure in figures:
         assert isinstance(figure, Figure)
         assert figure.png().startswith(b"\x89PNG")

@@ -59,7 +59,7 @@ def study() -> Study:
 def report(tables: Sequence[str] | None = None) -> Report:
     """Return all tables, or the requested ones of those listed here, and figures 3 to 7 with "loop".
 
-    They are "loop", "verification", "torques", "centre", "matrices", "equations", "printed" and "data".
+    They are "equations", "matrices", "loop", "verification", "torques", "centre", "data" and "references".
 
     Examples
     --------
@@ -67,13 +67,12 @@ def report(tables: Sequence[str] | None = None) -> Report:
     ['Motor t', 'Data as']
     """
     makers: dict[str, tuple[Maker, ...]] = {
+        "equations": (equations, as_printed),
+        "matrices": (matrices,),
         "loop": (loop_tables,),
         "verification": (verification,),
         "torques": (torques,),
         "centre": (centre,),
-        "matrices": (matrices,),
-        "equations": (equations,),
-        "printed": (as_printed,),
     }
     return PAPER.report(makers, tables, conclude, used, computed, {"loop": FIGURES})
 

@@ -67,6 +67,7 @@ def used() -> dict[str, ArrayLike]:
             f"I_{name}, row by row [kg·m²]": np.array(body.tensor)
             for name, body in zip(("s", "a", "ipl"), bodies, strict=True)
         },
+        "gravity [m/s²]": robot.gravity,
         "duration of both motions [s]": DURATION,
         "motion 1: θ, φ, ψ at 12t = π/2 [rad]": trajectory(1, quarter)[0],
         "motion 1: their rates at t = 0 [rad/s]": trajectory(1, 0.0)[1],

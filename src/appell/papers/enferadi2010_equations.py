@@ -6,14 +6,18 @@ loop closure; they share only frames and arcs with the paper's equations.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from appell.loading import load
+from appell.loops.spherical.kind import Spherical
 from appell.papers.enferadi2010_motion import study, trajectory
-from appell.papers.multipliers import mechanism, tree
+from appell.papers.multipliers import mechanism, simulated, tree
 from appell.papers.paper import Check, checks
 from appell.reports.table import Table
 from appell.robot.robot import Robot
+from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Array
 
 BY = "chains closed by multipliers"
@@ -23,7 +27,7 @@ def equations() -> Table:
     """Return each group of equations, the call that computes it, and the error.
 
     >>> len(equations().rows)
-    7
+    8
     """
     robot, made = load("sst"), study(2)
     q, v, a = trajectory(2, made.t)
@@ -53,8 +57,19 @@ def equations() -> Table:
         ("(34), (35)", "rates of all joints, w γ̇ − r μ̇ − t β̇ = ω", spins, 3 * [spin], BY),
         ("(43)–(62)", "link Jacobians J_a and J_ipl", [*actuated, *passive], [*turning, *tips], BY),
         ("(63)–(75)", "torques by virtual work", made.virtual_work, legs.torques, BY),
+        ("(54), (68)", "the same, I_ipl with products of inertia", *_general(q, v, a, legs.angles), BY),
     )
     return checks("Equations. The paper's, corrected, along motion 2", rows)
+
+
+def _general(q: Array, v: Array, a: Array, start: Array) -> tuple[Array, Array]:
+    """Return the torques of a star-triangle with full I_ipl; in a diagonal one the signs of μ̇ r cancel."""
+    given = mechanism("sst")
+    full = Inertia(0.06, (0.01, 0.02, 0.03), ((0.005, 0.001, 0.002), (0.001, 0.003, -0.001), (0.002, -0.001, 0.004)))
+    legs = tuple(replace(leg, inertias=(leg.inertias[0], full)) for leg in given.legs)
+    made = replace(given, legs=legs)
+    tau = Robot(Spherical(made)).inverse_dynamics(q, v, a, formulation="virtual-work")
+    return tau, simulated(made, q, v, a, start).torques
 
 
 def _spin(robot: Robot, q: Array, rates: Array, leg: int) -> Array:

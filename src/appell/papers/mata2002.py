@@ -58,21 +58,16 @@ def report(tables: Sequence[str] | None = None) -> Report:
 
 def used() -> dict[str, ArrayLike]:
     """Return the data of our runs, named as in the data file."""
-    robot = load("two-link")
+    robot, step = load("two-link"), DEGREES[1] - DEGREES[0]
     masses = np.array([body.inertia.mass for body in robot.model.bodies])
     centres, tensors = (np.array(x) for x in zip(*(central(body.inertia) for body in robot.model.bodies), strict=True))
-    widths = np.sqrt(12.0 * tensors[:, 0, 0] / masses)
     return {
-        "5.1: lengths l₁, l₂ by joints and mass centres [m]": [
-            robot.model.bodies[1].joint.placement.position[0],
-            2.0 * centres[1, 0],
-        ],
-        "5.1: widths by the inertias [m]": widths,
-        "5.1: lengths by the inertias, m(l² + w²)/12 [m]": np.sqrt(12.0 * tensors[:, 2, 2] / masses - widths**2),
+        "5.1: length l₁ to the second joint [m]": np.linalg.norm(robot.model.bodies[1].joint.placement.position),
+        "5.1: inertias of the plates [kg·m²]": np.diagonal(tensors, axis1=1, axis2=2),
         "5.1: masses m₁, m₂ [kg]": masses,
         "5.1: gravity [m/s²]": robot.model.gravity,
         "5.1: mass centres [m]": centres.ravel(),
-        "5.1: steps of joint 2, their size [°]": [len(DEGREES), DEGREES[1] - DEGREES[0]],
+        "5.1: steps of joint 2, their size, a complete turn [°]": [len(DEGREES), step, DEGREES[-1] + step],
         **section52.used(),
     }
 

@@ -88,7 +88,7 @@ class Paper:
             self.name,
             self.title,
             made,
-            tuple(figure for name in wanted for figure in figures.get(name, ())),
+            tuple(sorted((figure for name in wanted for figure in figures.get(name, ())), key=_number)),
             self.corrections,
             run=run,
             gives=self.gives,
@@ -96,6 +96,12 @@ class Paper:
             conclusions=ends[0],
             index=self.index,
         )
+
+
+def _number(figure: Figure | Film) -> float:
+    """Return the number of a figure of the paper; others follow."""
+    number = figure.name.removeprefix("figure")
+    return float(number) if number.isdecimal() else np.inf
 
 
 def _listed(

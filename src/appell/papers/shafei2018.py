@@ -59,7 +59,7 @@ INDEX = PAPER.index
 
 
 def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report:
-    """Return the tables "1", "equations", "3" and "motors", or the requested ones, with their figures.
+    """Return the tables "equations", "1", "3", "motors", "data" and "references", or those requested, with figures.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report
     'shafei-tree'
     """
     makers: dict[str, tuple[Maker, ...]] = {
-        "1": (counts.table1,),
         "equations": (checks.structure, checks.equations),
+        "1": (counts.table1,),
         "3": (*(partial(_of_motion, table, duration) for table in _TABLES), section6.printed_start),
         "motors": (checks.motors_table,),
     }
@@ -118,7 +118,7 @@ def used() -> dict[str, ArrayLike]:
         [min(section6.STILL), max(section6.STILL)],
         lengths,
         np.linalg.norm(joints, axis=1),
-        centres[:, 0],
+        centres.T,
         masses / lengths,
         tensors[:, 0, 0] / lengths,
         (tensors[:, 1, 1] - line) / lengths,

@@ -15,7 +15,8 @@ from scipy.integrate import solve_ivp
 from appell.loading import load
 from appell.papers import lagrangian
 from appell.papers.differences import off
-from appell.papers.paper import checks, facts
+from appell.papers.paper import Check, checks, facts
+from appell.papers.shafei2018_counts import general, star
 from appell.papers.shafei2018_equations import branch_equations, branches, flight_equations, impact, impact_equations
 from appell.papers.shafei2018_motion import PAPER, POINTS, RADIUS, START, TIE, WALL, motion
 from appell.reports.rules import Checked, Same
@@ -57,27 +58,29 @@ def structure() -> Table:
 
 def equations() -> Table:
     """Return the equations of the flying phase, assembled and by recursion, in random states with torques."""
-    robot = load("shafei-tree")
-    q, v, a, tau = np.random.default_rng(2018).normal(size=(4, 200, robot.nv))
-    matrix, right = flight_equations(robot, q, v, tau)
-    lagrange = lagrangian.forces(robot.model, q, v, a)
-    force = robot.inverse_dynamics(q, v, a, formulation="mixed")
-    recursion = robot.mass_matrix(q, formulation="mixed")
-    composite = robot.mass_matrix(q, formulation="composite")
-    newton = robot.bias(q, v, formulation="newton-euler")
-    assembled = (matrix @ a[..., None])[..., 0] + tau - right
     by = "Lagrange's equations, differentiated automatically"
-    return checks(
-        "Equations (1) to (42). The flying phase in the mixed form",
-        (
-            ("(1)–(24)", "τ = ∂S/∂q̈ + ∂V/∂q", force, lagrange, by),
-            ("(25)–(42)", "I_f q̈ − ℜ + τ, assembled from the branches", assembled, lagrange, by),
-            ("I_f", "assembled from the branches", matrix, composite, "composite bodies"),
-            ("ℜ", "assembled from the branches", right, tau - newton, "Newton–Euler"),
-            ("Appendix", "I_f by recursion", recursion, composite, "composite bodies"),
-        ),
-        ("The tree of figure 4 in 200 random states, with torques.",),
+    rows: list[Check] = []
+    # in the plane of the paper's tree, rotations do not change the inertia about their axis
+    for where, robot in (("", load("shafei-tree")), (", in space", load(star(2, 2, general())))):
+        q, v, a, tau = np.random.default_rng(2018).normal(size=(4, 200, robot.nv))
+        matrix, right = flight_equations(robot, q, v, tau)
+        lagrange = lagrangian.forces(robot.model, q, v, a)
+        composite = robot.mass_matrix(q, formulation="composite")
+        force = robot.inverse_dynamics(q, v, a, formulation="mixed")
+        recursion = robot.mass_matrix(q, formulation="mixed")
+        newton = tau - robot.bias(q, v, formulation="newton-euler")
+        assembled = (matrix @ a[..., None])[..., 0] + tau - right
+        rows += [
+            (f"(1)–(24){where}", "τ = ∂S/∂q̈ + ∂V/∂q", force, lagrange, by),
+            (f"(25)–(42){where}", "I_f q̈ − ℜ + τ, assembled from the branches", assembled, lagrange, by),
+            (f"I_f{where}", "assembled from the branches", matrix, composite, "composite bodies"),
+            (f"ℜ{where}", "assembled from the branches", right, newton, "Newton–Euler"),
+            (f"Appendix{where}", "I_f by recursion", recursion, composite, "composite bodies"),
+        ]
+    notes = (
+        "The tree of figure 4, and in space two branches of two general links, in 200 random states with torques.",
     )
+    return checks("Equations (1) to (42). The flying phase in the mixed form", rows, notes)
 
 
 def impacts(run: Run) -> Table:

@@ -30,8 +30,8 @@ INDEX = PAPER.index
 def report(tables: Sequence[str] | None = None) -> Report:
     """Return all tables, or the requested ones of those listed here.
 
-    They are "1", "2", "3", "4", "unit", "line", "equations", "identification" and "data". Figures 3 and 4 come with
-    "line", figure 5 and those of the control unit with "4" and "unit".
+    They are "1", "equations", "2", "3", "unit", "4", "identification", "line", "5" (figure 5 and the time of a step),
+    "data" and "references". Figures 1, 3 and 4 come with "line", those of the control unit with "4" and "unit".
 
     Examples
     --------
@@ -40,17 +40,19 @@ def report(tables: Sequence[str] | None = None) -> Report:
     """
     makers: dict[str, tuple[Maker, ...]] = {
         "1": (table1,),
+        "equations": (section4.equations,),
         "2": (table2,),
         "3": (table3,),
-        "4": (control.table4, control.step_table, control.reference_table),
         "unit": (control.unit_table, control.run_table),
-        "line": (section4.duration_table, section4.line_table),
-        "equations": (section4.equations,),
+        "4": (control.table4,),
         "identification": (identification_table, conditioning_table),
+        "line": (section4.duration_table, section4.line_table),
+        "5": (control.reference_table, control.step_table),
     }
     figures: dict[str, tuple[Figure, ...]] = {
         "line": section4.FIGURES,
-        "4": (control.FIGURE_LAWS, control.FIGURE5),
+        "4": (control.FIGURE_LAWS,),
+        "5": (control.FIGURE5,),
         "unit": (control.FIGURE_UNIT,),
     }
     return PAPER.report(makers, tables, conclude, used, computed, figures)

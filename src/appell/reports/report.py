@@ -236,7 +236,7 @@ class Made:
 
     @property
     def heading(self) -> str:
-        """Return the title with a capital letter."""
+        """Return the title with a capital letter, by which contents list the paper."""
         return self.report.title[:1].upper() + self.report.title[1:]
 
     @property
@@ -247,7 +247,7 @@ class Made:
         tables = [Line(short(table.title), self._place(table.title)) for table in (*shown, *report.tables)]
         figures = [Line(short(figure.caption), self._place(figure.name)) for figure in report.figures]
         corrections = [Line(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
-        return Line(report.name, anchor(report.name), (*tables, *figures, *corrections))
+        return Line(self.heading, anchor(report.name), (*tables, *figures, *corrections))
 
     @property
     def index(self) -> Table:

@@ -259,7 +259,9 @@ class _Paper:
         labelled = [mark for mark in marks if mark.arrow and mark.age == latest]
         for mark in labelled if len(labelled) <= LABELS else []:
             x, y = self._axes.transData.transform(mark.beside)
-            x, y = np.clip([x, image.height - y], 8.0, [image.width - 90.0, image.height - 20.0])
+            box = self._axes.bbox  # inside it, clear of the labels of the axes
+            low, high = (box.x0 + 4.0, image.height - box.y1 + 4.0), (box.x1 - 90.0, image.height - box.y0 - 20.0)
+            x, y = np.clip([x, image.height - y], low, high)
             pen.text((x, y), mark.label, COLOURS[1], self._font)
         return np.array(image)
 
