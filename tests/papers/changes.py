@@ -1,4 +1,4 @@
-"""Changes of printed inputs and of formulas, one at a time in a copy of the package, and the verdicts that they turn."""
+"""Changes of printed inputs and of formulas, one at a time in a copy of the package, and their effect on verdicts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -30,26 +31,6 @@ class Change(NamedTuple):
     tables: tuple[str, ...] = ("data",)
 
 
-# Formulas: name, paper, tables, file, text, its replacement
-_FORMULAS = (
-    ("1 moment r × f", "mata2002", "equations", "recursion/mass_centres.py", "cross(centre, force)", "cross(force, centre)"),
-    ("2 arm of the mass matrix", "mata2002", "equations", "recursion/mass_centres.py", "msub(tensor, madd(product", "madd(tensor, madd(product"),
-    ("3 a sign of (25)", "valera2003", "equations", "recursion/vector_form.py", "cross(inertia.centre, force)  # (25)", "cross(force, inertia.centre)"),
-    ("4 a sign of (47)", "shafei2018", "3 motors", "papers/shafei2018_equations.py", "= -np.swapaxes(rows, -1, -2)  # (45)", "= np.swapaxes(rows, -1, -2)"),
-    ("5 e² for e", "shafei2018", "motors", "papers/shafei2018_equations.py", "-bounce * before", "-bounce * bounce * before"),
-    ("6 no transpose", "shafei2018", "equations", "recursion/mixed.py", "matmul(half.rotation, transpose(steps[k].rotation))", "matmul(half.rotation, steps[k].rotation)"),
-    ("7 a 4×4 term", "shafei2018", "equations 3 motors", "recursion/mixed.py", "plus(plus(carried, carried), own)", "plus(carried, own)"),
-    ("8 sign of ψ̈", "abedloo2014", "verification", "loops/spherical/leg.py", "alpha) - at.per_h * quick2", "alpha) + at.per_h * quick2"),
-    ("9 half an arc", "abedloo2014", "data references", "loops/spherical/agile_wrist.py", "second = density * radius**3", "second = 0.5 * density * radius**3"),
-    ("10 (40)", "enferadi2010", "equations", "loops/spherical/virtual_work.py", "return -2.0 * along", "return -1.0 * along"),
-    ("11 (41)", "enferadi2010", "equations", "loops/spherical/virtual_work.py", "along * dot(limb.t, omega)", "-along * dot(limb.t, omega)"),
-    ("12 (54)", "enferadi2010", "equations", "loops/spherical/virtual_work.py", "scale(-mu, limb.hinge)", "scale(mu, limb.hinge)"),
-    ("13 no integral action", "valera2003", "4", "simulation/laws/equations.py", "x + k * y for x, k, y", "x + 0.0 * k * y for x, k, y"),
-    ("14 Coriolis of the platform", "abedloo2014", "verification", "loops/spherical/sums.py", "add(matvec(tensor, alpha), cross(omega", "add(matvec(tensor, alpha), cross(ZERO"),
-    ("15 sign of gravity", "valera2003", "equations", "recursion/gibbs.py", "(Acceleration(ZERO, ZERO, NULL, negate(model.gravity))", "(Acceleration(ZERO, ZERO, NULL, model.gravity)"),
-    ("16 rod without ml²/12", "shafei2018", "data 3", "data/shafei-tree.toml", "0.083362733333333333", "0.0000294"),
-)  # fmt: skip
-
 # Robots of the papers, the keys of their files that are not printed, and the constants of the papers' runs.
 ROBOTS = {
     "two-link": "mata2002",
@@ -59,25 +40,29 @@ ROBOTS = {
     "sst": "enferadi2010",
 }
 NOT_PRINTED = ("d_sign", "modified", "home", "spread", "axis")
+LINE = ("START", "END", "ATTITUDE", "SPEED", "DURATION", "INTERVAL", "TOLERANCE")
+MOTION = ("RADIUS", "RESTITUTION", "_BASE", "_ANGLES", "PRINTED", "STILL")
 CONSTANTS = (
-    ("valera2003", "papers/valera2003_line.py", ("START", "END", "ATTITUDE", "SPEED"), "data"),
+    ("valera2003", "papers/valera2003_line.py", LINE[:4], "data"),
     ("valera2003", "control/hardware.py", ("counts", "POTENTIOMETER", "volts"), "unit"),
-    ("mata2002", "papers/mata2002_line.py", ("START", "END", "ATTITUDE", "SPEED", "DURATION", "INTERVAL", "TOLERANCE"), "data"),
+    ("mata2002", "papers/mata2002_line.py", LINE, "data"),
     ("mata2002", "papers/mata2002.py", ("DEGREES",), "data"),
-    ("shafei2018", "papers/shafei2018_motion.py", ("RADIUS", "RESTITUTION", "_BASE", "_ANGLES", "PRINTED", "STILL"), "data"),
+    ("shafei2018", "papers/shafei2018_motion.py", MOTION, "data"),
     ("abedloo2014", "papers/abedloo2014_loop.py", ("AMPLITUDE", "FREQUENCY"), "data"),
     ("enferadi2010", "papers/enferadi2010_motion.py", ("DURATION", "pole", "trajectory"), "data references"),
-)  # fmt: skip
+)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE]-?\d+)?(?![\w.])")
 
 
 def formulas() -> list[Change]:
-    """Return the sixteen formulas; an occurrence of a text is as good as another, so all are changed."""
+    """Return the sixteen formulas of formulas.toml, wrong wherever their right text stands."""
     found = []
-    for name, paper, tables, file, old, new in _FORMULAS:
-        text = (SOURCE / file).read_text(encoding="utf-8")
-        assert old in text, name
-        found.append(Change(name, paper, file, 0, len(text), text.replace(old, new), tuple(tables.split())))
+    for entry in tomllib.loads((Path(__file__).parent / "formulas.toml").read_text(encoding="utf-8"))["formulas"]:
+        text = (SOURCE / entry["file"]).read_text(encoding="utf-8")
+        assert entry["right"] in text, entry["name"]
+        wrong = text.replace(entry["right"], entry["wrong"])
+        place = entry["paper"], entry["file"], 0, len(text)
+        found.append(Change(entry["name"], *place, wrong, tuple(entry["tables"])))
     return found
 
 

@@ -158,15 +158,7 @@ def verification() -> Table:
         ours, simulator = getattr(made.ours, field), getattr(made.simulator, field)
         error = float(np.abs(ours - simulator).max())
         rows.append((what, error, float(np.abs(simulator).max()), check(error)))
-    return Table(
-        "Verification. Closed form against chains closed by multipliers, exactly along (52): greatest difference",
-        ("quantity", "difference", "greatest value", "verdict"),
-        tuple(rows),
-        (
-            f"{SAMPLES} instants of {DURATION:g} s. The platform is on its Euler angles, three chains of two joints "
-            "are tied to it by multipliers; no formula of the legs is shared with the closed form.",
-        ),
-    )
+    return PAPER.table("verification", rows, samples=SAMPLES, duration=DURATION)
 
 
 def centre() -> Table:
@@ -178,13 +170,7 @@ def centre() -> Table:
         platform = robot.platform._replace(first=(x, y, z))
         tau = Robot(Spherical(replace(robot, platform=platform))).inverse_dynamics(made.q, made.v, made.a)
         rows.append((name, *(float(np.abs(forces).max()) for forces in (tau, tau - made.ours.torques))))
-    return Table(
-        "Mass centre. Torques for readings of the end effector's mass centre: at the common centre, or 5 cm from it",
-        ("5 cm along", "largest |τ| [N·m]", "largest change [N·m]"),
-        tuple(rows),
-        ("All other tables have it at the common centre.",),
-        unjudged="the paper gives no mass centre, and torques only as curves.",
-    )
+    return PAPER.table("centre", rows)
 
 
 def torques() -> Table:
@@ -200,8 +186,7 @@ def torques() -> Table:
         (float(t[k]), *map(float, theta[k]), *map(float, tau[k]), check(float(np.abs(tau[k] - simulator[k]).max())))
         for k in range(len(t))
     )
-    angles, forces = (tuple(f"{name}{i}" for i in (1, 2, 3)) for name in ("θ", "τ"))
-    return Table("Motor torques along the trajectory (52) [s, rad, N·m]", ("t", *angles, *forces, "verdict"), rows)
+    return PAPER.table("torques", rows)
 
 
 def matrices() -> Table:
@@ -218,9 +203,4 @@ def matrices() -> Table:
         error = off(skew, -np.swapaxes(skew, -1, -2))
         rows.append((name, error, skew_symmetric(error)))
     same = off(*_coriolis_forces(robot, made))
-    return Table(
-        "The matrix C: how far Ṁ − 2C is from skew, relative",
-        ("C", "symmetric part of Ṁ − 2C", "verdict"),
-        tuple(rows),
-        (f"The two give the same C·q̇, to {same:.0e} relative. Ṁ by differences of eighth order.",),
-    )
+    return PAPER.table("matrices", rows, same=same)

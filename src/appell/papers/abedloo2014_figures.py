@@ -10,7 +10,7 @@ from appell.loading import load
 from appell.papers.abedloo2014_loop import DURATION, KD, KP, ROWS, TOLERANCES, loop, trajectory
 from appell.papers.drawings import arrow, beside, block_diagram, compared, differences, great_arc, space, torques
 from appell.papers.multipliers import mechanism
-from appell.reports.report import Figure
+from appell.papers.paper import read
 from appell.results.style import COLOURS, figure
 
 if TYPE_CHECKING:
@@ -96,34 +96,12 @@ def _draw_figure7() -> Drawn:
     return drawn
 
 
-FIGURES = (
-    Figure(
-        "figure3",
-        "Figures 2 and 3. The Agile Wrist: of each leg the axes u, w and v through the common centre A and the arcs "
-        "between them; ρ leads to the mass centre of a body.",
-        _draw_figure3,
-    ),
-    Figure(
-        "figure4",
-        "Figure 4. The loop: a PD controller of the motors around the simulator of three chains, and the closed form "
-        "on the motion of its platform.",
-        _draw_figure4,
-    ),
-    Figure(
-        "figure5",
-        "Figure 5. The platform in the loop, and the joints of the three legs by the closed form and by the simulator.",
-        _draw_figure5,
-    ),
-    Figure(
-        "figure6",
-        "Figure 6. The motors' torques in the loop by the closed form and by the simulator; tolerance "
-        f"{TOLERANCES[0]:g}.",
-        _draw_figure6,
-    ),
-    Figure(
-        "figure7",
-        f"Figure 7. Motors: closed form less simulator, in angle, rate and acceleration; tolerance {TOLERANCES[0]:g}. "
-        "The simulator's platform is carried by leg 1, whose loop is never open.",
-        _draw_figure7,
-    ),
+FIGURES = read("abedloo2014").figures(
+    {
+        "figure3": _draw_figure3,
+        "figure4": _draw_figure4,
+        "figure5": _draw_figure5,
+        "figure6": _draw_figure6,
+        "figure7": _draw_figure7,
+    }
 )

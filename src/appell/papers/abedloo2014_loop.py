@@ -143,7 +143,8 @@ def _solved(matrix: Array, right: Array) -> Array:
 
 # Tables
 
-ROWS = tuple(map(tuple, read("abedloo2014").results["differences"]))
+PAPER = read("abedloo2014")
+ROWS = tuple(map(tuple, PAPER.results["differences"]))
 """Quantities of figures 6 and 7: the field of :class:`Simulated`, its name, and the order of magnitude in the text."""
 INTEGRATED = NotComparable(
     "both are errors of an integrated loop, and the paper gives neither the solver nor the tolerance nor the gains "
@@ -175,20 +176,10 @@ def loop_tables() -> tuple[Table, Table]:
     last = loop(TOLERANCES[-1])
     off = float(np.abs(last.q - trajectory(last.t)[0]).max())
     opened = ", ".join(f"{loop(rtol).opening.max():.0e}" for rtol in TOLERANCES)
-    notes = (
-        f"These are integration errors: the loops of the simulator are closed to {opened} rad only. On closed loops "
-        "the two differ by rounding errors, see the table after the next.",
-        f"A tolerance of {TOLERANCES[0]:g} is Simulink's default. The loop "
-        f"follows (52) to {off:.1g} rad with {KP:g} N·m/rad and {KD:g} N·m·s/rad; {SAMPLES} instants.",
-    )
-    title = "Figures 5 to 7. Closed form against the simulator in the loop of figure 4: greatest difference"
+    values = {"opened": opened, "off": off, "default": TOLERANCES[0], "kp": KP, "kd": KD, "samples": SAMPLES}
     columns = ("quantity", "paper, order", *ends, "verdict")
     falls = tuple(f"{tight:g} over {loose:g}" for loose, tight in pairwise(TOLERANCES))
     return (
-        Table(title, columns, tuple(rows), notes),
-        Table(
-            "Origin of the differences: ratio of those at one tolerance to those at the next looser",
-            ("quantity", *falls, "verdict"),
-            tuple(ratios),
-        ),
+        PAPER.table("loop", rows, columns, **values),
+        PAPER.table("origin", ratios, ("quantity", *falls, "verdict")),
     )

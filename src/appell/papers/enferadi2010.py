@@ -19,7 +19,7 @@ from appell.papers.enferadi2010_equations import equations
 from appell.papers.enferadi2010_figures import FIGURES
 from appell.papers.enferadi2010_motion import DURATION, MOTIONS, SAMPLES, pole, study, trajectory
 from appell.papers.multipliers import mechanism
-from appell.papers.paper import Maker, conclusions, facts, less, read
+from appell.papers.paper import Maker, conclusions, less, read
 from appell.reports.report import Report
 from appell.reports.rules import Checked, Holds
 from appell.reports.table import Cell, Table
@@ -126,12 +126,7 @@ def claims() -> Table:
             rows.append((f"motion {number}: {what} against multipliers [N·m]", "indistinguishable", error, near(error)))
         joints = float(np.abs(made.angles - made.simulator.angles).max())
         rows.append((f"motion {number}: joint angles against multipliers [rad]", None, joints, PEER(joints)))
-    notes = (
-        "The paper prints no torques, only curves; its comparison is with a commercial program.",
-        f"Ours is with chains closed by multipliers at {SAMPLES} instants, which share only frames, arcs and inertias; "
-        "their forces are those of a Lagrangian, differentiated automatically.",
-    )
-    return facts("Section 7. Statements of the paper on its two motions", rows, notes)
+    return PAPER.table("claims", rows, samples=SAMPLES)
 
 
 def torques(motion: int) -> Table:
@@ -146,8 +141,7 @@ def torques(motion: int) -> Table:
         )
         for k in range(7)
     )
-    columns = ("t", "θ", "φ", "ψ", "τ1", "τ2", "τ3", "verdict")
-    return Table(f"Motor torques of motion {motion} [s, rad, N·m]", columns, rows)
+    return PAPER.table("torques", rows, motion=motion)
 
 
 def operations() -> Table:
@@ -156,13 +150,4 @@ def operations() -> Table:
     rows = tuple(
         (name, *robot.operations("inverse_dynamics", name)[:2]) for name in robot.formulations("inverse_dynamics")
     )
-    return Table(
-        "Operations of the inverse dynamics of the isotropic star-triangle",
-        ("formulation", "multiplications", "additions"),
-        rows,
-        (
-            "virtual-work is the paper's algorithm of section 6, traced like the others; closed-form sums chains and "
-            "bodies by abedloo2014 (20); the others are recursions over the tree of the legs.",
-        ),
-        unjudged="the paper has no counts.",
-    )
+    return PAPER.table("operations", rows)

@@ -11,8 +11,8 @@ import numpy as np
 from appell.loading import load
 from appell.papers.drawings import arrow, great_arc, space, torques
 from appell.papers.enferadi2010_motion import DURATION, SAMPLES, pole, study
+from appell.papers.paper import read
 from appell.planning.goal import pose
-from appell.reports.report import Figure
 from appell.results.style import COLOURS, figure
 
 if TYPE_CHECKING:
@@ -94,20 +94,13 @@ def _triangle(axes: Any) -> None:
         axes.plot(*side.T, color="#888888", lw=1.5, label="the base's triangle" if i == 0 else None)
 
 
-FIGURES = (
-    Figure(
-        "figure1",
-        "Figures 1 and 3 to 6. The isotropic star-triangle at home: the base's triangle, the star, and of each leg the "
-        "axes w of the motor, r of the passive joint and t of the slider, which are the axes of its frames.",
-        _draw_geometry,
-    ),
-    Figure("figure7", "Figure 7. The axes u, v, w of the star after each of its rotations θ, φ and ψ.", _draw_figure7),
-    Figure("figure8", "Figure 8. Motor torques of motion 1: the star turns about its pole.", _draw_figure8),
-    Figure(
-        "figure9", "Figure 9. Motion 1: closed form against chains closed by multipliers.", partial(_draw_compared, 1)
-    ),
-    Figure("figure10", "Figure 10. Motion 2: the pole of the star goes round a circle on the sphere.", _draw_figure10),
-    Figure(
-        "figure11", "Figure 11. Motion 2: closed form against chains closed by multipliers.", partial(_draw_compared, 2)
-    ),
+FIGURES = read("enferadi2010").figures(
+    {
+        "figure1": _draw_geometry,
+        "figure7": _draw_figure7,
+        "figure8": _draw_figure8,
+        "figure9": partial(_draw_compared, 1),
+        "figure10": _draw_figure10,
+        "figure11": partial(_draw_compared, 2),
+    }
 )

@@ -20,7 +20,7 @@ from appell.papers import mata2002_line as section52
 from appell.papers.mata2002_equations import equations
 from appell.papers.paper import COUNTED, Maker, conclusions, less
 from appell.recursion.vector_form import central
-from appell.reports.report import Figure, Report
+from appell.reports.report import Report
 from appell.reports.rules import Holds, Within
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure, matplotlib
@@ -52,7 +52,7 @@ def report(tables: Sequence[str] | None = None) -> Report:
         "6": (section52.table6, section52.readings_table),
         "7": (section52.table7,),
     }
-    figures = {"5": (_FIGURE1, _FIGURE2), "6": section52.FIGURES}
+    figures = {"5": FIGURES, "6": section52.FIGURES}
     return PAPER.report(makers, tables, conclude, used, computed, figures)
 
 
@@ -87,18 +87,9 @@ def conclude() -> Table:
         less("Articulated bodies have smaller errors in single precision (table 5)", errors["ABA"], errors["GA"]),
         less("Gibbs–Appell has smaller errors than composite bodies (table 5)", errors["GA"], errors["CRBA"]),
     )
-    notes = (
-        COUNTED,
-        "Operations are products and sums for a general arm of six joints. Forward dynamics by Gibbs–Appell and by "
-        "composite bodies share bias and LᵀDL and differ only in M.",
-        "On arms of special geometry it depends on the arm; inertia matrix by Gibbs–Appell and by composite bodies: "
-        f"{_special_arms()}.",
-        "The algorithms of Angeles and of Balafoutis and Patel, which the paper also compares, are not implemented.",
-        "Errors are the largest and the mean one [rad/s²]. Composite bodies are kept by their mass centres, as Walker "
-        "and Orin do; about joint origins, appell's own form, their errors equal those of Gibbs–Appell.",
-        "Times are those of the compiled forward dynamics on states of the line, with about 5 % noise.",
-    )
-    return conclusions((*counts.statements(), *precision, *_simulation()), notes)
+    notes = PAPER.texts["conclusions"]["notes"]
+    rows = (*counts.statements(), *precision, *_simulation())
+    return conclusions(rows, (COUNTED, *(note.format(arms=_special_arms()) for note in notes)))
 
 
 def _special_arms() -> str:
@@ -205,21 +196,7 @@ def table5() -> Table:
     still = np.zeros_like(state)
     compiled = _precision(arm.forward_dynamics(state, still, still), exact)
     rows.append(("appell, compiled in float32", None, None, None, None, *compiled, None))
-    return Table(
-        "Table 5. Single against double precision: |Δ| of joint 1's acceleration, two-link arm, rad/s²",
-        ("method", "paper max", "paper mean", "reference max", "reference mean", "ours max", "ours mean", "verdict"),
-        tuple(rows),
-        (
-            "Reference: numbers stored with the papers, not computed by appell.",
-            "No convention gives all six printed numbers. The differences are rounding errors, amplified "
-            f"by a condition number of {condition.min():.1e} to {condition.max():.1e}; the order of summation matters.",
-            "The paper's ABA errors were not reproduced: ours and the reference are thousands of times smaller in the "
-            "maximum, hundreds of times in the mean. The articulated-body form never assembles the "
-            "ill-conditioned matrix.",
-            "appell's own composite and Gibbs forms both use moments about the joint: on two parallel joints they are "
-            "the same arithmetic, with equal errors.",
-        ),
-    )
+    return PAPER.table("5", rows, least=condition.min(), most=condition.max())
 
 
 def _condition() -> Array:
@@ -263,12 +240,4 @@ def _draw_figure1() -> Drawn:
     return drawn
 
 
-_FIGURE1 = Figure(
-    "figure1", "Figure 1. The arm of section 5.1: two plates 0.02 m wide, 0.02 m and 2 m long, to scale.", _draw_figure1
-)
-_FIGURE2 = Figure(
-    "figure2",
-    "Figure 2. Acceleration of joint 1 of the two-link arm in single and double precision by three methods, and the "
-    "condition number of its mass matrix.",
-    _draw_figure2,
-)
+FIGURES = PAPER.figures({"figure1": _draw_figure1, "figure2": _draw_figure2})

@@ -151,25 +151,19 @@ def _counts(verb: str, formulation: str) -> Counted | None:
     return counted(verb, name, bool(rest)) if name else None
 
 
-def _table(number: int, title: str, notes: Sequence[str]) -> Table:
+def _table(number: int) -> Table:
     rows = []
     for what, verb, formulation, *printed in PAPER.results[f"table{number}"]:
         built = None if verb in _DENSE else counted(verb, None, formulation.endswith("vertical"))
         paper = pair(*printed) if printed else None
         both = compared(what, paper, _counts(verb, formulation), built, _GIVEN.get(what, (None, None)))
         rows += [(*row[:-1], None) for row in both] if what == "D" else both  # judged in table 2
-    return Table(f"Table {number}. {title}", COLUMNS, tuple(rows), tuple(notes))
+    return PAPER.table(str(number), rows, COLUMNS, first=JOINTS[0], last=JOINTS[-1])
 
 
 def table1() -> tuple[Table, ...]:
     """Return table 1, inverse dynamics, and published counts for arms of the catalogue."""
-    notes = (
-        f"Formulas are exact for n = {JOINTS[0]} … {JOINTS[-1]}. The rows with a dash are not in the paper.",
-        "This work is section 4.1 as written, with mass centres (formulation mata2002). About joint origins, with no "
-        "acceleration of a mass centre, it is appell's own form (formulation gibbs).",
-        "Our Newton–Euler count is a trace with folded constants, not a repetition of the published hand count.",
-    )
-    return _table(1, "Inverse dynamics of a general arm of n joints", notes), _others()
+    return _table(1), _others()
 
 
 def _others() -> Table:
@@ -182,19 +176,7 @@ def _others() -> Table:
             *(r.operations("inverse_dynamics") for r in (general, robot)),
         )
         rows.append((shown, f"{products} M, {sums} A", *map(str, counts), OPENSYMORO()))
-    columns = (
-        "arm",
-        "OpenSYMORO, base parameters",
-        "ours, as the paper counts",
-        "ours, compiled",
-        "compiled, the file's inertias",
-        "verdict",
-    )
-    notes = (
-        "The arm's own geometry with general links: no inertial parameter is zero. The catalogue's files have "
-        "many zeros, which a program for one robot skips.",
-    )
-    return Table("Beside table 1. Inverse dynamics of real arms, against OpenSYMORO", columns, tuple(rows), notes)
+    return PAPER.table("others", rows)
 
 
 def with_general_links(robot: Robot) -> Robot:
@@ -206,19 +188,12 @@ def with_general_links(robot: Robot) -> Robot:
 
 def table2() -> tuple[Table, ...]:
     """Return table 2, the inertia matrix."""
-    notes = ("A vertical first axis changes nothing here: gravity does not enter.",)
-    return (_table(2, "Inertia matrix of a general arm of n joints", notes),)
+    return (_table(2),)
 
 
 def table3() -> tuple[Table, ...]:
     """Return table 3, forward dynamics part by part."""
-    notes = (
-        "D repeats table 2. The printed total of the sums includes the misprint.",
-        "The decomposition is M = LᵀDL, which has n divisions and no root; divisions count as products.",
-        "The total is counted on the whole program: it shares terms between D and bias, and has the n sums of τ − "
-        "bias that the paper omits.",
-    )
-    return (_table(3, "Forward dynamics of a general arm of n joints, in parts", notes),)
+    return (_table(3),)
 
 
 def table4() -> tuple[Table, ...]:
@@ -232,12 +207,7 @@ def table4() -> tuple[Table, ...]:
         for side, theirs in enumerate((products, sums)):
             mine = ours[side] if ours else None
             rows.append((f"{what}: {SIDES[side]}", theirs, mine, built[side], verdict))
-    notes = (
-        "This work's count is the total of table 3 and has its verdict there.",
-        "The compiled program is that of whichever method counts fewest on the arm at hand.",
-    )
-    columns = ("operations", "paper", "ours, as the paper counts", "ours, compiled", "verdict")
-    return (Table("Table 4. Forward dynamics of a general arm of six joints", columns, tuple(rows), notes),)
+    return (PAPER.table("4", rows),)
 
 
 def statements() -> list[tuple[Cell, ...]]:

@@ -24,7 +24,6 @@ from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
 from appell.planning.trajectory.cartesian import CartesianLine
-from appell.reports.report import Figure
 from appell.reports.rules import Misprint, NotComparable
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
@@ -211,21 +210,7 @@ def table6() -> Table:
             again = _printed_again(_PAPER6[k], joint)
             verdict = _UNKNOWN() if again is None else _COPIED(f"printed again for joint {again}")
             rows.append((f"|Δ{quantity[0]}| {quantity[2:]}", joint + 1, theirs, ours, float(exact[k, joint]), verdict))
-    return Table(
-        "Table 6. A PUMA 600 driven by torques alone along a straight line: average errors of its joints",
-        ("quantity", "joint", "paper", "ours, τ linear between samples", "ours, τ continuous", "verdict"),
-        tuple(rows),
-        (
-            "Both points in 5 s, shoulder forward and elbow up, wrist's centre as the tool point; the paper "
-            "specifies neither branch nor tool nor the data of its PUMA: ours are those of valera2003, by the "
-            "same authors.",
-            "Without feedback the arm leaves the line at a rate that depends on the smallest error of the torques: "
-            "their interpolation determines the numbers, and only orders of magnitude can be compared.",
-            "The printed table has miscopied rows, see the verdicts; the printed |Δa| of joint 5 seems to lack a "
-            "factor of ten.",
-            "By CRBA and ABA the errors are the same, as in the paper: see table 7.",
-        ),
-    )
+    return PAPER.table("6", rows)
 
 
 def _printed_again(printed: Array, joint: int) -> int | None:
@@ -243,21 +228,8 @@ def readings_table() -> Table:
             errors = {feed: float(simulated(reading, label, feed).average[0].max()) for feed in FEEDS}
             signs = " ".join(_SIGNS[x] for x in label[:2])
             rows.append((f"{reading} ({rest})", signs, *errors.values(), paper))
-    return Table(
-        "Table 6, by reading. The joint that strays most: its average |Δq| [rad]",
-        ("line", "branch", *(f"τ {feed}" for feed in FEEDS), "paper"),
-        tuple(rows),
-        (
-            f"The two points are {line().length:.5f} m apart: with both of them the paper's 0.1 m/s takes 3.286 s and "
-            "its 5 s mean 0.06573 m/s.",
-            "Branch: shoulder forward (+) or backward, elbow up (+) or down; the wrist's sign changes nothing. "
-            f"Torques are sampled every {INTERVAL:g} s: linearly interpolated, or held at the value of the "
-            "interval's middle or start; or continuous, computed for every instant.",
-            "No reading gives the paper's table. Its errors are as large as those of sampled torques, and a hundred "
-            "thousand times those of the integrator's tolerance.",
-        ),
-        unjudged="the paper's number is judged in table 6; the readings span seven decades.",
-    )
+    columns = ("line", "branch", *(f"τ {feed}" for feed in FEEDS), "paper")
+    return PAPER.table("readings", rows, columns, length=line().length, interval=INTERVAL)
 
 
 # Table 7: computing time
@@ -282,29 +254,7 @@ def table7(repeats: int = 3) -> Table:
         measured = (run.seconds, run.evaluations, run.seconds / ga.seconds)
         in_batch = (1e9 * native[method], native[method] / native["GA"])
         rows.append((method, *printed[method], paper, *measured, *in_batch, apart, _LOOSE()))
-    return Table(
-        "Table 7. Simulating five seconds of a PUMA 600, Runge–Kutta 4(5), tolerance 1e-6, steps of 0.1 s",
-        (
-            "method",
-            "paper s",
-            "paper evaluations",
-            "paper s / GA",
-            "ours s",
-            "ours evaluations",
-            "ours s / GA",
-            "native ns",
-            "native / GA",
-            "from GA [rad]",
-            "verdict",
-        ),
-        tuple(rows),
-        (
-            "Ours: the line of table 6, torques continuous, the same for all three. Seconds on the paper's Pentium II "
-            "at 400 MHz and on this machine cannot be compared; their ratios to GA's can.",
-            "Most of the simulation's time is SciPy's integrator, so its ratios are near one; the native columns are "
-            "the formulation only, ns per state in a batch of the motion's states.",
-        ),
-    )
+    return PAPER.table("7", rows)
 
 
 def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40) -> dict[str, float]:
@@ -379,17 +329,4 @@ def _draw_figure4() -> Drawn:
     return block_diagram(blocks, arrows)
 
 
-FIGURES = (
-    Figure("figure4", "Figure 4. The simulation; a star marks integrated quantities.", _draw_figure4),
-    Figure(
-        "figure3",
-        "Figure 3. The PUMA at the start and at the end of the line, the line, and the motion under torques sampled "
-        "every 0.1 s.",
-        _draw_figure3,
-    ),
-    Figure(
-        "table6",
-        "Table 6, plotted. The torques of the line, and the growth of the joint errors without feedback.",
-        _draw_errors,
-    ),
-)
+FIGURES = PAPER.figures({"figure4": _draw_figure4, "figure3": _draw_figure3, "table6": _draw_errors})

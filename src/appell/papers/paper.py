@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,9 @@ from appell.reports.rules import Checked, Datum, Failed, Less, Reference
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
 Numbers = tuple[str, Sequence[float]]
 """An algorithm and its numbers."""
 Maker = Callable[[], Table | tuple[Table, ...]]
@@ -37,7 +40,7 @@ Check = tuple[str, str, ArrayLike, ArrayLike, str]
 class Paper:
     """What a paper prints: `data` are the inputs of its examples, `results` the numbers of its tables.
 
-    `references` are numbers of an independent program for the same examples.
+    `references` are numbers of an independent program for the same examples, `texts` the words around our tables.
     """
 
     name: str
@@ -49,6 +52,21 @@ class Paper:
     data: Mapping[str, Any]
     references: Mapping[str, Any]
     results: Mapping[str, Any]
+    texts: Mapping[str, Any]
+
+    def table(
+        self, name: str, rows: Iterable[tuple[Cell, ...]], columns: Sequence[str] = (), **values: object
+    ) -> Table:
+        """Return a table with the title, the columns and the notes of the data file, filled with values."""
+        text = self.texts[name]
+        notes = tuple(note.format(**values) for note in text.get("notes", ()))
+        heads = columns or [head.format(**values) for head in text["columns"]]
+        return Table(text["title"].format(**values), tuple(heads), tuple(rows), notes, text.get("unjudged", ""))
+
+    def figures(self, draw: Mapping[str, Callable[[], Drawn]]) -> tuple[Figure, ...]:
+        """Return figures with the captions of the data file."""
+        captions = self.texts["figures"]
+        return tuple(Figure(name, captions[name], drawn) for name, drawn in draw.items())
 
     def data_table(self, used: Mapping[str, ArrayLike]) -> Table:
         """Return the data as printed beside the data that our runs used, judged number by number.
@@ -140,7 +158,9 @@ def read(name: str) -> Paper:
     index = tuple(Entry(*_frozen(row)) for row in top["index"])
     picks = tuple(Pick(*_frozen(row)) for row in top["picks"])
     texts = top["title"], top["gives"].strip(), tuple(line.strip() for line in top["corrections"])
-    return Paper(name, *texts, index, picks, *(top.get(part, {}) for part in ("data", "references", "results")))
+    return Paper(
+        name, *texts, index, picks, *(top.get(part, {}) for part in ("data", "references", "results", "texts"))
+    )
 
 
 def _frozen(row: Iterable[Any]) -> tuple[Any, ...]:

@@ -35,7 +35,7 @@ from appell.papers.shafei2018_equations import (
 )
 from appell.papers.shafei2018_motion import PAPER, POINTS, RADIUS, START
 from appell.recursion.vector_form import central
-from appell.reports.report import Figure, Report
+from appell.reports.report import Report
 from appell.reports.rules import Holds
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
@@ -87,7 +87,7 @@ def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report
         run = section6.motion(duration) if is_run else None
     except AppellError:
         run = None  # the tables report why
-    figures = {"1": counts.FIGURES, "equations": (_EQUATIONS,), "3": section6.figures(run) if run else ()}
+    figures = {"1": counts.FIGURES, "equations": _EQUATIONS, "3": section6.figures(run) if run else ()}
     return PAPER.report(makers, tables, partial(_of_motion, conclude, duration), used, computed, figures, run)
 
 
@@ -160,10 +160,4 @@ def conclude(run: Run) -> Table:
     return conclusions(rows, (COUNTED, *counts.NOTES))
 
 
-_EQUATIONS = Figure(
-    "figure5",
-    "Figures 5 to 8. Inertia matrices and right-hand sides ℜ of the four branches and of the tree at the start, in the "
-    "paper's order. Blue is positive, red negative, white zero; matrix and ℜ are relative to their largest entries, "
-    "as square roots",
-    checks.draw_equations,
-)
+_EQUATIONS = PAPER.figures({"figure5": checks.draw_equations})

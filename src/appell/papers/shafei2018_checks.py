@@ -5,6 +5,7 @@ with motors at the joints.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,10 +51,8 @@ def structure() -> Table:
     struck = impact_equations(robot, START, np.zeros(robot.nv), ("O5", "O9"), [[0.0, 1.0, 0.0]] * 2).matrix
     ours += [f"{len(matrix)} × {len(matrix.T)}" for matrix in (flying, struck)]
     rows = zip(PAPER.results["structure"].items(), ours, strict=True)
-    return facts(
-        "Figures 2 to 8 and 11. Branches, their assembly and the impact matrix",
-        ((what, paper, mine, Same()(paper, mine)) for (what, paper), mine in rows),
-    )
+    judged = ((what, paper, mine, Same()(paper, mine)) for (what, paper), mine in rows)
+    return facts("Figures 2 to 8 and 11. Branches, their assembly and the impact matrix", judged)
 
 
 def equations() -> Table:
@@ -93,13 +92,7 @@ def impacts(run: Run) -> Table:
         error = max(off(after, struck.v_after), off(impulse, struck.impulse))
         shown = (f"{impulse[0]:.6f}", f"{struck.impulse[0]:.6f}")
         rows.append((k, " and ".join(struck.points), robot.nv + len(impulse), *shown, rule(error)))
-    return Table(
-        "Equations (44) to (47). The impacts of table 3 by the impact matrix I_i",
-        ("impact", "points", "size of I_i", "impulse by (47) [N·s]", "impulse by simulation [N·s]", "verdict"),
-        tuple(rows),
-        ("The verdict is on velocities after the impact and impulses, the larger of both differences.",),
-        unjudged="" if rows else "no impact in this run.",
-    )
+    return replace(PAPER.table("impacts", rows), unjudged="" if rows else "no impact in this run.")
 
 
 def flight(run: Run) -> Table:
@@ -123,16 +116,8 @@ def flight(run: Run) -> Table:
         (what, float(error), Checked(below, "appell's own formulation")(float(error)))
         for what, (error, below) in differences.items()
     )
-    return Table(
-        "Flying phase. The motion in mixed form against appell's own formulation: largest differences",
-        ("what", "difference", "verdict"),
-        rows,
-        (
-            f"Table 3 and figures 14 to 19 are integrated in mixed form, {mixed} per evaluation; the other motion by "
-            f"the formulation that is compiled by default, {own.formulation}, {own}.",
-            f"{duration:g} s, {len(pairs)} impacts, relative tolerance 1e-12.",
-        ),
-    )
+    values = {"mixed": mixed, "form": own.formulation, "own": own, "duration": duration, "count": len(pairs)}
+    return PAPER.table("flight", rows, **values)
 
 
 # Motors and restitution
@@ -240,16 +225,7 @@ def motors_table() -> Table:
     balance = work(run) - sum(a for a, _ in lost)
     shown = f"{change:.6f} J", f"{balance:.6f} J"
     rows.append(("energy gained", *shown, Checked(1e-6, "work less losses [J]")(abs(change - balance))))
-    return Table(
-        f"Motors and e = {RESTITUTION}. The tree with torques at its joints, {DRIVEN} s",
-        ("what", "ours", "by the paper's equations or by the balance", "verdict"),
-        tuple(rows),
-        (
-            f"Motors hold q₂ … q₁₀ at their initial values, τ = {STIFFNESS:g}(q₀ − q) − {DAMPING:g}q̇ [N·m]. q₁ has "
-            "none: its "
-            "torque would come from outside the tree. The paper's own motion has no torques and e = 1.",
-        ),
-    )
+    return PAPER.table("motors", rows, e=RESTITUTION, duration=DRIVEN, stiffness=STIFFNESS, damping=DAMPING)
 
 
 def _as_text(impulse: Array) -> str:

@@ -22,7 +22,6 @@ from appell.papers.paper import read as read_paper
 from appell.read.catalogue import read
 from appell.recursion import gibbs, inertia_matrix, lagrange, mixed
 from appell.recursion.kinematics import Scalars
-from appell.reports.report import Figure
 from appell.reports.rules import Counts, NotComparable
 from appell.reports.table import Cell, Table
 from appell.reports.verdict import Verdict
@@ -77,9 +76,10 @@ class Printed(NamedTuple):
     method: str
 
 
+TEXT = read_paper("shafei2018")
 PAPER = {
     what: Printed((Grid(Formula.of(*products)), Grid(Formula.of(*sums))), method)
-    for what, (method, products, sums) in read_paper("shafei2018").results["table1"].items()
+    for what, (method, products, sums) in TEXT.results["table1"].items()
 }
 """Table 1 as printed."""
 
@@ -183,41 +183,17 @@ def table1() -> tuple[Table, ...]:
             shown = [cell for method, is_general in each for cell in _cells(method, is_general, side)]
             rows.append((f"{what}: {name}", str(printed.sides[side]), at, *shown, judged(printed, side, True)))
     where = f"at {SHOWN[0]}, {SHOWN[1]}"
-    columns = (
-        "operations",
-        "paper",
-        f"paper {where}",
-        "ours, general links",
-        f"general {where}",
-        "ours, the paper's rods",
-        f"rods {where}",
-        "compiled, general links",
-        f"compiled {where}",
-        "verdict",
-    )
-    notes = (
-        f"n links per branch, n_b branches; formulas are exact for n = {LINKS[0]} … {LINKS[-1]} and n_b = "
-        f"{BRANCHES[0]} … {BRANCHES[-1]}; numbers are for n = {SHOWN[0]}, n_b = {SHOWN[1]}.",
-        "Ours is the named algorithm, traced: zeros, ones and constants take no operations, such as the last row of "
-        "every transform. The paper does not define its counting rule. Its 186n² for mata2002's method is "
-        "sixteen times the "
-        "11.5n² that mata2002 gives for the inertia matrix, so it seems to multiply full matrices.",
-        "Lagrange's form has all of a body's second moment in a 4×4 matrix, no 3×3 rotation (formulation lagrange).",
-    )
-    title = "Table 1. Inertia matrix and right-hand side of a tree of n_b branches of n links"
-    return Table(title, columns, tuple(rows), notes), _tree(), _hollerbach()
+    columns = tuple(name.format(at=where) for name in TEXT.texts["1"]["columns"])
+    ranges = {"links": f"{LINKS[0]} … {LINKS[-1]}", "branches": f"{BRANCHES[0]} … {BRANCHES[-1]}", "shown": SHOWN}
+    return TEXT.table("1", rows, columns, **ranges), _tree(), _hollerbach()
 
 
 def _hollerbach() -> Table:
     """Return Hollerbach's count for one arm, compared with ours of the same equations."""
-    printed = pair(*read_paper("shafei2018").results["hollerbach"])
+    printed = pair(*TEXT.results["hollerbach"])
     ours, built = counted_arms("inverse_dynamics", "lagrange"), counted_arms("inverse_dynamics")
-    return Table(
-        "Beside table 1, Hollerbach's own count. Inverse dynamics of an arm of n joints by 4×4 matrices",
-        COLUMNS,
-        tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", printed, ours, built)),
-        ("Hollerbach's formulas are those commonly quoted for his 4×4 form; their counting rule is not known to us.",),
-    )
+    rows = compared("Lagrange, 4×4 (Hollerbach 1980)", printed, ours, built)
+    return TEXT.table("hollerbach", rows, COLUMNS)
 
 
 # Figures 12 and 13, and the paper's conclusions on them
@@ -254,11 +230,7 @@ def draw(name: str) -> Drawn:
     return drawn
 
 
-FIGURES = (
-    Figure("figure12", "Figure 12. Operations over the links per branch, four branches", partial(draw, "12")),
-    Figure("figure13", "Figure 13. Operations over the branches, four links each", partial(draw, "13")),
-)
-
+FIGURES = TEXT.figures({"figure12": partial(draw, "12"), "figure13": partial(draw, "13")})
 
 COMPARED = (LINKS[0], BRANCHES[-1])
 """Links per branch and branches for which the methods are compared."""
@@ -299,6 +271,4 @@ def _tree() -> Table:
             rows.append((f"{what}: {name}", theirs, ours[side], judged(printed, side, False)))
     built = compiled(model)
     rows += [(f"compiled: {name}", None, built[side], None) for side, name in enumerate(SIDES)]
-    notes = (f"Four branches of {', '.join(map(str, lengths))} links; the paper's formula is summed over them.",)
-    columns = ("operations", "paper", "ours", "verdict")
-    return Table("Beside table 1. The robot of figure 4, twelve velocities", columns, tuple(rows), notes)
+    return TEXT.table("tree", rows, lengths=", ".join(map(str, lengths)))

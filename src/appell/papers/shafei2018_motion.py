@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -171,22 +172,9 @@ def table3(run: Run) -> Table:
             rows.append((k + 1, what, text, reference[i], *shown, rule(text, value)))
     alike = [sum(_is_printed(text, row[side]) for text, *row in numbers) for side in (0, 1)]
     later = f" {len(ours) - len(printed)} more follow." if len(ours) > len(printed) else ""
-    return Table(
-        "Table 3. The impacts of the falling tree",
-        ("impact", "quantity", "paper", "converged reference", "ours", f"RK4, {STEP:g} s", "verdict"),
-        tuple(rows),
-        (
-            "Angle, speed and impulse are equal at both points of a pair. With e = 1 the paper's difference of "
-            "velocities is twice the normal speed before the impact, 2vₙ.",
-            "The reference is an independent program's, converged: no digit changes with its tolerance. The paper's "
-            f"numbers are most likely those of fixed steps of {STEP:g} s, with every impact at the first step past the "
-            f"wall: rounded or truncated, {alike[1]} of the {len(numbers)} printed numbers are of that run, {alike[0]} "
-            "of the converged one.",
-            "The first flight can be checked by hand: all rods fall equally, so it lasts √(2Δ/g), with Δ the height "
-            "over the wall.",
-            f"{len(ours)} impacts in {run.t[-1]:g} s.{later}",
-        ),
-    )
+    values = {"step": STEP, "fixed": alike[1], "own": alike[0], "printed": len(numbers), "count": len(ours)}
+    table = PAPER.table("3", rows, duration=float(run.t[-1]), later=later, **values)
+    return replace(table, columns=(*table.columns[:-2], f"RK4, {STEP:g} s", "verdict"))
 
 
 def _is_printed(text: str, value: float) -> bool:
@@ -226,12 +214,7 @@ def energy(run: Run) -> Table:
     end = f"{run.energy[-1]:.9f}"
     drift = float(np.ptp(run.energy) / abs(run.energy[0]))
     rows.append(("at the end", float(run.t[-1]), end, float(last), holds(drift)))
-    return Table(
-        "Energy history (figure 19)",
-        ("when", "t [s]", "energy [J]", "relative change", "verdict"),
-        tuple(rows),
-        (f"Printed {printed} J. Over the whole run it varies by {drift:.1e} of itself.",),
-    )
+    return PAPER.table("energy", rows, printed=printed, drift=drift)
 
 
 def printed_start() -> Table:
@@ -243,17 +226,7 @@ def printed_start() -> Table:
         rows.append((k + 1, _as_text(row), *(_as_text(summary(run.impacts[k])) for run in (together, apart))))
     rows.append(("impacts in 2 s", *(str(len(found)) for found in (exact, together.impacts, apart.impacts))))
     gap = apart.impacts[1].time - apart.impacts[0].time
-    return Table(
-        "The printed start, −1.366 for −(1 + √3)/2",
-        ("impact", "exact start", f"printed start, tie window {TIE:g} s", "printed start, no tie window"),
-        tuple(rows),
-        (
-            f"From the printed digits O5 strikes {gap:.1e} s before O1. Within the tie window they are solved "
-            "simultaneously and the motion stays near the exact one; solved one after the other they interact "
-            "through the tree, and the motion differs completely.",
-        ),
-        unjudged="the paper gives the results of one start only, which table 3 judges.",
-    )
+    return PAPER.table("start", rows, gap=gap, tie=TIE)
 
 
 def _as_text(row: Row) -> str:
@@ -285,31 +258,20 @@ _RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10)
 
 def figures(run: Run) -> tuple[Figure | Film, ...]:
     """Return figures 14 to 19 and the animation of the motion, drawn on demand."""
-    histories = {
-        "14": ("positions of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, False),
-        "15": ("velocities of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, True),
-        "16": ("positions of joints and end points along X₂", _histories, 1, False),
-        "17": ("velocities of joints and end points along X₂", _histories, 1, True),
-    }
-    first = "Figures 1, 4 and 10. The tree, its points and its branches at the start, and the first impact at O1"
-    drawn: list[Figure | Film] = [
-        Figure("figure1", first, partial(_drawings, run)),
-    ]
-    drawn += [
-        Figure(f"figure{name}", f"Figure {name}. The {what}", partial(draw, run, axis, is_rate))
-        for name, (what, draw, axis, is_rate) in histories.items()
-    ]
-    drawn.append(
-        Figure(
-            "figure18", "Figure 18. Configurations at the start, at the impacts and at the end", partial(_poses, run)
-        )
+    drawn = PAPER.figures(
+        {
+            "figure1": partial(_drawings, run),
+            "figure14": partial(_histories, run, 0, False),
+            "figure15": partial(_histories, run, 0, True),
+            "figure16": partial(_histories, run, 1, False),
+            "figure17": partial(_histories, run, 1, True),
+            "figure18": partial(_poses, run),
+            "figure19": partial(_energies, run),
+        }
     )
-    drawn.append(Figure("figure19", "Figure 19. Kinetic, potential and total energy", partial(_energies, run)))
     shown: Callable[[], bytes] = partial(film, run, "gif", fps=20.0, speed=0.25)
-    drawn.append(
-        Film("motion", "The motion inside the circle, slowed down by a factor of four; arrows are impulses", shown)
-    )
-    return tuple(drawn)
+    slowed = "The motion inside the circle, slowed down by a factor of four; arrows are impulses"
+    return *drawn, Film("motion", slowed, shown)
 
 
 def _points(run: Run) -> Points:

@@ -20,7 +20,7 @@ from appell.papers.paper import COUNTED, Maker, Numbers, conclusions, less, read
 from appell.papers.valera2003_counts import table1, table2, table3
 from appell.papers.valera2003_fit import conditioning_table, identification_table
 from appell.recursion.vector_form import central
-from appell.reports.report import Figure, Report
+from appell.reports.report import Report
 from appell.reports.table import Table
 
 PAPER = read("valera2003")
@@ -49,12 +49,8 @@ def report(tables: Sequence[str] | None = None) -> Report:
         "line": (section4.duration_table, section4.line_table),
         "5": (control.reference_table, control.step_table),
     }
-    figures: dict[str, tuple[Figure, ...]] = {
-        "line": section4.FIGURES,
-        "4": (control.FIGURE_LAWS,),
-        "5": (control.FIGURE5,),
-        "unit": (control.FIGURE_UNIT,),
-    }
+    laws, following, unit = ((one,) for one in control.FIGURES)
+    figures = {"line": section4.FIGURES, "4": laws, "5": following, "unit": unit}
     return PAPER.report(makers, tables, conclude, used, computed, figures)
 
 

@@ -25,7 +25,6 @@ from appell.papers.paper import facts, read
 from appell.papers.valera2003_line import END, START, branches, line, puma, signs
 from appell.planning.trajectory.curves import Ramp, Spline
 from appell.planning.trajectory.trajectory import Trajectory
-from appell.reports.report import Figure
 from appell.reports.rules import Checked, Holds, Less, NotComparable, Same
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
@@ -140,24 +139,8 @@ def table4() -> Table:
             joints = ", ".join(f"{1e3 * x:.1f}" for x in left)
             rows.append((law, name, formula, way, joints, 1e3 * float(left.max()), units, verdict))
     unit = ", ".join(f"{1e3 * x:.1f}" for x in resolution())
-    notes = (
-        f"A spline of {MOVING:g} s to the goal, held {HOLDING:g} s, at {RATE:g} Hz; gains of {FREQUENCY:g} rad/s. "
-        f"The unit resolves {unit} mrad.",
-        "Friction is that of the PUMA 560 in the catalogue; without integral action the sixth joint sticks.",
-    )
-    columns = (
-        "controller",
-        "arm",
-        "v",
-        "largest error on the way [mrad]",
-        "joints at the end: error [mrad]",
-        "error at the end [mrad]",
-        "in units of the resolution",
-        "verdict",
-    )
-    return Table(
-        "Table 4. The controllers in the simulated unit, the arm as modelled and not", columns, tuple(rows), notes
-    )
+    values = {"moving": MOVING, "holding": HOLDING, "rate": RATE, "frequency": FREQUENCY, "unit": unit}
+    return PAPER.table("4", rows, **values)
 
 
 def step_table() -> Table:
@@ -245,14 +228,7 @@ def run_table() -> Table:
         ("thermal switch open until brakes on [s]", late, Checked(1.0 / RATE, "the switch's opening [s]")(late)),
         ("way of the braked arm [rad]", crept, Checked(1e-12, "standing still [rad]")(crept)),
     )
-    notes = (
-        f"Branch {signs(fitting_branch())}, the first within the potentiometers' ranges; joint 4 of branch + + + turns "
-        f"beyond 180°. The arm is {ARMS[1]}; it starts at rest and has {SETTLED:g} s to reach 0.1 m/s.",
-        f"In a second run the thermal switch of joint 2 opens at {HOT:g} s.",
-    )
-    return Table(
-        "Section 3. The control unit, simulated, on the straight line", ("what", "ours", "verdict"), rows, notes
-    )
+    return PAPER.table("run", rows, branch=signs(fitting_branch()), arm=ARMS[1], settled=SETTLED, hot=HOT)
 
 
 @cache
@@ -293,8 +269,7 @@ def reference_table() -> Table:
         share = run.rms_error / np.ptp(run.goal, axis=0)
         shown = ", ".join(f"{100 * x:.1f}" for x in share)
         rows.append((name, ", ".join(f"{1e3 * x:.1f}" for x in run.max_error), shown, FOLLOWS(float(share.max()))))
-    columns = ("reference", "largest error [mrad]", "rms error over travel [%]", "verdict")
-    return Table("Figure 5. Joints that follow a ramp and a spline, simulated", columns, tuple(rows))
+    return PAPER.table("figure5", rows)
 
 
 def _draw_figure5() -> Drawn:
@@ -341,16 +316,4 @@ def _draw_unit() -> Drawn:
     return drawn
 
 
-FIGURE_LAWS = Figure(
-    "table4",
-    "Table 4 as a figure. Distance of joint 2 from the goal under the three laws; arm and unit are simulated",
-    _draw_laws,
-)
-FIGURE_UNIT = Figure(
-    "unit", "Section 3 as a figure. Errors and volts of the simulated unit on the straight line", _draw_unit
-)
-FIGURE5 = Figure(
-    "figure5",
-    "Figure 5. Ramp and spline references, and the joints that follow: simulated, where the paper shows its robot",
-    _draw_figure5,
-)
+FIGURES = PAPER.figures({"table4": _draw_laws, "figure5": _draw_figure5, "unit": _draw_unit})

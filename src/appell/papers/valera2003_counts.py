@@ -120,9 +120,7 @@ def table1() -> Table:
         (*known, name or None, str(counted("inverse_dynamics", name)[6]) if name else None)
         for *known, name in PAPER.results["table1"]
     )
-    columns = ("authors", "principle", "variables", "formulation of appell", "its operations, n = 6")
-    none = "the paper's table lists algorithms of other authors, without numbers."
-    return Table("Table 1. Algorithms for inverse dynamics", columns, rows, unjudged=none)
+    return PAPER.table("1", rows)
 
 
 def table2() -> Table:
@@ -136,19 +134,11 @@ def table2() -> Table:
         for side, name in enumerate(SIDES):
             theirs = paper[side]
             shown = str(theirs), theirs(6), str(mine[side]), own[6][:2][side]
-            verdict = (
-                judged(paper, mine, side) if theirs(6) or own[6][:2][side] else None
-            )  # an empty step has no result
+            is_empty = not (theirs(6) or own[6][:2][side])
+            verdict = None if is_empty else judged(paper, mine, side)
             rows.append((step, what, name, *shown, verdict))
     both = " or ".join(f"{name} {_sum(turned)}" for name, turned in (("formed", formed), ("in turn", in_turn)))
-    notes = (
-        "The paper's products are those of matrices formed in step 1, its sums those of two rotations in turn; "
-        f"ours are counted so too. No one program takes both: it is {both} in all.",
-        "α and β are one recursion. Step 6 then has no additions, where the paper counts n sums.",
-        f"Formulas are exact for n = {JOINTS[0]} … {JOINTS[-1]}.",
-    )
-    columns = ("step", "what", "operations", "paper", "paper n=6", "ours", "ours n=6", "verdict")
-    return Table("Table 2. The vector form step by step, n revolute joints", columns, tuple(rows), notes)
+    return PAPER.table("2", rows, both=both, first=JOINTS[0], last=JOINTS[-1])
 
 
 def _sum(turned: Callable[[Link], Link]) -> str:
@@ -172,11 +162,7 @@ def table3() -> Table:
         *compared("Luh, Walker, Paul, N-E", pair(*printed["newton-euler"]), newton_euler_counts(), compiled),
         *compared("– rotations in turn, N-E", None, counted("inverse_dynamics", "newton-euler"), None),
     ]
-    notes = (
-        "This work's counts are the sum of table 2: the paper's 91n sums are 90n and the n of step 6. With the "
-        "recursions of α and β as one, the program takes the same operations as that of Newton and Euler.",
-    )
-    return Table("Table 3. Inverse dynamics, n revolute joints", COLUMNS, tuple(rows), notes)
+    return PAPER.table("3", rows, COLUMNS)
 
 
 @cache

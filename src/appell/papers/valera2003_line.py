@@ -19,7 +19,6 @@ from appell.planning.trajectory.cartesian import CartesianLine
 from appell.recursion.kinematics import Link, Load, links, project
 from appell.recursion.sweep import inward
 from appell.recursion.vector_form import motions, rotational
-from appell.reports.report import Figure
 from appell.reports.rules import Digits
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
@@ -80,13 +79,7 @@ def line_table() -> Table:
         tau = np.abs(puma().inverse_dynamics(*motion(t))).max(axis=0)
         joints = ", ".join(f"{x:.3f}" for x in np.rad2deg(np.asarray(motion.q0)))
         rows.append((signs(label), joints, ", ".join(f"{x:.2f}" for x in tau)))
-    return Table(
-        "Branches. The straight line by each of the eight solutions of inverse kinematics",
-        ("branch", "q at the start [°]", "largest |τ| [N·m]"),
-        tuple(rows),
-        ("Signs: shoulder forward, elbow up, fifth joint positive.",),
-        unjudged="the paper prints no joint angles, and torques only as curves, for an unspecified branch.",
-    )
+    return read("valera2003").table("branches", rows)
 
 
 def signs(label: tuple[int, int, int]) -> str:
@@ -232,12 +225,4 @@ def _draw_figure1() -> Drawn:
     return drawn
 
 
-FIGURES = (
-    Figure(
-        "figure1",
-        "Figure 1. The modified Denavit–Hartenberg frames of the PUMA 600 at the start of the line: x and z of each.",
-        _draw_figure1,
-    ),
-    Figure("figure3", "Figure 3. The arm at the start of the line, half way and at its end", _draw_figure3),
-    Figure("figure4", "Figure 4. Joint torques along the line", _draw_figure4),
-)
+FIGURES = read("valera2003").figures({"figure1": _draw_figure1, "figure3": _draw_figure3, "figure4": _draw_figure4})
