@@ -111,7 +111,7 @@ def _literals(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, int, int
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
         bound = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
-        bound.add(getattr(node, "arg", None) or getattr(node, "name", None))
+        bound.add(getattr(node, "arg", None) or getattr(node, "name", None) or "")
         kinds = (float,) if isinstance(node, ast.FunctionDef) else (float, int)
         if bound & set(names) and isinstance(node, ast.Assign | ast.AnnAssign | ast.keyword | ast.FunctionDef):
             for part in ast.walk(node):

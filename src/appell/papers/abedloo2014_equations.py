@@ -88,7 +88,8 @@ def as_printed() -> Table:
     found: list[list[Array]] = []
     for leg in mechanism("agile-wrist").legs:
         c1, s1, c2, s2 = leg.arcs
-        base, axis = np.array(leg.base), turned @ np.array(leg.platform_axis)
+        base: Array = np.array(leg.base)
+        axis = turned @ np.array(leg.platform_axis)
         turning = (axis @ base) * np.array([s1, -s1, c1])  # (32)
         y, x, z = turning[:, 1], turning[:, 0], c2 - turning[:, 2]
         theta = np.arctan2(x, y) + leg.branch * np.arctan2(np.sqrt(x * x + y * y - z * z), z)  # (34)
@@ -99,15 +100,15 @@ def as_printed() -> Table:
         sine = np.sum(np.cross(*normals) * w, axis=-1)
         p1, p2 = np.cross(axis, w), np.cross(u, axis)  # (39)
         h = np.sum(p1 * u, axis=-1, keepdims=True)
-        rates = [np.sum(p / h * omega, axis=-1) for p in (p1, p2)]  # (40)
-        moved = np.cross(omega, axis), rates[0][:, None] * np.cross(u, w)
+        speeds = [np.sum(p / h * omega, axis=-1) for p in (p1, p2)]  # (40)
+        moved = np.cross(omega, axis), speeds[0][:, None] * np.cross(u, w)
         changes = np.cross(moved[0], w) + np.cross(axis, moved[1]), np.cross(u, moved[0])
         growth = np.sum(changes[0] * u, axis=-1, keepdims=True)
-        quick = [
+        thrusts = [
             np.sum(p / h * alpha + (h * change - growth * p) / (h * h) * omega, axis=-1)  # (41)
             for p, change in zip((p1, p2), changes, strict=True)
         ]
-        found.append([theta, np.arccos(np.clip(cosine, -1.0, 1.0)), np.arctan2(sine, cosine), *rates, *quick])
+        found.append([theta, np.arccos(np.clip(cosine, -1.0, 1.0)), np.arctan2(sine, cosine), *speeds, *thrusts])
     theta, printed, signed, *rest = (np.stack(column, axis=1) for column in zip(*found, strict=True))
     angles, rates = _angles(T), _rates(T)
     quick = robot.evaluate("leg_accelerations", q, v, a)

@@ -71,8 +71,8 @@ def _draw_figure5() -> Drawn:
     axes[0].plot(made.t, np.degrees(trajectory(made.t)[0]), color="black", linestyle=(0, (1, 3)))
     axes[0].set(title="Platform, and (52) dotted", ylabel="Euler angles [°]")
     for row, (j, symbol, what) in enumerate(((0, "θ", "motor angles [°]"), (1, "ψ", "passive angles [°]")), 1):
-        angles = [np.degrees(side.angles[..., j]) for side in (made.closed_form, made.simulator)]
-        compared(axes[row], made.t, *angles, symbol, NAMES)
+        ours, other = (np.degrees(side.angles[..., j]) for side in (made.closed_form, made.simulator))
+        compared(axes[row], made.t, ours, other, symbol, NAMES)
         axes[row].set(title=("Motors", "Joints between the links")[row - 1], ylabel=what)
     beside(axes[0])
     axes[-1].set(xlabel="t [s]", xlim=(0.0, DURATION))

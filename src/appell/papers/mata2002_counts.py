@@ -106,10 +106,10 @@ def compared(
     """
     rows = []
     for side, name in enumerate(SIDES):
-        theirs, verdict = (None, None), verdicts[side]
+        theirs, verdict = list[Cell]([None, None]), verdicts[side]
         if paper is not None:
-            theirs = str(paper[side]), paper[side](6)
-            mine = [ours and formula(ours, k) for k in range(len(SIDES))]
+            theirs = [str(paper[side]), paper[side](6)]
+            mine = [formula(ours, k) if ours else None for k in range(len(SIDES))]
             verdict = verdict or judged(paper, mine, side)
         rows.append((f"{what}: {name}", *theirs, *_cells(ours, side), *_cells(compiled, side), verdict))
     return rows
@@ -152,7 +152,7 @@ def _counts(verb: str, formulation: str) -> Counted | None:
 
 
 def _table(number: int) -> Table:
-    rows = []
+    rows: list[Any] = []
     for what, verb, formulation, *printed in PAPER.results[f"table{number}"]:
         built = None if verb in _DENSE else counted(verb, None, formulation.endswith("vertical"))
         paper = pair(*printed) if printed else None

@@ -101,14 +101,14 @@ def used() -> dict[str, ArrayLike]:
     plan = line()
     start, end = (puma().pose(plan(t).q, "dh6")[:3, 3] for t in (0.0, plan.duration))
     names = ("both points in 5 s", "0.1 m/s for 5 s", "both points at 0.1 m/s")
-    pace = {}
+    pace = dict[str, ArrayLike]()
     for name, reading in zip(names, READINGS, strict=True):
         plan = line(reading)
         pace[f"5.2: duration, {name} [s]"] = plan.duration
         pace[f"5.2: velocity, {name} [m/s]"] = plan.length / plan.duration
-    rest = {"attitude ZYZ [°]": ATTITUDE, "tolerance": TOLERANCE, "interval [s]": INTERVAL}
-    places = {"start of the line [m]": start, "end of the line [m]": end}
-    return {**pace, **{f"5.2: {name}": value for name, value in (*rest.items(), *places.items())}}
+    places: dict[str, ArrayLike] = {"start of the line [m]": start, "end of the line [m]": end}
+    rest: dict[str, ArrayLike] = {"attitude ZYZ [°]": ATTITUDE, "tolerance": TOLERANCE, "interval [s]": INTERVAL}
+    return {**pace, **{f"5.2: {name}": value for name, value in {**rest, **places}.items()}}
 
 
 def edges(plan: CartesianLine) -> Array:

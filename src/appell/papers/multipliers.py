@@ -52,8 +52,8 @@ def by_closed_form(robot: Robot, q: Array, v: Array, a: Array) -> Simulated:
     """Return the same of the closed form."""
     sine, cosine = robot.evaluate("leg_angles", q)
     speeds = robot.evaluate("leg_rates", q, v), robot.evaluate("leg_accelerations", q, v, a)
-    legs = (np.asarray(x)[..., :2] for x in (np.arctan2(sine, cosine), *speeds))
-    return Simulated(*legs, robot.inverse_dynamics(q, v, a))
+    angles, rates, thrusts = (np.asarray(x)[..., :2] for x in (np.arctan2(sine, cosine), *speeds))
+    return Simulated(angles, rates, thrusts, robot.inverse_dynamics(q, v, a))
 
 
 def tree(robot: Mechanism) -> Model:
@@ -105,7 +105,8 @@ def simulated(robot: Mechanism, q: Array, v: Array, a: Array, start: Array) -> S
     driven = np.broadcast_to(each[:, MOTORS], (len(q), 9, 3))
     held = np.concatenate([driven, np.swapaxes(rows, -1, -2)], axis=-1)
     torques = _solved(held, forces(model, joints, rates, accelerations))[:, :3]
-    return Simulated(*(x[:, 3:].reshape(len(q), 3, 2) for x in (joints, rates, accelerations)), torques)
+    angles, speeds, thrusts = (x[:, 3:].reshape(len(q), 3, 2) for x in (joints, rates, accelerations))
+    return Simulated(angles, speeds, thrusts, torques)
 
 
 def _solved(matrix: Array, right: Array) -> Array:

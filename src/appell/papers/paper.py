@@ -54,9 +54,7 @@ class Paper:
     results: Mapping[str, Any]
     texts: Mapping[str, Any]
 
-    def table(
-        self, name: str, rows: Iterable[tuple[Cell, ...]], columns: Sequence[str] = (), **values: object
-    ) -> Table:
+    def table(self, name: str, rows: Iterable[tuple[Cell, ...]], columns: Sequence[str] = (), **values: Any) -> Table:
         """Return a table with the title, the columns and the notes of the data file, filled with values."""
         text = self.texts[name]
         notes = tuple(note.format(**values) for note in text.get("notes", ()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -116,7 +116,13 @@ def flight(run: Run) -> Table:
         (what, float(error), Checked(below, "appell's own formulation")(float(error)))
         for what, (error, below) in differences.items()
     )
-    values = {"mixed": mixed, "form": own.formulation, "own": own, "duration": duration, "count": len(pairs)}
+    values: dict[str, Any] = {
+        "mixed": mixed,
+        "form": own.formulation,
+        "own": own,
+        "duration": duration,
+        "count": len(pairs),
+    }
     return PAPER.table("flight", rows, **values)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -172,7 +172,13 @@ def table3(run: Run) -> Table:
             rows.append((k + 1, what, text, reference[i], *shown, rule(text, value)))
     alike = [sum(_is_printed(text, row[side]) for text, *row in numbers) for side in (0, 1)]
     later = f" {len(ours) - len(printed)} more follow." if len(ours) > len(printed) else ""
-    values = {"step": STEP, "fixed": alike[1], "own": alike[0], "printed": len(numbers), "count": len(ours)}
+    values: dict[str, Any] = {
+        "step": STEP,
+        "fixed": alike[1],
+        "own": alike[0],
+        "printed": len(numbers),
+        "count": len(ours),
+    }
     table = PAPER.table("3", rows, duration=float(run.t[-1]), later=later, **values)
     return replace(table, columns=(*table.columns[:-2], f"RK4, {STEP:g} s", "verdict"))
 

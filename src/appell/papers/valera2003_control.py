@@ -139,7 +139,7 @@ def table4() -> Table:
             joints = ", ".join(f"{1e3 * x:.1f}" for x in left)
             rows.append((law, name, formula, way, joints, 1e3 * float(left.max()), units, verdict))
     unit = ", ".join(f"{1e3 * x:.1f}" for x in resolution())
-    values = {"moving": MOVING, "holding": HOLDING, "rate": RATE, "frequency": FREQUENCY, "unit": unit}
+    values: dict[str, Any] = {"moving": MOVING, "holding": HOLDING, "rate": RATE, "frequency": FREQUENCY, "unit": unit}
     return PAPER.table("4", rows, **values)
 
 

@@ -221,6 +221,7 @@ def _draw_figure1() -> Drawn:
     for k, frame in enumerate(frames, 1):
         for column, name, colour in ((0, "x", COLOURS[1]), (2, "z", COLOURS[0])):
             arrow(axes, 0.15 * frame[:3, column], f"{name}{'₁₂₃₄₅₆'[k - 1]}", colour, frame[:3, 3])
+    axes.set(yticks=(0.0, 0.1))
     axes.set_aspect("equal")
     return drawn
 
