@@ -72,7 +72,7 @@ def report(tables: Sequence[str] | None = None, duration: float = 2.0) -> Report
     --------
     >>> found = report(tables=["3"], duration=0.5)
     >>> [table.title[:8] for table in found.tables]
-    ['Table 3.', 'Equation', 'Flying p', 'Energy h', 'The prin']
+    ['Table 3.', 'Equation', 'Flying p', 'Energy h', 'Section ', 'The prin']
     >>> found.run.robot_name
     'shafei-tree'
     """
