@@ -185,10 +185,11 @@ class Robot:
         return self._call(verb, arguments, options, named)
 
     def _call(self, verb: str, arguments: tuple[Any, ...], options: Options, about: Any = None) -> Array:
-        if options:
+        if options and (len(options) > 1 or options.get("out") is None):
             return self._call_with(verb, arguments, options, about)
         name = verb if about is None else (verb, about)
-        return (self._calls.get(name) or self._prepared(name, self._key(verb, about)))(*arguments)
+        call = self._calls.get(name) or self._prepared(name, self._key(verb, about))
+        return call(*arguments, options["out"]) if options else call(*arguments)
 
     def _call_with(self, verb: str, arguments: tuple[Any, ...], options: Options, about: Any) -> Array:
         formulation, parameters, out = compile.options_of(self.kind, verb, options)
