@@ -19,7 +19,7 @@ from rich.console import Console
 from appell.cli import terminal
 from appell.errors import AppellWarning, InputError, visible
 from appell.files import extension
-from appell.kernels.runtime import progress
+from appell.kernels.runtime import native
 from appell.loading import catalogue, load
 from appell.logs.text import is_number
 from appell.reports.layout import wrapped
@@ -67,7 +67,7 @@ RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a catalogue name su
 def _for_programs(is_json: bool) -> bool:
     """Show no progress of compiling where a program reads the output."""
     if is_json:
-        progress.switch_off()
+        native.switch_off()
     return is_json
 
 

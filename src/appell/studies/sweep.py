@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from appell.arguments import truth, whole
 from appell.display import card, table
 from appell.files import extension, write
-from appell.kernels.runtime.progress import silent
+from appell.kernels.runtime.native import silent
 from appell.studies.engines import Engine, outcomes
 from appell.studies.identity import Identity, digest
 from appell.studies.outcome import Outcome, Values, task

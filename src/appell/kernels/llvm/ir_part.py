@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.llvm_writer import Writer
-from appell.kernels.llvm.registers import CHOICES, Machine, Operand, Place
+from appell.kernels.llvm.schedule import CHOICES, Machine, Operand, Place
 
 SPAN = 480
 """Instructions between branches that are never taken; LLVM's time grows with the square of it."""

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
-from appell.kernels.llvm.emit import LINE, compute, load, reduced, store
-from appell.kernels.llvm.llvm_writer import Real, Writer, numbers_table
+from appell.kernels.llvm.emit import LINE, compute, exact_reduction, load, reduced, store
+from appell.kernels.llvm.llvm_writer import Real, Streams, Writer, close_vector_loop, numbers_table, open_vector_loop
 from appell.kernels.llvm.target import Target
-from appell.kernels.llvm.trigonometry import exact_reduction
-from appell.kernels.llvm.vector_loop import Streams, close_vector_loop, open_vector_loop
-from appell.kernels.lowering.inputs import angles, poisoned
+from appell.kernels.lowering.analysis import angles, poisoned
 from appell.program.held import held
 from appell.program.life import cleared
 from appell.program.nodes import (

@@ -13,16 +13,33 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from appell.kernels.llvm import emit, ir_part, x86
-from appell.kernels.llvm.emit import LINE
-from appell.kernels.llvm.line_stores import line_stores, line_tables
-from appell.kernels.llvm.llvm_writer import Real, Writer, function, literal, numbers_table, splat
-from appell.kernels.llvm.row_loads import load_port, reduce_angles
-from appell.kernels.llvm.row_stores import BYPASS, one_row_store, one_row_table, row_stores, store_tables
+from appell.kernels.llvm.emit import LINE, exact_reduction
+from appell.kernels.llvm.llvm_writer import (
+    Real,
+    Streams,
+    Writer,
+    end_vector_loop,
+    function,
+    literal,
+    numbers_table,
+    open_vector_loop,
+    row_arguments,
+    splat,
+)
+from appell.kernels.llvm.rows import (
+    BYPASS,
+    line_stores,
+    line_tables,
+    load_port,
+    one_row_store,
+    one_row_table,
+    reduce_angles,
+    row_stores,
+    store_tables,
+)
 from appell.kernels.llvm.schedule import Part, Places, Schedule, StoredSlots, schedule
 from appell.kernels.llvm.target import Target
-from appell.kernels.llvm.trigonometry import exact_reduction
-from appell.kernels.llvm.vector_loop import Streams, end_vector_loop, open_vector_loop, row_arguments
-from appell.kernels.lowering.inputs import angles, poisoned
+from appell.kernels.lowering.analysis import angles, poisoned
 from appell.kernels.lowering.staged import staged
 from appell.program.life import cleared
 from appell.program.nodes import Block, Copy, Loop, Node, Program, straight

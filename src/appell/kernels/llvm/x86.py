@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from appell.kernels.llvm.llvm_writer import Real
-from appell.kernels.llvm.registers import CHOICES, Machine, Operand, Place
+from appell.kernels.llvm.schedule import CHOICES, Machine, Operand, Place
 from appell.kernels.llvm.target import Target
 
 BASES = {"shared": "%rdi", "own": "%rsi", "constant": "%rdx"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from appell.kernels.lowering.inputs import angles
+from appell.kernels.lowering.analysis import angles
 from appell.program.held import held, slot_of
 from appell.program.nodes import Block, Copy, Entry, Loop, Node, Program
 from appell.trace.tape import Port, Tape

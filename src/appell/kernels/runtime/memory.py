@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.llvm.fast_call import LARGE  # the allocator of the C library keeps smaller results itself
+from appell.kernels.llvm.entries import LARGE  # the allocator of the C library keeps smaller results itself
 
 _LINE = 64
 """Bytes of a cache line, to which blocks are aligned."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from appell.kernels.llvm.entries import modules
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real, function
-from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.target import host
 from appell.kernels.runtime import native
 from appell.kernels.runtime.program_spec import ProgramSpec
