@@ -34,8 +34,7 @@ def check_closures(model: Model, q: Array) -> None:
         if not tie.terms and tie.first.body == tie.second.body:
             raise ModelError(
                 f"{_subject(model, tie.closure)} connects two frames of link '{_link(model, tie.first.body)}', which "
-                "no "
-                "joint separates; remove it, or use a frame of another link"
+                "no joint separates; remove it, or use a frame of another link"
             )
         if tie.closure.is_rolling:
             rotations = [poses[frame.body].then(frame.placement).rotation for frame in (tie.first, tie.second)]
@@ -55,9 +54,8 @@ def check_mobility(assembler: Assembler, found: Rank) -> None:
         raise ModelError(
             f"robot '{model.name}': the loops leave no motion (mobility 0): {listed(c.name for c in model.closures)} "
             f"constrain all {model.nv} velocities of the joints {listed(body.joint.name for body in model.bodies)} "
-            "(least "
-            f"singular value {found.kept:.1e} of the largest); remove a closure, use fewer rows ('3d', not '6d'), "
-            "or, if the loop should move, write its frames with more digits"
+            f"(least singular value {found.kept:.1e} of the largest); remove a closure, use fewer rows ('3d', not "
+            "'6d'), or, if the loop should move, write its frames with more digits"
         )
 
 

@@ -63,8 +63,7 @@ def choose_order(scaled: Array, columns: Sequence[int], count: int) -> tuple[Ord
         if not quality.any() and not block[0].any():
             raise ModelError(
                 f"the loops constrain {count} velocities near the home configuration and {len(rows)} in it: it is "
-                "singular; "
-                "use another home, and check the closures' frames and radii"
+                "singular; use another home, and check the closures' frames and radii"
             )
         if not quality.any():  # no entry is nonzero in all samples; use the best of the first
             quality = block[0] / block[0].max()

@@ -64,10 +64,7 @@ _OWN_VERBS = {
     "closing_step": Verb("closing_step", (("q", "q"),), (("q", ("q",)), ("open", ("r",))), (), is_lean=False),
     "regularity": Verb("regularity", (("q", "q"),), (("det", (1,)),), ()),
 }
-_OWN_PROGRAMS = {
-    "closing_step": only(closing_step),
-    "regularity": only(lambda robot, q: robot.posture(q).regularity()),
-}
+_OWN_PROGRAMS = {"closing_step": only(closing_step), "regularity": only(lambda robot, q: robot.posture(q).regularity())}
 
 
 def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence[str] | None = None) -> Closed:
@@ -345,8 +342,7 @@ class Closed(Kind):
         except InputError as error:
             raise InputError(
                 f"from_actuators: the actuators of robot '{self.model.name}' cannot move from the guess to the given "
-                "positions "
-                f"with closed loops ({error}); use a guess nearer to them, or check their order and signs"
+                f"positions with closed loops ({error}); use a guess nearer to them, or check their order and signs"
             ) from None
 
     def with_independent(self, names: Sequence[str] | None, near: Array | None) -> Kind:

@@ -79,9 +79,8 @@ class PivotFallback:
         if result.any():
             where = subject(at[int(np.argmax(errors))], int(result.sum()), shape)
             warn(
-                f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of "
-                "the robot's size, and the results are inaccurate; close q with robot.assemble or "
-                "robot.project"
+                f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of the "
+                "robot's size, and the results are inaccurate; close q with robot.assemble or robot.project"
             )
         return result
 

@@ -201,7 +201,4 @@ def _universal(connection: Connection, change: Substitution, source: str) -> tup
     bare = replace(connection.joint, kind="revolute", offset=0.0, limits=Limits(), mimic=None)
     upper = replace(bare, name=first, axis=AXES[axes[1]])
     lower = replace(bare, name=second, axis=AXES[axes[2]], placement=Pose())
-    return Link(middle), [
-        Connection(upper, connection.parent, middle),
-        Connection(lower, middle, connection.child),
-    ]
+    return Link(middle), [Connection(upper, connection.parent, middle), Connection(lower, middle, connection.child)]

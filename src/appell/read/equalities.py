@@ -28,11 +28,7 @@ class Equalities(NamedTuple):
 
 
 def equalities(
-    mujoco: Any,
-    compiled: Any,
-    mounts: Sequence[Mount],
-    bodies: Sequence[Body],
-    pose: Callable[[Any, Any], Pose],
+    mujoco: Any, compiled: Any, mounts: Sequence[Mount], bodies: Sequence[Body], pose: Callable[[Any, Any], Pose]
 ) -> Equalities:
     """Return the closures of a compiled model; `pose` converts a position and a quaternion to a pose."""
     if is_off(mujoco, compiled, "CONSTRAINT", "EQUALITY"):

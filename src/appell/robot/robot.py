@@ -1102,12 +1102,7 @@ class Robot:
         return self.with_model(edits.with_payload(self.model, frame, mass, centre, inertia))
 
     def with_link(
-        self,
-        name: str,
-        *,
-        mass: float | None = None,
-        centre: ArrayLike | None = None,
-        inertia: ArrayLike | None = None,
+        self, name: str, *, mass: float | None = None, centre: ArrayLike | None = None, inertia: ArrayLike | None = None
     ) -> Robot:
         """Return the robot with another mass, mass centre or inertia of a link; values not given are kept.
 
@@ -2948,13 +2943,7 @@ class Robot:
         return kernel(self.program(verb, frame, parametric=parametric, formulation=formulation).spec)
 
     def adjoint(
-        self,
-        verb: str,
-        about: Any = None,
-        *,
-        order: int = 1,
-        parametric: bool = False,
-        formulation: str | None = None,
+        self, verb: str, about: Any = None, *, order: int = 1, parametric: bool = False, formulation: str | None = None
     ) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
         """Return the vector–Jacobian product of any verb as a callable, with its inputs and outputs.
 

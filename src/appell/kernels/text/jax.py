@@ -21,20 +21,7 @@ from appell.kernels.text.jax_values import computed
 from appell.kernels.text.python_text import Dialect, documentation
 from appell.program.held import reads
 from appell.program.life import written
-from appell.program.nodes import (
-    Begin,
-    Block,
-    Copy,
-    Entry,
-    Items,
-    Loop,
-    Node,
-    Program,
-    Share,
-    Stage,
-    Sweep,
-    Walk,
-)
+from appell.program.nodes import Begin, Block, Copy, Entry, Items, Loop, Node, Program, Share, Stage, Sweep, Walk
 from appell.trace.tape import Port, Tape
 
 

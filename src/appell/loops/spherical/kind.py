@@ -214,8 +214,7 @@ class Spherical(Kind):
         warn(
             f"robot '{self.model.name}': {subject(int(bad[worst]), len(bad), growth.shape)} near an actuation "
             f"singularity, where the motors {listed(self.facts.actuators)} do not constrain the platform (least "
-            "singular "
-            f"value {values[worst]:.1e}); do not use the results near it"
+            f"singular value {values[worst]:.1e}); do not use the results near it"
         )
 
     # Configurations

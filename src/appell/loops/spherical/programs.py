@@ -19,19 +19,7 @@ from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
 from appell.robot.verbs.programs import Solved
 from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin, sqrt
-from appell.spatial.vector import (
-    IDENTITY,
-    ZERO,
-    add,
-    cross,
-    dot,
-    matmul,
-    matvec,
-    matvec_t,
-    scale,
-    sub,
-    transpose,
-)
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, matvec_t, scale, sub, transpose
 from appell.trace.derive import along
 
 PARENTS = [-1, 0, 1]

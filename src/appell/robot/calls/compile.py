@@ -251,8 +251,7 @@ def traced(
         raise ModelError(
             f"{key.verb}: singular mass matrix of robot '{kind.model.name}': the joints {listed(alone or together)} "
             f"{'move' if alone else 'can move together without moving'} {'no' if alone else 'any'} inertia; give their "
-            "links mass or "
-            "the joints rotor inertia (armature)"
+            "links mass or the joints rotor inertia (armature)"
         ) from None
 
 

@@ -15,14 +15,7 @@ from appell.recursion import derivatives, forward, gibbs, inertia_matrix
 from appell.recursion.branches import Branches
 from appell.recursion.kinematics import Scalars
 from appell.robot.verbs.embedding import Embedding, Forces, Matrix, Posture, Tree
-from appell.robot.verbs.programs import (
-    Actuated,
-    Solved,
-    bias_forces,
-    generalised_forces,
-    inverse_dynamics,
-    only,
-)
+from appell.robot.verbs.programs import Actuated, Solved, bias_forces, generalised_forces, inverse_dynamics, only
 from appell.robot.verbs.quantities import Program, units
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import Direction, along, jacobian, substituted
