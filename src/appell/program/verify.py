@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from appell.errors import TraceError
 from appell.program.nodes import Begin, Block, Copy, Entry, Items, Loop, Node, Program, Slot, Sweep, Walk, tapes
-from appell.trace.verify import verify as verify_tape
+from appell.trace.tape import verify as verify_tape
 
 
 def verify(program: Program) -> Program:

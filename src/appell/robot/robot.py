@@ -43,8 +43,7 @@ from appell.robot.verbs.steps import step_verb, timed
 from appell.robot.verbs.table import Verb
 from appell.spatial.scalar import Array, frozen
 from appell.spatial.vector import ZERO
-from appell.trace.count import Count
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Count, Port, Tape
 
 __all__ = ["Options", "Robot", "Wrenches"]
 

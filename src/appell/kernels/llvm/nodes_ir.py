@@ -15,8 +15,7 @@ from appell.kernels.llvm.emit import LINE, compute, exact_reduction, load, reduc
 from appell.kernels.llvm.llvm_writer import Real, Streams, Writer, close_vector_loop, numbers_table, open_vector_loop
 from appell.kernels.llvm.target import Target
 from appell.kernels.lowering.analysis import angles, poisoned
-from appell.program.held import held
-from appell.program.life import cleared
+from appell.program.life import cleared, held
 from appell.program.nodes import (
     Begin,
     Block,

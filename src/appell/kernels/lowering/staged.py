@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from appell.kernels.lowering.analysis import angles
-from appell.program.held import held, slot_of
+from appell.program.life import held, slot_of
 from appell.program.nodes import Block, Copy, Entry, Loop, Node, Program
 from appell.trace.tape import Port, Tape
 

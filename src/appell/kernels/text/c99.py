@@ -35,8 +35,7 @@ from appell.kernels.text.c99_values import (
     inputs_read,
     is_long,
 )
-from appell.program.held import held
-from appell.program.life import cleared
+from appell.program.life import cleared, held
 from appell.program.nodes import (
     Begin,
     Block,

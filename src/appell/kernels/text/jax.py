@@ -19,8 +19,7 @@ from appell.kernels.text.c99 import Function
 from appell.kernels.text.c99_values import count_name
 from appell.kernels.text.jax_values import computed
 from appell.kernels.text.python_text import Dialect, documentation
-from appell.program.held import reads
-from appell.program.life import written
+from appell.program.life import reads_in_loops, written
 from appell.program.nodes import Begin, Block, Copy, Entry, Items, Loop, Node, Program, Share, Stage, Sweep, Walk
 from appell.trace.tape import Port, Tape
 
@@ -112,7 +111,7 @@ class JaxNodes:
 
     def _loop(self, loop: Loop) -> list[str]:
         """Return a scan, with the entries of the turn, and the memories that are carried, in the names of these."""
-        axis, read, wrote = loop.axis, {name for name, _ in reads(loop.body, ())}, written(loop.body)
+        axis, read, wrote = loop.axis, {name for name, _ in reads_in_loops(loop.body, ())}, written(loop.body)
         given = [port for port in self.program.inputs if port.name in read]
         kept = [port for port in self.program.slots if port.name in read - wrote]
         made = [port for port in (*self.program.slots, *self.program.outputs) if port.name in wrote]

@@ -1,6 +1,6 @@
 """Gradients, Hessians and other derivatives of verbs, along the independent velocities.
 
-wᵀ∂τ/∂x is reverse mode on the program of τ (:mod:`appell.trace.adjoint`), and its own derivatives are tangents of that
+wᵀ∂τ/∂x is reverse mode on the program of τ (:mod:`appell.trace.derive`), and its own derivatives are tangents of that
 (:mod:`appell.trace.derive`). ∂/∂q is taken along the independent velocities, as in derivatives.py.
 """
 
@@ -16,8 +16,7 @@ from appell.robot.verbs.embedding import Embedding, Posture
 from appell.robot.verbs.programs import FORWARD, PROGRAMS, Actuated, Solved, each, generalised_forces, only
 from appell.robot.verbs.quantities import Program, of_q, of_v, reduced_columns
 from appell.spatial.scalar import Scalar
-from appell.trace.adjoint import gradient
-from appell.trace.derive import along, jacobian, substituted_rows
+from appell.trace.derive import along, gradient, jacobian, substituted_rows
 from appell.trace.tape import flatten
 
 
