@@ -6,7 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from appell.program.nodes import Block, Copy, Entry, Items, Loop, Node, Program, Share, Sweep, Walk, renamed, stages
+from appell.program.nodes import (
+    Block,
+    Copy,
+    Entry,
+    Items,
+    Loop,
+    Node,
+    Program,
+    Share,
+    Sweep,
+    Walk,
+    looped,
+    renamed,
+    stages,
+)
 from appell.trace.tape import Port
 
 Key = str | tuple[Items, str]
@@ -17,15 +31,8 @@ def cleared(program: Program) -> tuple[Node, ...]:
     """Return the nodes of a program after those that clear slots which may be read before all of them is written."""
     slots = {port.name: port.size for port in program.slots}
     first = read_first(program.nodes, set(), slots) if slots else ()
-    return (*(_clear(port, program.turns) for port in program.slots if port.name in first), *program.nodes)
-
-
-def _clear(port: Port, turns: Mapping[str, int]) -> Node:
-    """Return the node that sets all entries of a slot to zero."""
-    node: Node = Copy("", port.name)
-    for axis in reversed(port.axes):
-        node = Loop(axis, (node,), turns[axis])
-    return node
+    clears = (looped(Copy("", port.name), port.axes, program.turns) for port in program.slots if port.name in first)
+    return (*clears, *program.nodes)
 
 
 def read_first(nodes: Iterable[Node], known: set[str], sizes: Mapping[str, int]) -> set[str]:
@@ -66,7 +73,7 @@ def reads(node: Node) -> set[Key]:
             return {source} if source else set()
         case Sweep() | Walk():
             fields = (*node.fields.own, *node.fields.parent, *node.fields.root)
-            return {*((node.items, x) for x in fields), *(share.memory for x in stages(node) for share in x.inputs)}
+            return {*((node.items, x) for x in fields), *(share.memory for x, _ in stages(node) for share in x.inputs)}
     return set()
 
 
@@ -79,7 +86,7 @@ def writes(node: Node) -> set[Key]:
             return {target}
         case Sweep() | Walk():
             fields = (*node.fields.writes, *node.fields.adds, *node.fields.sums)
-            return {*((node.items, x) for x in fields), *(share.memory for x in stages(node) for share in x.outputs)}
+            return {*((node.items, x) for x in fields), *(share.memory for x, _ in stages(node) for share in x.outputs)}
     return set()
 
 
@@ -159,9 +166,7 @@ def reads_in_loops(nodes: Iterable[Node], path: tuple[str, ...]) -> Iterator[tup
 
 def _read_by_steps(node: Sweep | Walk) -> Iterator[str]:
     """Yield the memories of which steps use a number."""
-    takes = node.state if isinstance(node, Walk) else 0
-    first = node.first if isinstance(node, Walk) else ()
-    for stage, state in (*((x, 0) for x in first), *((x, takes) for x in node.stages if x is not None)):
+    for stage, state in stages(node):
         used = {i for step in stage.tape.steps for i in step.args}.union(stage.tape.results)
         slots = enumerate(node.items.sources(node.fields, stage, state))
         yield from (slot.share.memory for i, slot in slots if slot.share is not None and i in used)

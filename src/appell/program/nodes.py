@@ -124,6 +124,16 @@ class Sweep(NamedTuple):
     stages: tuple[Stage | None, ...]
 
     @property
+    def first(self) -> tuple[Stage, ...]:
+        """Return the steps at starts, which only walks have."""
+        return ()
+
+    @property
+    def state(self) -> int:
+        """Return the size of the state, which only walks have."""
+        return 0
+
+    @property
     def span(self) -> range:
         """Return the items that are visited, in their order; among them may be some without a step."""
         places = [k for k, item in enumerate(self.items.rows) if self.stages[item.kind] is not None]
@@ -205,6 +215,10 @@ class Items:
         shared = [*_numbers(stage.inputs)]
         constants = stage.tape.n_inputs - len(read) - len(shared)
         return [*(Slot("constant", k) for k in range(constants)), *shared, *read]
+
+    def n_constants(self, fields: Fields, stage: Stage, state: int = 0) -> int:
+        """Return how many constants of an item a step reads."""
+        return sum(slot.where == "constant" for slot in self.sources(fields, stage, state))
 
     def sinks(self, fields: Fields, stage: Stage, state: int = 0) -> list[Slot]:
         """Return where each result of a step's tape goes; to slots of the parent and of the root it is added."""
@@ -291,10 +305,17 @@ def straight(tape: Tape) -> Program:
     return Program(tape.name, tape.inputs, tape.outputs, (Block(tape, *names),))
 
 
-def stages(node: Sweep | Walk) -> Iterator[Stage]:
-    """Yield every step of a pass."""
-    first = node.first if isinstance(node, Walk) else ()
-    yield from (stage for stage in (*first, *node.stages) if stage is not None)
+def stages(node: Sweep | Walk) -> Iterator[tuple[Stage, int]]:
+    """Yield every step of a pass, and the size of the state that it takes."""
+    yield from ((stage, 0) for stage in node.first)
+    yield from ((stage, node.state) for stage in node.stages if stage is not None)
+
+
+def looped(node: Any, axes: Iterable[str], turns: Mapping[str, int]) -> Any:
+    """Return a node in loops along some axes, the first of them outside."""
+    for axis in reversed(tuple(axes)):
+        node = Loop(axis, (node,), turns[axis])
+    return node
 
 
 def tapes(node: Node) -> Iterator[Tape]:
@@ -302,7 +323,7 @@ def tapes(node: Node) -> Iterator[Tape]:
     if isinstance(node, Block):
         yield node.tape
     elif isinstance(node, Sweep | Walk):
-        yield from (stage.tape for stage in stages(node))
+        yield from (stage.tape for stage, _ in stages(node))
 
 
 def renamed(

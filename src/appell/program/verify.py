@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from appell.errors import TraceError
-from appell.program.nodes import Begin, Block, Copy, Entry, Items, Loop, Node, Program, Slot, Sweep, Walk, tapes
+from appell.program.nodes import Begin, Block, Copy, Entry, Items, Loop, Node, Program, Sweep, Walk, stages, tapes
 from appell.trace.tape import verify as verify_tape
 
 
@@ -97,23 +97,15 @@ class _Verification:
         unknown = {name for names in fields for name in names}.difference(items.fields)
         if unknown:
             self._fail(f"no field '{unknown.pop()}'")
-        first = node.first if isinstance(node, Walk) else ()
-        state = node.state if isinstance(node, Walk) else 0
         least: dict[int, int] = {}
         for item in items.rows:
             least[item.kind] = min(len(item.constants), least.get(item.kind, len(item.constants)))
-        for stage, takes in (*((x, 0) for x in first), *((x, state) for x in node.stages)):
-            if stage is None:
-                continue
+        for stage, takes in stages(node):
             for share, use in (*((x, "input") for x in stage.inputs), *((x, "output") for x in stage.outputs)):
                 self._size(share.memory, rows, use)
-            sources, sinks = items.sources(fields, stage, takes), items.sinks(fields, stage, state)
+            sources, sinks = items.sources(fields, stage, takes), items.sinks(fields, stage, node.state)
             if len(sources) != stage.tape.n_inputs or len(sinks) != len(stage.tape.results):
                 self._fail(f"step '{stage.tape.name}': its reads and writes do not fit its tape")
         for kind, stage in enumerate(node.stages):
-            if stage is not None and kind in least and _constants(items.sources(fields, stage, state)) > least[kind]:
+            if stage is not None and kind in least and items.n_constants(fields, stage, node.state) > least[kind]:
                 self._fail(f"step '{stage.tape.name}': an item has too few constants")
-
-
-def _constants(slots: list[Slot]) -> int:
-    return sum(slot.where == "constant" for slot in slots)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -39,6 +39,17 @@ class Port(NamedTuple):
     def size(self) -> int:
         """Return the number of scalars of one entry."""
         return math.prod(self.shape)
+
+
+def spans(ports: Iterable[Port]) -> Iterator[tuple[Port, range]]:
+    """Yield ports with the places of their numbers among those of all.
+
+    >>> [own for _, own in spans([Port("q", (2,)), Port("M", (2, 2))])]
+    [range(0, 2), range(2, 6)]
+    """
+    start = 0
+    for port in ports:
+        yield port, range(start, start := start + port.size)
 
 
 @dataclass(frozen=True)

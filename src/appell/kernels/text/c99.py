@@ -35,41 +35,26 @@ from appell.kernels.text.c99_values import (
     inputs_read,
     is_long,
 )
+from appell.program import nodes as ir
 from appell.program.life import cleared, held
-from appell.program.nodes import (
-    Begin,
-    Block,
-    Copy,
-    Entry,
-    Fields,
-    Items,
-    Loop,
-    Node,
-    Program,
-    Slot,
-    Stage,
-    Sweep,
-    Walk,
-    straight,
-)
 from appell.syntax import c_comment, c_include, identifier
 from appell.trace.expr import Op
 from appell.trace.tape import Port, Tape
 
 
-def scratch(program: Program) -> int:
+def scratch(program: ir.Program) -> int:
     """Return how many numbers a function keeps on the stack itself, at most."""
     program = held(program, is_all=True)
     fields = sum(len(items.rows) * items.width for items in program.tables)
     return fields + sum(_length(program, port) for port in program.slots) + _state(program)
 
 
-def _length(program: Program, port: Port) -> int:
+def _length(program: ir.Program, port: Port) -> int:
     return port.size * math.prod(program.turns[axis] for axis in port.axes)
 
 
-def _state(program: Program) -> int:
-    return max((node.state for node in program.all_nodes if isinstance(node, Walk)), default=0)
+def _state(program: ir.Program) -> int:
+    return max((node.state for node in program.all_nodes if isinstance(node, ir.Walk)), default=0)
 
 
 class CNodes:
@@ -81,7 +66,7 @@ class CNodes:
 
     def __init__(
         self,
-        program: Program,
+        program: ir.Program,
         name: str,
         results: dict[str, str],
         real: Real,
@@ -149,32 +134,32 @@ class CNodes:
 
     # CNodes
 
-    def _all(self, nodes: Iterable[Node]) -> list[str]:
+    def _all(self, nodes: Iterable[ir.Node]) -> list[str]:
         lines = []
         for node in nodes:
             match node:
-                case Block():
+                case ir.Block():
                     lines += self._block(node)
-                case Copy(source, target):
+                case ir.Copy(source, target):
                     lines += self._copy(source, target)
-                case Loop():
+                case ir.Loop():
                     lines += self._loop(node)
-                case Begin(items):
+                case ir.Begin(items):
                     if items.width:
                         tag = self._tags[items]
                         lines += loop(items.width, f"scratch{tag}[0][k] = {self.name}_root{tag}[k];")
-                case Sweep():
+                case ir.Sweep():
                     lines += self._sweep(node)
-                case Walk():
+                case ir.Walk():
                     lines += self._walk(node)
         return lines
 
-    def _block(self, block: Block) -> list[str]:
+    def _block(self, block: ir.Block) -> list[str]:
         """Return the call of a block's function."""
         tape = block.tape
         arguments = []
         for port, source in zip(tape.inputs, block.reads, strict=True):
-            if isinstance(source, Entry):
+            if isinstance(source, ir.Entry):
                 place = source.items.places[source.field]
                 text = f"scratch{self._tags[source.items]}[{source.item}] + {place}"
             elif source in self.program.sources:
@@ -185,7 +170,7 @@ class CNodes:
         arguments += [self._target(target) for target in block.writes]
         return [f"{self.blocks[tape]}({', '.join(arguments)});"]
 
-    def _loop(self, node: Loop) -> list[str]:
+    def _loop(self, node: ir.Loop) -> list[str]:
         axis, count = node.axis, node.turns or count_name(node.axis)
         if node.rows and node.rows[0]:
             numbers = [[self.real.literal(x) for x in row] for row in node.rows]
@@ -197,7 +182,7 @@ class CNodes:
 
     # Sweeps and walks
 
-    def _tabulate(self, items: Items, tag: str) -> None:
+    def _tabulate(self, items: ir.Items, tag: str) -> None:
         """Add the items' classes, parents and numbers, their constants and the root's fields."""
         real, count = self.real, max(len(item.constants) for item in items.rows)
         rows = [(item.kind, item.parent, *item.numbers) for item in items.rows]
@@ -213,13 +198,13 @@ class CNodes:
         head = f"static const {kind} {self.name}_{name}[{len(rows)}][{len(rows[0])}] = {{"
         return [head, *(f"    {{{', '.join(row)}}}," for row in rows), "};"]
 
-    def _sweep(self, sweep: Sweep) -> list[str]:
+    def _sweep(self, sweep: ir.Sweep) -> list[str]:
         span = sweep.span
         ahead, turn = (f"j < {span.stop}", "j++") if span.step > 0 else (f"j > {span.stop}", "j--")
         body = self._cases("item[0]", sweep.items, sweep.stages, sweep.fields)
         return [f"for (int j = {span.start}; {ahead}; {turn}) {{", *self._item(sweep.items, body), "}"]
 
-    def _walk(self, walk: Walk) -> list[str]:
+    def _walk(self, walk: ir.Walk) -> list[str]:
         items, table = walk.items, f"starts{self._walks}"
         self._walks += 1
         self.tables += self._table("int", table, [[str(x) for x in start] for start in walk.starts])
@@ -231,7 +216,7 @@ class CNodes:
         lines += ["while (j != 0) {", *self._item(items, steps), f"    {up}", "}"]
         return [f"for (int s = 0; s < {len(walk.starts)}; s++) {{", *(f"    {line}" for line in lines), "}"]
 
-    def _item(self, items: Items, body: list[str]) -> list[str]:
+    def _item(self, items: ir.Items, body: list[str]) -> list[str]:
         """Return a body with the names that it uses defined before it."""
         text, tag = "\n".join(body), self._tags[items]
         known = {
@@ -249,7 +234,13 @@ class CNodes:
         return [f"    {line}" for line in (*lines, *body)]
 
     def _cases(
-        self, switch: str, items: Items, stages: Iterable[Stage | None], fields: Fields, takes: int = 0, gives: int = 0
+        self,
+        switch: str,
+        items: ir.Items,
+        stages: Iterable[ir.Stage | None],
+        fields: ir.Fields,
+        takes: int = 0,
+        gives: int = 0,
     ) -> list[str]:
         """Return a switch to the step of a class."""
         lines = [f"switch ({switch}) {{"]
@@ -267,7 +258,7 @@ class CNodes:
                 lines += [f"case {c}: {{", *(f"    {line}" for line in body), "    break;", "}"]
         return [*lines, "default:", "    break;", "}"]
 
-    def _place(self, slot: Slot, array: Callable[[str], str]) -> str:
+    def _place(self, slot: ir.Slot, array: Callable[[str], str]) -> str:
         """Return a number's place in C."""
         if slot.share is None:
             names = {"constant": "number", "own": "own", "parent": "up", "root": "root", "state": "climb"}
@@ -316,7 +307,7 @@ class Function:
     """
 
     name: str
-    program: Program
+    program: ir.Program
     text: str
     words: dict[str, str]
     extents: dict[str, tuple[str, ...]]
@@ -347,7 +338,7 @@ class Function:
         """Return the functions of the blocks of a program with loops."""
         if self.program.tape is not None:
             return {}
-        nodes = (node.tape for node in self.program.all_nodes if isinstance(node, Block))
+        nodes = (node.tape for node in self.program.all_nodes if isinstance(node, ir.Block))
         return {tape: _block(f"{self.name}_{k}", tape) for k, tape in enumerate(dict.fromkeys(nodes))}
 
     @cached_property
@@ -466,7 +457,7 @@ def _documentation(function: Function, prefix: str) -> list[str]:
 def _block(name: str, tape: Tape) -> Function:
     """Return the static function of a block."""
     extents = {port.name: tuple(map(str, port.shape)) for port in (*tape.inputs, *tape.outputs)}
-    return Function(f"{name}_{identifier(tape.name)}", straight(tape), "", {}, extents, is_static=True)
+    return Function(f"{name}_{identifier(tape.name)}", ir.straight(tape), "", {}, extents, is_static=True)
 
 
 def _looped(function: Function, real: Real, prefix: str, *, libm: bool) -> list[str]:
@@ -526,7 +517,7 @@ def _code(function: Function, tape: Tape, values: Values, prefix: str) -> str:
     return " + ".join(tests) or "0"
 
 
-def _returned(function: Function, program: Program, real: Real, prefix: str) -> list[str]:
+def _returned(function: Function, program: ir.Program, real: Real, prefix: str) -> list[str]:
     """Return the lines that end a function of loops: its guards, looked at number by number."""
     lines, tests = [], []
     for guard in function.guards:
