@@ -4,8 +4,8 @@ The dimensionless Jacobian of the closures is evaluated at a few closed configur
 singular values. The dependent velocities are chosen among its columns, the best conditioned first and actuators last,
 so that the independent velocities are those of the actuators and then the passive ones. In the block of the dependent
 columns the pivots of an elimination are then chosen among all rows and columns, each good at all configurations and,
-among these, with the least fill-in. Rows that are never a pivot are redundant, and are dropped. The equations for actuator
-forces and passive accelerations have an order of elimination of their own.
+among these, with the least fill-in. Rows that are never a pivot are redundant, and are dropped. The equations for
+actuator forces and passive accelerations have an order of elimination of their own.
 """
 
 from __future__ import annotations

@@ -27,9 +27,8 @@ from appell.kernels.text.c99 import Guard
 from appell.planning.descent import START, Settings, singles
 from appell.planning.inverse_kinematics import BOLD_STEPS, STEPS, placed, problem_of
 from appell.planning.tasks import Orientation, Posture, Task, all_tasks
-from appell.program.nodes import Loop, Node, Program
+from appell.program.nodes import Loop, Node, Program, verify
 from appell.program.stepping import Part, now, part
-from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
 from appell.robot.export.text import Source
 from appell.robot.export.text import source as source_of_verbs

@@ -22,12 +22,12 @@ from appell.model.springs import Elasticity, with_elastic_joints, with_springs
 from appell.once import Memo, once, once_property
 from appell.read.save import save
 from appell.recursion.momentum import total_mass
+from appell.robot import edits, stance
 from appell.robot.calls import compile, loads
 from appell.robot.calls.call import AnyKernel, Call, kernel, prepared
 from appell.robot.calls.compile import verb_of
 from appell.robot.calls.composed import composed
 from appell.robot.calls.loads import Wrenches
-from appell.robot.edits import edits
 from appell.robot.export import equations
 from appell.robot.export.equations import Equations
 from appell.robot.export.export import export
@@ -36,8 +36,7 @@ from appell.robot.properties import configurations
 from appell.robot.properties.base_columns import BaseColumns, robot_columns
 from appell.robot.properties.records import JointRecord, LinkRecord, Named, joint_records, link_records
 from appell.robot.properties.summary import summary
-from appell.robot.stance import contact, held_frames
-from appell.robot.stance.friction_cones import StanceTorques
+from appell.robot.stance import StanceTorques
 from appell.robot.verbs.coordinates import Limits, coordinates_of
 from appell.robot.verbs.steps import step_verb, timed
 from appell.robot.verbs.table import Verb
@@ -2295,7 +2294,7 @@ class Robot:
         >>> pivoted.nv, pivoted.nu, pivoted.closure_names
         (3, 6, ['link6'])
         """
-        return self._rebuilt(held_frames.checked(self, frames, at))
+        return self._rebuilt(stance.checked(self, frames, at))
 
     def contact_forces(
         self,
@@ -2367,7 +2366,7 @@ class Robot:
         >>> robot.friction_margin([[3.0, 0.0, 10.0, 0.0, 0.0, 0.0]], mu=0.5)
         array([2.])
         """
-        return contact.friction_margin(self, forces, mu, normals)
+        return stance.friction_margin(self, forces, mu, normals)
 
     def stance_torques(
         self,
@@ -2408,7 +2407,7 @@ class Robot:
         >>> bool(found.is_feasible), bool(robot.friction_margin(found.forces, 0.5).min() > -1e-6)
         (True, True)
         """
-        return contact.stance_torques(self, (q, v, a), mu, normals, weights)
+        return stance.stance_torques(self, (q, v, a), mu, normals, weights)
 
     # Derivatives
 

@@ -21,11 +21,11 @@ from appell.recursion.kinematics import Scalars
 from appell.robot.calls import compile
 from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.singular import recovery
-from appell.robot.singular.bound import inverse_norm_bound
+from appell.robot.singular.massless import inverse_norm_bound
 from appell.robot.verbs import coordinates, embedding
+from appell.robot.verbs.derivatives import forward_dynamics_vjp
 from appell.robot.verbs.embedding import Embedding
 from appell.robot.verbs.formulations import FORMULATIONS
-from appell.robot.verbs.gradients import forward_dynamics_vjp
 from appell.robot.verbs.guards import REGULAR, REGULAR_SINGLE
 from appell.robot.verbs.programs import ARTICULATED, Formulation, motion
 from appell.robot.verbs.steps import OF_TREES, steps

@@ -18,7 +18,7 @@ import numpy as np
 from appell.recursion.points import Place
 from appell.results.run import ContactInterval, Impact, Run
 from appell.robot.robot import Robot
-from appell.robot.stance import held_frames
+from appell.robot.stance import ground
 from appell.shapes.drawable import Drawable
 from appell.spatial.scalar import Array
 
@@ -100,7 +100,7 @@ def held_count(robot: Robot) -> int:
 
 def _is_held(robot: Robot, k: int) -> bool:
     closure = robot.model.closures[k]
-    return bool(closure.first == held_frames.ground(closure.name))
+    return bool(closure.first == ground(closure.name))
 
 
 def _held_contacts(robot: Robot, times: Array, forces: Array) -> list[Contact]:

@@ -29,10 +29,9 @@ from appell.robot.calls.call import Call, prepared
 from appell.robot.kind import Facts, Failure, Key, Kind
 from appell.robot.singular import recovery
 from appell.robot.verbs.coordinates import Limits
-from appell.robot.verbs.derivatives import inverse_dynamics_derivatives
+from appell.robot.verbs.derivatives import OF_INVERSE, forward_dynamics_vjp, inverse_dynamics_derivatives
 from appell.robot.verbs.embedding import Embedding
 from appell.robot.verbs.formulations import FORMULATIONS
-from appell.robot.verbs.gradients import OF_INVERSE, forward_dynamics_vjp
 from appell.robot.verbs.guards import PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.verbs.programs import Formulation, Solved, motion, only
 from appell.robot.verbs.quantities import base_regressor, regressor_matrix

@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 from appell.errors import InputError
 from appell.kernels.text.c99 import Guard
-from appell.program.nodes import Program
+from appell.program.nodes import Program, verify
 from appell.program.record import Recorder, record
-from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
 from appell.robot.export.text import PYTHON, Source, export, source
 from appell.robot.kind import Key

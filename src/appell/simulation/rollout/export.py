@@ -20,9 +20,8 @@ from functools import partial
 from typing import Any
 
 from appell.kernels.text.c99 import Guard
-from appell.program.nodes import Program
+from appell.program.nodes import Program, verify
 from appell.program.stepping import Keep
-from appell.program.verify import verify
 from appell.robot.export.text import Source
 from appell.robot.export.text import source as source_of_verbs
 from appell.robot.kind import Key
