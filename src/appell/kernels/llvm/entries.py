@@ -19,7 +19,7 @@ that NumPy's own headers publish as its binary interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -316,277 +316,200 @@ def fast_call_text(tape: HasPorts, real: Real, lanes: int, failures: str = "") -
 
     `failures` is the counter of calls of `@rows` that failed, if they can.
     """
-    inputs, outputs, size = tape.inputs, tape.outputs, real.size
-    lines = [f"%{name}{k} = alloca ptr" for k in range(len(outputs)) for name in ("chosen", "kept")]
-    lines += [f"store ptr null, ptr %{name}{k}" for k in range(len(outputs)) for name in ("chosen", "kept")]
-    lines += [f"%extents{k} = alloca [{1 + len(port.shape)} x i64]" for k, port in enumerate(outputs)]
-    lines += [line for index, name in enumerate(CONTEXT) for line in fetch(name, "ptr", "@context", index)]
-    lines += [
-        f"%has_out = icmp eq i64 %given, {len(inputs) + 1}",
-        f"%is_alone = icmp eq i64 %given, {len(inputs)}",
-        "%right = or i1 %has_out, %is_alone",
-        "br i1 %right, label %check, label %general",
-        "check:",
-    ]
-    rows = "-1"  # none has any yet
-    for k, port in enumerate(inputs):
-        lines += [*fetch(f"a{k}", "ptr", "%args", k), *_plain(f"{k}", f"%a{k}", _WELL_BEHAVED)]
-        lines += _rows(k, port.size, size, rows)
-        rows = f"%rows{k}"
-    each = sum(port.size for port in (*inputs, *outputs))
-    lines += [
-        f"%is_batch = icmp ne i64 {rows}, -1",
-        "%axes = zext i1 %is_batch to i64",
-        f"%n = select i1 %is_batch, i64 {rows}, i64 1",
-        "%before_n = sub i64 %n, 1",
-        "%n_threads = load i64, ptr %threads",
-        "%is_alone_here = icmp eq i64 %n_threads, 1",
-        "%limit_now = load i64, ptr @limit",
-        f"%most = select i1 %is_alone_here, i64 {max(_MOST // each, 1)}, i64 %limit_now",
-        "%is_short = icmp ult i64 %before_n, %most",
-        "br i1 %is_short, label %places, label %general",
-        "places:",
-        "br i1 %has_out, label %with_out, label %run",
-        "with_out:",
-        *fetch("out", "ptr", "%args", len(inputs)),
-        *_items(outputs),
-    ]
-    for k, port in enumerate(outputs):
-        lines += [
-            f"%bytes_o{k} = mul i64 %n, {size * port.size}",
-            *(f"%kept{k}_{j} = load ptr, ptr %kept{j}" for j in range(k)),
-        ]
-        others = [(f"%data{j}", f"%bytes{j}") for j in range(len(inputs))]
-        lines += _place(k, port, others + [(f"%kept{k}_{j}", f"%bytes_o{j}") for j in range(k)])
-    steps = [f"ptr %data{k}, i64 %step{k}" for k in range(len(inputs))]
-    steps += [f"ptr %at{k}, i64 {size * port.size}" for k, port in enumerate(outputs)]
-    choice = [f"i64 %row{lane}" for lane in range(lanes)]
-    run = f"call void @rows({', '.join(steps + choice)}, i64 %last, i64 %count, ptr @constants)"
-    counted = f"load atomic i64, ptr @{failures} monotonic, align 8" if failures else "add i64 0, 0"
-    lines += [
-        "br label %run",
-        "run:",
-        *(line for k, port in enumerate(outputs) for line in _extents(k, port)),
-        *_made(outputs, real),
-        *row_choice(lanes),
-        f"%failures_before = {counted}",
-        f"%is_held = icmp ule i64 %n, {max(_HELD // each, 1)}",
-        "br i1 %is_held, label %locked, label %unlocked",
-        "locked:",
-        run,
-        "br label %finished",
-        "unlocked:",
-        "%thread = call ptr %unlock()",
-        run,
-        "call void %lock(ptr %thread)",
-        "br label %finished",
-        "finished:",
-        f"%failures_after = {counted}",
-        "%has_worked = icmp eq i64 %failures_before, %failures_after",
-        "br i1 %has_worked, label %return, label %fail",
-        "return:",
-        "ret ptr %result",
-        "fail:",
-        "call void %release(ptr %result)",
-        "br label %general",
-        "none_made:",
-        "call void %clear()",
-        "br label %general",
-        "general:",
-        *fetch("whole_way", "ptr", "%self", ITEMS),
-        "%passed = call ptr %call(ptr %whole_way, ptr %args, i64 %given, ptr null)",
-        "ret ptr %passed",
-    ]
-    limit = f"@limit = global i64 {max(_TRIED // each, 1)}\n"
-    head = limit + f"@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
+    limit = max(_TRIED // sum(port.size for port in (*tape.inputs, *tape.outputs)), 1)
+    head = f"@limit = global i64 {limit}\n@context = global [{len(CONTEXT)} x ptr] zeroinitializer\n"
+    lines = _FastCall(tape, real, lanes, failures).lines
     return head + function("ptr @fast_call(ptr %self, ptr %args, i64 %given)", lines)
 
 
-def _plain(mark: str, array: str, flags: int) -> list[str]:
-    """Return the lines that go on, with %ndim…, %shape… and %data… at hand, if an object is a plain array."""
-    return [
-        *_field(array, "type", f"type{mark}"),
-        f"%is_array{mark} = icmp eq ptr %type{mark}, %array",
-        f"br i1 %is_array{mark}, label %look{mark}, label %general",
-        f"look{mark}:",
-        *(x for name in ("ndim", "descr", "flags", "shape", "data") for x in _field(array, name, f"{name}{mark}")),
-        f"%is_kind{mark} = icmp eq ptr %descr{mark}, %kind",
-        f"%behaves{mark} = and i32 %flags{mark}, {flags}",
-        f"%is_plain{mark} = icmp eq i32 %behaves{mark}, {flags}",
-        f"%both{mark} = and i1 %is_kind{mark}, %is_plain{mark}",
-        f"br i1 %both{mark}, label %sized{mark}, label %general",
-        f"sized{mark}:",
-    ]
+class _FastCall(Writer):
+    """Writes `@fast_call`: whatever is not as it must be goes to the general callable."""
 
+    def __init__(self, tape: HasPorts, real: Real, lanes: int, failures: str) -> None:
+        super().__init__(real, lanes)
+        self.tape, self._needs = tape, 0
+        inputs, outputs = tape.inputs, tape.outputs
+        pointers = [f"%{name}{k}" for k in range(len(outputs)) for name in ("chosen", "kept")]
+        self.do(*(f"{name} = alloca ptr" for name in pointers), *(f"store ptr null, ptr {name}" for name in pointers))
+        self.do(*(f"%extents{k} = alloca [{1 + len(port.shape)} x i64]" for k, port in enumerate(outputs)))
+        self.do(*(line for index, name in enumerate(CONTEXT) for line in fetch(name, "ptr", "@context", index)))
+        self.do(f"%has_out = icmp eq i64 %given, {len(inputs) + 1}")
+        self._need(self.emit(f"or i1 %has_out, {self.emit(f'icmp eq i64 %given, {len(inputs)}')}"))
+        self._arguments()
+        self._places()
+        self._run(failures)
+        self.do("none_made:", "call void %clear()", "br label %general", "general:")
+        callee = self._fetch("ptr", "%self", ITEMS)
+        self.do(f"%passed = call ptr %call(ptr {callee}, ptr %args, i64 %given, ptr null)", "ret ptr %passed")
 
-def _rows(k: int, length: int, size: int, before: str) -> list[str]:
-    """Return the lines that go on if an input is a row, or a table of as many rows as the tables `before` it.
+    def _fetch(self, kind: str, table: str, index: int, unit: str = "i64") -> str:
+        """Append the load of an entry of a table, `index` entries as wide as `unit` from its beginning."""
+        return self.emit(f"load {kind}, ptr {self.emit(f'getelementptr {unit}, ptr {table}, i64 {index}')}")
 
-    A row has a length, of numbers of a size. They make %rows…, the number of rows of the tables so far or −1, %step…
-    and %bytes….
-    """
-    return [
-        f"%is_row{k} = icmp eq i32 %ndim{k}, 1",
-        f"%is_table{k} = icmp eq i32 %ndim{k}, 2",
-        f"%has_axes{k} = or i1 %is_row{k}, %is_table{k}",
-        f"br i1 %has_axes{k}, label %long{k}, label %general",
-        f"long{k}:",
-        f"%more{k} = zext i1 %is_table{k} to i64",
-        f"%length{k}_at = getelementptr i64, ptr %shape{k}, i64 %more{k}",
-        f"%length{k} = load i64, ptr %length{k}_at",
-        f"%fits{k} = icmp eq i64 %length{k}, {length}",
-        f"%first{k} = load i64, ptr %shape{k}",
-        f"%own{k} = select i1 %is_table{k}, i64 %first{k}, i64 {before}",
-        f"%is_same{k} = icmp eq i64 %own{k}, {before}",
-        f"%is_first{k} = icmp eq i64 {before}, -1",
-        f"%agrees{k} = or i1 %is_same{k}, %is_first{k}",
-        f"%good{k} = and i1 %fits{k}, %agrees{k}",
-        f"br i1 %good{k}, label %next{k}, label %general",
-        f"next{k}:",
-        f"%rows{k} = add i64 %own{k}, 0",
-        f"%step{k} = select i1 %is_table{k}, i64 {size * length}, i64 0",
-        f"%table{k} = mul i64 %first{k}, %step{k}",
-        f"%bytes{k} = select i1 %is_table{k}, i64 %table{k}, i64 {size * length}",
-    ]
+    def _field(self, array: str, name: str) -> str:
+        """Append the load of a field of an array object."""
+        offset, kind = LAYOUT[name]
+        return self._fetch(kind, array, offset, "i8")
 
+    def _need(self, condition: str) -> None:
+        """Append the branch to the general callable where a condition does not hold."""
+        self._needs += 1
+        self.do(f"br i1 {condition}, label %on{self._needs}, label %general", f"on{self._needs}:")
 
-def _place(k: int, port: Port, others: list[tuple[str, str]]) -> list[str]:
-    """Return the lines that go on if a place is None, or plain, of its result's shape and apart from other arrays.
+    def _plain(self, array: str, flags: int) -> dict[str, str]:
+        """Append what goes on if an object is a plain array; return its fields."""
+        self._need(self.emit(f"icmp eq ptr {self._field(array, 'type')}, %array"))
+        found = {name: self._field(array, name) for name in ("ndim", "descr", "flags", "shape", "data")}
+        is_kind = self.emit(f"icmp eq ptr {found['descr']}, %kind")
+        behaves = self.emit(f"and i32 {found['flags']}, {flags}")
+        is_plain = self.emit(f"icmp eq i32 {behaves}, {flags}")
+        self._need(self.emit(f"and i1 {is_kind}, {is_plain}"))
+        return found
 
-    The others are given by address and size in bytes; an address may be null.
-    """
-    lines = [
-        f"%is_none{k} = icmp eq ptr %o{k}, %none",
-        f"br i1 %is_none{k}, label %after{k}, label %place{k}",
-        f"place{k}:",
-        *_plain(f"_o{k}", f"%o{k}", _WELL_BEHAVED | _WRITEABLE),
-        f"%wide{k} = zext i32 %ndim_o{k} to i64",
-        f"%own_axes{k} = sub i64 %wide{k}, %axes",
-        f"%has_axes_o{k} = icmp eq i64 %own_axes{k}, {len(port.shape)}",
-        f"br i1 %has_axes_o{k}, label %extent{k}_0, label %general",
-    ]
-    for d, extent in enumerate(port.shape):
-        lines += [
-            f"extent{k}_{d}:",
-            f"%axis{k}_{d} = add i64 %axes, {d}",
-            f"%extent{k}_{d}_at = getelementptr i64, ptr %shape_o{k}, i64 %axis{k}_{d}",
-            f"%extent{k}_{d}_is = load i64, ptr %extent{k}_{d}_at",
-            f"%matches{k}_{d} = icmp eq i64 %extent{k}_{d}_is, {extent}",
-            f"br i1 %matches{k}_{d}, label %extent{k}_{d + 1}, label %general",
-        ]
-    lines += [
-        f"extent{k}_{len(port.shape)}:",
-        f"%height{k} = load i64, ptr %shape_o{k}",
-        f"%is_high{k} = icmp eq i64 %height{k}, %n",
-        f"%is_sized{k} = select i1 %is_batch, i1 %is_high{k}, i1 true",
-        f"%end_o{k} = getelementptr i8, ptr %data_o{k}, i64 %bytes_o{k}",
-        f"br i1 %is_sized{k}, label %apart{k}_0, label %general",
-    ]
-    for j, (address, size) in enumerate(others):
-        mark = f"{k}_{j}"
-        lines += [
-            f"apart{mark}:",
-            f"%end{mark} = getelementptr i8, ptr {address}, i64 {size}",
-            f"%is_before{mark} = icmp ule ptr %end_o{k}, {address}",
-            f"%is_after{mark} = icmp ule ptr %end{mark}, %data_o{k}",
-            f"%is_apart{mark} = or i1 %is_before{mark}, %is_after{mark}",
-            f"br i1 %is_apart{mark}, label %apart{k}_{j + 1}, label %general",
-        ]
-    return [
-        *lines,
-        f"apart{k}_{len(others)}:",
-        f"store ptr %data_o{k}, ptr %kept{k}",
-        f"store ptr %o{k}, ptr %chosen{k}",
-        f"br label %after{k}",
-        f"after{k}:",
-    ]
+    # Arguments
 
+    def _arguments(self) -> None:
+        """Append the checks of arguments and of the size of the batch: %n samples, if %is_batch."""
+        inputs, rows = self.tape.inputs, "-1"  # none has any yet
+        self.given: list[tuple[str, str, str]] = []
+        for k, port in enumerate(inputs):
+            rows = self._rows(self._plain(self._fetch("ptr", "%args", k), _WELL_BEHAVED), port.size, rows)
+        self.each = sum(port.size for port in (*inputs, *self.tape.outputs))
+        self.do(f"%is_batch = icmp ne i64 {rows}, -1", "%axes = zext i1 %is_batch to i64")
+        self.do(f"%n = select i1 %is_batch, i64 {rows}, i64 1")
+        before = self.emit("sub i64 %n, 1")
+        is_alone = self.emit(f"icmp eq i64 {self.emit('load i64, ptr %threads')}, 1")
+        limit = self.emit("load i64, ptr @limit")
+        most = self.emit(f"select i1 {is_alone}, i64 {max(_MOST // self.each, 1)}, i64 {limit}")
+        self._need(self.emit(f"icmp ult i64 {before}, {most}"))
 
-def _extents(k: int, port: Port) -> list[str]:
-    """Return the lines that make %shape_n…, the extents of a new result, and %ndim_n…, their number."""
-    lines = [f"store i64 %n, ptr %extents{k}"]
-    for d, extent in enumerate(port.shape, start=1):
-        lines += [f"%extents{k}_{d} = getelementptr i64, ptr %extents{k}, i64 {d}"]
-        lines += [f"store i64 {extent}, ptr %extents{k}_{d}"]
-    return [
-        *lines,
-        f"%shape_n{k} = select i1 %is_batch, ptr %extents{k}, ptr %extents{k}_1",
-        f"%ndim_n{k} = select i1 %is_batch, i32 {1 + len(port.shape)}, i32 {len(port.shape)}",
-    ]
+    def _rows(self, array: dict[str, str], length: int, before: str) -> str:
+        """Append what goes on if an array is a row, or a table of as many rows as the tables `before` it.
 
+        Return the number of rows of the tables so far, or −1. The array's address, step and size in bytes are noted.
+        """
+        is_row, is_table = (self.emit(f"icmp eq i32 {array['ndim']}, {n}") for n in (1, 2))
+        self._need(self.emit(f"or i1 {is_row}, {is_table}"))
+        last = self.emit(f"getelementptr i64, ptr {array['shape']}, i64 {self.emit(f'zext i1 {is_table} to i64')}")
+        fits = self.emit(f"icmp eq i64 {self.emit(f'load i64, ptr {last}')}, {length}")
+        first = self.emit(f"load i64, ptr {array['shape']}")
+        own = self.emit(f"select i1 {is_table}, i64 {first}, i64 {before}")
+        is_same, is_first = self.emit(f"icmp eq i64 {own}, {before}"), self.emit(f"icmp eq i64 {before}, -1")
+        self._need(self.emit(f"and i1 {fits}, {self.emit(f'or i1 {is_same}, {is_first}')}"))
+        size = self.real.size * length
+        step = self.emit(f"select i1 {is_table}, i64 {size}, i64 0")
+        table = self.emit(f"mul i64 {first}, {step}")
+        self.given.append((array["data"], step, self.emit(f"select i1 {is_table}, i64 {table}, i64 {size}")))
+        return own
 
-def _items(ports: Sequence[Port]) -> list[str]:
-    """Return the lines that take the places apart as %o0, %o1 …: one array, or a tuple of as many as there are."""
-    if len(ports) == 1:
-        return ["%o0 = select i1 true, ptr %out, ptr null"]
-    return [
-        *_field("%out", "type", "type_out"),
-        "%is_tuple = icmp eq ptr %type_out, %tuples",
-        "br i1 %is_tuple, label %tuple_size, label %general",
-        "tuple_size:",
-        *fetch("size_out", "i64", "%out", ITEMS - 1),
-        f"%is_long = icmp eq i64 %size_out, {len(ports)}",
-        "br i1 %is_long, label %items, label %general",
-        "items:",
-        *(line for k in range(len(ports)) for line in fetch(f"o{k}", "ptr", "%out", ITEMS + k)),
-    ]
+    # Places for results
 
+    def _places(self) -> None:
+        """Append the checks of the places that are given."""
+        outputs = self.tape.outputs
+        self.do("br i1 %has_out, label %with_out, label %run", "with_out:")
+        places = [self._fetch("ptr", "%args", len(self.tape.inputs))]
+        if len(outputs) > 1:  # a tuple of as many as there are results
+            (out,) = places
+            self._need(self.emit(f"icmp eq ptr {self._field(out, 'type')}, %tuples"))
+            self._need(self.emit(f"icmp eq i64 {self._fetch('i64', out, ITEMS - 1)}, {len(outputs)}"))
+            places = [self._fetch("ptr", out, ITEMS + k) for k in range(len(outputs))]
+        sizes: list[str] = []
+        for k, port in enumerate(outputs):
+            sizes.append(self.emit(f"mul i64 %n, {self.real.size * port.size}"))
+            kept = [(self.emit(f"load ptr, ptr %kept{j}"), sizes[j]) for j in range(k)]
+            self._place(k, places[k], sizes[k], [(data, size) for data, _, size in self.given] + kept)
+        self.do("br label %run", "run:")
 
-def _made(ports: Sequence[Port], real: Real) -> list[str]:
-    """Return the lines that make %result of the given places, and of new arrays where there are none.
+    def _place(self, k: int, place: str, size: str, others: list[tuple[str, str]]) -> None:
+        """Append what goes on if a place is None, or plain, of its result's shape and apart from other arrays.
 
-    Several results are in a tuple, which owns each from its making on.
-    """
-    several = len(ports) > 1
-    lines = []
-    if several:
-        lines += [f"%result = call ptr %tuple(i64 {len(ports)})", "%made = icmp ne ptr %result, null"]
-        lines += ["br i1 %made, label %make0, label %none_made", "make0:"]
-    for k, port in enumerate(ports):
-        name = f"result{k}" if several else "result"
-        failed = ["call void %release(ptr %result)"] if several else []
-        lines += [
-            f"%old{k} = load ptr, ptr %chosen{k}",
-            f"%is_new{k} = icmp eq ptr %old{k}, null",
-            f"br i1 %is_new{k}, label %new{k}, label %held{k}",
-            f"new{k}:",
-            f"%size{k} = mul i64 %n, {real.size * port.size}",
-            f"%is_large{k} = icmp uge i64 %size{k}, {LARGE}",
-            f"%is_lent{k} = and i1 %is_large{k}, %is_batch",
-            f"br i1 %is_lent{k}, label %lend{k}, label %fresh_own{k}",
-            f"lend{k}:",
-            *fetch(f"lender{k}", "ptr", "%self", ITEMS + 1 + k),
-            f"%number{k} = call ptr %number(i64 %n)",
-            f"%lent{k} = call ptr %call_one(ptr %lender{k}, ptr %number{k})",
-            f"call void %release(ptr %number{k})",
-            f"br label %made{k}",
-            f"fresh_own{k}:",
-            f"%owned{k} = call ptr %new({_new(k, real)})",
-            f"br label %made{k}",
-            f"made{k}:",
-            f"%fresh{k} = phi ptr [ %lent{k}, %lend{k} ], [ %owned{k}, %fresh_own{k} ]",
-            f"%worked{k} = icmp ne ptr %fresh{k}, null",
-            f"br i1 %worked{k}, label %ready{k}, label %failed{k}",
-            f"failed{k}:",
-            *failed,
-            "br label %none_made",
-            f"held{k}:",
-            f"call void %hold(ptr %old{k})",
-            f"br label %ready{k}",
-            f"ready{k}:",
-            f"%{name} = phi ptr [ %fresh{k}, %made{k} ], [ %old{k}, %held{k} ]",
-            *([f"%kept_in{k} = call i32 %set(ptr %result, i64 {k}, ptr %{name})"] if several else []),
-            *_field(f"%{name}", "data", f"at{k}"),
-        ]
-    return lines
+        The others are given by address and size in bytes; an address may be null.
+        """
+        shape = self.tape.outputs[k].shape
+        self.do(f"br i1 {self.emit(f'icmp eq ptr {place}, %none')}, label %after{k}, label %place{k}", f"place{k}:")
+        array = self._plain(place, _WELL_BEHAVED | _WRITEABLE)
+        axes = self.emit(f"zext i32 {array['ndim']} to i64")
+        axes = self.emit(f"sub i64 {axes}, %axes")
+        self._need(self.emit(f"icmp eq i64 {axes}, {len(shape)}"))
+        for d, extent in enumerate(shape):
+            at = self.emit(f"getelementptr i64, ptr {array['shape']}, i64 {self.emit(f'add i64 %axes, {d}')}")
+            self._need(self.emit(f"icmp eq i64 {self.emit(f'load i64, ptr {at}')}, {extent}"))
+        height = self.emit(f"load i64, ptr {array['shape']}")
+        is_sized = self.emit(f"select i1 %is_batch, i1 {self.emit(f'icmp eq i64 {height}, %n')}, i1 true")
+        end = self.emit(f"getelementptr i8, ptr {array['data']}, i64 {size}")
+        self._need(is_sized)
+        for address, length in others:
+            theirs = self.emit(f"getelementptr i8, ptr {address}, i64 {length}")
+            is_before = self.emit(f"icmp ule ptr {end}, {address}")
+            is_after = self.emit(f"icmp ule ptr {theirs}, {array['data']}")
+            self._need(self.emit(f"or i1 {is_before}, {is_after}"))
+        self.do(f"store ptr {array['data']}, ptr %kept{k}", f"store ptr {place}, ptr %chosen{k}")
+        self.do(f"br label %after{k}", f"after{k}:")
 
+    # Running
 
-def _new(k: int, real: Real) -> str:
-    kind = np.dtype(real.code).num
-    return f"ptr %array, i32 %ndim_n{k}, ptr %shape_n{k}, i32 {kind}, ptr null, ptr null, i32 0, i32 0, ptr null"
+    def _run(self, failures: str) -> None:
+        """Append the making of results and the call of `@rows`, with the interpreter's lock released for a long one."""
+        outputs, extents = self.tape.outputs, [self._extents(k) for k in range(len(self.tape.outputs))]
+        places = self._made(extents)
+        self.do(*row_choice(self.lanes))
+        counted = f"load atomic i64, ptr @{failures} monotonic, align 8" if failures else "add i64 0, 0"
+        before = self.emit(counted)
+        is_held = self.emit(f"icmp ule i64 %n, {max(_HELD // self.each, 1)}")
+        ports = [f"ptr {data}, i64 {step}" for data, step, _ in self.given]
+        ports += [f"ptr {at}, i64 {self.real.size * port.size}" for at, port in zip(places, outputs, strict=True)]
+        choice = ", ".join([*ports, *(f"i64 %row{lane}" for lane in range(self.lanes))])
+        run = f"call void @rows({choice}, i64 %last, i64 %count, ptr @constants)"
+        self.do(f"br i1 {is_held}, label %locked, label %unlocked", "locked:", run, "br label %finished")
+        self.do("unlocked:", "%thread = call ptr %unlock()", run, "call void %lock(ptr %thread)", "br label %finished")
+        self.do("finished:")
+        has_worked = self.emit(f"icmp eq i64 {before}, {self.emit(counted)}")
+        self.do(f"br i1 {has_worked}, label %return, label %fail", "return:", "ret ptr %result")
+        self.do("fail:", "call void %release(ptr %result)", "br label %general")
 
+    def _extents(self, k: int) -> tuple[str, str]:
+        """Append what makes the extents of a new result; return their address and their number."""
+        shape = self.tape.outputs[k].shape
+        self.do(f"store i64 %n, ptr %extents{k}")
+        own = []
+        for d, extent in enumerate(shape, start=1):
+            own.append(self.emit(f"getelementptr i64, ptr %extents{k}, i64 {d}"))
+            self.do(f"store i64 {extent}, ptr {own[-1]}")
+        address = self.emit(f"select i1 %is_batch, ptr %extents{k}, ptr {own[0]}")
+        return address, self.emit(f"select i1 %is_batch, i32 {1 + len(shape)}, i32 {len(shape)}")
 
-def _field(array: str, field: str, name: str) -> list[str]:
-    """Return the lines that load a field of an array object as %name."""
-    offset, kind = LAYOUT[field]
-    return fetch(name, kind, array, offset, "i8")
+    def _made(self, extents: list[tuple[str, str]]) -> list[str]:
+        """Append what makes %result of the given places, and of new arrays where there are none; return the addresses.
+
+        Several results are in a tuple, which owns each from its making on.
+        """
+        outputs, places = self.tape.outputs, []
+        several, number = len(outputs) > 1, np.dtype(self.real.code).num
+        if several:
+            self.do(f"%result = call ptr %tuple(i64 {len(outputs)})")
+            self.do(f"br i1 {self.emit('icmp ne ptr %result, null')}, label %make0, label %none_made", "make0:")
+        for k, port in enumerate(outputs):
+            name = f"%result{k}" if several else "%result"
+            old = self.emit(f"load ptr, ptr %chosen{k}")
+            self.do(f"br i1 {self.emit(f'icmp eq ptr {old}, null')}, label %new{k}, label %held{k}", f"new{k}:")
+            size = self.emit(f"mul i64 %n, {self.real.size * port.size}")
+            is_lent = self.emit(f"and i1 {self.emit(f'icmp uge i64 {size}, {LARGE}')}, %is_batch")
+            self.do(f"br i1 {is_lent}, label %lend{k}, label %own{k}", f"lend{k}:")
+            lender = self._fetch("ptr", "%self", ITEMS + 1 + k)
+            count = self.emit("call ptr %number(i64 %n)")
+            lent = self.emit(f"call ptr %call_one(ptr {lender}, ptr {count})")
+            self.do(f"call void %release(ptr {count})", f"br label %made{k}", f"own{k}:")
+            (shape, ndim), rest = extents[k], "ptr null, ptr null, i32 0, i32 0, ptr null"
+            own = self.emit(f"call ptr %new(ptr %array, i32 {ndim}, ptr {shape}, i32 {number}, {rest})")
+            self.do(f"br label %made{k}", f"made{k}:")
+            fresh = self.emit(f"phi ptr [ {lent}, %lend{k} ], [ {own}, %own{k} ]")
+            self.do(
+                f"br i1 {self.emit(f'icmp ne ptr {fresh}, null')}, label %ready{k}, label %failed{k}", f"failed{k}:"
+            )
+            self.do(*(["call void %release(ptr %result)"] if several else []), "br label %none_made", f"held{k}:")
+            self.do(f"call void %hold(ptr {old})", f"br label %ready{k}", f"ready{k}:")
+            self.do(f"{name} = phi ptr [ {fresh}, %made{k} ], [ {old}, %held{k} ]")
+            self.do(*([f"%kept_in{k} = call i32 %set(ptr %result, i64 {k}, ptr {name})"] if several else []))
+            places.append(self._field(name, "data"))
+        return places
