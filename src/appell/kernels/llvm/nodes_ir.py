@@ -17,7 +17,7 @@ from appell.kernels.llvm.target import Target
 from appell.kernels.lowering.analysis import angles, poisoned
 from appell.program import nodes as ir
 from appell.program.life import cleared, held
-from appell.trace.tape import Port
+from appell.trace.tape import Port, spans
 
 UNALLOCATED = "unallocated"
 """The counter of calls of `@rows` that got no memory and returned without results."""
@@ -212,9 +212,9 @@ class _Nodes:
         tape, here = block.tape, f"block{self._next()}"
         self.w.do(f"br label %{here}", f"{here}:")
         turning, read = set(angles(tape)), {i for step in tape.steps for i in step.args}.union(tape.results)
-        values, later, start = [""] * tape.n_inputs, list[tuple[str | ir.Entry, list[int], int]](), 0
-        for port, source in zip(tape.inputs, block.reads, strict=True):
-            wanted = [k for k in range(port.size) if start + k in read]
+        values, later = [""] * tape.n_inputs, list[tuple[str | ir.Entry, list[int], int]]()
+        for (_, own), source in zip(spans(tape.inputs), block.reads, strict=True):
+            start, wanted = own.start, [k for k, i in enumerate(own) if i in read]
             if isinstance(source, str) and source in self.inputs:
                 first = wanted
             else:
@@ -223,7 +223,6 @@ class _Nodes:
             if first:
                 for k, value in zip(first, self._get(source, first), strict=True):
                     values[start + k] = value
-            start += port.size
         values = reduced(self.w, values, sorted(turning), here)
         for source, wanted, start in later:
             for k, value in zip(wanted, self._get(source, wanted) if wanted else (), strict=True):

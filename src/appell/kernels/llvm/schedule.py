@@ -28,7 +28,7 @@ from appell.kernels.llvm.llvm_writer import Real
 from appell.kernels.lowering.analysis import TRIGONOMETRIC, Fusion, is_constant, offset, ordered
 from appell.kernels.lowering.sines import TABLES
 from appell.trace.expr import Op
-from appell.trace.tape import Tape
+from appell.trace.tape import Tape, spans
 
 MOST_KEPT = 4096
 """Results that are kept until the end."""
@@ -223,22 +223,21 @@ class Line:
 
     def _store(self) -> None:
         """Add the results: at the end or, where they are many, each piece after the last of its values."""
-        tape, start = self.tape, 0
+        tape = self.tape
         is_kept = len(set(tape.results)) <= MOST_KEPT
         pieces: list[tuple[int, Store]] = []
         kept = dict[int, int]()
         made = {} if is_kept else {x.made: p for p, x in enumerate(self.entries, start=1) if isinstance(x, Operation)}
-        for k, port in enumerate(tape.outputs):
+        for k, (port, own) in enumerate(spans(tape.outputs)):
+            results = tape.results[own.start : own.stop]
             if k in self.kept:
-                kept |= zip(self.kept[k], map(self._result, tape.results[start : start + port.size]), strict=True)
-                start += port.size
+                kept |= zip(self.kept[k], map(self._result, results), strict=True)
                 continue
             for a, b in pairwise([*range(0, port.size, max(port.size, 1) if is_kept else PIECE), port.size]):
-                values = tape.results[start + a : start + b]
+                values = results[a:b]
                 reads = tuple(i for i in dict.fromkeys(values) if not is_constant(tape, i))
                 place = max((made.get(i, 0) for i in reads), default=0)
                 pieces.append((len(self.entries) if is_kept else place, Store(k, a, values, reads)))
-            start += port.size
         for place, piece in sorted(pieces, key=lambda x: x[0], reverse=True):
             self.entries.insert(place, piece)
         if kept:

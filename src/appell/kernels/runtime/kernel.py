@@ -26,6 +26,7 @@ from appell.kernels.runtime.threads import WORTH, share, workers
 from appell.once import once, once_property
 from appell.program.nodes import Program
 from appell.program.run import run
+from appell.trace.tape import spans
 
 BLOCK = 1 << 26
 """Operations times samples of one native call, milliseconds to tens of them: Ctrl-C acts between calls."""
@@ -238,11 +239,10 @@ class ConstantKernel:
             if array.dtype.kind not in "fiub" or array.shape[-len(port.shape) :] != port.shape:
                 raise ValueError(f"{port.name} does not fit")
         leading = np.broadcast_shapes(*(array.shape[:-1] for array in given))
-        results, start = [], 0
-        for port in self.spec.outputs:
-            block = np.array(self._values[start : start + port.size], dtype=kind).reshape(port.shape)
+        results = []
+        for port, own in spans(self.spec.outputs):
+            block = np.array(self._values[own.start : own.stop], dtype=kind).reshape(port.shape)
             results.append(np.broadcast_to(block, leading + port.shape).copy())
-            start += port.size
         return write_out(results, out)
 
     def fast_call(self, general: Any) -> Any:

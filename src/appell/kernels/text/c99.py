@@ -39,7 +39,7 @@ from appell.program import nodes as ir
 from appell.program.life import cleared, held
 from appell.syntax import c_comment, c_include, identifier
 from appell.trace.expr import Op
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Port, Tape, spans
 
 
 def scratch(program: ir.Program) -> int:
@@ -495,21 +495,18 @@ def _values(tape: Tape, real: Real, *, libm: bool) -> Values:
 
 def _stores(tape: Tape, values: Values, stored: dict[str, str]) -> list[str]:
     """Return the lines that store all results."""
-    lines, start = list[str](), 0
-    for port in tape.outputs:
+    lines = list[str]()
+    for port, own in spans(tape.outputs):
         if port.name in stored:
-            lines += [f"{stored[port.name]}[{k}] = {values.result(start + k)};" for k in range(port.size)]
+            lines += [f"{stored[port.name]}[{k}] = {values.result(i)};" for k, i in enumerate(own)]
             lines += [] if port.size else [f"(void){stored[port.name]};"]
-        start += port.size
     return lines
 
 
 def _code(function: Function, tape: Tape, values: Values, prefix: str) -> str:
     """Return the sum of the codes of the guards that fail."""
-    guards, tests, start = {guard.port: guard for guard in function.guards}, [], 0
-    for port in tape.outputs:
-        places = range(start, start + port.size)
-        start += port.size
+    guards, tests = {guard.port: guard for guard in function.guards}, []
+    for port, places in spans(tape.outputs):
         if port.name in guards and port.size:
             guard = guards[port.name]
             passed = " && ".join(guard.test(values.real, values.result(i, ATOM)) for i in places)

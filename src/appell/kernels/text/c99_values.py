@@ -19,7 +19,7 @@ from typing import NamedTuple
 from appell.errors import CompileError
 from appell.kernels.lowering.analysis import Action, Instruction, instructions, is_constant
 from appell.trace.expr import Op
-from appell.trace.tape import Port, Step, Tape
+from appell.trace.tape import Port, Step, Tape, spans
 
 SUM, PRODUCT, ATOM = 1, 2, 3
 """How tightly C binds what an operation is written as."""
@@ -90,11 +90,8 @@ def input_names(tape: Tape) -> list[str]:
 
 def inputs_read(tape: Tape) -> list[tuple[Port, list[int]]]:
     """Return, for every input port, the positions of its numbers that are read."""
-    read, found, start = {j for step in tape.steps for j in step.args} | set(tape.results), [], 0
-    for port in tape.inputs:
-        found.append((port, [i for i in range(start, start + port.size) if i in read]))
-        start += port.size
-    return found
+    read = {j for step in tape.steps for j in step.args} | set(tape.results)
+    return [(port, [i for i in own if i in read]) for port, own in spans(tape.inputs)]
 
 
 def count_name(axis: str) -> str:
@@ -285,10 +282,9 @@ class Parts:
 
     def _filled(self, tape: Tape, stored: Mapping[str, str]) -> dict[str, Port]:
         """Return the results that are set to zero as a whole before any of their numbers is stored."""
-        found, start = {}, 0
-        for port in tape.outputs:
-            zeros = sum(is_constant(tape, i, 0.0) for i in tape.results[start : start + port.size])
-            start += port.size
+        found = {}
+        for port, own in spans(tape.outputs):
+            zeros = sum(is_constant(tape, tape.results[i], 0.0) for i in own)
             if port.name in stored and zeros > ZEROS * port.size:
                 found[stored[port.name]] = port
         return found

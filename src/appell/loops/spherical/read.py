@@ -141,10 +141,7 @@ def read_legs(
 
 
 def _wrist(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism:
-    check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place)
-    for key in ("alpha1", "alpha2"):
-        if key not in entries:
-            raise place.error(f"missing key '{key}'; add it")
+    check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place, ("alpha1", "alpha2"))
     angles = {key: _angles(entries[key], place.at(key)) for key in WRIST_ANGLES if key in entries}
     renamed = {"lambda_" if key == "lambda" else key: value for key, value in angles.items()}
     wrist = AgileWrist(
@@ -212,10 +209,7 @@ def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Plac
 
 def _leg(value: object, place: Place) -> Leg:
     entries = values.table(value, place)
-    check_keys(entries, LEG_KEYS, place)
-    for key in ("base", "platform", "alpha1", "alpha2"):
-        if key not in entries:
-            raise place.error(f"missing key '{key}'; add it")
+    check_keys(entries, LEG_KEYS, place, LEG_KEYS[:4])
     first, second = (_body(entries.get(key, {}), place.at(key), None) for key in ("link1", "link2"))
     axes1, axes2 = (_axes(entries.get(key, IDENTITY), place.at(key)) for key in ("axes1", "axes2"))
     return Leg(
@@ -243,10 +237,7 @@ def _frame(value: object, legs: int, place: Place) -> tuple[str, str, Pose]:
 
 def _chain_leg(value: object, place: Place) -> ChainLeg:
     entries = values.table(value, place)
-    check_keys(entries, CHAIN_KEYS, place)
-    for key in ("base", "platform", "arcs", "links"):
-        if key not in entries:
-            raise place.error(f"missing key '{key}'; add it")
+    check_keys(entries, CHAIN_KEYS, place, CHAIN_KEYS[:4])
     arcs, links, angles = (values.sequence(entries.get(key, []), place.at(key)) for key in ("arcs", "links", "angles"))
     if len(links) != len(arcs):
         raise place.at("links").error(f"expected {len(arcs)} links, one per arc, got {len(links)}")
