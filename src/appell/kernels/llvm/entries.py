@@ -19,7 +19,7 @@ that NumPy's own headers publish as its binary interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from appell.kernels.llvm.llvm_writer import (
     Streams,
     Writer,
     fetch,
+    from_file,
     function,
     module_text,
     row_arguments,
@@ -174,40 +175,9 @@ _ARGUMENTS = "ptr %dst, i64 %ds, i64 %d0, i64 %d1, ptr %src, i64 %ss, i64 %s0, i
 number of the two axes of a row, whose extents follow."""
 
 
-def _over_numbers(lines: list[str], by: int) -> list[str]:
-    """Return a loop over the numbers of a row, `by` of them at a time: %d_at and %s_at are their places."""
-    return [
-        "%some_rows = icmp ne i64 %rows, 0",
-        "%some_columns = icmp ne i64 %columns, 0",
-        "%some = and i1 %some_rows, %some_columns",
-        "br i1 %some, label %body, label %end",
-        "body:",
-        "%a = phi i64 [ 0, %entry ], [ %next_a, %done ]",
-        "%b = phi i64 [ 0, %entry ], [ %next_b, %done ]",
-        *(line for side in "ds" for line in _place_of(side)),
-        *lines,
-        "br label %done",
-        "done:",
-        f"%after = add i64 %b, {by}",
-        "%is_inside = icmp ult i64 %after, %columns",
-        "%next_b = select i1 %is_inside, i64 %after, i64 0",
-        "%below = add i64 %a, 1",
-        "%next_a = select i1 %is_inside, i64 %a, i64 %below",
-        "%more = icmp ult i64 %next_a, %rows",
-        "br i1 %more, label %body, label %end",
-        "end:",
-        "ret void",
-    ]
-
-
-def _place_of(side: str) -> list[str]:
-    array = {"d": "%dst", "s": "%src"}[side]
-    return [
-        f"%{side}_a = mul i64 %a, %{side}0",
-        f"%{side}_b = mul i64 %b, %{side}1",
-        f"%{side}_ab = add i64 %{side}_a, %{side}_b",
-        f"%{side}_at = getelementptr i8, ptr {array}, i64 %{side}_ab",
-    ]
+def _over_numbers(head: str, lines: Iterable[str], by: int) -> str:
+    """Return a function with a loop over the numbers of a row, `by` of them at a time."""
+    return from_file("over_numbers", head=head, lines="\n".join(lines), by=by)
 
 
 def _copy(real: Real) -> str:
@@ -226,7 +196,7 @@ def _copy(real: Real) -> str:
         "br i1 %left, label %row, label %finished",
         "finished:",
     ]
-    return function(f"internal void @copy({_ARGUMENTS}, i64 %end_row) noinline", _over_numbers(body, 1))
+    return _over_numbers(f"internal void @copy({_ARGUMENTS}, i64 %end_row) noinline", body, 1)
 
 
 def _columns(real: Real, lanes: int) -> str:
@@ -254,7 +224,7 @@ def _columns(real: Real, lanes: int) -> str:
         half //= 2
     for j in reversed(range(lanes)):
         w.do(f"store {w.vector} {rows[j]}, ptr {_nth(w, 'd', j)}, align {real.size}")
-    return function(f"internal void @columns({_ARGUMENTS}, i1 %out) noinline", _over_numbers(w.lines, lanes))
+    return _over_numbers(f"internal void @columns({_ARGUMENTS}, i1 %out) noinline", w.lines, lanes)
 
 
 def _nth(w: Writer, side: str, j: int) -> str:

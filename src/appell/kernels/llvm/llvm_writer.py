@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
 from typing import Protocol
 
 from appell.trace.tape import Port
@@ -58,6 +60,12 @@ def function(head: str, lines: Iterable[str]) -> str:
     """Return the definition of a function whose first block is `entry`."""
     body = "\n".join(line if line.endswith(":") else f"  {line}" for line in lines)
     return f"define {head} {{\nentry:\n{body}\n}}\n"
+
+
+def from_file(name: str, /, **values: object) -> str:
+    """Return LLVM text that is a file of the folder functions, with ``$name`` where values go."""
+    text = (files("appell.kernels.llvm") / "functions" / f"{name}.ll").read_text(encoding="utf-8")
+    return Template(text).substitute(values)
 
 
 def module_text(parts: Iterable[str], real: Real, lanes: int) -> str:

@@ -30,6 +30,7 @@ from appell.kernels.llvm.llvm_writer import (
     Real,
     Writer,
     end_vector_loop,
+    from_file,
     function,
     open_vector_loop,
     row_arguments,
@@ -103,40 +104,13 @@ def reduce_angles(name: str, slots: list[int], real: Real, lanes: int, frame: in
 
 def _reduce_frame(function_name: str, slots: list[int], real: Real, lanes: int) -> str:
     """Return the function of one frame: every angle of some lanes, number by number."""
-    name, size = real.name, real.size
-    places = ", ".join(f"i64 {(slot * lanes + lane) * size}" for slot in slots for lane in range(lanes))
-    count = len(slots) * lanes
-    narrow = [
-        f"%x = load {name}, ptr %place, align {size}",
-        *(["%wide = fpext float %x to double"] if real is not DOUBLE else []),
-        f"%y = call double @reduce(double {'%x' if real is DOUBLE else '%wide'})",
-        *(["%narrow = fptrunc double %y to float"] if real is not DOUBLE else []),
-        f"store {name} {'%y' if real is DOUBLE else '%narrow'}, ptr %place, align {size}",
-    ]
-    lines = [
-        "br label %number",
-        "number:",
-        "%j = phi i64 [ 0, %entry ], [ %next, %done ]",
-        f"%lane = and i64 %j, {lanes - 1}",
-        "%bit = lshr i64 %lanes, %lane",
-        "%is_far = trunc i64 %bit to i1",
-        "br i1 %is_far, label %far, label %done",
-        "far:",
-        f"%at_j = getelementptr [{count} x i64], ptr @{function_name}_places, i64 0, i64 %j",
-        "%at = load i64, ptr %at_j",
-        "%place = getelementptr i8, ptr %shared, i64 %at",
-        *narrow,
-        "br label %done",
-        "done:",
-        "%next = add i64 %j, 1",
-        f"%more = icmp ult i64 %next, {count}",
-        "br i1 %more, label %number, label %end",
-        "end:",
-        "ret void",
-    ]
-    table = f"@{function_name}_places = internal constant [{count} x i64] [{places}]\n"
-    head = f"internal void @{function_name}_of_frame(ptr %shared, i64 %lanes) noinline cold"
-    return function(head, lines) + table
+    places = [f"i64 {(slot * lanes + lane) * real.size}" for slot in slots for lane in range(lanes)]
+    reduced = "  %reduced = call double @reduce(double %x)"
+    if real is not DOUBLE:
+        reduced = "  %wide = fpext float %x to double\n  %y = call double @reduce(double %wide)\n"
+        reduced += "  %reduced = fptrunc double %y to float"
+    about = {"name": function_name, "real": real.name, "size": real.size, "reduced": reduced, "last_lane": lanes - 1}
+    return from_file("reduce_frame", **about, count=len(places), places=", ".join(places))
 
 
 PIECE = 128
