@@ -467,6 +467,6 @@ class _Verification:
             sources, sinks = items.sources(fields, stage, takes), items.sinks(fields, stage, node.state)
             if len(sources) != stage.tape.n_inputs or len(sinks) != len(stage.tape.results):
                 self._fail(f"step '{stage.tape.name}': its reads and writes do not fit its tape")
-        for kind, stage in enumerate(node.stages):
-            if stage is not None and kind in least and items.n_constants(fields, stage, node.state) > least[kind]:
-                self._fail(f"step '{stage.tape.name}': an item has too few constants")
+        for kind, own in enumerate(node.stages):
+            if own is not None and kind in least and items.n_constants(fields, own, node.state) > least[kind]:
+                self._fail(f"step '{own.tape.name}': an item has too few constants")

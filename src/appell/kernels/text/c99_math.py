@@ -8,7 +8,6 @@ files of the folder c99_functions, with ``$name`` where numbers and types go.
 from __future__ import annotations
 
 import math
-from collections import ChainMap
 from collections.abc import Callable
 from importlib.resources import files
 from string import Template
@@ -29,7 +28,7 @@ WORDS = 40
 def sine_cosine_text(real: str, literal: Literal, double: Literal) -> str:
     """Return the C of ``sine_cosine(x, &s, &c)`` for a floating type, and of the reduction of large angles."""
     large = "reduced(x, &quadrant)" if real == "double" else "(float)reduced((double)x, &quadrant)"
-    own = _text("sine_cosine", _numbers(real, literal), large=large, largest=literal(PARTS[real][0]))
+    own = _text("sine_cosine", **_numbers(real, literal), large=large, largest=literal(PARTS[real][0]))
     return f"{_reduction_text(double)}\n\n{own}"
 
 
@@ -45,7 +44,7 @@ def sines_cosines_text(real: str, literal: Literal, large: str) -> str:
     positive = 2 ** math.ceil(math.log2(largest * 2.0 / math.pi))
     is_fast = f"x[i] <= {literal(largest)} && x[i] >= -{literal(largest)}"
     rounding = {"positive": str(positive), "rounding": literal(positive + 0.5)}
-    return _text("sines_cosines", _numbers(real, literal), rounding, is_fast=is_fast, large=large)
+    return _text("sines_cosines", **_numbers(real, literal), **rounding, is_fast=is_fast, large=large)
 
 
 def _numbers(real: str, literal: Literal) -> dict[str, str]:
@@ -56,10 +55,10 @@ def _numbers(real: str, literal: Literal) -> dict[str, str]:
     return {"real": real, "steps": steps} | polynomials | {name: literal(x) for name, x in plain.items()}
 
 
-def _text(name: str, *values: dict[str, str], **more: str) -> str:
+def _text(name: str, **values: str) -> str:
     """Return the text of a function with some values."""
     template = (files("appell.kernels.text") / "c99_functions" / f"{name}.c").read_text(encoding="utf-8")
-    return Template(template.rstrip("\n")).substitute(ChainMap(more, *values))
+    return Template(template.rstrip("\n")).substitute(values)
 
 
 def _horner(coefficients: tuple[float, ...], literal: Literal) -> str:
