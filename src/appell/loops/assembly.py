@@ -44,7 +44,7 @@ ROUNDED = 2e-5
 """Residual that rounded numbers of a file may leave in overconstrained loops."""
 
 
-class Fit(NamedTuple):
+class ClosureFit(NamedTuple):
     """Configurations and their closure errors: the largest residual, in lengths of the robot and radians."""
 
     q: Array
@@ -137,7 +137,7 @@ class Assembler:
         """Return the largest residual of every configuration, dimensionless."""
         return np.asarray(np.abs(self.gap(q)[0]).max(axis=-1, initial=0.0))
 
-    def is_closed(self, fit: Fit) -> Array:
+    def is_closed(self, fit: ClosureFit) -> Array:
         """Return which configurations are closed: to rounding, or as far as the rounded numbers of a file allow.
 
         Overconstrained loops may leave a residual below `ROUNDED`. It is orthogonal to all motions of the joints, to a
@@ -151,7 +151,7 @@ class Assembler:
             closed[i] = count < len(e) and np.linalg.norm(rows[:, :count].T @ e) <= max(CLOSED, 1e-3 * fit.error[i])
         return closed
 
-    def close(self, start: Array, iterations: int = ITERATIONS) -> Fit:
+    def close(self, start: Array, iterations: int = ITERATIONS) -> ClosureFit:
         """Return the configurations (n, nq) that the starts (n, nq) lead to, closed or not."""
         q = np.array(start, dtype=float)
         e, matrix = self.gap(q)
@@ -175,7 +175,7 @@ class Assembler:
             done = (cost[at] < 1e-30) | (damping[at] > 1e8) | (better & (progress < 1e-9) & (damping[at] < 1e-8))
             stalls[at] = np.where(progress < 1e-3, stalls[at] + 1, 0)
             active[at[done | (stalls[at] > PATIENCE)]] = False
-        return Fit(q, np.abs(e).max(-1, initial=0.0))
+        return ClosureFit(q, np.abs(e).max(-1, initial=0.0))
 
     def _step(self, e: Array, matrix: Array, damping: Array) -> Array:
         """Return the damped step of every start, capped."""
@@ -205,7 +205,7 @@ class Assembler:
             others = self.close(np.concatenate([near, far]), ITERATIONS // 4)
             if others.error.min() > CLOSED:  # the best few may need longer
                 others = self.close(others.q[np.argsort(others.error)[: STARTS // 8]])
-            fit = Fit(np.concatenate([fit.q, others.q]), np.concatenate([fit.error, others.error]))
+            fit = ClosureFit(np.concatenate([fit.q, others.q]), np.concatenate([fit.error, others.error]))
         closed = np.flatnonzero(fit.error <= CLOSED)
         if not len(closed) and fit.error.min() <= ROUNDED:
             closed = np.flatnonzero(fit.error <= 2.0 * fit.error.min())

@@ -31,7 +31,7 @@ from appell.once import once
 from appell.planning import residuals
 from appell.planning.checks import Array
 from appell.program.nodes import Loop, Program
-from appell.program.stepping import Keep, Part, Stepping, now, part
+from appell.program.stepping import Fragment, Keep, Stepping, now, part
 from appell.recursion.forward import cholesky, solve_cholesky
 from appell.recursion.kinematics import Scalars
 from appell.robot.kind import FILE
@@ -187,7 +187,7 @@ class Solver:
         """Return the program of many steps."""
         return self._ports(Keep.INTERVALS).program(self.step())
 
-    def step(self) -> Part:
+    def step(self) -> Fragment:
         """Return a step, which finds the states in slots and the fixed numbers under their names."""
         layout, robot = self.layout, self.robot
         states = [(port, now(port.name)) for port in layout.states]
@@ -201,12 +201,12 @@ class Solver:
             return self._step(embedding, *slots)
 
         step = part("descent", descend, [angles, *held, *fixed, *states], [*held, *states])
-        step += Part(slots=layout.scratch)
+        step += Fragment(slots=layout.scratch)
         closing = robot.program("closing_step" if layout.is_closed else "finished_step").spec.program()
         trial, *gap = (port for port in (states[1], *states[4:]))
         closed = part("close", lambda call, q: call(closing, q)[: 1 + len(gap)], [trial], [trial, *gap])
         turns = _CLOSINGS if layout.is_closed else 1
-        return step + Part((Loop(_CLOSING, closed.nodes, turns),), closed.slots)
+        return step + Fragment((Loop(_CLOSING, closed.nodes, turns),), closed.slots)
 
     # The program
 

@@ -219,7 +219,7 @@ class Items:
         return [*(Slot("constant", k) for k in range(constants)), *shared, *read]
 
     def n_constants(self, fields: Fields, stage: Stage, state: int = 0) -> int:
-        """Return how many constants of an item a step reads."""
+        """Return the number of constants that a step reads."""
         return sum(slot.where == "constant" for slot in self.sources(fields, stage, state))
 
     def sinks(self, fields: Fields, stage: Stage, state: int = 0) -> list[Slot]:

@@ -13,7 +13,7 @@ import pytest
 from appell.kernels.llvm import schedule, scheduled
 from appell.kernels.llvm.entries import modules
 from appell.kernels.llvm.llvm_writer import DOUBLE
-from appell.kernels.llvm.schedule import CHOICES, Part, Place, Schedule, StoredSlots
+from appell.kernels.llvm.schedule import CHOICES, CodePart, MemorySlot, Schedule, StoredSlots
 from appell.kernels.llvm.scheduled import LONG
 from appell.kernels.llvm.target import Target, host
 from appell.kernels.lowering.analysis import poisoned
@@ -88,9 +88,9 @@ def run(made: Schedule, tape: Tape, values: list[float]) -> tuple[list[float], i
         held: dict[int, float] = {}
         memories = {"shared": shared, "own": dict[int, float](), "constant": dict(enumerate(made.constants))}
         for code, (first, *others) in segment.code:
-            read = [memories[x.memory][x.slot] if isinstance(x, Place) else held.get(x, math.nan) for x in others]
-            assert sum(isinstance(x, Place) for x in (first, *others)) <= 1
-            if isinstance(first, Place):
+            read = [memories[x.memory][x.slot] if isinstance(x, MemorySlot) else held.get(x, math.nan) for x in others]
+            assert sum(isinstance(x, MemorySlot) for x in (first, *others)) <= 1
+            if isinstance(first, MemorySlot):
                 memories[first.memory][first.slot] = read[0]
                 continue
             used.add(first)
@@ -155,7 +155,7 @@ def test_results_that_are_too_many_to_be_kept_are_stored_in_pieces(tape, rng, mo
 
 def test_a_long_tape_is_planned_in_several_parts(tape: Tape, monkeypatch) -> None:
     monkeypatch.setattr(schedule, "LONGEST", 400)
-    assert sum(isinstance(x, Part) for x in schedule.schedule(tape, DOUBLE, 16).segments) > 1
+    assert sum(isinstance(x, CodePart) for x in schedule.schedule(tape, DOUBLE, 16).segments) > 1
 
 
 def narrower() -> list[Target]:

@@ -204,7 +204,7 @@ def _columns(real: Real, lanes: int) -> str:
 
     A block has as many numbers as lanes. Of the last block there are fewer: on the side of columns the last one stands
     for those that are not there. Stores begin with those, so that the right one stays; on the stack, numbers
-    beyond the row are overwritten by the blocks that follow, or belong to nobody.
+    beyond the row are overwritten by the blocks that follow, or are unused.
     """
     w = Writer(real, lanes)
     w.do("%last_column = sub i64 %columns, 1", "%left = sub i64 %last_column, %b")

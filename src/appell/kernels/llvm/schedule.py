@@ -73,10 +73,10 @@ class Keep(NamedTuple):
     reads: tuple[int, ...]
 
 
-Entry = Operation | Store | Keep
+ListingEntry = Operation | Store | Keep
 
 
-class Line:
+class Listing:
     """The entries of a tape in order, and the constants that operations read.
 
     `constants` has the place of every constant, by its hexadecimal digits; several lines may share it. `kept` are the
@@ -85,7 +85,7 @@ class Line:
 
     def __init__(self, tape: Tape, real: Real, constants: dict[str, int], kept: Mapping[int, Sequence[int]]) -> None:
         self.tape, self.real, self.fusion, self._n = tape, real, Fusion(tape), tape.n_inputs
-        self.entries: list[Entry] = []
+        self.entries: list[ListingEntry] = []
         self.constants, self.kept = constants, kept
         self._fresh = self._n + len(tape.steps)
         self._made = bytearray(b"\1") * self._n + bytearray(len(tape.steps))
@@ -267,14 +267,14 @@ FOLDS |= dict.fromkeys(FUSED_CODES, (1, 0, 2)) | {"next": (1,)}
 """The operands of an operation that can be read from memory, one at a time."""
 
 
-class Place(NamedTuple):
+class MemorySlot(NamedTuple):
     """A place in memory: "shared", "own" or "constant", and which of the numbers there."""
 
     memory: str
     slot: int
 
 
-Operand = int | Place
+Operand = int | MemorySlot
 """A register or a place."""
 
 
@@ -367,10 +367,10 @@ class Registers:
     def kept(self, results: Keep) -> list[Machine]:
         """Return the instructions that move results to the slots where they must lie, from elsewhere in memory."""
         pairs = zip(results.values, results.slots, strict=True)
-        moves = [(self._place(x), Place("shared", slot)) for x, slot in pairs]
+        moves = [(self._place(x), MemorySlot("shared", slot)) for x, slot in pairs]
         moves = [(source, target) for source, target in moves if source != target]
         lost = {target for _, target in moves}.intersection(source for source, _ in moves)
-        spare = {source: Place("shared", self.shared.place(~k)) for k, source in enumerate(sorted(lost))}
+        spare = {source: MemorySlot("shared", self.shared.place(~k)) for k, source in enumerate(sorted(lost))}
         moves = [*spare.items(), *((spare.get(source, source), target) for source, target in moves)]
         self._pass(results.reads)
         return [x for pair in moves for x in (Machine("load", (0, pair[0])), Machine("store", (pair[1], 0)))]
@@ -471,7 +471,7 @@ class Registers:
         register = self._held.pop(x)
         if x >= 0 and self._next[x] != NEVER and x not in self.shared.of and x not in self.own.of:
             is_shared = x in self.crossing
-            place = Place("shared" if is_shared else "own", (self.shared if is_shared else self.own).place(x))
+            place = MemorySlot("shared" if is_shared else "own", (self.shared if is_shared else self.own).place(x))
             self._code.append(Machine("store", (place, register)))
         self._free.append(register)
 
@@ -485,11 +485,11 @@ class Registers:
             self._drop(max([x for x in self._held if x not in keep], key=self._next.__getitem__))
         return self._free.pop()
 
-    def _place(self, x: int) -> Place:
+    def _place(self, x: int) -> MemorySlot:
         if x < 0:
-            return Place("constant", ~x)
+            return MemorySlot("constant", ~x)
         slot = self.shared.of.get(x)
-        return Place("own", self.own.of[x]) if slot is None else Place("shared", slot)
+        return MemorySlot("own", self.own.of[x]) if slot is None else MemorySlot("shared", slot)
 
 
 LONGEST = 3000
@@ -498,7 +498,7 @@ STRIDE = 32
 """Operations between places that are looked at for a cut."""
 
 
-class Part(NamedTuple):
+class CodePart(NamedTuple):
     """Arithmetic."""
 
     code: tuple[Machine, ...]
@@ -512,7 +512,7 @@ class StoredSlots(NamedTuple):
     slots: tuple[int, ...]
 
 
-Segment = Part | StoredSlots
+Segment = CodePart | StoredSlots
 
 
 class Places(NamedTuple):
@@ -545,7 +545,7 @@ def schedule(
     """
     n = tape.n_inputs
     places = Places(tuple(range(n)), {}, n) if places is None else places
-    line = Line(tape, real, {} if constants is None else constants, places.kept)
+    line = Listing(tape, real, {} if constants is None else constants, places.kept)
     entries = line.entries
     uses: dict[int, list[int]] = {}
     for p in reversed(range(len(entries))):
@@ -577,22 +577,22 @@ def schedule(
         shared.place(x)
     writer = Registers(registers, uses, crossing, shared)
     found = [_segment(writer, entries[first:last], first) for first, last in pairwise(bounds)]
-    segments = tuple(one for one in found if not isinstance(one, Part) or one.code)
+    segments = tuple(one for one in found if not isinstance(one, CodePart) or one.code)
     numbers = {shared.of[x]: value for x, value in fixed.items()}
     return Schedule(segments, shared.count, writer.own.count, tuple(map(float.fromhex, line.constants)), numbers)
 
 
-def _segment(writer: Registers, entries: list[Entry], start: int) -> Segment:
+def _segment(writer: Registers, entries: list[ListingEntry], start: int) -> Segment:
     """Return the instructions of operations, or the slots of results, which are the only entry then."""
     entry = entries[0]
     if isinstance(entry, Keep):
-        return Part(tuple(writer.kept(entry)))
+        return CodePart(tuple(writer.kept(entry)))
     if isinstance(entry, Operation):
-        return Part(tuple(writer.part([x for x in entries if isinstance(x, Operation)], start)))
+        return CodePart(tuple(writer.part([x for x in entries if isinstance(x, Operation)], start)))
     return StoredSlots(entry.port, entry.start, writer.stored(entry))
 
 
-def _cuts(entries: list[Entry], uses: dict[int, list[int]]) -> list[int]:
+def _cuts(entries: list[ListingEntry], uses: dict[int, list[int]]) -> list[int]:
     """Return the bounds of segments: around what is stored, and between operations where fewest values cross."""
     change = [0] * (len(entries) + 2)
     stores = []

@@ -126,14 +126,14 @@ def poisoned(tape: Tape) -> Tape:
 
     variable = {r for r in tape.results if not is_constant(tape, r)}
     sines = {i for i, step in enumerate(tape.steps, start=tape.n_inputs) if step.op in TRIGONOMETRIC}
-    spoilt = read.intersection(range(tape.n_inputs)).difference(angles(tape)) | sines
-    if len(variable) <= len(spoilt) or any(step.op is Op.SELECT for step in tape.steps):
-        spoilt = variable or set(tape.results)
+    carriers = read.intersection(range(tape.n_inputs)).difference(angles(tape)) | sines
+    if len(variable) <= len(carriers) or any(step.op is Op.SELECT for step in tape.steps):
+        carriers = variable or set(tape.results)
     nothing = [position(Step(Op.SUB, (i, i))) for i in unread]
     poison = functools.reduce(lambda a, b: position(Step(Op.ADD, (a, b))), nothing)
 
     def added(i: int, place: int) -> int:
-        return position(Step(Op.ADD, (place, poison))) if i in spoilt else place
+        return position(Step(Op.ADD, (place, poison))) if i in carriers else place
 
     places = [added(i, i) for i in range(tape.n_inputs)]
     for i, (op, args, value) in enumerate(tape.steps, start=tape.n_inputs):

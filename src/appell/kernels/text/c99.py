@@ -26,9 +26,9 @@ from appell.kernels.text.c99_values import (
     ATOM,
     MACRO,
     REALS,
+    CReal,
     Layout,
     Parts,
-    Real,
     Values,
     count_name,
     input_names,
@@ -69,7 +69,7 @@ class CNodes:
         program: ir.Program,
         name: str,
         results: dict[str, str],
-        real: Real,
+        real: CReal,
         blocks: Mapping[Tape, str],
         *,
         libm: bool,
@@ -280,7 +280,7 @@ def loop(count: int, line: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Guard:
+class ErrorCode:
     """A result that shows whether the others are valid: the test that fails otherwise, and its error code."""
 
     port: str
@@ -293,7 +293,7 @@ class Guard:
     single: tuple[float, ...] = ()
     """The numbers in single precision, where they are others."""
 
-    def test(self, real: Real, x: str) -> str:
+    def test(self, real: CReal, x: str) -> str:
         """Return the test of a value in C."""
         numbers = self.single if self.single and real.name == "float" else self.numbers
         return self.passes.format(*(real.literal(number) for number in numbers), x=x)
@@ -311,7 +311,7 @@ class Function:
     text: str
     words: dict[str, str]
     extents: dict[str, tuple[str, ...]]
-    guards: tuple[Guard, ...] = ()
+    guards: tuple[ErrorCode, ...] = ()
     is_static: bool = False
 
     @property
@@ -367,7 +367,7 @@ CODES = {"NOT_UNIT": 1, "SMALL_PIVOT": 2, "OUT_OF_REACH": 4, "SINGULAR_MASS_MATR
 """What a function returns when a guard fails, added up."""
 
 
-def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
+def header_text(sheet: Sheet, stem: str, real: CReal, prefix: str) -> str:
     """Return the header: macros of sizes, and every function with its documentation."""
     guard = f"{identifier(stem).upper()}_H"
     lines = [*_comment([sheet.title, "", *sheet.remarks]), f"#ifndef {guard}", f"#define {guard}", ""]
@@ -381,7 +381,7 @@ def header_text(sheet: Sheet, stem: str, real: Real, prefix: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def source_text(sheet: Sheet, stem: str, real: Real, prefix: str, *, libm: bool) -> str:
+def source_text(sheet: Sheet, stem: str, real: CReal, prefix: str, *, libm: bool) -> str:
     """Return the source file: the functions, after their own sine, cosine and root if math.h is not to be used."""
     every = [own for function in sheet.functions for own in (function, *function.blocks.values())]
     used = {step.op for function in sheet.functions for step in function.program.steps}
@@ -415,7 +415,7 @@ def _comment(lines: list[str]) -> list[str]:
     return [f"/* {first}", *(f" * {line}".rstrip() for line in rest), " */"]
 
 
-def _signature(function: Function, real: Real) -> str:
+def _signature(function: Function, real: CReal) -> str:
     counts, arguments = [f"int {count}" for count in function.counts.values()], []
     for name, port, is_result in function.arguments():
         arguments += counts if is_result and counts else []
@@ -460,7 +460,7 @@ def _block(name: str, tape: Tape) -> Function:
     return Function(f"{name}_{identifier(tape.name)}", ir.straight(tape), "", {}, extents, is_static=True)
 
 
-def _looped(function: Function, real: Real, prefix: str, *, libm: bool) -> list[str]:
+def _looped(function: Function, real: CReal, prefix: str, *, libm: bool) -> list[str]:
     """Return the lines of a function with loops, after those of its tables and of its blocks."""
     results = {port.name: name for name, port, is_result in function.arguments() if is_result}
     names = {tape: block.name for tape, block in function.blocks.items()}
@@ -472,7 +472,7 @@ def _looped(function: Function, real: Real, prefix: str, *, libm: bool) -> list[
     return [*lines, *_returned(function, function.program, real, prefix), "}", ""]
 
 
-def _straight(function: Function, tape: Tape, real: Real, prefix: str, *, libm: bool) -> list[str]:
+def _straight(function: Function, tape: Tape, real: CReal, prefix: str, *, libm: bool) -> list[str]:
     """Return the lines of a function without loops, after those of its parts if it is long."""
     stored = {port.name: name for name, port, is_result in function.arguments() if is_result}
     if function.layout is None:
@@ -485,7 +485,7 @@ def _straight(function: Function, tape: Tape, real: Real, prefix: str, *, libm: 
     return [*before, _signature(function, real), "{", *(f"    {line}" for line in lines), "}", ""]
 
 
-def _values(tape: Tape, real: Real, *, libm: bool) -> Values:
+def _values(tape: Tape, real: CReal, *, libm: bool) -> Values:
     """Return the values of a short tape."""
     values = Values(tape, input_names(tape), real, libm=libm)
     values.lines += [f"(void){port.name};" for port, read in inputs_read(tape) if not read]
@@ -514,7 +514,7 @@ def _code(function: Function, tape: Tape, values: Values, prefix: str) -> str:
     return " + ".join(tests) or "0"
 
 
-def _returned(function: Function, program: ir.Program, real: Real, prefix: str) -> list[str]:
+def _returned(function: Function, program: ir.Program, real: CReal, prefix: str) -> list[str]:
     """Return the lines that end a function of loops: its guards, looked at number by number."""
     lines, tests = [], []
     for guard in function.guards:

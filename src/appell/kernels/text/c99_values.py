@@ -50,7 +50,7 @@ EXPRESSIONS = {
 
 
 @dataclass(frozen=True)
-class Real:
+class CReal:
     """A floating type of C: its name, the suffix of its numbers, and that of the functions of math.h."""
 
     name: str
@@ -80,7 +80,7 @@ class Real:
             raise CompileError(f"the constant {value:g} is too large for float; export with real='double'") from None
 
 
-REALS = {"double": Real("double", ""), "float": Real("float", "f")}
+REALS = {"double": CReal("double", ""), "float": CReal("float", "f")}
 
 
 def input_names(tape: Tape) -> list[str]:
@@ -102,7 +102,7 @@ def count_name(axis: str) -> str:
 class Values:
     """The values of a tape from the names of its inputs, and the lines that compute them."""
 
-    def __init__(self, tape: Tape, names: Sequence[str], real: Real, *, libm: bool) -> None:
+    def __init__(self, tape: Tape, names: Sequence[str], real: CReal, *, libm: bool) -> None:
         self.tape, self.real, self.libm = tape, real, libm
         self.made = dict(enumerate(names))
         functions = {"sin": "sin", "cos": "cos", "sqrt": "sqrt" if libm else "square_root"}
@@ -260,7 +260,7 @@ class Parts:
     """The functions of the parts, and the lines that call them; `stored` are the C names of the results, by port."""
 
     def __init__(
-        self, tape: Tape, layout: Layout, name: str, stored: Mapping[str, str], real: Real, *, libm: bool
+        self, tape: Tape, layout: Layout, name: str, stored: Mapping[str, str], real: CReal, *, libm: bool
     ) -> None:
         self.layout, self.real = layout, real
         self.values = Values(tape, [], real, libm=libm)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from appell.arguments import ABOVE_ZERO
-from appell.kernels.text.c99 import Guard as Code
+from appell.kernels.text.c99 import ErrorCode
 from appell.robot.verbs.table import ACTUATION, MASS, PIVOTS, REACH, UNIT
 from appell.spatial.scalar import Array
 
@@ -75,14 +75,14 @@ class Guard:
         return self.high if self.high_single is None or values.dtype == np.float64 else self.high_single
 
     @cached_property
-    def code(self) -> Code:
+    def code(self) -> ErrorCode:
         """Return the check as C."""
         if self.high == math.inf:  # above zero
             test, numbers = "{x} > {0}", (0.0,)
         else:
             test, numbers = "{x} <= {0}" + " && {x} >= -{0}" * (self.low == -self.high), (self.high,)
         single = () if self.high_single is None else (self.high_single,)
-        return Code(self.port, test, numbers, self.error, self.meaning, self.is_result, single)
+        return ErrorCode(self.port, test, numbers, self.error, self.meaning, self.is_result, single)
 
 
 _UNUSABLE = "do not use the results"
