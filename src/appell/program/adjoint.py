@@ -1,7 +1,7 @@
 """Gradients of programs, as programs: reverse mode over blocks, loops and sweeps.
 
-The values that the way back needs come first, each in a memory of its own (:mod:`appell.program.versions`). Then the
-nodes are taken from the last to the first:
+The values that the backward pass needs come first, each in a memory of its own (:mod:`appell.program.versions`). Then
+the nodes are taken from the last to the first:
 
 - of a block, one tape takes the adjoints of what the block wrote to those of what it read, to which it adds;
 - a loop goes in the other direction; each turn computes the values of its body again, from the states at its start;
@@ -204,7 +204,7 @@ def recorded(program: ir.Program, states: Sequence[Port]) -> ir.Program:
 
 
 class _Adjoint:
-    """A program on its way to its adjoint."""
+    """The construction of an adjoint."""
 
     def __init__(self, program: ir.Program, by: Sequence[str], of: Sequence[str], keep: Sequence[str]) -> None:
         self.given, self.by, self.of, self.keep = program, by, of, keep
@@ -249,7 +249,7 @@ class _Adjoint:
         )
         return versions.finished(pruned(made))
 
-    # The way out
+    # Forward
 
     def _forward(self, nodes: Iterable[Any]) -> tuple[ir.Node, ...]:
         """Return nodes as they run forward, but for loops whose number of turns is known at run time only."""
@@ -268,7 +268,7 @@ class _Adjoint:
         found = self.beside.get(node.items) if isinstance(node, ir.Begin | ir.Sweep | ir.Walk | ir.Entry) else None
         return node._replace(items=found.items) if found else node
 
-    # The way back
+    # Backward
 
     def _all(self, nodes: tuple[Any, ...]) -> None:
         for node in reversed(nodes):

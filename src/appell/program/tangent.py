@@ -35,7 +35,7 @@ def tangent(program: ir.Program, rates: Mapping[str, str]) -> ir.Program:
 
 
 class _Tangent:
-    """A program on its way to its rates. What it writes to outputs goes nowhere, but for its rates."""
+    """The construction of the program of rates. Outputs are replaced by slots, and only their rates are results."""
 
     def __init__(self, program: ir.Program, rates: Mapping[str, str]) -> None:
         self.given, moving = program, reached(leaves(program.nodes), rates)

@@ -359,8 +359,8 @@ def _reduce_lanes(w: Writer, vector: str) -> str:
 def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
     """Append loads of some numbers, in rising order, of each lane's row; return one vector per number.
 
-    Neighbours are loaded as one, as many as 128 bits hold, and the lanes woven from them: a fraction of the loads of a
-    number at a time. Fewer are loaded with some before them, if these are neighbours that are wanted too.
+    Neighbours are loaded as one, as many as 128 bits hold, and the lanes interleaved from them: a fraction of the loads
+    of a number at a time. Fewer are loaded with some before them, if these are neighbours that are wanted too.
     """
     values: list[str] = []
     while len(values) < len(wanted):

@@ -82,7 +82,7 @@ declare void @llvm.trap()
 !0 = !{!"branch_weights", i32 1, i32 1000000}
 !1 = !{}
 !2 = !{i32 1}"""
-"""What every module ends with: `!0` marks a branch that is hardly ever taken, `!1` a load of what nobody changes, `!2`
+"""What every module ends with: `!0` marks a branch that is rarely taken, `!1` a load of constant data, `!2`
 a store past the caches."""
 
 

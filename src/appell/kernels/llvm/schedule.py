@@ -37,7 +37,7 @@ PIECE = 1024
 ABREAST = 4
 """Sines computed in succession: enough to hide their latency, few enough for a processor's view of what comes."""
 PLAIN = {Op.DIV: "div", Op.SQRT: "sqrt"}
-"""Codes of operations that know no signs."""
+"""Codes of operations that have no variants by sign."""
 FUSED = {(1, 1): "fmadd", (1, -1): "fmsub", (-1, 1): "fnmadd", (-1, -1): "fnmsub"}
 """x·y + c, x·y − c, c − x·y, −x·y − c, by the signs of product and summand."""
 
@@ -169,7 +169,7 @@ class Listing:
         return result
 
     def _plain(self, i: int) -> int:
-        """Return what an operation reads that knows no signs."""
+        """Return the operand of an operation that has no variants by sign."""
         sign, x = self._operands[i]
         return x if sign > 0 else self._new("mul", x, self._constant(-1.0))
 
@@ -495,7 +495,7 @@ class Registers:
 LONGEST = 3000
 """Operations of a part: about what a processor's cache of decoded instructions holds."""
 STRIDE = 32
-"""Operations between places that are looked at for a cut."""
+"""Operations between places that are considered for a cut."""
 
 
 class CodePart(NamedTuple):

@@ -1,4 +1,4 @@
-"""What native code needs to know of a tape: fused steps, angles, unread inputs, and the order of statements."""
+"""Analysis of tapes for code: fused steps, angles, inputs that are not read, and the order of statements."""
 
 from __future__ import annotations
 

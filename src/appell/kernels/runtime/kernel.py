@@ -122,7 +122,7 @@ class Kernel:
         return self.call(*arrays) if out is None else self.call(*arrays, out=out)
 
     def _batch(self, arrays: Sequence[Any], out: Any) -> Any:
-        """Evaluate a large batch in blocks, on as many threads as pay; anything unusual goes to NumPy as it is."""
+        """Evaluate a large batch in blocks, on as many threads as make it faster; unusual arguments go to NumPy."""
         given = [np.asarray(array) for array in arrays]
         axes = {x.shape[: x.ndim - own] for x, own in zip(given, self._core, strict=True)}
         shape = axes.pop() if len(axes) == 1 else np.broadcast_shapes(*axes)

@@ -49,7 +49,7 @@ class _Store:
     """The blocks that are kept, those used last at the end.
 
     A loan may end anywhere, in a garbage collection inside these methods too. The lock is therefore never waited for:
-    who does not get it allocates, or frees, as if nothing were kept.
+    without it a method allocates, or frees, as if nothing were kept.
     """
 
     def __init__(self, limit: int) -> None:

@@ -423,7 +423,7 @@ def _signature(function: Function, real: CReal) -> str:
         kind = real.name if is_result else f"const {real.name}"
         if not port.shape and not port.axes and not is_result:  # a single number comes by value
             arguments.append(f"{kind} {name}")
-        else:  # C++ knows no arrays of variable length
+        else:  # C++ has no arrays of variable length
             is_plain = port.size and not any(axis in function.counts for axis in port.axes)
             arguments.append(f"{kind} {name}[{_extent(function, port)}]" if is_plain else f"{kind} *{name}")
     start = f"{'static ' * function.is_static}{'int' if function.guards else 'void'} {function.name}("
@@ -515,7 +515,7 @@ def _code(function: Function, tape: Tape, values: Values, prefix: str) -> str:
 
 
 def _returned(function: Function, program: ir.Program, real: CReal, prefix: str) -> list[str]:
-    """Return the lines that end a function of loops: its guards, looked at number by number."""
+    """Return the lines that end a function of loops: its guards, checked number by number."""
     lines, tests = [], []
     for guard in function.guards:
         size = next(port.size for port in program.outputs if port.name == guard.port)
