@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from appell.viewer.loop import Loop
+from appell.viewer.view import Loop
 
 PATIENCE = 30.0
 

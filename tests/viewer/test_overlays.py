@@ -12,12 +12,12 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.shapes.drawable import drawable
-from appell.viewer.arrows import Arrows
-from appell.viewer.frames import chosen_axes, labels
+from appell.viewer.contacts import Arrows
+from appell.viewer.overlays import chosen_axes, labels
 from appell.viewer.panel import RobotPage
 from appell.viewer.playback import RunPage
-from appell.viewer.reference import Reference
-from appell.viewer.viewer import Viewer
+from appell.viewer.sliders import Reference
+from appell.viewer.view import Viewer
 
 pytest.importorskip("viser")
 

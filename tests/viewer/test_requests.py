@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.viewer.loop import Loop
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Loop, Viewer
 
 viser = pytest.importorskip("viser")
 

@@ -11,7 +11,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.viewer.panel import RobotPage
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 
 pytest.importorskip("viser")
 

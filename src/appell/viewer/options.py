@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.spatial.scalar import Array
-from appell.viewer.reference import Reference
+from appell.viewer.sliders import Reference
 
 
 class PageOptions(NamedTuple):

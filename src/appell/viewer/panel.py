@@ -15,16 +15,13 @@ from appell.robot.robot import Robot
 from appell.shapes.drawable import Drawable
 from appell.shapes.palette import REST
 from appell.spatial.scalar import Array
-from appell.viewer.arrows import Arrows, ArrowScale
-from appell.viewer.contact_forces import held_count, stance
+from appell.viewer.contacts import Arrows, ArrowScale, held_count, stance
 from appell.viewer.drag import Drag
-from appell.viewer.figure import GHOST, Figure
 from appell.viewer.html import bars, heading, line, small
-from appell.viewer.limits import limit_line, near_limits, slider_colours
 from appell.viewer.options import PageOptions
 from appell.viewer.overlays import Overlays
-from appell.viewer.scene import Box, Scene, extent
-from appell.viewer.sliders import UNMOVED, Slider, SliderSet, settled, widened
+from appell.viewer.scene import GHOST, Box, Figure, Scene, extent
+from appell.viewer.sliders import UNMOVED, Slider, SliderSet, limit_line, near_limits, settled, slider_colours, widened
 
 REACHES = 12
 """Random configurations that estimate how far an arm reaches."""

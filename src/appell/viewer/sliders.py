@@ -1,4 +1,4 @@
-"""The sliders of a robot: one per driven coordinate.
+"""The sliders of a robot, one per driven coordinate; joints near their limits; reference motions.
 
 The driven coordinates belong to the first of the independent velocities, as many as there are actuator forces: the
 joints of an open robot, the motors of a closed one, the Euler angles of a spherical one.
@@ -7,8 +7,8 @@ joints of an open robot, the motors of a closed one, the Euler angles of a spher
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -19,8 +19,10 @@ from appell.errors import AppellError, InputError, ModelError
 from appell.model.model import Joint
 from appell.model.parameters import joint_of_velocity
 from appell.results.quantities import SLIDES, joint_named, labels, measures
+from appell.results.run import Run
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
+from appell.viewer.html import AMBER, RED, notice
 
 PARTS: dict[str, tuple[str, ...]] = {
     "free": ("x", "y", "z", "roll", "pitch", "yaw"),
@@ -208,3 +210,129 @@ def _coordinates(kind: str, values: Sequence[float]) -> Array:
         turned = scipy.spatial.transform.Rotation.from_euler("xyz", values[-3:]).as_quat()
         return np.concatenate([np.asarray(values[:-3], dtype=float), turned])
     return np.asarray(values, dtype=float)
+
+
+# Joints near their limits, and their warning colours
+
+NEAR = 0.05
+"""A coordinate is near a limit within this share of its range; of a range with one end, within this many rad or m."""
+AT = 1e-6
+"""A coordinate is at a limit within this share."""
+
+
+class Near(NamedTuple):
+    """A coordinate near a limit: its name, its value, the limit, and whether it is at the limit or beyond."""
+
+    name: str
+    value: float
+    limit: float
+    is_reached: bool
+
+
+def near_limits(names: Sequence[str], values: Iterable[float], bounds: Iterable[tuple[float, float]]) -> list[Near]:
+    """Return the coordinates near a limit, given lower and upper limits, infinite where there are none.
+
+    >>> near_limits(["a", "b", "c"], [0.98, 0.5, -1.0], [(0.0, 1.0), (0.0, 1.0), (-1.0, math.inf)])
+    [Near(name='a', value=0.98, limit=1.0, is_reached=False), Near(name='c', value=-1.0, limit=-1.0, is_reached=True)]
+    """
+    found = []
+    for name, x, (low, high) in zip(names, values, bounds, strict=True):
+        span = high - low if math.isfinite(high - low) else 1.0
+        for limit, gap in ((low, x - low), (high, high - x)):
+            if gap < NEAR * span:
+                found.append(Near(name, x, limit, gap <= AT * span))
+                break
+    return found
+
+
+def robot_limits(robot: Robot, q: Array) -> list[Near]:
+    """Return the joints of one coordinate that are near a limit at q.
+
+    >>> import appell
+    >>> robot = appell.load("puma560")
+    >>> [near.name for near in robot_limits(robot, robot.limits.upper)] == robot.joint_names
+    True
+    """
+    single = [(name, at[0]) for name, at in robot.places("q").items() if len(at) == 1]
+    lower, upper = robot.limits.lower, robot.limits.upper
+    bounds = [(float(lower[k]), float(upper[k])) for _, k in single]
+    return near_limits([name for name, _ in single], [float(q[k]) for _, k in single], bounds)
+
+
+def limit_line(found: Sequence[Near]) -> str:
+    """Return the line of the panel that names the joints near their limits."""
+    if not found:
+        return ""
+    text = ", ".join(f"{near.name} {'at' if near.is_reached else 'near'} {near.limit:.4g}" for near in found)
+    return notice(f"limits: {text}", RED if any(near.is_reached for near in found) else AMBER)
+
+
+def slider_colours(sliders: Sequence[Any], names: Sequence[str], found: Sequence[Near]) -> str:
+    """Return a style sheet that colours the sliders of joints near their limits."""
+    states = {near.name: near.is_reached for near in found}
+    rules = []
+    for slider, name in zip(sliders, names, strict=True):
+        if name in states:
+            colour = RED if states[name] else AMBER
+            parts = ", ".join(f'[id="{slider._impl.uuid}"] .mantine-Slider-{part}' for part in ("bar", "thumb"))
+            rules.append(f"{parts} {{ background: {colour} !important; border-color: {colour} !important }}")
+    return f"<style>{' '.join(rules)}</style>"
+
+
+# A reference motion
+
+
+class Reference:
+    """A run, a trajectory or a configuration; :meth:`at` returns the configuration of a time.
+
+    >>> import appell
+    >>> line = appell.trajectory.JointLine([0.0, 0.0], [1.0, 2.0], 4.0)
+    >>> Reference(appell.load("two-link"), line).at(2.0)
+    array([0.5, 1. ])
+    """
+
+    def __init__(self, robot: Robot, given: Run | Callable[[float], Any] | ArrayLike) -> None:
+        self._robot, self._given = robot, given
+        self.has_time = isinstance(given, Run) or callable(given)
+        if isinstance(given, Run):
+            if given.nq != robot.nq or not len(given.t):
+                raise InputError(
+                    f"reference: expected a run with states of {robot.nq} coordinates for robot '{robot.name}', got "
+                    f"{len(given.t)} states of {given.nq}"
+                )
+            self._q = given.q[0]
+        else:
+            self._slider_set = SliderSet(robot)
+            self._q = robot.neutral() if callable(given) else settled(robot, given, "reference")
+            self._q = self.at(0.0)
+
+    def at(self, t: float) -> Array:
+        """Return the configuration (nq,) at a time [s]; a run holds its first and last states before and after."""
+        given = self._given
+        if isinstance(given, Run):
+            time = float(np.clip(t, given.t[0], given.t[-1]))
+            ends = {float(given.t[-1]): given.q[-1], float(given.t[0]): given.q[0]}
+            return np.asarray(ends[time] if time in ends else given.at(time)[0])
+        if not callable(given):
+            return np.asarray(self._q)
+        q = np.asarray(self._called(t), dtype=float)
+        if q.shape != (self._robot.nq,) or not np.isfinite(q).all():
+            raise InputError(
+                f"reference: expected (q, v, a) with q of {self._robot.nq} finite numbers at t = {t:g} s, got q of "
+                f"shape {q.shape}"
+            )
+        if self._robot.closure_names:  # of a trajectory of a closed robot, the motors' coordinates count
+            q = self._q = self._slider_set.moved(self._q, self._slider_set.values(q))
+        return q
+
+    def _called(self, t: float) -> Any:
+        assert callable(self._given)
+        try:
+            return self._given(t)[0]
+        except AppellError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"reference: expected a function of the time that returns (q, v, a); it raised "
+                f"{type(error).__name__}: {error}"
+            ) from error

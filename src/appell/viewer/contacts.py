@@ -1,4 +1,4 @@
-"""Forces at the contacts of a run, and of a robot whose frames are held to the world.
+"""Impacts and contacts on the page: points that strike, impulses and contact forces as arrows.
 
 A run records when points rest on walls, and q, v, a and tau at the integrator's steps, but no forces. They follow from
 the equation of motion, M a + C v + G − Bτ = Jᵀλ, with J the Jacobian of the points that rest: along the normals of
@@ -10,17 +10,220 @@ at rest at a limit takes its share of the equation. Runs loaded from a file have
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from appell.model.model import WORLD
 from appell.recursion.points import Place
 from appell.results.run import ContactInterval, Impact, Run
 from appell.robot.robot import Robot
 from appell.robot.stance import held_frames
 from appell.shapes.drawable import Drawable
+from appell.shapes.palette import HIT, REST, linear
 from appell.spatial.scalar import Array
+from appell.viewer.html import small
+from appell.viewer.scene import Box
+
+LABELS = 4
+"""Points that strike together whose impulses are written out; more labels would hide each other."""
+
+
+class PointImpact(NamedTuple):
+    """A point that struck: time, place, the wall's impulse on it [N·s] (zero at a joint's limit), and a label."""
+
+    time: float
+    place: Array
+    impulse: Array
+    label: str
+
+
+def point_impacts(run: Run, drawable: Drawable) -> list[PointImpact]:
+    """Return the impacts of a run, one entry per point that struck."""
+    found = []
+    for impact in run.impacts:
+        for k, name in enumerate(impact.points):
+            impulse = impact.normals[k] * impact.impulse[k] + impact.friction[k]
+            if impact.normals[k].any():
+                label = f"{np.linalg.norm(impulse):.3g} N·s"
+                found.append(PointImpact(impact.time, impact.positions[k], impulse, label))
+            else:
+                place = _joint(run, drawable, impact, name)
+                found.append(PointImpact(impact.time, place, np.zeros(3), f"{name}: limit"))
+    return found
+
+
+def _joint(run: Run, drawable: Drawable, impact: Impact, name: str) -> Array:
+    bodies = drawable.robot.model.bodies
+    body = next((k for k, body in enumerate(bodies) if body.joint.name == name), WORLD)
+    return np.asarray(drawable.poses(run.at(impact.time)[0])[body, :3, 3])
+
+
+class Contacts:
+    """The marks of a run's impacts and contacts; :meth:`update` shows those of a time."""
+
+    def __init__(self, server: Any, run: Run, drawable: Drawable, box: Box, wake: Callable[[], None]) -> None:
+        self._server, self._box = server, box
+        self._impacts = point_impacts(run, drawable)
+        self.contacts = run_contacts(run, drawable)
+        struck = typical_norm([one.impulse for one in self._impacts])
+        pressed = typical_norm([force for contact in self.contacts for force in contact.forces])
+        self._struck = Arrows(server, "/impacts/arrows", HIT, box.size, struck)
+        self._pressed = Arrows(server, "/contacts/arrows", REST, box.size, pressed)
+        self.scale = ArrowScale(
+            server, [("impulses", self._struck, "N·s"), ("contact forces", self._pressed, "N")], wake
+        )
+        self._shown: tuple[Any, ...] = ()
+        self._past: Any = None
+        self._handles: list[Any] = []
+        self._balls = 0
+
+    def closed(self, t: float) -> list[Contact]:
+        """Return the contacts that exist at a time."""
+        return [contact for contact in self.contacts if contact.is_closed(t)]
+
+    def update(self, t: float, lasting: float, poses: Array) -> None:
+        """Show impacts of the last `lasting` seconds, marks where points struck before, and contact forces."""
+        self.scale.update()
+        recent = tuple(k for k, one in enumerate(self._impacts) if 0.0 <= t - one.time < lasting)
+        past = sum(one.time <= t for one in self._impacts)
+        self._show_contacts(self.closed(t), t, poses)
+        if (recent, past, self._struck.scale) == self._shown:
+            return
+        self._shown = (recent, past, self._struck.scale)
+        self._show_past(past)
+        self._show_impacts([self._impacts[k] for k in recent])
+
+    def _show_impacts(self, struck: list[PointImpact]) -> None:
+        scene, size = self._server.scene, self._box.size
+        for handle in self._handles:
+            handle.remove()
+        self._handles = [
+            scene.add_icosphere(f"/impacts/{k}", 0.02 * size, HIT, position=one.place, cast_shadow=False)
+            for k, one in enumerate(struck)
+        ]
+        self._struck.draw([one.place for one in struck], [one.impulse for one in struck])
+        for k, one in enumerate(struck if len(struck) <= LABELS else []):
+            beside = one.place + 1.12 * self._struck.length * one.impulse
+            self._handles.append(scene.add_label(f"/impacts/label{k}", one.label, position=beside))
+
+    def _show_past(self, past: int) -> None:
+        """Leave a small mark where points have struck so far."""
+        if self._past is not None:
+            self._past.remove()
+            self._past = None
+        if past:
+            places = np.array([one.place for one in self._impacts[:past]], dtype=np.float32)
+            self._past = self._server.scene.add_point_cloud(
+                "/struck",
+                places,
+                np.tile(np.array(HIT, dtype=np.uint8), (past, 1)),
+                point_size=0.012 * self._box.size,
+                point_shape="circle",
+            )
+
+    def _show_contacts(self, contacts: list[Contact], t: float, poses: Array) -> None:
+        """Mark the points in contact, and draw the forces on them."""
+        places = [contact.position(poses) for contact in contacts]
+        self._pressed.draw(places, [contact.at(t) for contact in contacts])
+        for k, place in enumerate(places):
+            self._server.scene.add_icosphere(
+                f"/contacts/{k}", 0.012 * self._box.size, REST, position=place, cast_shadow=False, opacity=0.8
+            )
+        for k in range(len(places), self._balls):
+            self._server.scene.remove_by_name(f"/contacts/{k}")
+        self._balls = len(places)
+
+
+# Arrows, all of one kind to one scale
+
+LENGTH = 0.2
+"""The arrow of a typical vector while the scale is 1, in sizes of the picture."""
+SHORTEST = 0.004
+"""Arrows shorter than this are not drawn, in sizes of the picture."""
+
+
+def typical_norm(vectors: Sequence[Array]) -> float:
+    """Return the geometric mean of the median and the greatest norm of vectors, those of norm zero left out.
+
+    By the greatest alone, a single hard impact would hide all others; by the median alone, it would leave the picture.
+
+    >>> typical_norm([np.array([1.0, 0.0]), np.array([0.0, 4.0]), np.array([0.0, 1.0]), np.zeros(2)])
+    2.0
+    """
+    norms = [float(np.linalg.norm(vector)) for vector in vectors]
+    moved = [norm for norm in norms if norm > 0.0]
+    return float(np.sqrt(np.median(moved) * max(moved))) if moved else 0.0
+
+
+class Arrows:
+    """Arrows under one name of the scene; a vector of norm `typical` [N or N·s] is drawn LENGTH sizes long."""
+
+    def __init__(self, server: Any, name: str, colour: tuple[int, int, int], size: float, typical: float) -> None:
+        self._server, self._name, self._size = server, name, size
+        red, green, blue = (x / 255.0 for x in colour)
+        self._colour = linear((red, green, blue, 1.0))
+        self._handle: Any = None
+        self.typical = typical
+        self.scale = 1.0
+
+    @property
+    def length(self) -> float:
+        """Return the length [m] of the arrow of a unit vector."""
+        return self.scale * LENGTH * self._size / self.typical if self.typical > 0.0 else 0.0
+
+    def legend(self, unit: str) -> str:
+        """Return the scale in words: a round value, and the length of its arrow."""
+        if not self.typical:
+            return ""
+        power = 10.0 ** np.floor(np.log10(self.typical))
+        value = max(step * power for step in (1.0, 2.0, 5.0) if step * power <= self.typical * (1.0 + 1e-12))
+        return f"{value:g} {unit} ≙ {1000.0 * value * self.length:.3g} mm"
+
+    def draw(self, places: Sequence[Array], vectors: Sequence[Array]) -> None:
+        """Draw vectors at places, in place of those before."""
+        ends = [(p, p + self.length * f) for p, f in zip(places, vectors, strict=True)]
+        seen = [end for end in ends if float(np.linalg.norm(end[1] - end[0])) > SHORTEST * self._size]
+        if self._handle is not None and len(self._handle.points) == len(seen):
+            self._handle.points = np.array(seen, dtype=np.float32)
+            return
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+        if seen:
+            self._handle = self._server.scene.add_arrows(
+                self._name,
+                np.array(seen, dtype=np.float32),
+                self._colour,
+                shaft_radius=0.006 * self._size,
+                head_radius=0.016 * self._size,
+                head_length=0.04 * self._size,
+            )
+
+
+class ArrowScale:
+    """The slider of the arrows' lengths, and the legend below it."""
+
+    def __init__(self, server: Any, kinds: list[tuple[str, Arrows, str]], wake: Callable[[], None]) -> None:
+        self._kinds = [kind for kind in kinds if kind[1].typical > 0.0]
+        gui = server.gui
+        with gui.add_folder("Arrows", visible=bool(self._kinds)):
+            self.slider = gui.add_slider("Scale", 0.1, 5.0, 0.1, 1.0, hint="length of the arrows")
+            self._text = gui.add_html("")
+        self.slider.on_update(lambda _: wake())
+        self.update()
+
+    def update(self) -> None:
+        """Set the arrows' scales to the slider's value."""
+        for _, arrows, _ in self._kinds:
+            arrows.scale = self.slider.value
+        legend = small("; ".join(f"{name}: {arrows.legend(unit)}" for name, arrows, unit in self._kinds))
+        if self._text.content != legend:
+            self._text.content = legend
+
+
+# Forces at the contacts of a run, and of a robot whose frames are held to the world
 
 CUTOFF = 1e-9
 """Singular values of Jᵀ below this share of the largest count as zero."""
