@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import appell
+from appell.cli import agreement, app, compare
 from appell.cli import agreement as module
-from appell.cli import app, compare, mujoco_agreement
 from appell.cli.agreement import Agreement
 
 pytest.importorskip("pinocchio")
@@ -137,7 +137,7 @@ def test_a_wrong_number_of_an_mjcf_file_is_found(tmp_path, monkeypatch):
     pytest.importorskip("mujoco")
     (tmp_path / "arm.xml").write_text(MJCF)
     true = module.on_arrays
-    monkeypatch.setattr(mujoco_agreement, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1 + 1e-8))
+    monkeypatch.setattr(agreement, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1 + 1e-8))
     result = run(tmp_path, "--samples", 2)
     assert result.exit_code == 1
     assert "0 agree within 1e-09, 1 do not" in result.stdout

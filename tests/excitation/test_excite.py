@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 import appell
-from appell.excitation.bounds import bounds
+from appell.excitation.bounds import actuated_path, bounds
 from appell.excitation.excite import excite
 from appell.excitation.information import POWER, Information, log_condition, volume_measure
-from appell.excitation.search import Problem, fitted, random_motion
-from appell.excitation.series import Series
-from appell.identification.actuated_path import actuated_path
-from appell.identification.base_parameters import base_parameters
-from appell.identification.basis import random_states
+from appell.excitation.search import Problem, Series, fitted, random_motion
+from appell.identification.base_parameters import base_parameters, random_states
 from appell.robot.properties.base_columns import State
 
 LIMITS = {"lower": [-2.0, -1.5], "upper": [1.0, 2.5], "velocity": 3.0, "acceleration": [6.0, 9.0], "torque": 250.0}

@@ -303,7 +303,7 @@ def parquets() -> list[bytes]:
         {"t": np.array(np.arange(n), dtype="datetime64[s]")},
         {"q1": [[1.0], [1.0, 2.0]] * (n // 2), "tau1": [2**62] * n},
     ]
-    files = [table.parquet(columns(), ABOUT)]
+    files = [table.parquet_bytes(columns(), ABOUT)]
     for other in others:
         stream = io.BytesIO()
         pq.write_table(pa.table(flat | other), stream)
@@ -424,7 +424,7 @@ FILES = [
     Target("checkpoint", ".zip", maker(checkpoints, (form.archive_member,)), load_checkpoint, 1.0),
     Target("study", ".toml", maker(seeds(".study.toml"), *TOML), load_study, 2.0),
     Target("log-text", ".csv", maker(lambda: text_logs(columns()), OF_TEXT, OF_BYTES), load_log, 1.5),
-    Target("log-npz", ".npz", maker(lambda: [table.npz(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
+    Target("log-npz", ".npz", maker(lambda: [table.npz_bytes(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
     Target("log-parquet", ".parquet", maker(parquets, OF_BYTES), load_log, 2.0),
     Target("log-mcap", ".mcap", mcaps, load_log),
     Target("dh", ".json", maker(lambda: DH, (form.json_tree,)), load_dh, 4.0),

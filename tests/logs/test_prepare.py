@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from appell.errors import InputError
-from appell.logs.filters import derivative, zero_phase
 from appell.logs.log import Log
-from appell.logs.outliers import outliers
 from appell.logs.prepare import prepare
 from appell.logs.read_log import read_log
+from appell.logs.signals import derivative, outliers, zero_phase
 
 GAINS = (11.976, 11.976, 9.8386, 10.763, 10.763, 10.763)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.studies.outcome import Outcome
+from appell.studies.engines import Outcome
 from appell.studies.store import Store
 from tests.support import study as support
 

@@ -1,11 +1,15 @@
-"""Differences between a robot and Pinocchio in random states.
+"""Differences between a robot and its peers, Pinocchio and MuJoCo, in random states.
 
 Nothing is compiled: the recursions run on arrays with one number per state. Tracing and native code are covered by the
 tests of laws.
+
+MuJoCo's constraints, contacts, springs, servos, fluids and gravity compensation are switched off in the compiled model,
+and that model is what both sides take. Damping and rotor inertia stay, but for the rotor inertia of free joints.
 """
 
 from __future__ import annotations
 
+import sysconfig
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from appell import interop
-from appell.errors import AppellError, AppellWarning, FragmentError
+from appell.errors import AppellError, AppellWarning, FragmentError, InputError
+from appell.extras import extra
 from appell.loading import load
 from appell.messages import listed
-from appell.model.model import GRAVITY
+from appell.model.model import GRAVITY, Model
 from appell.read import XACRO
+from appell.read.mjcf import model_of_compiled
 from appell.read.write_urdf import urdf_text
 from appell.read.xacro import expanded
 from appell.robot.robot import Robot
@@ -27,6 +33,73 @@ from appell.robot.singular.massless import massless
 from appell.robot.verbs.programs import Actuated, Solved
 from appell.spatial.scalar import Array
 from appell.trace.tape import flatten
+
+
+def pinocchio() -> Any:
+    """Return the module of Pinocchio, or None if it is not installed."""
+    try:
+        found = extra("pinocchio", "the comparison needs")
+    except InputError:
+        return None
+    return found if hasattr(found, "buildModelFromUrdf") else None
+
+
+def ur5() -> Path | None:
+    """Return the UR5 file of the package example-robot-data, or None if it is not installed."""
+    place = Path("cmeel.prefix", "share", "example-robot-data", "robots", "ur_description", "urdf", "ur5_robot.urdf")
+    file = Path(sysconfig.get_path("purelib"), place)
+    return file if file.is_file() else None
+
+
+def from_model(pin: Any, model: Model) -> Any:
+    """Return a Pinocchio model with the same bodies and joints, for robots without a URDF.
+
+    Raises
+    ------
+    ModelError
+        When the robot has a joint that URDF does not have.
+    """
+    built = pin.buildModelFromXML(urdf_text(replace(model, gravity=GRAVITY)))
+    built.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
+    return built
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A robot in Pinocchio; arrays have one row per sample, in the joint order of this robot."""
+
+    pin: Any
+    model: Any
+    data: Any
+    pool: Any
+    velocity: Array
+
+    @classmethod
+    def of(cls, pin: Any, robot: Robot, file: Path | None) -> Peer:
+        """Return the peer of a robot, read from its URDF by Pinocchio if there is one."""
+        if robot.nq != robot.nv:
+            raise NotImplementedError(f"robot '{robot.name}' has quaternions, which are not converted")
+        by_file = file is not None and file.suffix.lower() in (".urdf", ".xml")
+        model = pin.buildModelFromUrdf(str(file)) if by_file else from_model(pin, robot.model)
+        if by_file:
+            model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
+        model.armature = np.zeros(model.nv)
+        velocity = np.array([model.joints[model.getJointId(name)].idx_v for name in robot.joint_names])
+        return cls(pin, model, model.createData(), pin.ModelPool(model, 1), velocity)
+
+    def coordinates(self, q: Array) -> Array:
+        """Return configurations of Pinocchio: in its order, with cosine and sine for continuous joints."""
+        neutral = self.pin.neutral(self.model)
+        return np.array([self.pin.integrate(self.model, neutral, row) for row in self.velocities(q)])
+
+    def velocities(self, v: Array) -> Array:
+        """Return velocities (or accelerations, or forces) in the order of Pinocchio."""
+        turned = np.empty_like(v)
+        turned[:, self.velocity] = v
+        return turned
+
+
+# Pinocchio
 
 SDF = ".sdf"
 FARTHEST = 10.0
@@ -250,5 +323,104 @@ def relative(x: Array, y: Array, size: float = 0.0) -> float:
 
 def _full(upper: Array) -> Array:
     square = np.triu(np.atleast_2d(upper))
-    full: Array = square + np.triu(square, 1).T
-    return full
+    return square + np.triu(square, 1).T
+
+
+# MuJoCo
+
+OFF = ("CONSTRAINT", "CONTACT", "SPRING", "ACTUATION")
+"""The flags of forces beside those of the equations of motion."""
+
+
+def mujoco_agreement(path: Path, *, samples: int, most: int | None = None) -> Agreement:
+    """Return the comparison of an MJCF file with MuJoCo; `most` bounds the number of compared bodies."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AppellWarning)  # about features that are ignored
+        try:
+            loaded = load(path)
+            mujoco = extra("mujoco", "the comparison needs")
+            compiled = plain(mujoco, mujoco.MjModel.from_xml_path(str(path.absolute())))
+            robot = load(model_of_compiled(mujoco, compiled, str(path)), loops=False)
+        except AppellError as error:
+            return refusal(path, error, peer="MuJoCo", base="file")
+    note = f"{len(loaded.model.closures)} loops open" if loaded.model.closures else ""
+    blank = Agreement(path, False, robot.nq, robot.nv, note=note, peer="MuJoCo", base="file")
+    if not robot.nv:
+        return blank.noted("no moving joint")
+    rng = np.random.default_rng(2018)
+    q, v, a = random_motion(robot, samples, rng)
+    weightless = singular_note(robot, on_arrays(robot, "mass_matrix", [q[:1]])[0])
+    found = _errors(mujoco, compiled, robot, (q, v, a), most, has_inverse=not weightless)
+    return blank.noted(weightless, errors=found)
+
+
+def plain(mujoco: Any, compiled: Any) -> Any:
+    """Return a compiled model with inertia, gravity, damping and rotor inertia only."""
+    for name in OFF:
+        compiled.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
+    compiled.opt.density = compiled.opt.viscosity = 0.0
+    for name in ("jnt_stiffness", "tendon_stiffness", "tendon_damping", "tendon_armature", "body_gravcomp"):
+        getattr(compiled, name)[:] = 0.0
+    compiled.dof_frictionloss[:] = 0.0
+    for name in ("jnt_stiffnesspoly", "dof_dampingpoly", "tendon_stiffnesspoly", "tendon_dampingpoly"):
+        if hasattr(compiled, name):
+            getattr(compiled, name)[:] = 0.0
+    return compiled
+
+
+def _errors(
+    mujoco: Any, compiled: Any, robot: Robot, states: tuple[Array, Array, Array], most: int | None, *, has_inverse: bool
+) -> dict[str, float]:
+    q, v, a = states
+    data, there, still = mujoco.MjData(compiled), interop.mujoco(robot, compiled), np.zeros_like(v)
+    turns = np.array([there.matrix(x) for x in q])
+
+    def inverse(v: Array, a: Array) -> Array:
+        """Return the forces of MuJoCo for these accelerations, in our coordinates."""
+        found = []
+        for x, speeds, rates, turn in zip(q, v, a, turns, strict=True):
+            data.qpos[:], data.qvel[:], data.qacc[:] = there.q(x), there.v(x, speeds), there.a(x, speeds, rates)
+            mujoco.mj_inverse(compiled, data)
+            found.append(turn.T @ data.qfrc_inverse)
+        return np.array(found)
+
+    def matrices() -> Array:
+        found = []
+        for x, turn in zip(q, turns, strict=True):
+            data.qpos[:] = there.q(x)
+            mujoco.mj_forward(compiled, data)
+            full = np.zeros((compiled.nv, compiled.nv))
+            mujoco.mj_fullM(compiled, data, full)
+            found.append(turn.T @ full @ turn)
+        return np.array(found)
+
+    tau = inverse(v, a)
+    torque = float(np.abs(tau).max())
+    ours = on_arrays(robot, "inverse_dynamics", [q, v, a])
+    gravity = on_arrays(robot, "gravity", [q])
+    found = {
+        "tau": relative(ours, tau),
+        "M": relative(on_arrays(robot, "mass_matrix", [q]), matrices()),
+        "gravity": relative(gravity, inverse(still, still), torque),
+        "Y pi": relative(on_arrays(robot, "regressor", [q, v, a]) @ robot.parameters, tau),
+        "poses": _poses_off(mujoco, compiled, robot, there, q, most),
+    }
+    if has_inverse:
+        accelerations = on_arrays(robot, "forward_dynamics", [q, v, tau])
+        found["residual"] = relative(inverse(v, accelerations), tau)
+    return found
+
+
+def _poses_off(mujoco: Any, compiled: Any, robot: Robot, there: Any, q: Array, most: int | None) -> float:
+    names = [(i, compiled.body(i).name or f"body{i}") for i in range(1, compiled.nbody)]
+    names = [(i, name) for i, name in names if name in robot.model.frame_index]
+    names = names if most is None else names[:: -(-len(names) // most) or 1]
+    if not names:
+        return 0.0
+    data, theirs = mujoco.MjData(compiled), []
+    for x in q:
+        data.qpos[:] = there.q(x)
+        mujoco.mj_kinematics(compiled, data)
+        theirs.append([np.c_[data.xmat[i].reshape(3, 3), data.xpos[i]] for i, _ in names])
+    ours = np.stack([on_arrays(robot, "pose", [q], name)[:, :3] for _, name in names], axis=1)
+    return relative(ours, np.array(theirs))

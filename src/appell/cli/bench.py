@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+from appell.cli.agreement import Peer, pinocchio, ur5
 from appell.cli.common import (
     AsJson,
     Plot,
@@ -27,7 +28,6 @@ from appell.cli.common import (
     show,
     show_json,
 )
-from appell.cli.peers import Peer, pinocchio, ur5
 from appell.errors import CompileError, InputError, ModelError
 from appell.files import write
 from appell.kernels.runtime.threads import threads
@@ -187,8 +187,7 @@ def _peer_batch(peer: Peer, verb: str, inputs: tuple[Array, ...]) -> _Contender:
         def last() -> Array:  # Pinocchio computes one matrix in one place, its upper triangle only
             upper = np.triu(peer.data.M)
             full: Array = upper + np.triu(upper, 1).T
-            in_order: Array = full[np.ix_(back, back)]
-            return in_order
+            return full[np.ix_(back, back)]
 
         return _Contender(_looped(pin, peer.model, peer.data, q), _crba_overhead(pin), last)
     columns = [np.asfortranarray(part.T) for part in (q, *map(peer.velocities, inputs[1:]))]

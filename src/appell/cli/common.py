@@ -21,7 +21,7 @@ from appell.errors import AppellWarning, InputError, visible
 from appell.files import extension
 from appell.kernels.runtime import progress
 from appell.loading import catalogue, load
-from appell.logs.text import is_number
+from appell.logs.table import is_number
 from appell.reports.layout import wrapped
 from appell.robot.robot import Robot
 

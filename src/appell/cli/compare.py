@@ -10,10 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from appell.cli.agreement import QUANTITIES, Agreement, agreement
+from appell.cli.agreement import QUANTITIES, Agreement, agreement, mujoco_agreement, pinocchio
 from appell.cli.common import AsJson, RobotOptions, argument, option, show, show_json
-from appell.cli.mujoco_agreement import mujoco_agreement
-from appell.cli.peers import pinocchio
 from appell.errors import InputError
 from appell.files import file_bytes, write
 from appell.read.xml import elements, outermost, tag

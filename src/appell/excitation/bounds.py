@@ -1,4 +1,8 @@
-"""Constraints of an exciting trajectory: limits of joints and frames, as one list of inequalities g ≤ 0.
+"""The path of an exciting trajectory and its limits of joints and frames, as one list of inequalities g ≤ 0.
+
+A trajectory has one coordinate per independent velocity: the joint positions of an open robot, the actuator positions
+of a closed one, the platform angles of a spherical one. The configuration is integrated from the home position along
+the independent velocities, which keeps one assembly mode.
 
 Each g is the excess over a limit relative to the range of the limited quantity, so that 0.01 is one hundredth of the
 range in any unit.
@@ -9,18 +13,84 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification.actuated_path import ActuatedPath
-from appell.identification.basis import Array, motor_joints
+from appell.identification.base_parameters import motor_joints
 from appell.messages import alternatives, listed
+from appell.model.parameters import joint_of_velocity
 from appell.planning.goal import checked_frame, triple
 from appell.robot.properties.base_columns import State
+from appell.robot.robot import Robot, checked_robot
 from appell.simulation.laws.checks import effort_limits
+from appell.spatial.scalar import Array
+
+# The path
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatedPath:
+    """A robot with one coordinate per velocity: their names, and their indices in q."""
+
+    robot: Robot
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @cached_property
+    def home(self) -> Array:
+        """Return the coordinates (nv) in the robot's neutral configuration."""
+        return self.robot.neutral()[list(self.places)]
+
+    def state(self, q: Array, v: Array, a: Array) -> State:
+        """Return the state of coordinates, velocities and accelerations (..., nv)."""
+        return State(self.robot.integrate(self.robot.neutral(), q - self.home), v, a)
+
+    def steps(self, q: Array, size: float) -> Array:
+        """Return configurations a small step along each coordinate from q (..., nq): (nv, ..., nq).
+
+        Closure and quaternion norm hold to first order in the step.
+        """
+        n = len(self.names)
+        along = size * np.eye(n).reshape(n, *(1,) * (q.ndim - 1), n)
+        return q + self.robot.evaluate("coordinate_rates", q, along)
+
+
+def actuated_path(robot: Robot) -> ActuatedPath:
+    """Return the path of a robot along joint trajectories; raise if none determines its motion.
+
+    >>> import appell
+    >>> actuated_path(appell.load("five-bar")).names
+    ('mot1', 'mot2')
+    """
+    if checked_robot("robot", robot).nv != robot.nu:
+        passive = [name for name in robot.independent if name not in robot.actuators]
+        raise InputError(
+            f"excite: the motors of robot '{robot.name}' do not determine its motion: {listed(passive)} are passive; "
+            "excite the robot with those joints fixed"
+        )
+    if robot.facts.curved is None:
+        raise InputError(
+            f"excite: robot '{robot.name}' has velocities that are not rates of coordinates (rolling wheels, or "
+            "loops through a joint with several coordinates); "
+            "excite its arm with a fixed base"
+        )
+    places = robot.places("q")
+    joints = (joint_of_velocity(name, places)[0] for name in robot.independent if len(places.get(name, ())) != 1)
+    wide = dict.fromkeys(joints)
+    if wide:
+        raise InputError(
+            f"excite: robot '{robot.name}' has joints with several coordinates: {listed(wide)}; fix the base, or "
+            "excite the other joints only"
+        )
+    names = tuple(robot.independent)
+    return ActuatedPath(robot, names, tuple(places[name][0] for name in names))
+
+
+# Constraints
 
 KEYS = ("lower", "upper", "velocity", "acceleration", "torque")
 SMALLEST, WIDEST = 1e-9, 1e6

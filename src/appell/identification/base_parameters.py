@@ -1,4 +1,8 @@
-"""Base parameters: the identifiable combinations of inertial parameters.
+"""Base parameters: the identifiable combinations of inertial parameters, and the columns of the regressor.
+
+Ten inertial parameters per body, in the order of :attr:`appell.Robot.parameters`; with rotors, also one inertia per
+motor, which acts on the motor's acceleration: column j has a_j in row j; with springs, the stiffness of every joint
+spring, and stiffness and damping of every spring between joints.
 
 The algorithm is in :mod:`appell.robot.properties.base_columns`.
 """
@@ -10,20 +14,158 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError
-from appell.identification import basis as _basis
-from appell.identification.basis import Array
-from appell.identification.formulas import formula
+from appell.model.model import Joint
+from appell.model.parameters import OF_JOINTS, PER_BODY, PER_SPRING, PER_VELOCITY
 from appell.reports.table import Table
 from appell.robot.kind import Rank
-from appell.robot.properties.base_columns import base_columns
-from appell.robot.properties.base_columns import matrix as _matrix
-from appell.robot.properties.base_columns import samples as _samples
+from appell.robot.properties import base_columns as _base_columns
+from appell.robot.properties.base_columns import OF_A_BODY, State
 from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread
-from appell.spatial.scalar import frozen
+from appell.spatial.scalar import Array, frozen
+
+ROTOR = "Ia"
+
+
+def parameter_names(robot: Robot, *, rotors: bool = False, springs: bool = False) -> tuple[str, ...]:
+    """Return one name per column: the parameter and the number of its body, from 1 in the order of `link_names`.
+
+    A rotor inertia is `Ia` with the number of its velocity; springs are named as in `robot.parameter_names`.
+
+    >>> import appell
+    >>> parameter_names(appell.load("two-link"), rotors=True)[-5:]
+    ('Ixz2', 'Iyz2', 'Izz2', 'Ia1', 'Ia2')
+    """
+    bodies = range(1, len(robot.link_names) + 1)
+    names = [f"{name}{k}" for k in bodies for name in OF_A_BODY]
+    between = (robot.parameter_names[k] for k in (spring_places(robot) if springs else ()))
+    return (*names, *(f"{ROTOR}{k + 1}" for k in (motors(robot) if rotors else ())), *between)
+
+
+def spring_places(robot: Robot) -> list[int]:
+    """Return the indices in `robot.parameters` of joint springs, and of springs and dampers between joints.
+
+    >>> import appell
+    >>> spring_places(appell.load("two-link").with_joint("joint2", stiffness=3.0))
+    [27]
+    """
+    if not robot.model.has_springs:
+        return []
+    n, start = len(robot.parameters), PER_BODY * len(robot.model.bodies) + OF_JOINTS.index("k")
+    own = [start + PER_VELOCITY * k for k, joint in enumerate(robot.model.joint_parameters) if joint.stiffness]
+    return [*own, *range(n - PER_SPRING * len(robot.model.springs), n)]
+
+
+def motors(robot: Robot) -> tuple[int, ...]:
+    """Return the indices of the actuators that may have a rotor: all except those of free and ball joints.
+
+    >>> import appell
+    >>> motors(appell.load("two-link"))
+    (0, 1)
+    """
+    return tuple(k for k, joint in enumerate(motor_joints(robot)) if joint.kind not in ("free", "ball"))
+
+
+def motor_joints(robot: Robot) -> list[Joint]:
+    """Return the joint of each actuator, (nu).
+
+    >>> import appell
+    >>> [joint.name for joint in motor_joints(appell.load("agile-wrist"))]
+    ['theta1', 'theta2', 'theta3']
+    """
+    joints = [body.joint for body in robot.model.bodies for _ in range(body.joint.type.nv)]
+    return [joints[k] for k in robot.facts.actuated]
+
+
+def motor_velocities(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Return the velocities of the motors (..., nu) in states of the robot."""
+    return robot.tree_velocity(q, v)[..., list(robot.facts.actuated)]
+
+
+def motor_accelerations(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Return the accelerations of the motors (..., nu) for accelerations a (..., nv) of the robot."""
+    return robot.tree_acceleration(q, v, a)[..., list(robot.facts.actuated)]
+
+
+def nominal(robot: Robot, *, rotors: bool = False, springs: bool = False) -> Array:
+    """Return the nominal value of every column's parameter.
+
+    >>> import appell
+    >>> nominal(appell.load("puma560"), rotors=True)[-6:].round(3)
+    array([0.784, 2.325, 0.577, 0.191, 0.171, 0.194])
+    """
+    inertial = np.array(robot.parameters[: PER_BODY * len(robot.link_names)])
+    own = robot.parameters[spring_places(robot) if springs else []]
+    return np.concatenate([inertial, rotor_inertias(robot) if rotors else [], own])
+
+
+def rotor_inertias(robot: Robot) -> Array:
+    """Return the rotor inertia of every motor in the robot's file [kg·m²], or [kg] for prismatic joints."""
+    joints = motor_joints(robot)
+    return np.array([joints[k].armature for k in motors(robot)], dtype=float)
+
+
+def columns(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: bool = False, springs: bool = False
+) -> Array:
+    """Return the inertial columns of the regressor (..., rows, 10·nb), then those of rotors and springs if requested.
+
+    >>> import appell
+    >>> columns(appell.load("puma560"), [0.0] * 6, [0.0] * 6, [1.0] * 6, rotors=True).shape
+    (6, 66)
+    """
+    whole: Array = robot.regressor(q, v, a)
+    inertial = whole[..., : PER_BODY * len(robot.link_names)]
+    more = [whole[..., spring_places(robot)]] if springs else []
+    if rotors:
+        own = rotor_columns(robot, q, v, a)
+        more.insert(0, np.broadcast_to(own, (*inertial.shape[:-1], own.shape[-1])))
+    return np.concatenate([inertial, *more], axis=-1) if more else inertial
+
+
+def rotor_columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Return the torques of a unit rotor inertia at each motor, (..., rows, motors).
+
+    >>> import appell
+    >>> rotor_columns(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], [3.0, 4.0])
+    array([[3., 0.],
+           [0., 4.]])
+    """
+    return motor_columns(robot, q, motor_accelerations(robot, q, v, a))
+
+
+def motor_columns(robot: Robot, q: ArrayLike, forces: Array) -> Array:
+    """Return motor torques (..., nu) as columns in the rows of the regressor: (..., rows, motors).
+
+    The rows are generalised forces on the independent velocities, Jᵀτ, or motor torques, depending on the verb.
+    """
+    rows = robot.verbs["regressor"].outputs[0][1][0]
+    share = np.eye(robot.nu) if rows == "u" else np.swapaxes(robot.actuator_jacobian(q), -1, -2)
+    return (share * forces[..., None, :])[..., list(motors(robot))]
+
+
+def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
+    """Return random states: configurations of `robot.random`, normally distributed velocities and accelerations.
+
+    >>> import appell, numpy as np
+    >>> random_states(appell.load("two-link"), 7, np.random.default_rng(0)).a.shape
+    (7, 2)
+    """
+    return _base_columns.random_states(robot.kind, size, rng)
+
+
+def preference(robot: Robot, *, rotors: bool = False, springs: bool = False) -> list[int]:
+    """Return the order of preference of the columns: rotors and springs before the dependent inertial ones.
+
+    >>> import appell
+    >>> names = parameter_names(appell.load("two-link"))
+    >>> [names[k] for k in preference(appell.load("two-link"))[-3:]]
+    ['Iyy2', 'mcz2', 'm2']
+    """
+    return _base_columns.preference(robot.kind, len(parameter_names(robot, rotors=rotors, springs=springs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +253,7 @@ class BaseParameters:
     @cached_property
     def matrix(self) -> Array:
         """Return B (n, p) with π_b = B·π."""
-        return _matrix(self.kept, self.rest, self.K)
+        return _base_columns.matrix(self.kept, self.rest, self.K)
 
     @cached_property
     def nullspace(self) -> Array:
@@ -179,7 +321,7 @@ class BaseParameters:
         array, shape (..., rows, n)
             The base regressor.
         """
-        return self.reduce(_basis.columns(robot, q, v, a, rotors=self.rotors, springs=self.springs))
+        return self.reduce(columns(robot, q, v, a, rotors=self.rotors, springs=self.springs))
 
     def values(self, pi: ArrayLike | Robot) -> Array:
         """Return the values of the base parameters.
@@ -207,10 +349,9 @@ class BaseParameters:
         0.201 0.0 0.004 10.0 0.0 13.334
         """
         if isinstance(pi, Robot):
-            pi = _basis.nominal(pi, rotors=self.rotors, springs=self.springs)
+            pi = nominal(pi, rotors=self.rotors, springs=self.springs)
         given = _sized("pi", pi, len(self.names))
-        result: Array = given @ self.matrix.T
-        return result
+        return given @ self.matrix.T
 
     def expand(self, values: ArrayLike, nominal: ArrayLike | None = None) -> Array:
         """Return the parameters nearest to `nominal` that have given base parameters.
@@ -249,8 +390,7 @@ class BaseParameters:
             return whole
         start = _sized("nominal", nominal, len(self.names))
         missing = wanted - start @ self.matrix.T
-        result: Array = start + missing @ self._lift
-        return result
+        return start + missing @ self._lift
 
     def table(self, values: ArrayLike | None = None) -> Table:
         """Return the base parameters as a table.
@@ -319,10 +459,10 @@ def base_parameters(
     checked_robot("robot", robot)
     rng = np.random.default_rng(seed)
     own = {"rotors": rotors, "springs": springs}
-    names = _basis.parameter_names(robot, **own)
-    count = _samples(robot.kind, len(names)) if samples is None else samples
-    W = _basis.columns(robot, *_basis.random_states(robot, count, rng), **own)
-    found = base_of(W, names, _basis.preference(robot, **own), robot_name=robot.name)
+    names = parameter_names(robot, **own)
+    count = _base_columns.samples(robot.kind, len(names)) if samples is None else samples
+    W = columns(robot, *random_states(robot, count, rng), **own)
+    found = base_of(W, names, preference(robot, **own), robot_name=robot.name)
     return replace(found, rotors=rotors, springs=springs)
 
 
@@ -348,7 +488,7 @@ def base_of(
     rows = stack.reshape(-1, len(names))
     if len(rows) < len(names):
         raise InputError(f"W: expected {len(names)} rows or more, as many as columns, got {len(rows)}")
-    found = base_columns(rows, range(len(names)) if order is None else order, robot_name)
+    found = _base_columns.base_columns(rows, range(len(names)) if order is None else order, robot_name)
     return BaseParameters(robot_name, tuple(names), *found)
 
 
@@ -357,3 +497,19 @@ def _sized(name: str, x: ArrayLike, size: int) -> Array:
     if array.shape[-1:] != (size,):
         raise InputError(f"{name}: expected (..., {size}), got shape {array.shape}")
     return array
+
+
+def formula(first: str, coefficients: NDArray[np.float64], names: Sequence[str], digits: int = 4) -> str:
+    """Return `first` and the terms whose coefficient is not zero, rounded to a number of digits.
+
+    >>> formula("Izz1", np.array([1.0, 0.0, -0.25, 1.0 / 3.0]), ["Iyy2", "m2", "m3", "mcx3"])
+    'Izz1 + Iyy2 − 0.25 m3 + 0.3333 mcx3'
+    """
+    terms = (_term(float(x), name, digits) for x, name in zip(coefficients, names, strict=True) if x)
+    return " ".join([first, *terms])
+
+
+def _term(coefficient: float, name: str, digits: int) -> str:
+    size = f"{abs(coefficient):.{digits}g}"
+    factor = "" if size == "1" else f"{size} "
+    return f"{'−' if coefficient < 0.0 else '+'} {factor}{name}"

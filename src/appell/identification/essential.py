@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification.basis import Array
 from appell.reports.table import Table
 from appell.spatial.blas import one_blas_thread
+from appell.spatial.scalar import Array
 
 FULL = 1e10
 """Condition number of normalised columns above which they count as dependent."""

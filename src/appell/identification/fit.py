@@ -14,15 +14,13 @@ from numpy.typing import ArrayLike
 
 from appell.display import Html, card
 from appell.errors import InputError
-from appell.identification.base_parameters import BaseParameters
-from appell.identification.basis import Array, motor_joints, motor_velocities, motors, spring_places
+from appell.identification.base_parameters import BaseParameters, motor_joints, motor_velocities, motors, spring_places
 from appell.identification.friction import sliding
 from appell.identification.payload import Payload, payload
 from appell.identification.physical import is_possible
 from appell.identification.prediction import SCORED, Prediction
 from appell.identification.problem import Problem, Record
-from appell.identification.solve import Shown
-from appell.identification.uncertainty import rating
+from appell.identification.solve import Shown, rating
 from appell.logs.log import Log, Repair
 from appell.logs.prepare import Prepared
 from appell.model.parameters import PER_BODY
@@ -30,6 +28,7 @@ from appell.reports.table import Table
 from appell.results.style import written
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -219,8 +218,7 @@ class Fit:
         rigid = self.problem.rigid(*states) @ self.theta[: self.problem.n_rigid]
         speed = np.broadcast_to(motor_velocities(self.problem.robot, *states[:2]), rigid.shape)
         values = self.problem.friction_values(sliding(speed, rigid))
-        result: Array = rigid + np.sum(values * self.problem.friction(self.theta), axis=-1)
-        return result
+        return rigid + np.sum(values * self.problem.friction(self.theta), axis=-1)
 
     def payload(
         self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str], link: str | None = None
@@ -358,5 +356,4 @@ class Fit:
             The path of the file.
         """
         robot: Any = self.robot
-        result: Path = robot.save(path, template)
-        return result
+        return robot.save(path, template)

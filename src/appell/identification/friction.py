@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.identification.basis import Array
 from appell.messages import alternatives
+from appell.spatial.scalar import Array
 
 LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
 """Lengths δ of bristles [rad], from stiff to soft gears."""

@@ -31,7 +31,7 @@ from appell.identification.friction import friction_terms
 from appell.identification.identify import AnyLog, Options, Settings
 from appell.identification.payload import carrying_link, known_parameters
 from appell.identification.problem import Problem, Record, Triangle
-from appell.identification.uncertainty import information, inverse, rating
+from appell.identification.solve import information, inverse, rating
 from appell.logs.prepare import Prepared
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
@@ -337,7 +337,7 @@ def _residual_sigma(task: _Task, triangles: list[Triangle], point: _Point) -> Ar
 
 
 def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma: Array, point: _Point) -> Array:
-    """Return the variances of 1/g with correlated residuals (uncertainty.py); infinite if not observable."""
+    """Return the variances of 1/g with correlated residuals (solve.py); infinite if not observable."""
     free, motors, f = task.free, task.problem.n_motors, task.n_friction
     shared = task.n + int(free.sum()) + motors
     size = shared + motors * f
@@ -356,16 +356,14 @@ def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma:
                 whole_sum[np.ix_(mine, mine)] += part
     covariance, hidden = inverse(H)
     places = slice(shared - motors, shared)
-    result: Array = np.where(hidden, np.inf, np.diag(covariance @ S @ covariance))[places]
-    return result
+    return np.where(hidden, np.inf, np.diag(covariance @ S @ covariance))[places]
 
 
 def _least_squares(A: Array, b: Array) -> Array:
     """Return the minimum-norm least-squares solution with normalised columns."""
     lengths = np.linalg.norm(A, axis=0)
     lengths[lengths == 0.0] = 1.0
-    result: Array = np.linalg.lstsq(A / lengths, b, rcond=1e-12)[0] / lengths
-    return result
+    return np.linalg.lstsq(A / lengths, b, rcond=1e-12)[0] / lengths
 
 
 def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError, warn
-from appell.identification.basis import Array
 from appell.identification.fit import Fit
 from appell.identification.friction import friction_terms
 from appell.identification.physical import Prior, physical
 from appell.identification.problem import Problem, Record, Triangle, merged
-from appell.identification.solve import METHODS, linear, lowered, residual_sigma, shown
-from appell.identification.uncertainty import covariance
+from appell.identification.solve import METHODS, covariance, linear, lowered, residual_sigma, shown
 from appell.logs.log import PER_VELOCITY, Log
 from appell.logs.prepare import Prepared, prepare
 from appell.logs.read_log import read_log
@@ -25,6 +23,7 @@ from appell.messages import alternatives, listed
 from appell.robot.robot import Robot, checked_robot
 from appell.robot.verbs.coordinates import joint_limits
 from appell.spatial.blas import one_blas_thread
+from appell.spatial.scalar import Array
 
 AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 PASSES = 12

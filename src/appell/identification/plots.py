@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.identification.friction import sliding
-from appell.identification.uncertainty import autocorrelation
+from appell.identification.solve import autocorrelation
 from appell.results.style import COLOURS, figure, matplotlib
 from appell.spatial.scalar import Array
 from appell.syntax import plot_text
@@ -198,5 +198,4 @@ def _model(fit: Fit, motor: int, v: Array, load: float) -> Array:
     """Return the friction of a motor at speeds, away from reversals."""
     every = np.repeat(v[:, None], fit.problem.n_motors, axis=1)
     values = fit.problem.friction_values(sliding(every, np.full_like(every, load)))
-    result: Array = np.sum(values * fit.problem.friction(fit.theta), axis=-1)[:, motor]
-    return result
+    return np.sum(values * fit.problem.friction(fit.theta), axis=-1)[:, motor]

@@ -83,8 +83,7 @@ class Prediction:
     def rms(self) -> Array:
         """Return the RMS error per motor over the scored rows [N·m, N]."""
         count = np.maximum(self.scored.sum(axis=0), 1)
-        result: Array = np.sqrt(np.sum(((self.tau - self.measured) * self.scored) ** 2, axis=0) / count)
-        return result
+        return np.sqrt(np.sum(((self.tau - self.measured) * self.scored) ** 2, axis=0) / count)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot measured and predicted torques per motor, with the residual below; write to `path` if given.

@@ -17,7 +17,7 @@ from appell.identification.fit import Fit
 from appell.identification.identify import AnyLog, again, cut
 from appell.identification.prediction import Prediction
 from appell.identification.problem import Record
-from appell.identification.uncertainty import PERIODS, autocorrelation
+from appell.identification.solve import PERIODS, autocorrelation
 from appell.reports.table import Cell, Table
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError, warn
-from appell.interop.convention import Convention, convention, tree_of
-from appell.interop.rules import CIRCLE, PLANAR_CIRCLE
+from appell.interop.convention import CIRCLE, PLANAR_CIRCLE, Convention, convention, tree_of
 from appell.loading import load
 from appell.messages import listed
 from appell.model.build import Connection, Link, build

@@ -16,15 +16,15 @@ from appell.display import Html, card, number
 from appell.display import table as table_html
 from appell.errors import InputError
 from appell.files import extension, write
-from appell.logs import joint_states, table, text
+from appell.logs import joint_states, table
 from appell.spatial.scalar import Array
 
 PER_VELOCITY = ("v", "a", "tau", "current")
 """The quantities of a log that have one column per velocity."""
 WRITERS: Mapping[str, Callable[[Mapping[str, Array], Mapping[str, Any]], str | bytes]] = {
-    ".csv": text.encoded,
-    ".npz": table.npz,
-    ".parquet": table.parquet,
+    ".csv": table.csv_text,
+    ".npz": table.npz_bytes,
+    ".parquet": table.parquet_bytes,
     ".mcap": joint_states.encoded,
 }
 

@@ -13,13 +13,21 @@ from numpy.typing import ArrayLike
 
 from appell.display import card
 from appell.errors import InputError
-from appell.logs.consistency import LARGEST
-from appell.logs.filters import REACH, derivative, edge, resampled, zero_phase
-from appell.logs.gaps import stretches, unwrapped
 from appell.logs.log import Log, Repair, ranges
-from appell.logs.outliers import filled, outliers
-from appell.logs.read_log import with_gains
-from appell.logs.velocity import compare, derivative_noise
+from appell.logs.read_log import LARGEST, with_gains
+from appell.logs.signals import (
+    REACH,
+    compare,
+    derivative,
+    derivative_noise,
+    edge,
+    filled,
+    outliers,
+    resampled,
+    stretches,
+    unwrapped,
+    zero_phase,
+)
 from appell.spatial.scalar import Array
 
 JITTER = 0.05
@@ -103,7 +111,7 @@ def prepare(
         A log with one coordinate per joint, and tau or current.
     cutoff : float
         Cutoff frequency [Hz], where the gain is ½. Choose it well above the frequencies of the motion: the same filter
-        acts on q, v, a and tau, so that the equations of motion still hold (:mod:`appell.logs.filters`).
+        acts on q, v, a and tau, so that the equations of motion still hold (:mod:`appell.logs.signals`).
     order : int
         Filter order of one pass.
     rate : float, optional

@@ -102,10 +102,7 @@ def styled() -> AbstractContextManager[None]:
     ...     drawn = figure()
     """
     package = matplotlib()
-    style: AbstractContextManager[None] = package.rc_context(
-        {**STYLE, "axes.prop_cycle": package.rcsetup.cycler(color=COLOURS)}
-    )
-    return style
+    return package.rc_context({**STYLE, "axes.prop_cycle": package.rcsetup.cycler(color=COLOURS)})
 
 
 def matplotlib(part: str = "") -> Any:

@@ -19,11 +19,9 @@ from appell.arguments import truth, whole
 from appell.display import card, table
 from appell.files import extension, write
 from appell.kernels.runtime.progress import silent
-from appell.studies.engines import Engine, outcomes
-from appell.studies.identity import Identity, digest
-from appell.studies.outcome import Outcome, Values, task
+from appell.studies.engines import Engine, Outcome, Values, outcomes, task
 from appell.studies.space import Space, as_space
-from appell.studies.store import Store, column_of, parquet_bytes
+from appell.studies.store import Identity, Store, column_of, digest, parquet_bytes
 
 FAILURES = 10
 """Failed cases that a notebook lists."""

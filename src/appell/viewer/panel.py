@@ -18,10 +18,19 @@ from appell.spatial.scalar import Array
 from appell.viewer.contacts import Arrows, ArrowScale, held_count, stance
 from appell.viewer.drag import Drag
 from appell.viewer.html import bars, heading, line, small
-from appell.viewer.options import PageOptions
 from appell.viewer.overlays import Overlays
 from appell.viewer.scene import GHOST, Box, Figure, Scene, extent
-from appell.viewer.sliders import UNMOVED, Slider, SliderSet, limit_line, near_limits, settled, slider_colours, widened
+from appell.viewer.sliders import (
+    UNMOVED,
+    PageOptions,
+    Slider,
+    SliderSet,
+    limit_line,
+    near_limits,
+    settled,
+    slider_colours,
+    widened,
+)
 
 REACHES = 12
 """Random configurations that estimate how far an arm reaches."""

@@ -20,10 +20,9 @@ from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
 from appell.viewer.contacts import Contacts
 from appell.viewer.html import heading, pairs, small
-from appell.viewer.options import PageOptions
 from appell.viewer.overlays import Overlays
 from appell.viewer.scene import GHOST, Box, Figure, Scene, draw_walls
-from appell.viewer.sliders import limit_line, robot_limits
+from appell.viewer.sliders import PageOptions, limit_line, robot_limits
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 FLASH = 0.5

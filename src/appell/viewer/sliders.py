@@ -336,3 +336,12 @@ class Reference:
                 f"reference: expected a function of the time that returns (q, v, a); it raised "
                 f"{type(error).__name__}: {error}"
             ) from error
+
+
+class PageOptions(NamedTuple):
+    """The options of a page that :func:`appell.view` has checked: all of them may be absent."""
+
+    q: Array | None = None
+    reference: Reference | None = None
+    traces: tuple[str, ...] = ()
+    drag: str | None = None

@@ -23,10 +23,9 @@ from appell.robot.robot import Robot
 from appell.shapes.drawable import drawable
 from appell.shapes.palette import BRAND
 from appell.viewer import server as _server
-from appell.viewer.options import PageOptions
 from appell.viewer.panel import RobotPage
 from appell.viewer.playback import RunPage
-from appell.viewer.sliders import Reference, settled
+from appell.viewer.sliders import PageOptions, Reference, settled
 
 WIDTH = 380
 """The panel's width in pixels."""

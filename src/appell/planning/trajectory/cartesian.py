@@ -10,12 +10,10 @@ import scipy
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.planning.checks import Array, positive, vector
-from appell.planning.goal import checked_frame, misfit, triple
-from appell.planning.trajectory.timing import ConstantSpeed, Timing, timing_of
-from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
+from appell.planning.goal import checked_frame, misfit, positive, triple, vector
+from appell.planning.trajectory.trajectory import ConstantSpeed, Timing, Trajectory, TrajectoryState, timing_of
 from appell.robot.robot import Robot
-from appell.spatial.scalar import frozen
+from appell.spatial.scalar import Array, frozen
 
 _KNOTS = (64, 512, 4096)
 """Numbers of steps along a line; the next is tried where one fails."""
@@ -123,13 +121,11 @@ class CartesianLine(Trajectory):
 
     @cached_property
     def _first(self) -> Array:
-        first: Array = self.robot.pose(np.asarray(self.q0), self._frame)
-        return first
+        return self.robot.pose(np.asarray(self.q0), self._frame)
 
     @cached_property
     def _way(self) -> Array:
-        way: Array = np.asarray(self.end) - self._first[:3, 3]
-        return way
+        return np.asarray(self.end) - self._first[:3, 3]
 
     def _poses(self, s: Array) -> Array:
         poses = np.broadcast_to(self._first, (*s.shape, 4, 4)).copy()

@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 from appell.arguments import number
 from appell.errors import InputError
 from appell.messages import shown
-from appell.planning.checks import Array, positive, real, span, vector
-from appell.planning.trajectory.timing import Timing, timing_of
-from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.spatial.scalar import frozen
+from appell.planning.goal import positive, real, span, vector
+from appell.planning.trajectory.trajectory import Timing, Trajectory, TrajectoryState, timing_of
+from appell.spatial.scalar import Array, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class JointLine(Trajectory):
 
     Examples
     --------
-    >>> from appell.planning.trajectory.timing import Quintic
+    >>> from appell.planning.trajectory.trajectory import Quintic
     >>> line = JointLine([0.0, 0.0], [1.0, -2.0], Quintic(2.0))
     >>> line(1.0).v
     array([ 0.9375, -1.875 ])

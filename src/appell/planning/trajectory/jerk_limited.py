@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.extras import extra
-from appell.planning.checks import Array, positive, real, vector
+from appell.planning.goal import positive, real, vector
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.spatial.scalar import frozen
+from appell.spatial.scalar import Array, frozen
 
 _SHORT = 1e-12
 """Parts of a profile [s] that are left out."""
