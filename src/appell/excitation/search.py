@@ -144,7 +144,8 @@ class Problem:
         excess = self.bounds.excess(self.path, state, q)
         pulls = [(kind, np.maximum(0.0, old + rho * g)) for (kind, g), old in zip(excess, multipliers, strict=True)]
         squares = sum(
-            float(np.vdot(new, new)) - float(np.vdot(old, old)) for (_, new), old in zip(pulls, multipliers, strict=True)
+            float(np.vdot(new, new)) - float(np.vdot(old, old))
+            for (_, new), old in zip(pulls, multipliers, strict=True)
         )
         limits = self.bounds.slope(self.path, state, pulls)
         gradient = np.zeros_like(x)

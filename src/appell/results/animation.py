@@ -16,6 +16,7 @@ from appell.errors import AppellError, InputError
 from appell.extras import extra
 from appell.messages import listed
 from appell.results.style import COLOURS, figure, matplotlib, styled
+from appell.shapes.geometry import ribbon
 from appell.shapes.skeleton import Skeleton, skeleton
 from appell.spatial.scalar import Array
 
@@ -125,8 +126,32 @@ def scene(run: Run, points: Array, plane: str) -> Scene:
             low, high = np.minimum(low, line.min(axis=0)), np.maximum(high, line.max(axis=0))
     middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, 0.1 * reach) + 0.06 * reach
     low, high = middle - half, middle + half
-    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T @ projection.T
-    return Scene(view, projection, corners.min(axis=0), corners.max(axis=0), (low, high))
+    seen = corners(low, high) @ projection.T
+    return Scene(view, projection, seen.min(axis=0), seen.max(axis=0), (low, high))
+
+
+def corners(low: Array, high: Array) -> Array:
+    """Return the corners (8, 3) of a box."""
+    return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+
+
+class Strike(NamedTuple):
+    """A point that struck: time, place, the wall's impulse on it [N·s] (zero at a joint's limit), and a label."""
+
+    time: float
+    place: Array
+    impulse: Array
+    label: str
+
+
+def strikes(impact: Impact, place_of: Callable[[str], Array]) -> Iterator[Strike]:
+    """Yield the points of an impact; `place_of` returns the place of a joint that is at its limit."""
+    for k, name in enumerate(impact.points):
+        if impact.normals[k].any():
+            push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
+            yield Strike(impact.time, impact.positions[k], push, f"{np.linalg.norm(push):.3g} N·s")
+        else:
+            yield Strike(impact.time, place_of(name), np.zeros(3), f"{name}: limit")
 
 
 def _outlines(run: Run) -> Iterator[Array]:
@@ -171,6 +196,37 @@ def wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array
     for axis in range(3):
         for x in np.linspace(box[0][axis], box[1][axis], count):
             yield from _slice(wall, box, axis, float(x))
+
+
+class WallShape(NamedTuple):
+    """How a wall is drawn: lines, triangles of its surface if it has any, and whether the lines are its outline."""
+
+    lines: list[Array]
+    surface: tuple[Array, Array] | None
+    is_outline: bool
+
+
+def wall_shape(wall: Any, box: tuple[Array, Array], is_flat: bool) -> WallShape:
+    """Return a wall as drawn around a box: its outline, or its intersections with planes where it has none."""
+    line = wall.outline()
+    if line is None:
+        parts = wall.parts if hasattr(wall, "gap") else ()
+        return WallShape([x for part in parts for x in wires(part, box) if len(x) > 1], None, False)
+    line = line[np.isfinite(line).all(axis=1)]
+    return WallShape([line], _surface(wall, line, box, is_flat), True)
+
+
+def _surface(wall: Any, line: Array, box: tuple[Array, Array], is_flat: bool) -> tuple[Array, Array] | None:
+    """Return the triangles of a wall: a band along its axis, or a square; None for an outline alone."""
+    if not hasattr(wall, "axis"):
+        is_square = len(line) == 5 and np.allclose(line[0], line[-1])
+        return (line[:4], np.array([[0, 1, 2], [0, 2, 3]])) if is_square else None
+    axis = np.asarray(wall.axis, dtype=float) / np.linalg.norm(wall.axis)
+    if is_flat:
+        thick = 0.03 * float(np.linalg.norm(box[1] - box[0]))
+        return ribbon(line, -thick * axis, thick * axis)
+    along, height = corners(*box) @ axis, float(line[0] @ axis)
+    return ribbon(line, (along.min() - height) * axis, (along.max() - height) * axis)
 
 
 def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = None) -> list[Array]:
@@ -270,13 +326,9 @@ class _Paper:
 
     def _marks(self, impact: Impact, age: float, frame: Frame) -> Iterator[Mark]:
         """Yield the marks of an impact: positions and arrows of the impulses; a joint at its limit has no arrow."""
-        for k, name in enumerate(impact.points):
-            if not impact.normals[k].any():
-                yield Mark(self._look.seen(frame.points[self._bones.joints.index(name)]), age, [], "")
-                continue
-            place = self._look.seen(impact.positions[k])
-            push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
-            yield Mark(place, age, self._arrow(place, push), f"{np.linalg.norm(push):.3g} N·s")
+        for strike in strikes(impact, lambda name: frame.points[self._bones.joints.index(name)]):
+            place = self._look.seen(strike.place)
+            yield Mark(place, age, self._arrow(place, strike.impulse), strike.label)
 
     def _arrow(self, place: Array, push: Array) -> list[Array]:
         """Return shaft and head; the length grows with the root of the impulse, so that weak impulses are visible."""

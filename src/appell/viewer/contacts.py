@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from appell.model.model import WORLD
 from appell.recursion.points import Place
+from appell.results.animation import Strike, strikes
 from appell.results.run import ContactInterval, Impact, Run
 from appell.robot.robot import Robot
 from appell.robot.stance import held_frames
@@ -30,34 +32,14 @@ LABELS = 4
 """Points that strike together whose impulses are written out; more labels would hide each other."""
 
 
-class PointImpact(NamedTuple):
-    """A point that struck: time, place, the wall's impulse on it [N·s] (zero at a joint's limit), and a label."""
-
-    time: float
-    place: Array
-    impulse: Array
-    label: str
-
-
-def point_impacts(run: Run, drawable: Drawable) -> list[PointImpact]:
+def point_impacts(run: Run, drawable: Drawable) -> list[Strike]:
     """Return the impacts of a run, one entry per point that struck."""
-    found = []
-    for impact in run.impacts:
-        for k, name in enumerate(impact.points):
-            impulse = impact.normals[k] * impact.impulse[k] + impact.friction[k]
-            if impact.normals[k].any():
-                label = f"{np.linalg.norm(impulse):.3g} N·s"
-                found.append(PointImpact(impact.time, impact.positions[k], impulse, label))
-            else:
-                place = _joint(run, drawable, impact, name)
-                found.append(PointImpact(impact.time, place, np.zeros(3), f"{name}: limit"))
-    return found
+    bodies = {body.joint.name: k for k, body in enumerate(drawable.robot.model.bodies)}
 
+    def place_of(t: float, joint: str) -> Array:
+        return drawable.poses(run.at(t)[0])[bodies.get(joint, WORLD), :3, 3]
 
-def _joint(run: Run, drawable: Drawable, impact: Impact, name: str) -> Array:
-    bodies = drawable.robot.model.bodies
-    body = next((k for k, body in enumerate(bodies) if body.joint.name == name), WORLD)
-    return np.asarray(drawable.poses(run.at(impact.time)[0])[body, :3, 3])
+    return [x for impact in run.impacts for x in strikes(impact, partial(place_of, impact.time))]
 
 
 class Contacts:
@@ -95,7 +77,7 @@ class Contacts:
         self._show_past(past)
         self._show_impacts([self._impacts[k] for k in recent])
 
-    def _show_impacts(self, struck: list[PointImpact]) -> None:
+    def _show_impacts(self, struck: list[Strike]) -> None:
         scene, size = self._server.scene, self._box.size
         for handle in self._handles:
             handle.remove()
@@ -218,9 +200,7 @@ class ArrowScale:
         """Set the arrows' scales to the slider's value."""
         for _, arrows, _ in self._kinds:
             arrows.scale = self.slider.value
-        legend = small("; ".join(f"{name}: {arrows.legend(unit)}" for name, arrows, unit in self._kinds))
-        if self._text.content != legend:
-            self._text.content = legend
+        self._text.content = small("; ".join(f"{name}: {x.legend(unit)}" for name, x, unit in self._kinds))
 
 
 # Forces at the contacts of a run, and of a robot whose frames are held to the world

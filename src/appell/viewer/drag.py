@@ -72,7 +72,7 @@ class Drag:
             near = self._near(self._robot.pose(q, self.frame.value), goal)
             found = self._followed(q, near)
         except (AppellError, AppellWarning, np.linalg.LinAlgError) as error:
-            self._say(line(str(error)))
+            self._text.content = line(str(error))
             near, found = goal, q
         # the goal of this picture may be on the way to the gizmo; another one may have come in the meantime
         is_last = near is goal or float(np.abs(self._robot.difference(q, found)).max(initial=0.0)) < TOLERANCE
@@ -123,7 +123,7 @@ class Drag:
             depth_test=False,
         )
         self._gizmo.on_update(self._dragged)
-        self._say(small("drag an arrow, a square or an arc of the gizmo"))
+        self._text.content = small("drag an arrow, a square or an arc of the gizmo")
         self.settle(q)
 
     async def _dragged(self, event: Any) -> None:
@@ -187,7 +187,7 @@ class Drag:
             tolerance=TOLERANCE,
             length=LEVER * self._size,
         )
-        self._say(small("at the gizmo") if found.is_reached else line(_missed(found)))
+        self._text.content = small("at the gizmo") if found.is_reached else line(_missed(found))
         result = q.copy()
         result[at] = found.q
         return result
@@ -211,10 +211,6 @@ class Drag:
             return False
         model = self._robot.model
         return model.bodies[model.frame_index[frame].body].name != self._base
-
-    def _say(self, text: str) -> None:
-        if self._text.content != text:
-            self._text.content = text
 
 
 def _moves(robot: Robot, frame: str) -> bool:

@@ -81,9 +81,7 @@ class Overlays:
         self.names.visible = self.words.visible = self.frames.value != NONE
         self._axes.show(self.frames.value, self.names.value, self.words.value)
         self._mass.visible = self.centre.value
-        text = self._centre.show(q if self.centre.value else None)
-        if text and text != self._mass.content:
-            self._mass.content = text
+        self._mass.content = self._centre.show(q if self.centre.value else None)
         self.traces.update(q)
         self.ellipsoid.update(q)
 

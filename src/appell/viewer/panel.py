@@ -138,10 +138,8 @@ class RobotPage:
         names = [one.label for one in sliders]
         found = near_limits(names, self._slider_set.values(self.q), [one.limits for one in sliders])
         text, colours = limit_line(found), slider_colours(self.sliders, names, found)
-        if text != self._limits.content:
-            self._limits.content, self._limits.visible = text, bool(text)
-        if colours != self._colours.content:
-            self._colours.content = colours
+        self._limits.content, self._limits.visible = text, bool(text)
+        self._colours.content = colours
 
     def _set_sliders(self) -> None:
         """Set the sliders to the robot's coordinates: after a button or the gizmo, and where it could not follow."""

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.results.animation import PLANES, scene
+from appell.results.player.page import SPEEDS, default_speed, motion, seen
 from appell.results.plots import thinned
 from appell.results.quantities import SLIDES, labels, measures
 from appell.results.run import Run
 from appell.results.style import COLOURS
 from appell.shapes.drawable import Drawable
-from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
 from appell.viewer.contacts import Contacts
 from appell.viewer.html import heading, pairs, small
@@ -24,11 +23,8 @@ from appell.viewer.overlays import Overlays
 from appell.viewer.scene import GHOST, Box, Figure, Scene, draw_walls
 from appell.viewer.sliders import PageOptions, limit_line, robot_limits
 
-SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 FLASH = 0.5
 """How long an impact is shown [s of the film]."""
-SLOWEST = 4.0
-"""A shorter run [s] is played in slow motion unless another speed is chosen, to last about as long."""
 MARKS = 15.0
 """Updates of the curves' markers per second."""
 SEEN = 400
@@ -48,8 +44,9 @@ class RunPage:
         self._clock = threading.Lock()  # buttons and film set the time, each in a thread of its own
         self.q: Array = run.at(self._begin)[0]
         self._scene = Scene(server, drawable, drawable.poses(self.q))
-        box, across = _seen(run, self._scene.box, drawable)
-        self._scene.box = box
+        poses = motion(drawable.robot, run.at(np.linspace(run.t[0], run.t[-1], SEEN))[0])
+        low, high, across = seen(run, drawable, poses, "auto")
+        self._scene.box = box = Box(low, high)
         self._scene.look(box, across)
         self._reference, self._ghost = options.reference, None
         if self._reference is not None:
@@ -71,7 +68,7 @@ class RunPage:
                 "Time [s]", self._begin, self._begin + span, float(f"{span / 1000.0:.1g}"), self._begin
             )
             choices = tuple(f"{x:g}×" for x in SPEEDS)
-            self.speed = gui.add_dropdown("Speed", choices, initial_value=f"{_speed(span):g}×")
+            self.speed = gui.add_dropdown("Speed", choices, initial_value=f"{default_speed(span):g}×")
             self.loop = gui.add_checkbox("Loop", True)
             self._jump = gui.add_button_group("Impact", ("Previous", "Next"), visible=bool(run.impacts))
             self._state = gui.add_html("")
@@ -199,8 +196,7 @@ class RunPage:
             rows.append(("off reference", self._deviation(self._reference.at(t))))
         self._state.content = pairs(rows)
         text = limit_line(robot_limits(self._drawable.robot, self.q))
-        if text != self._limits.content:
-            self._limits.content, self._limits.visible = text, bool(text)
+        self._limits.content, self._limits.visible = text, bool(text)
 
     def _deviation(self, q: Array) -> str:
         """Return the largest difference to a configuration, and the coordinate it belongs to."""
@@ -209,24 +205,6 @@ class RunPage:
         k = int(np.argmax(off))
         unit = "m" if measures(robot, robot.independent)[k] == SLIDES else "rad"
         return f"{off[k]:.3g} {unit}, {robot.independent[k]}"
-
-
-def _seen(run: Run, own: Box, drawable: Drawable) -> tuple[Box, Array | None]:
-    """Return the box that contains a run, and the normal of its plane for a planar motion."""
-    robot = drawable.robot
-    shape = skeleton(robot)
-    q, _ = run.at(np.linspace(run.t[0], run.t[-1], SEEN))
-    points = shape.positions(robot, q)[:, shape.drawn]
-    look = scene(run, points, "auto")
-    if look.view in PLANES and drawable.stick_figure is not None:
-        axis = next(k for k, name in enumerate("xyz") if name not in look.view)
-        across = np.eye(3)[axis] * (-1.0 if axis == 1 else 1.0)
-        return Box(*look.box), across
-    return Box(np.minimum(look.box[0], own.low), np.maximum(look.box[1], own.high)), None
-
-
-def _speed(span: float) -> float:
-    return max((x for x in SPEEDS if x <= min(1.0, span / SLOWEST)), default=SPEEDS[0])
 
 
 def _curves(run: Run) -> str:

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from appell.results.animation import wires
+from appell.errors import InputError
+from appell.results.animation import corners, wall_shape
+from appell.results.player.page import cloud
 from appell.shapes.drawable import Drawable
-from appell.shapes.geometry import along, disc, quaternions, ribbon, rod
+from appell.shapes.geometry import along, disc, quaternions, rod
 from appell.shapes.meshes import Piece, import_trimesh
 from appell.shapes.palette import JOINTS, WALL, linear
 from appell.shapes.visuals import Colour
 from appell.simulation.walls.quadrics import Sphere
-from appell.simulation.walls.shapes import Plane
-from appell.simulation.walls.wall import unit
 from appell.spatial.scalar import Array
 
 FOV = np.radians(40.0)
@@ -81,9 +81,8 @@ class Scene:
         up = self._drawable.up
         # a stick figure stands on its rods, whose axes end in the joints; meshes stand on their own feet
         sticks = self._drawable.stick_figure
-        corners = np.array(np.meshgrid(*zip(box.low, box.high, strict=True))).reshape(3, -1).T
         below = 1.6 * sticks.radius if sticks is not None else 0.0
-        self.floor = min(float((corners @ up).min()), 0.0) - below
+        self.floor = min(float((corners(*box) @ up).min()), 0.0) - below
         cell = 10.0 ** np.round(np.log10(0.08 * box.size))
         self._server.scene.add_grid(
             "/floor",
@@ -127,16 +126,7 @@ def light(server: Any, up: Array) -> None:
 
 def extent(drawable: Drawable, poses: Array) -> Box:
     """Return the box around a robot as drawn."""
-    clouds = [poses[:-1, :3, 3]]
-    for piece in drawable.pieces:
-        corners = np.array(np.meshgrid(*zip(piece.vertices.min(axis=0), piece.vertices.max(axis=0), strict=True)))
-        pose = poses[piece.body]
-        clouds.append(corners.reshape(3, -1).T @ pose[:3, :3].T + pose[:3, 3])
-    if drawable.stick_figure is not None:
-        clouds.append(drawable.stick_figure.points(poses))
-    if drawable.pieces and drawable.stick_figure is None:
-        clouds = clouds[1:]
-    points = np.concatenate(clouds)
+    (points,) = cloud(drawable, poses[None])
     return Box(points.min(axis=0), points.max(axis=0))
 
 
@@ -305,61 +295,23 @@ FAINT = 0.16
 
 def draw_walls(server: Any, walls: tuple[Any, ...], box: Box, is_flat: bool) -> list[str]:
     """Draw walls around a box of the world; return remarks on walls that cannot be drawn."""
-    remarks = []
+    remarks, scene = [], server.scene
     for k, wall in enumerate(walls):
-        line = wall.outline()
-        name = f"/walls/{k}"
-        if line is not None:
-            whole = line[np.isfinite(line).all(axis=1)]
-            _lines(server, f"{name}/line", [whole], 0.006 * box.size)
-            surface = _surface(wall, whole, box, is_flat)
-            if surface is not None:
-                server.scene.add_mesh_simple(
-                    f"{name}/surface",
-                    *surface,
-                    color=WALL,
-                    opacity=FAINT,
-                    side="double",
-                    cast_shadow=False,
-                    receive_shadow=False,
-                )
-        elif not _net(server, name, wall, box):
+        try:
+            lines, surface, is_outline = wall_shape(wall, (box.low, box.high), is_flat)
+        except InputError as error:  # a wall without an outline needs contourpy
+            remarks.append(str(error))
+            continue
+        if not lines:
             remarks.append(f"wall '{wall.label}' has no outline to draw")
+            continue
+        segments = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines])
+        thickness = (0.006 if is_outline else 0.002) * box.size
+        scene.add_line_segments(f"/walls/{k}/line", segments, WALL, thickness=thickness)
+        if isinstance(wall, Sphere):
+            ball = import_trimesh().creation.icosphere(subdivisions=4, radius=wall.radius)
+            surface = np.asarray(ball.vertices) + np.asarray(wall.centre, dtype=float), np.asarray(ball.faces)
+        if surface is not None:
+            style = {"opacity": FAINT, "side": "double", "cast_shadow": False, "receive_shadow": False}
+            scene.add_mesh_simple(f"/walls/{k}/surface", *surface, color=WALL, **style)
     return remarks
-
-
-def _lines(server: Any, name: str, lines: list[Array], thickness: float) -> None:
-    segments = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines])
-    server.scene.add_line_segments(name, segments, WALL, thickness=thickness)
-
-
-def _surface(wall: Any, line: Array, box: Box, is_flat: bool) -> tuple[Array, Array] | None:
-    """Return the triangles of a wall: a band along its axis, a square or a sphere; None for an outline alone."""
-    if isinstance(wall, Plane):
-        return line[:4], np.array([[0, 1, 2], [0, 2, 3]])
-    if isinstance(wall, Sphere):
-        from appell.shapes.meshes import import_trimesh  # noqa: PLC0415  # an extra
-
-        ball = import_trimesh().creation.icosphere(subdivisions=4, radius=wall.radius)
-        return np.asarray(ball.vertices) + np.asarray(wall.centre, dtype=float), np.asarray(ball.faces)
-    if not hasattr(wall, "axis"):
-        return None
-    axis = unit(wall.label, "axis", wall.axis)
-    if is_flat:
-        return ribbon(line, -0.03 * box.size * axis, 0.03 * box.size * axis)
-    corners = np.array(np.meshgrid(*zip(box.low, box.high, strict=True))).reshape(3, -1).T @ axis
-    height = float(line[0] @ axis)
-    return ribbon(line, (corners.min() - height) * axis, (corners.max() - height) * axis)
-
-
-def _net(server: Any, name: str, wall: Any, box: Box) -> bool:
-    """Draw a wall given by a distance alone, by its intersections with planes; return whether it was drawn."""
-    if not hasattr(wall, "gap"):
-        return False
-    try:
-        lines = [piece for part in wall.parts for piece in wires(part, (box.low, box.high)) if len(piece) > 1]
-    except ImportError:  # contourpy comes with matplotlib
-        return False
-    if lines:
-        _lines(server, name, lines, 0.002 * box.size)
-    return bool(lines)

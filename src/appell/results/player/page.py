@@ -15,11 +15,11 @@ import numpy as np
 from appell.display import Html, card, folded, frame, table
 from appell.errors import InputError
 from appell.recursion.kinematics import world_poses
-from appell.results.animation import PLANES, robot_of, scene, wires
+from appell.results.animation import PLANES, corners, robot_of, scene, strikes, wall_shape
 from appell.results.plots import ENERGY_COLOURS, SYMBOLS, TITLES, curve_names, energies, panels, thinned
 from appell.results.style import COLOURS
 from appell.shapes.drawable import Drawable, drawable
-from appell.shapes.geometry import quaternions, ribbon
+from appell.shapes.geometry import quaternions
 from appell.shapes.meshes import Piece
 from appell.shapes.palette import JOINTS
 from appell.spatial.scalar import Array
@@ -116,7 +116,7 @@ def content(run: Run, drawn: Drawable, fps: float, speed: float | None, plane: s
     check(fps, speed)
     times = frame_times(run, fps, len(robot.model.bodies))
     poses = motion(robot, run.at(times)[0])
-    low, high, across = _seen(run, drawn, poses, plane)
+    low, high, across = seen(run, drawn, poses, plane)
     size = float(np.linalg.norm(high - low)) or 1.0
     span = float(run.t[-1] - run.t[0])
     early = [f"ended early: {run.ended_early}"] if run.ended_early else []
@@ -126,7 +126,7 @@ def content(run: Run, drawn: Drawable, fps: float, speed: float | None, plane: s
         "notes": [*early, *run.notes, *drawn.remarks],
         "span": [float(run.t[0]), float(run.t[-1])],
         "speeds": sorted({*SPEEDS, *([speed] if speed else [])}),
-        "speed": speed or max((x for x in SPEEDS if x <= min(1.0, span / SLOWEST)), default=SPEEDS[0]),
+        "speed": speed or default_speed(span),
         "bodies": len(robot.model.bodies),
         "times": times,
         "frames": np.concatenate([poses[..., :3, 3], quaternions(poses[..., :3, :3])], axis=-1).astype(np.float32),
@@ -142,6 +142,11 @@ def content(run: Run, drawn: Drawable, fps: float, speed: float | None, plane: s
         "rests": [{"start": x.start, "end": x.end, "label": f"{x.point} on {x.wall}"} for x in run.rests],
         **_curves(run),
     }
+
+
+def default_speed(span: float) -> float:
+    """Return the speed at which a run of some duration [s] is played."""
+    return max((x for x in SPEEDS if x <= min(1.0, span / SLOWEST)), default=SPEEDS[0])
 
 
 def check(fps: float, speed: float | None) -> None:
@@ -262,19 +267,21 @@ def _shares(linear: Array) -> list[list[float]]:
 # The scene
 
 
-def _seen(run: Run, drawn: Drawable, poses: Array, plane: str) -> tuple[Array, Array, Array | None]:
+def cloud(drawn: Drawable, poses: Array) -> Array:
+    """Return points (n, k, 3) around a robot as drawn, at poses (n, bodies + 1, 4, 4) of its bodies and the world."""
+    clouds = [] if drawn.pieces else [poses[:, :-1, :3, 3]]
+    for piece in drawn.pieces:
+        at, box = poses[:, piece.body], corners(piece.vertices.min(axis=0), piece.vertices.max(axis=0))
+        clouds.append(np.einsum("nij,cj->nci", at[:, :3, :3], box) + at[:, None, :3, 3])
+    if drawn.stick_figure is not None:
+        clouds.append(np.array([drawn.stick_figure.points(at) for at in poses]))
+    return np.concatenate(clouds, axis=1)
+
+
+def seen(run: Run, drawn: Drawable, poses: Array, plane: str) -> tuple[Array, Array, Array | None]:
     """Return the box that the run happens in, and the normal of its plane where it stays in one."""
     some = poses[:: max(1, len(poses) // 100)]
-    world = np.tile(np.eye(4), (len(some), 1, 1, 1))
-    every = np.concatenate([some, world], axis=1)
-    clouds = []
-    for piece in drawn.pieces:
-        corners = np.array(np.meshgrid(*zip(piece.vertices.min(axis=0), piece.vertices.max(axis=0), strict=True)))
-        at = every[:, piece.body]
-        clouds.append(np.einsum("nij,cj->nci", at[:, :3, :3], corners.reshape(3, -1).T) + at[:, None, :3, 3])
-    if drawn.stick_figure is not None:
-        clouds.append(np.array([drawn.stick_figure.points(at) for at in every]))
-    points = np.concatenate(clouds, axis=1)
+    points = cloud(drawn, np.concatenate([some, np.tile(np.eye(4), (len(some), 1, 1, 1))], axis=1))
     look = scene(run, points, plane)
     is_flat = look.view in PLANES and (plane != "auto" or drawn.stick_figure is not None)
     if not is_flat:
@@ -290,10 +297,9 @@ def _seen(run: Run, drawn: Drawable, poses: Array, plane: str) -> tuple[Array, A
 
 
 def _floor(drawn: Drawable, low: Array, high: Array, size: float) -> dict[str, Any]:
-    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
     below = 0.0 if drawn.stick_figure is None else 1.6 * drawn.stick_figure.radius
     return {
-        "height": min(float((corners @ drawn.up).min()), 0.0) - below,
+        "height": min(float((corners(low, high) @ drawn.up).min()), 0.0) - below,
         "cell": float(10.0 ** np.round(np.log10(0.1 * size))),
         "radius": 1.6 * size,
         "centre": (0.5 * (low + high)).tolist(),
@@ -304,61 +310,29 @@ def _walls(run: Run, low: Array, high: Array, across: Array | None) -> Iterator[
     """Yield the lines of the walls, and faint surfaces of those that have an axis or four corners."""
     size = float(np.linalg.norm(high - low)) or 1.0
     for wall in run.walls:
-        line = wall.outline()
-        if line is None:
-            lines = [x for part in wall.parts for x in wires(part, (low, high))] if hasattr(wall, "gap") else []
-            width = 0.001
-        else:
-            line = line[np.isfinite(line).all(axis=1)]
-            lines, width = [line], 0.003
-            surface = _surface(wall, line, low, high, across)
-            if surface is not None:
-                vertices, faces = surface
-                yield {"kind": "surface", "vertices": vertices.astype(np.float32), "faces": faces.astype(np.uint32)}
-        pairs = [np.stack([x[:-1], x[1:]], axis=1) for x in lines if len(x) > 1]
+        lines, surface, is_outline = wall_shape(wall, (low, high), across is not None)
+        if surface is not None:
+            vertices, faces = surface
+            yield {"kind": "surface", "vertices": vertices.astype(np.float32), "faces": faces.astype(np.uint32)}
+        pairs = [np.stack([x[:-1], x[1:]], axis=1) for x in lines]
         if pairs:
             points = np.concatenate(pairs).astype(np.float32)
-            yield {"kind": "lines", "points": points, "width": width * size}
-
-
-def _surface(wall: Any, line: Array, low: Array, high: Array, across: Array | None) -> tuple[Array, Array] | None:
-    if hasattr(wall, "axis"):
-        axis = np.asarray(wall.axis, dtype=float)
-        axis = axis / np.linalg.norm(axis)
-        if across is not None:
-            thick = 0.03 * float(np.linalg.norm(high - low))
-            return ribbon(line, -thick * axis, thick * axis)
-        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T @ axis
-        height = float(line[0] @ axis)
-        return ribbon(line, (corners.min() - height) * axis, (corners.max() - height) * axis)
-    if len(line) == 5 and np.allclose(line[0], line[-1]):
-        return line[:4], np.array([[0, 1, 2], [0, 2, 3]])
-    return None
+            yield {"kind": "lines", "points": points, "width": (0.003 if is_outline else 0.001) * size}
 
 
 def _impact(impact: Impact, robot: Robot, times: Array, poses: Array) -> dict[str, Any]:
     """Return when and where points struck, their impulses, and the line of the list; a joint's limit has no arrow."""
     joints = [body.joint.name for body in robot.model.bodies]
     frame = poses[int(np.argmin(np.abs(times - impact.time)))]
-    places, pushes, labels = [], [], []
-    for k, name in enumerate(impact.points):
-        if impact.normals[k].any():
-            push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
-            places.append(impact.positions[k].tolist())
-            pushes.append(push.tolist())
-            labels.append(f"{np.linalg.norm(push):.3g} N·s")
-        elif name in joints:
-            places.append(frame[joints.index(name), :3, 3].tolist())
-            pushes.append([0.0, 0.0, 0.0])
-            labels.append(f"{name}: limit")
-    each = [
-        f"{point} – {wall}, {float(impulse):.3g} {'N·s' if normal.any() else 'N·m·s'}"
-        for point, wall, impulse, normal in zip(
-            impact.points, impact.walls, impact.impulse, impact.normals, strict=True
-        )
-    ]
-    text = "; ".join(each)
-    return {"time": impact.time, "label": text, "places": places, "pushes": pushes, "labels": labels}
+    found = list(strikes(impact, lambda name: frame[joints.index(name), :3, 3] if name in joints else np.zeros(3)))
+    each = zip(impact.points, impact.walls, impact.impulse, impact.normals, strict=True)
+    return {
+        "time": impact.time,
+        "label": "; ".join(f"{p} – {wall}, {float(x):.3g} {'N·s' if n.any() else 'N·m·s'}" for p, wall, x, n in each),
+        "places": [strike.place.tolist() for strike in found],
+        "pushes": [strike.impulse.tolist() for strike in found],
+        "labels": [strike.label for strike in found],
+    }
 
 
 # Curves
