@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
@@ -46,17 +46,12 @@ VERBS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 _NATIVE = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
 _SINGLE = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba"}
 
-Robots = Annotated[list[str] | None, argument("ROBOT", "Robot files or catalogue names; default the UR5.", catalogue)]
-Out = Annotated[Path, option("--out -o", "FILE", "Save the measurements as JSON.")]
-Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples per batch.")]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Duration of each measurement [s].")]
-
 
 def command(
-    robots: Robots = None,
-    out: Out = Path("out/bench.json"),
-    batch: Batch = 8192,
-    seconds: Seconds = 2.0,
+    robots: list[str] | None = argument("ROBOT", "Robot files or catalogue names; default the UR5.", catalogue),
+    out: Path = option("--out -o FILE", "Save the measurements as JSON.", default=Path("out/bench.json")),
+    batch: int = option("--batch", "Samples per batch.", min=1, default=8192),
+    seconds: float = option("--seconds", "Duration of each measurement [s].", min=0.0, default=2.0),
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:

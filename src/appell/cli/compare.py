@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -17,20 +17,19 @@ from appell.files import file_bytes, write
 from appell.read.xml import elements, outermost, tag
 from appell.reports.table import Cell, Table
 
-Places = Annotated[
-    list[Path] | None,
-    argument("PATH", "URDF, xacro, SDF and MJCF files, or folders of them; default example-robot-data."),
-]
 ENDINGS = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf")
 OUTERMOST = ("robot", "mujoco", "mujocoinclude", "sdf")
 """The outermost elements of files of robots, or of parts of them."""
-Samples = Annotated[int, typer.Option("--samples", min=1, help="Number of random states per robot.")]
-Within = Annotated[float, typer.Option("--within", help="Tolerance on the relative error.")]
-Out = Annotated[Path | None, option("--out -o", "FILE.md", "Save the table as Markdown.")]
 
 
 def command(
-    places: Places = None, samples: Samples = 50, within: Within = 1e-9, out: Out = None, as_json: AsJson = False
+    places: list[Path] | None = argument(
+        "PATH", "URDF, xacro, SDF and MJCF files, or folders of them; default example-robot-data."
+    ),
+    samples: int = option("--samples", "Number of random states per robot.", min=1, default=50),
+    within: float = option("--within", "Tolerance on the relative error.", default=1e-9),
+    out: Path | None = option("--out -o FILE.md", "Save the table as Markdown."),
+    as_json: AsJson = False,
 ) -> None:
     """Compare robots with Pinocchio and MuJoCo.
 

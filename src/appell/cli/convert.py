@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from appell.cli.common import RobotOptions, argument, option, warn, with_robot_options
 from appell.errors import AppellWarning
 
-New = Annotated[Path, argument("NEW", "Output file: .urdf, .xml or .mjcf (MJCF), .sdf or .toml.")]
-Template = Annotated[
-    Path | None,
-    option(
-        "--template", "FILE", "URDF file with the same joints; only inertias, friction and limits are changed in it."
-    ),
-]
-
 
 @with_robot_options
-def command(options: RobotOptions, new: New, template: Template = None) -> None:
+def command(
+    options: RobotOptions,
+    new: Path = argument("NEW", "Output file: .urdf, .xml or .mjcf (MJCF), .sdf or .toml.", default=...),
+    template: Path | None = option(
+        "--template FILE", "URDF file with the same joints; only inertias, friction and limits are changed in it."
+    ),
+) -> None:
     """Convert a robot file to another format.
 
     Features that the format does not have are an error, or a warning that names them.

@@ -6,7 +6,7 @@ import time
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
@@ -40,38 +40,6 @@ from appell.reports.report import Figure, Report
 from appell.reports.table import Table, text
 from appell.results.style import styled
 
-Logs = Annotated[list[Path], argument("LOG...", "Recorded logs: .csv, .npz, .parquet or .mcap.")]
-Map = Annotated[
-    str | None, option("--map", "COLUMNS", "Columns of the quantities, e.g. t=0,q=1:7,v=7:13,current=13:19.")
-]
-Gains = Annotated[str | None, option("--gains", "K1,K2,…", "Torque constant of each motor [N·m/A].")]
-Validate = Annotated[
-    list[Path] | None, option("--validate", "LOG", "Validation log, predicted and not fitted; repeatable.")
-]
-Loaded = Annotated[
-    Path | None, option("--payload", "LOG", "Log with a payload, whose mass and centre of mass are estimated.")
-]
-Link = Annotated[str | None, option("--link", "NAME", "Link that carries the payload; default the last.")]
-Method = Annotated[
-    str,
-    option("--method", "NAME", f"physical (physically consistent parameters), or unconstrained: {', '.join(METHODS)}."),
-]
-Friction = Annotated[
-    str, option("--friction", "MODEL", "full, coulomb, smooth, stribeck, load, none, or terms separated by commas.")
-]
-Folds = Annotated[int, option("--folds", "N", "Number of cross-validation folds in time; 0 for none.")]
-Cutoff = Annotated[
-    float, option("--cutoff", "HZ", "Cutoff frequency of the filter [Hz], above the bandwidth of the motion.")
-]
-NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Do not estimate rotor inertias.")]
-Out = Annotated[
-    Path | None, option("-o --out", "FILE", "Save the identified robot as .urdf, .toml, .xml (MJCF) or .sdf.")
-]
-Template = Annotated[
-    Path | None, option("--template", "FILE", "URDF file of the robot; --out is a copy with the identified values.")
-]
-Page = Annotated[Path | None, option("--report", "FILE", "Save a report with all tables and figures as .html.")]
-
 WORSE = 2.0
 """Ratio of validation to training error that causes a warning."""
 EXCITED = 0.25
@@ -93,20 +61,30 @@ class Outcome(NamedTuple):
 
 def command(  # noqa: PLR0913, PLR0917  # one argument per option
     robot: RobotName,
-    logs: Logs,
-    columns: Map = None,
-    gains: Gains = None,
-    validate: Validate = None,
-    payload: Loaded = None,
-    link: Link = None,
-    method: Method = "physical",
-    friction: Friction = "full",
-    folds: Folds = 0,
-    cutoff: Cutoff = 10.0,
-    no_rotors: NoRotors = False,
-    out: Out = None,
-    template: Template = None,
-    report: Page = None,
+    logs: list[Path] = argument("LOG...", "Recorded logs: .csv, .npz, .parquet or .mcap.", default=...),
+    columns: str | None = option("--map COLUMNS", "Columns of the quantities, e.g. t=0,q=1:7,v=7:13,current=13:19."),
+    gains: str | None = option("--gains K1,K2,…", "Torque constant of each motor [N·m/A]."),
+    validate: list[Path] | None = option("--validate LOG", "Validation log, predicted and not fitted; repeatable."),
+    payload: Path | None = option("--payload LOG", "Log with a payload, whose mass and centre of mass are estimated."),
+    link: str | None = option("--link NAME", "Link that carries the payload; default the last."),
+    method: str = option(
+        "--method NAME",
+        f"physical (physically consistent parameters), or unconstrained: {', '.join(METHODS)}.",
+        default="physical",
+    ),
+    friction: str = option(
+        "--friction MODEL", "full, coulomb, smooth, stribeck, load, none, or terms separated by commas.", default="full"
+    ),
+    folds: int = option("--folds N", "Number of cross-validation folds in time; 0 for none.", default=0),
+    cutoff: float = option(
+        "--cutoff HZ", "Cutoff frequency of the filter [Hz], above the bandwidth of the motion.", default=10.0
+    ),
+    no_rotors: bool = option("--no-rotors", "Do not estimate rotor inertias.", default=False),
+    out: Path | None = option("-o --out FILE", "Save the identified robot as .urdf, .toml, .xml (MJCF) or .sdf."),
+    template: Path | None = option(
+        "--template FILE", "URDF file of the robot; --out is a copy with the identified values."
+    ),
+    report: Path | None = option("--report FILE", "Save a report with all tables and figures as .html."),
     as_json: AsJson = False,
     gravity: Gravity = None,
     loops: Loops = None,

@@ -6,7 +6,7 @@ import math
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,17 @@ from appell.robot.robot import Robot
 from appell.robot.singular.massless import massless
 from appell.spatial.vector import sub
 
-Shown = Annotated[
-    str | None,
-    argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560; without it, the catalogue is listed.", names),
-]
-
-
 JOINT_PARAMETERS = ("damping", "friction", "armature", "stiffness")
 
 
 @with_robot_options
-def command(options: RobotOptions, robot: Shown = None, as_json: AsJson = False) -> None:
+def command(
+    options: RobotOptions,
+    robot: str | None = argument(
+        "ROBOT", f"A {FILES}, or a catalogue name such as puma560; without it, the catalogue is listed.", names
+    ),
+    as_json: AsJson = False,
+) -> None:
     """Show the tree, joints, limits and inertias of a robot, with warnings.
 
     Without a robot: list the catalogue.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -19,13 +18,14 @@ from appell.papers import reproduce as run
 from appell.reports.collection import Collection
 from appell.reports.report import Made
 
-Paper = Annotated[str, argument("PAPER", f"One of {', '.join(NAMES)}, or all.", (*NAMES, "all"))]
-Out = Annotated[Path, option("--out -o", "FOLDER", "Folder of the reports and figures.")]
-
 TITLE = "Five papers on the Gibbs–Appell equations, reproduced by appell"
 
 
-def command(paper: Paper = "all", out: Out = Path("out"), as_json: AsJson = False) -> None:
+def command(
+    paper: str = argument("PAPER", f"One of {', '.join(NAMES)}, or all.", (*NAMES, "all"), default="all"),
+    out: Path = option("--out -o FOLDER", "Folder of the reports and figures.", default=Path("out")),
+    as_json: AsJson = False,
+) -> None:
     """Reproduce the tables and figures of the papers.
 
     For one paper: print the conclusions, the index and all tables with the rules of their verdicts. For all papers:

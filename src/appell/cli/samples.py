@@ -19,13 +19,12 @@ from appell.results import quantities
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
-_LIST = "NUMBERS"
-Q = Annotated[str | None, option("-q", _LIST, "Configuration, separated by commas [rad, m].")]
-V = Annotated[str | None, option("-v", _LIST, "Velocities; default zero.")]
-A = Annotated[str | None, option("-a", _LIST, "Accelerations; default zero.")]
-Tau = Annotated[str | None, option("--tau", _LIST, "Joint torques [N·m] or forces [N]; default zero.")]
-Source = Annotated[Path | None, option("--in", "FILE", "Read samples from a .csv or .npz file.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Write the results to a .csv or .npz file.")]
+Q = Annotated[str | None, option("-q NUMBERS", "Configuration, separated by commas [rad, m].", default=...)]
+V = Annotated[str | None, option("-v NUMBERS", "Velocities; default zero.", default=...)]
+A = Annotated[str | None, option("-a NUMBERS", "Accelerations; default zero.", default=...)]
+Tau = Annotated[str | None, option("--tau NUMBERS", "Joint torques [N·m] or forces [N]; default zero.", default=...)]
+Source = Annotated[Path | None, option("--in FILE", "Read samples from a .csv or .npz file.", default=...)]
+Out = Annotated[Path | None, option("--out -o FILE", "Write the results to a .csv or .npz file.", default=...)]
 
 KINDS = ("q", "v", "a", "tau")
 TIME = "t"

@@ -7,7 +7,7 @@ import time
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -20,21 +20,16 @@ from appell.results.style import PICTURES
 from appell.simulation.record import INTERRUPTED
 from appell.simulation.scenario import read_scenario
 
-File = Annotated[Path, argument("SCENARIO", "A .toml file with robot, start, walls, control and duration.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Save the run as .npz or .csv.")]
-Animate = Annotated[Path | None, option("--animate", "FILE", "Save an animation as .gif, or as .mp4 with ffmpeg.")]
-Speed = Annotated[float, typer.Option("--speed", help="Playback speed of the animation; 1 is real time.")]
-
 SHOWN = 40
 """Impacts that are printed; the run has all of them."""
 
 
 def command(
-    scenario: File,
-    out: Out = None,
+    scenario: Path = argument("SCENARIO", "A .toml file with robot, start, walls, control and duration.", default=...),
+    out: Path | None = option("--out -o FILE", "Save the run as .npz or .csv."),
     plot: Plot = None,
-    animate: Animate = None,
-    speed: Speed = 1.0,
+    animate: Path | None = option("--animate FILE", "Save an animation as .gif, or as .mp4 with ffmpeg."),
+    speed: float = option("--speed", "Playback speed of the animation; 1 is real time.", default=1.0),
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scenario file: impacts, plots, an animation.
