@@ -13,7 +13,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.extras import extra
-from appell.interop.differentiable import Differentiable, differentiable, functions, named
+from appell.interop.differentiable import Differentiable, differentiable, functions, named, shared_axes
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.runtime.xla import Handler
@@ -92,11 +92,8 @@ def _alike(program: Differentiable, given: Sequence[Any]) -> list[Any]:
     kind = jax.numpy.result_type(*arrays, jax.numpy.float32)
     if kind not in (jax.numpy.float32, jax.numpy.float64):
         raise InputError(f"{program.verb}: expected real numbers, got {kind} for robot '{program.robot.name}'")
-    leading = program.leading([x.shape for x in arrays])
-    try:
-        shape = jax.numpy.broadcast_shapes(*leading)
-    except ValueError:
-        raise program.unalike(leading) from None
+    shapes = [x.shape for x in arrays]
+    shape = shared_axes(program.verb, program.robot, program.inputs, shapes, jax.numpy.broadcast_shapes)
     return [jax.numpy.broadcast_to(x.astype(kind), (*shape, x.shape[-1])) for x in arrays]
 
 

@@ -16,12 +16,15 @@ import numpy as np
 from appell.arguments import ABOVE_ZERO, choice, number, whole
 from appell.errors import InputError
 from appell.extras import extra
-from appell.interop.differentiable import Differentiable, by_number, differentiable, functions, named
+from appell.interop.differentiable import by_number, differentiable, functions, named, shared_axes
 from appell.once import once_function
 from appell.robot.robot import Robot
 from appell.simulation.rollout import adjoint
 from appell.simulation.rollout.rollout import rollout as native_rollout
 from appell.simulation.rollout.scheme import METHODS
+from appell.trace.tape import Port
+
+__all__ = ["evaluate", "rollout"]
 
 # Tensors
 
@@ -72,9 +75,59 @@ def batched(tensors: Sequence[Any], axes: Sequence[int | None], size: int) -> li
     return [x.expand(size, *x.shape) if at is None else x.movedim(at, 0) for x, at in pairs]
 
 
-# Verbs
+def expanded(what: str, robot: Robot, ports: Sequence[Port], tensors: Sequence[Any]) -> list[Any]:
+    """Return arguments with their leading axes broadcast, without a copy."""
+    shapes = [tuple(x.shape) for x in tensors]
+    shape = shared_axes(what, robot, ports, shapes, torch_package().broadcast_shapes)
+    return [
+        x.expand(*shape, *own[len(own) - len(port.shape) :])
+        for x, own, port in zip(tensors, shapes, ports, strict=True)
+    ]
 
-__all__ = ["evaluate", "rollout"]
+
+def custom_operation(name: str, numbers: str, compute: Any, shapes: Any) -> Any:
+    """Return a function of some numbers and a list of tensors as an operation of PyTorch, with its rule of vmap."""
+    count, library = numbers.count(",") + 1, torch_package().library
+    schema = f"({numbers}, Tensor[] arguments) -> Tensor[]"
+    operation = library.custom_op(f"appell::{name}", mutates_args=(), schema=schema)(compute)
+
+    def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[list[Any], list[int]]:
+        results = operation(*given[:count], batched(given[count], in_dims[count], info.batch_size))
+        return results, [0] * len(results)
+
+    operation.register_fake(shapes)
+    operation.register_vmap(vmap)
+    return operation
+
+
+def autograd_function(operation: Any, count: int, keep: Any, gradients: Any) -> Any:
+    """Return an operation of `count` numbers as an autograd function, for the transforms of ``torch.func``."""
+    base = torch_package().autograd.Function
+
+    class Function(base):  # type: ignore[misc, valid-type]  # PyTorch is imported lazily
+        """The operation; `gradients` returns those by its tensors."""
+
+        @staticmethod
+        def forward(*given: Any) -> tuple[Any, ...]:
+            return tuple(operation(*given[:count], list(given[count:])))
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            keep(ctx, (*inputs[:count], inputs[count:]), output)
+
+        @staticmethod
+        def backward(ctx: Any, *by: Any) -> tuple[Any, ...]:
+            return *(None,) * count, *gradients(ctx, by)
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
+            results = Function.apply(*given[:count], *batched(given[count:], in_dims[count:], info.batch_size))
+            return results, (0,) * len(results)
+
+    return Function
+
+
+# Verbs
 
 
 def evaluate(
@@ -124,20 +177,9 @@ def evaluate(
     wanted = [port.name for port in program.inputs]
     if len(given) != len(wanted):
         raise InputError(f"{verb}: expected {', '.join(wanted)}, got {len(given)} arguments")
-    results = function().apply(program.number, 0, *_alike(program, given))
+    alike = expanded(verb, robot, program.inputs, typed(wanted, given))
+    results = function().apply(program.number, 0, *alike)
     return results[0] if len(results) == 1 else tuple(results)
-
-
-def _alike(program: Differentiable, given: tuple[Any, ...]) -> list[Any]:
-    """Return arguments as tensors of one type, their leading axes broadcast without a copy."""
-    torch, names = torch_package(), [port.name for port in program.inputs]
-    tensors = typed(names, given)
-    leading = program.leading([tuple(x.shape) for x in tensors])
-    try:
-        shape = torch.broadcast_shapes(*leading)
-    except RuntimeError:
-        raise program.unalike(leading) from None
-    return [x.expand(*shape, x.shape[-1]) for x in tensors]
 
 
 @once_function
@@ -158,54 +200,26 @@ def operation() -> Any:
         first, outputs = arguments[0], by_number(program).of_order(order)[2]
         return [first.new_empty((*first.shape[:-1], *port.shape)) for port in outputs]
 
-    def keep(ctx: Any, inputs: tuple[Any, ...], output: list[Any]) -> None:
-        _keep(ctx, *inputs)
+    def backward(ctx: Any, by: list[Any]) -> tuple[None, None, list[Any]]:
+        return None, None, verb(ctx.program.number, ctx.order + 1, _weighed(ctx, by))
 
-    def backward(ctx: Any, gradients: list[Any]) -> tuple[None, None, list[Any]]:
-        return None, None, verb(ctx.program.number, ctx.order + 1, _weighed(ctx, gradients))
-
-    def vmap(info: Any, in_dims: Any, program: int, order: int, arguments: list[Any]) -> tuple[list[Any], list[int]]:
-        results = verb(program, order, batched(arguments, in_dims[2], info.batch_size))
-        return results, [0] * len(results)
-
-    schema = "(SymInt program, SymInt order, Tensor[] arguments) -> Tensor[]"
-    verb = torch.library.custom_op("appell::verb", mutates_args=(), schema=schema)(compute)
-    verb.register_fake(shapes)
-    verb.register_autograd(backward, setup_context=keep)
-    verb.register_vmap(vmap)
+    verb = custom_operation("verb", "SymInt program, SymInt order", compute, shapes)
+    verb.register_autograd(backward, setup_context=_keep)
     return verb
 
 
 @once_function
 def function() -> Any:
-    """Return the operation as an autograd function that supports the transforms of ``torch.func``."""
-    verb, base = operation(), torch_package().autograd.Function
+    """Return the operation as an autograd function; its own derivative is the next order."""
 
-    class Verb(base):  # type: ignore[misc, valid-type]  # PyTorch is imported lazily
-        """A verb, or a derivative of one; its own derivative is the next order."""
+    def gradients(ctx: Any, by: tuple[Any, ...]) -> Any:
+        return function().apply(ctx.program.number, ctx.order + 1, *_weighed(ctx, by))
 
-        @staticmethod
-        def forward(program: int, order: int, *arguments: Any) -> tuple[Any, ...]:
-            return tuple(verb(program, order, list(arguments)))
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
-            program, order, *arguments = inputs
-            _keep(ctx, program, order, arguments)
-
-        @staticmethod
-        def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-            return None, None, *Verb.apply(ctx.program.number, ctx.order + 1, *_weighed(ctx, gradients))
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, program: int, order: int, *arguments: Any) -> tuple[Any, Any]:
-            results = Verb.apply(program, order, *batched(arguments, in_dims[2:], info.batch_size))
-            return results, (0,) * len(results)
-
-    return Verb
+    return autograd_function(operation(), 2, _keep, gradients)
 
 
-def _keep(ctx: Any, program: int, order: int, arguments: Sequence[Any]) -> None:
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Sequence[Any]) -> None:
+    program, order, arguments = inputs
     ctx.program, ctx.order = by_number(program), order
     ctx.save_for_backward(*arguments)
 
@@ -323,7 +337,9 @@ def rollout(  # noqa: PLR0913  (keyword options)
     count = tensors[2].shape[-2]
     if count % whole("save_every", save_every):
         raise InputError(f"save_every: {save_every} does not divide {count} steps; the last state would not be kept")
-    alike = _alike_rollout(robot, names, tensors)
+    sizes = ((robot.nq,), (robot.nv,), (count, robot.nu), (robot.parameters.size,))
+    ports = [Port(name, size) for name, size in zip(names, sizes, strict=False)]
+    alike = expanded("rollout", robot, ports, tensors)
     every = adjoint.interval(count, save_every)
     q, v, diverged = rollout_function().apply(program.number, dt, method, every, *alike)
     if every < save_every:
@@ -348,28 +364,10 @@ def _with_steps(robot: Robot, tau: Any, steps: int | None) -> Any:
     return tau.expand(*tau.shape[:-2], count, tau.shape[-1])
 
 
-def _alike_rollout(robot: Robot, names: list[str], tensors: list[Any]) -> list[Any]:
-    """Return arguments whose leading axes are broadcast without a copy."""
-    sizes = {"q0": robot.nq, "v0": robot.nv, "tau": robot.nu, "parameters": robot.parameters.size}
-    leading = []
-    for name, x in zip(names, tensors, strict=True):
-        if not x.ndim or x.shape[-1] != sizes[name]:
-            got = f"(..., {x.shape[-1]})" if x.ndim else "a single number"
-            raise InputError(f"{name}: expected (..., {sizes[name]}), got {got} for robot '{robot.name}'")
-        leading.append(tuple(x.shape[: -2 if name == "tau" else -1]))
-    try:
-        shape = torch_package().broadcast_shapes(*leading)
-    except RuntimeError:
-        axes = ", ".join(f"{name} {own}" for name, own in zip(names, leading, strict=True))
-        raise InputError(f"rollout: the leading axes do not broadcast ({axes}) for robot '{robot.name}'") from None
-    return [x.expand(*shape, *x.shape[len(own) :]) for x, own in zip(tensors, leading, strict=True)]
-
-
 @once_function
 def operations() -> tuple[Any, Any]:
     """Return the operations of a rollout and of its gradients, registered on first use."""
     torch = torch_package()
-    given = "SymInt program, float dt, str method, SymInt every, Tensor[] arguments"
 
     def run(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
         q0, v0, tau, *pi = arrays_of(arguments)
@@ -406,60 +404,32 @@ def operations() -> tuple[Any, Any]:
         starts = [x.new_empty((*x.shape[:-2], x.shape[-1])) for x in (q, v)]
         return [*starts, *(x.new_empty(x.shape) for x in fixed)]
 
-    def keep(ctx: Any, inputs: tuple[Any, ...], output: list[Any]) -> None:
-        _keep_rollout(ctx, inputs[:4], inputs[4], output)
-
     def backward(ctx: Any, by: list[Any]) -> tuple[Any, ...]:
-        return None, None, None, None, gradients(*ctx.given, [*ctx.saved_tensors, *by[:2]])
+        return None, None, None, None, _gradients(ctx, by)
 
-    def mapped(operation: Any) -> Any:
-        def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[list[Any], list[int]]:
-            results = operation(*given[:4], batched(given[4], in_dims[4], info.batch_size))
-            return results, [0] * len(results)
-
-        return vmap
-
-    schema = f"({given}) -> Tensor[]"
-    forward = torch.library.custom_op("appell::rollout", mutates_args=(), schema=schema)(run)
-    gradients = torch.library.custom_op("appell::rollout_gradients", mutates_args=(), schema=schema)(run_back)
-    forward.register_fake(shapes)
-    gradients.register_fake(gradient_shapes)
-    forward.register_autograd(backward, setup_context=keep)
-    for operation in (forward, gradients):
-        operation.register_vmap(mapped(operation))
-    return forward, gradients
+    numbers = "SymInt program, float dt, str method, SymInt every"
+    forward = custom_operation("rollout", numbers, run, shapes)
+    forward.register_autograd(backward, setup_context=_keep_rollout)
+    return forward, custom_operation("rollout_gradients", numbers, run_back, gradient_shapes)
 
 
-def _keep_rollout(ctx: Any, given: tuple[Any, ...], arguments: Sequence[Any], output: Sequence[Any]) -> None:
+def _gradients(ctx: Any, by: Sequence[Any]) -> list[Any]:
+    return operations()[1](*ctx.given, [*ctx.saved_tensors, *by[:2]])
+
+
+def _keep_rollout(ctx: Any, inputs: tuple[Any, ...], output: Sequence[Any]) -> None:
     """Store the data of the gradients: torques, parameters, and the stored states."""
+    *given, arguments = inputs
     ctx.program, ctx.given = by_number(given[0]), given
     ctx.save_for_backward(*arguments[2:], *output[:2])
 
 
 @once_function
 def rollout_function() -> Any:
-    """Return the operation as an autograd function that supports the transforms of ``torch.func``."""
-    (forwards, gradients), base = operations(), torch_package().autograd.Function
+    """Return a rollout as an autograd function; its gradients are not differentiable."""
 
-    class Rollout(base):  # type: ignore[misc, valid-type]  # PyTorch is imported lazily
-        """A rollout; its gradients are not differentiable."""
+    def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+        ctx.mark_non_differentiable(output[2])
+        _keep_rollout(ctx, inputs, output)
 
-        @staticmethod
-        def forward(program: int, dt: float, method: str, every: int, *arguments: Any) -> tuple[Any, ...]:
-            return tuple(forwards(program, dt, method, every, list(arguments)))
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
-            ctx.mark_non_differentiable(output[2])
-            _keep_rollout(ctx, inputs[:4], inputs[4:], output)
-
-        @staticmethod
-        def backward(ctx: Any, *by: Any) -> tuple[Any, ...]:
-            return None, None, None, None, *gradients(*ctx.given, [*ctx.saved_tensors, *by[:2]])
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, *given: Any) -> tuple[Any, Any]:
-            results = Rollout.apply(*given[:4], *batched(given[4:], in_dims[4:], info.batch_size))
-            return results, (0,) * len(results)
-
-    return Rollout
+    return autograd_function(operations()[0], 4, keep, _gradients)
