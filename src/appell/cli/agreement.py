@@ -14,13 +14,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from appell import interop
 from appell.errors import AppellError, AppellWarning, FragmentError, InputError
 from appell.extras import extra
+from appell.interop.convention import Convention
 from appell.loading import load
 from appell.messages import listed
 from appell.model.model import GRAVITY, Model
@@ -64,39 +65,21 @@ def from_model(pin: Any, model: Model) -> Any:
     return built
 
 
-@dataclass(frozen=True)
-class Peer:
-    """A robot in Pinocchio; arrays have one row per sample, in the joint order of this robot."""
+class Peer(NamedTuple):
+    """A robot in Pinocchio: its model, the conversion of states, and the places of our velocities among its own."""
 
     pin: Any
     model: Any
-    data: Any
-    pool: Any
-    velocity: Array
+    there: Convention
+    order: Array
 
     @classmethod
-    def of(cls, pin: Any, robot: Robot, file: Path | None) -> Peer:
-        """Return the peer of a robot, read from its URDF by Pinocchio if there is one."""
-        if robot.nq != robot.nv:
-            raise NotImplementedError(f"robot '{robot.name}' has quaternions, which are not converted")
-        by_file = file is not None and file.suffix.lower() in (".urdf", ".xml")
-        model = pin.buildModelFromUrdf(str(file)) if by_file else from_model(pin, robot.model)
-        if by_file:
-            model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
+    def of(cls, pin: Any, robot: Robot, model: Any) -> Peer:
+        """Return the peer of a robot for a model of it, which gets the robot's gravity and no rotor inertia."""
+        model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
         model.armature = np.zeros(model.nv)
-        velocity = np.array([model.joints[model.getJointId(name)].idx_v for name in robot.joint_names])
-        return cls(pin, model, model.createData(), pin.ModelPool(model, 1), velocity)
-
-    def coordinates(self, q: Array) -> Array:
-        """Return configurations of Pinocchio: in its order, with cosine and sine for continuous joints."""
-        neutral = self.pin.neutral(self.model)
-        return np.array([self.pin.integrate(self.model, neutral, row) for row in self.velocities(q)])
-
-    def velocities(self, v: Array) -> Array:
-        """Return velocities (or accelerations, or forces) in the order of Pinocchio."""
-        turned = np.empty_like(v)
-        turned[:, self.velocity] = v
-        return turned
+        there = interop.pinocchio(robot, model)
+        return cls(pin, model, there, np.argsort(there.v(robot.neutral(), np.arange(robot.nv))))
 
 
 # Pinocchio
@@ -250,13 +233,11 @@ def random_motion(robot: Robot, samples: int, rng: np.random.Generator) -> tuple
 
 def random_states(pin: Any, model: Any, robot: Robot, samples: int, rng: np.random.Generator) -> States:
     """Return random states of a robot, also in Pinocchio's order and coordinates."""
-    model.gravity = pin.Motion(np.array(robot.model.gravity), np.zeros(3))
-    model.armature = np.zeros(model.nv)
     q, v, a = random_motion(robot, samples, rng)
-    there = interop.pinocchio(robot, model)
-    back = there.v(q[0], np.arange(robot.nv)).astype(int)
-    theirs = {"q": there.q(q), "v": v[:, back], "a": a[:, back]}
-    states = States(pin, model, robot, np.argsort(back).tolist(), {"q": q, "v": v, "a": a}, theirs)
+    peer = Peer.of(pin, robot, model)
+    back = np.argsort(peer.order)
+    theirs = {"q": peer.there.q(q), "v": v[:, back], "a": a[:, back]}
+    states = States(pin, model, robot, peer.order.tolist(), {"q": q, "v": v, "a": a}, theirs)
     states.theirs["tau"] = states.peer(pin.rnea, "q", "v", "a")
     states.ours["tau"] = states.theirs["tau"][:, states.order]
     return states

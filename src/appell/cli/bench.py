@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from appell.cli.agreement import Peer, pinocchio, ur5
+from appell.cli.agreement import Peer, from_model, pinocchio, ur5
 from appell.cli.common import (
     AsJson,
     Plot,
@@ -28,7 +28,7 @@ from appell.cli.common import (
     show,
     show_json,
 )
-from appell.errors import CompileError, InputError, ModelError
+from appell.errors import AppellError, CompileError, InputError
 from appell.files import write
 from appell.kernels.runtime.threads import threads
 from appell.loading import catalogue
@@ -103,8 +103,9 @@ def command(
 def _peer(pin: Any, name: str, robot: Robot) -> Peer | None:
     """Return the peer of a robot; without one, print the reason on stderr."""
     try:
-        return Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
-    except (ModelError, ValueError, RuntimeError, NotImplementedError) as error:
+        by_file = Path(name).is_file() and Path(name).suffix.lower() in (".urdf", ".xml")
+        return Peer.of(pin, robot, pin.buildModelFromUrdf(name) if by_file else from_model(pin, robot.model))
+    except (AppellError, ValueError, RuntimeError) as error:
         typer.echo(f"Pinocchio cannot load {robot.name}; only appell is measured: {error}", err=True)
         return None
 
@@ -175,19 +176,19 @@ def _peer_batch(peer: Peer, verb: str, inputs: tuple[Array, ...]) -> _Contender:
     Inverse and forward dynamics have batch calls. The mass matrix is called for every sample from Python; the time of
     the same loop on a model with one joint, which is nearly all overhead, is subtracted.
     """
-    pin, back = peer.pin, peer.velocity
-    q = peer.coordinates(inputs[0])
+    pin, there, back, data = peer.pin, peer.there, peer.order, peer.model.createData()
+    q = there.q(inputs[0])
     if verb == "mass_matrix":
 
         def last() -> Array:  # Pinocchio computes one matrix in one place, its upper triangle only
-            upper = np.triu(peer.data.M)
+            upper = np.triu(data.M)
             full: Array = upper + np.triu(upper, 1).T
             return full[np.ix_(back, back)]
 
-        return _Contender(_looped(pin, peer.model, peer.data, q), _crba_overhead(pin), last)
-    columns = [np.asfortranarray(part.T) for part in (q, *map(peer.velocities, inputs[1:]))]
-    native, result = getattr(pin, _NATIVE[verb]), np.empty_like(columns[1])
-    return _Contender(lambda: native(1, peer.pool, *columns, result), 0.0, lambda: result.T[:, back])
+        return _Contender(_looped(pin, peer.model, data, q), _crba_overhead(pin), last)
+    columns = [np.asfortranarray(part.T) for part in (q, *(there.v(inputs[0], x) for x in inputs[1:]))]
+    native, result, pool = getattr(pin, _NATIVE[verb]), np.empty_like(columns[1]), pin.ModelPool(peer.model, 1)
+    return _Contender(lambda: native(1, pool, *columns, result), 0.0, lambda: result.T[:, back])
 
 
 def _looped(pin: Any, model: Any, data: Any, rows: Array) -> Callable[[], object]:
@@ -223,8 +224,9 @@ def _singles(robot: Robot, peer: Peer | None, seconds: float, calls: int = 1000)
         inputs = (q,) if verb == "mass_matrix" else (q, v, x)
         contest = {"ours": _repeated(getattr(robot, verb), inputs, calls)}
         if peer is not None:
-            places = (peer.coordinates(q[None])[0], *(peer.velocities(part[None])[0] for part in inputs[1:]))
-            contest["peer"] = _repeated(getattr(peer.pin, _SINGLE[verb]), (peer.model, peer.data, *places), calls)
+            places = peer.there.q(q), *(peer.there.v(q, part) for part in inputs[1:])
+            native, data = getattr(peer.pin, _SINGLE[verb]), peer.model.createData()
+            contest["peer"] = _repeated(native, (peer.model, data, *places), calls)
         least = {name: 1e6 * t / calls for name, t in best(contest, seconds).items()}
         rows.append(_row(robot, verb, "single call", "µs", least["ours"], least.get("peer")))
     return rows

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import inspect
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,6 +66,16 @@ def argument(value: str, text: str, words: Words = (), *, default: Any = None) -
     return typer.Argument(default, metavar=value, help=text, autocompletion=completed(words) if words else None)
 
 
+@contextlib.contextmanager
+def collected() -> Iterator[list[str]]:
+    """Yield a list that gets appell's warnings of the block, at its end."""
+    remarks: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AppellWarning)
+        yield remarks
+    remarks += [str(one.message) for one in caught if issubclass(one.category, AppellWarning)]
+
+
 FILES = ".urdf, .xacro, .sdf, .xml (MJCF) or .toml file"
 RobotName = Annotated[
     str, argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560.", catalogue, default=...)
@@ -114,10 +125,9 @@ class RobotOptions:
         down = None if self.gravity is None else numbers("--gravity", self.gravity, 3)
         chosen: Any = {"floating": self.floating, "mimic": self.mimic}
         chosen |= {"friction": not self.no_friction, "armature": not self.no_armature}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", AppellWarning)
+        with collected() as remarks:
             robot = load(self.robot, gravity=down, loops=self.loops or True, xacro=self._arguments(), **chosen)
-        return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
+        return robot, remarks
 
     def _arguments(self) -> dict[str, str] | None:
         """Return the arguments of a xacro file, given as NAME=VALUE or as NAME:=VALUE."""

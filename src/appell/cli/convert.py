@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import typer
 
-from appell.cli.common import RobotOptions, argument, option, warn, with_robot_options
-from appell.errors import AppellWarning
+from appell.cli.common import RobotOptions, argument, collected, option, warn, with_robot_options
 
 
 @with_robot_options
@@ -26,8 +24,7 @@ def command(
     Example: appell convert puma600 puma600.xml
     """
     loaded, remarks = options.load()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
+    with collected() as more:
         file = loaded.save(new, template)
-    warn([*remarks, *(str(each.message) for each in caught if issubclass(each.category, AppellWarning))])
+    warn([*remarks, *more])
     typer.echo(f"written: {file}", err=True)

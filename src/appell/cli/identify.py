@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,13 +18,14 @@ from appell.cli.common import (
     RobotOptions,
     argument,
     check_endings,
+    collected,
     numbers,
     option,
     show,
     show_json,
     warn,
 )
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError
 from appell.files import write
 from appell.identification import plots
 from appell.identification.fit import Fit
@@ -109,11 +109,9 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
     start = time.perf_counter()
     steps = _Steps(2 + len(validate or ()) + (payload is not None) + (folds > 0))
     steps.next(f"fitting {opened.name} to {', '.join(file.name for file in logs)}")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
+    with collected() as more:
         terms, rotors = _friction(friction), not no_rotors
         fit = identify(opened, logs, method, terms, columns=columns, gains=torque, cutoff=cutoff, rotors=rotors)
-    remarks = [*remarks, *(str(one.message) for one in caught if issubclass(one.category, AppellWarning))]
     others = []
     for file in validate or ():
         steps.next(f"predicting {file.name}")
@@ -133,7 +131,7 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
     records = [*fit.records, *others, *loaded]
     doubts = _doubts(fit, predictions)
     outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
-    warn([*remarks, *outcome.warnings])
+    warn([*remarks, *more, *outcome.warnings])
     _write(outcome, out, template, report)
     if as_json:
         show_json(_json(outcome))
@@ -144,10 +142,9 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
 def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Path | None) -> None:
     """Write the identified robot and the report."""
     if out is not None:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", AppellWarning)
+        with collected() as remarks:
             outcome.fit.save(out, template)
-        warn([str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)])
+        warn(remarks)
     if report is not None:
         write(report, _report(outcome).html())
     for place in (out, report):

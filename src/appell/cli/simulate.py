@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from appell.cli.common import AsJson, Plot, argument, check_endings, option, show, show_json, warn
-from appell.errors import AppellWarning
+from appell.cli.common import AsJson, Plot, argument, check_endings, collected, option, show, show_json, warn
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
 from appell.results.style import PICTURES
@@ -59,12 +57,11 @@ def command(
 
 def _simulated(scenario: Path, *, progress: bool) -> tuple[Run, float, list[str]]:
     """Return the run of a scenario, the wall time [s], and the warnings about the robot file."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
+    with collected() as remarks:
         whole = read_scenario(scenario)
-        remarks = [str(x.message) for x in caught if issubclass(x.category, AppellWarning)]
+    with collected():  # the command itself reports an early end
         start = time.perf_counter()
-        run = whole.run(progress=progress)  # the command itself reports an early end
+        run = whole.run(progress=progress)
     return run, time.perf_counter() - start, [*remarks, *run.notes]
 
 
