@@ -150,16 +150,11 @@ def _batches(robot: Robot, peer: Peer | None, batch: int, seconds: float) -> Row
         if theirs is not None:
             calls["peer"] = theirs.run
         least = {name: 1e9 * t / batch for name, t in best(calls, seconds).items()}
-        wide = None if theirs is None else _positive(least["peer"] - theirs.overhead)
+        wide = None if theirs is None or least["peer"] <= theirs.overhead else least["peer"] - theirs.overhead
         error = None if theirs is None else _difference(ours, theirs.result())
         rows.append(_row(robot, verb, f"batch of {batch}", "ns", least["float64"], wide, error))
         rows.append(_row(robot, verb, f"batch of {batch}, float32", "ns", least["float32"], wide))
     return rows
-
-
-def _positive(x: float) -> float | None:
-    """Return a time, or None if it is not positive after subtracting the overhead."""
-    return x if x > 0.0 else None
 
 
 class _Contender(NamedTuple):

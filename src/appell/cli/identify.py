@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -211,8 +212,8 @@ def _repairs(outcome: Outcome) -> list[str]:
 
 
 def _tables(outcome: Outcome) -> list[Table]:
-    fit = outcome.fit
-    tables = [_inertias(fit)]
+    fit, whole = outcome.fit, outcome.fit.table()
+    tables = [replace(whole, rows=whole.rows[: fit.base.n])]
     if fit.problem.terms:
         tables.append(_rubbing(fit))
     tables.append(fit.training.table())
@@ -223,12 +224,6 @@ def _tables(outcome: Outcome) -> list[Table]:
     if outcome.folds is not None:
         tables.append(outcome.folds.table())
     return tables
-
-
-def _inertias(fit: Fit) -> Table:
-    """Return the table of base parameters."""
-    whole = fit.table()
-    return Table(whole.title, whole.columns, whole.rows[: fit.base.n], whole.notes)
 
 
 def _rubbing(fit: Fit) -> Table:

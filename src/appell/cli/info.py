@@ -145,7 +145,8 @@ def _joints(facts: dict[str, Any]) -> Table:
         most = f"{joint['velocity']:.4g}, {joint['effort']:.4g}"
         friction = tuple(joint[key] for key in shown)
         where = f"{joint['parent']} → {joint['child']}"
-        follows = _followed(joint["mimic"])
+        mimic = joint["mimic"]
+        follows = mimic and f"{mimic['multiplier']:.4g} · {mimic['joint']} + {mimic['offset']:.4g}"
         rows.append(
             (place, joint["name"], joint["kind"], _vector(joint["axis"]), where, span, most, *friction, follows)
         )
@@ -164,10 +165,6 @@ def _closures(facts: dict[str, Any]) -> Table:
     note = f"Rank {rank['value']} of {facts['rows']} constraint rows"
     note += f"; {gap}." if facts["rows"] > rank["value"] else ", none redundant."
     return Table("Closures", ("closure", "kind", "first frame", "second frame"), rows, (note,))
-
-
-def _followed(mimic: dict[str, Any] | None) -> str | None:
-    return None if mimic is None else f"{mimic['multiplier']:.4g} · {mimic['joint']} + {mimic['offset']:.4g}"
 
 
 def _bodies(facts: dict[str, Any]) -> Table:
@@ -230,18 +227,15 @@ def _inertias(robot: Robot) -> Iterator[str]:
     points = [b.name for b in moving if b.inertia.mass and max(_principal(b)) <= 1e-12 * b.inertia.mass]
     if points:
         yield f"bodies {listed(points)} are point masses, with zero inertia about the centre of mass; add the inertia"
-    size = max([_reach(body) for body in model.bodies], default=0.0)
-    wide = [b.name for b in moving if b.inertia.mass and size and _gyration(b) > WIDE * size]
+    size = max(
+        (math.hypot(*x) for b in model.bodies for x in (b.joint.placement.position, b.inertia.centre)), default=0.0
+    )
+    wide = [b.name for b in moving if size and max(0.0, *_principal(b)) > (WIDE * size) ** 2 * b.inertia.mass > 0.0]
     if wide:
         yield (
             f"bodies {listed(wide)} have an inertia too large for their mass (radius of gyration over {WIDE:g} "
             "times the size of the largest link); check its units"
         )
-
-
-def _reach(body: Body) -> float:
-    """Return the distance of a body's joint from its parent's, or of its centre of mass from its joint."""
-    return max(math.hypot(*body.joint.placement.position), math.hypot(*body.inertia.centre))
 
 
 def _principal(body: Body) -> tuple[float, float, float]:
@@ -250,10 +244,6 @@ def _principal(body: Body) -> tuple[float, float, float]:
     square = sum(x * x for x in c)
     xx, yy, zz = (float(tensor[k][k] - mass * (square - c[k] * c[k])) for k in range(3))
     return (xx, yy, zz)
-
-
-def _gyration(body: Body) -> float:
-    return math.sqrt(max(0.0, *_principal(body)) / body.inertia.mass)
 
 
 def _followers(model: Model) -> Iterator[str]:
@@ -304,8 +294,5 @@ def _gravity(model: Model) -> Iterator[str]:
     elif not EARTH[0] <= size <= EARTH[1]:
         yield f"gravity is {size:g} m/s², not that of Earth; {usual}"
     elif math.hypot(*sub(model.gravity, (0.0, 0.0, -size))) > 1e-3 * size:
-        yield f"gravity does not point along −z but along {_shown(model)}; {usual} with z up"
-
-
-def _shown(model: Model) -> str:
-    return "(" + ", ".join(f"{x:g}" for x in model.gravity) + ")"
+        along = ", ".join(f"{x:g}" for x in model.gravity)
+        yield f"gravity does not point along −z but along ({along}); {usual} with z up"

@@ -100,12 +100,12 @@ def summary(run: Run, seconds: float) -> dict[str, Any]:
 
 def summary_table(run: Run, seconds: float) -> Table:
     """Return the summary as a table."""
-    rows = [(what, _text(value)) for what, value in summary(run, seconds).items() if value is not None]
+    rows = [
+        (what, f"{value:.9g}" if isinstance(value, float) else str(value))
+        for what, value in summary(run, seconds).items()
+        if value is not None
+    ]
     return Table("Summary", ("quantity", "value"), tuple(rows))
-
-
-def _text(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _json(impact: Any) -> dict[str, Any]:

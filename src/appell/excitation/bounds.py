@@ -107,6 +107,22 @@ class Zone(NamedTuple):
     upper: Array
 
 
+class Limited(NamedTuple):
+    """A limited quantity: its kind, and per entry its name and its limits, infinite where there are none."""
+
+    kind: str
+    names: Sequence[str]
+    lower: Array
+    upper: Array
+    frame: str = ""
+    """The frame of a workspace."""
+
+    @property
+    def size(self) -> Array:
+        """Return half of the ranges; 1 where they are open."""
+        return _size(self.lower, self.upper)
+
+
 class Margin(NamedTuple):
     """The margin to a limit: the type of limit, the joint or frame, the limit, the value reached, and its time [s].
 
@@ -160,70 +176,59 @@ class Bounds:
         limits = (part * self.velocity, part * self.acceleration, part * self.torque)
         return Bounds(self.lower + inner, self.upper - inner, *limits, zones)
 
-    def excess(self, path: ActuatedPath, state: State, q: Array) -> list[tuple[str, Array]]:
-        """Return g (times, 2·nv) of every type of limit, lower sides first; q are the coordinates (times, nv)."""
-        found = [("position", _both(q - self.middle, self.reach))]
-        for kind, value, limit in (("velocity", state.v, self.velocity), ("acceleration", state.a, self.acceleration)):
+    def limited(self, path: ActuatedPath) -> list[Limited]:
+        """Return the limited quantities; velocities, accelerations and torques only where some have a limit."""
+        found = [Limited("position", path.names, self.lower, self.upper)]
+        for kind, names in (("velocity", path.names), ("acceleration", path.names), ("torque", path.robot.actuators)):
+            limit = getattr(self, kind)
             if np.isfinite(limit).any():
-                found.append((kind, _both(value, limit)))
-        if np.isfinite(self.torque).any():
-            found.append(("torque", _both(path.robot.inverse_dynamics(*state), self.torque)))
+                found.append(Limited(kind, names, -limit, limit))
         for frame, low, high in self.zones:
-            p = path.robot.pose(state.q, frame)[..., :3, 3]
-            size = _size(low, high)
-            found.append((f"workspace of {frame}", np.concatenate([(low - p) / size, (p - high) / size], axis=-1)))
+            found.append(Limited("workspace", [f"{frame}.{axis}" for axis in AXES], low, high, frame))
         return found
 
-    def slope(self, path: ActuatedPath, state: State, weights: list[tuple[str, Array]]) -> Slope:
+    def excess(self, path: ActuatedPath, state: State, q: Array) -> list[tuple[Limited, Array]]:
+        """Return g (times, 2·n) of every limited quantity, lower sides first; q are the coordinates (times, nv)."""
+        found = []
+        for one in self.limited(path):
+            if one.kind == "torque":
+                x = path.robot.inverse_dynamics(*state)
+            elif one.frame:
+                x = path.robot.pose(state.q, one.frame)[..., :3, 3]
+            else:
+                x = {"position": q, "velocity": state.v, "acceleration": state.a}[one.kind]
+            found.append((one, np.concatenate([(one.lower - x) / one.size, (x - one.upper) / one.size], axis=-1)))
+        return found
+
+    def slope(self, path: ActuatedPath, state: State, weights: list[tuple[Limited, Array]]) -> Slope:
         """Return the gradient of Σ w·g for weights w of the shapes of :meth:`excess`."""
         total = Slope(*(np.zeros_like(state.v) for _ in range(3)))
-        frames = {f"workspace of {zone.frame}": zone for zone in self.zones}
-        for kind, weight in weights:
+        for one, weight in weights:
             if not weight.any():
                 continue
             half = weight.shape[-1] // 2
-            pull = weight[..., half:] - weight[..., :half]
-            if kind == "position":
-                total.q[:] += pull / self.reach
-            elif kind == "velocity":
-                total.v[:] += pull / self.velocity
-            elif kind == "acceleration":
-                total.a[:] += pull / self.acceleration
-            elif kind == "torque":
-                by = path.robot.inverse_dynamics_derivatives(*state)
-                for slot, part in zip(total, by, strict=True):
-                    slot[:] += np.einsum("tj,tjk->tk", pull / self.torque, part)
+            pull = (weight[..., half:] - weight[..., :half]) / one.size
+            if one.kind == "torque":
+                for slot, part in zip(total, path.robot.inverse_dynamics_derivatives(*state), strict=True):
+                    slot[:] += np.einsum("tj,tjk->tk", pull, part)
+            elif one.frame:
+                total.q[:] += np.einsum("tj,tjk->tk", pull, path.robot.jacobian(state.q, one.frame)[..., :3, :])
             else:
-                zone = frames[kind]
-                J = path.robot.jacobian(state.q, zone.frame)[..., :3, :]
-                total.q[:] += np.einsum("tj,tjk->tk", pull / _size(zone.lower, zone.upper), J)
+                total[("position", "velocity", "acceleration").index(one.kind)][:] += pull
         return total
 
     def margins(self, path: ActuatedPath, state: State, q: Array, t: Array) -> tuple[Margin, ...]:
         """Return the margins to all finite limits, tightest first."""
         found = []
-        for kind, g in self.excess(path, state, q):
+        for one, g in self.excess(path, state, q):
             half = g.shape[-1] // 2
             for k in range(half):
                 at, side = np.unravel_index(int(np.argmax(g[:, [k, half + k]])), (len(t), 2))
-                worst = float(g[at, k + half * side])
+                worst, allowed = float(g[at, k + half * side]), float((one.lower, one.upper)[side][k])
                 if math.isfinite(worst):
-                    of, allowed, size = self._named(path, kind, k, int(side))
-                    reached = allowed + (worst * size if side else -worst * size)
-                    found.append(Margin(kind.partition(" ")[0], of, allowed, reached, -worst, float(t[at])))
+                    reached = allowed + (worst if side else -worst) * float(one.size[k])
+                    found.append(Margin(one.kind, one.names[k], allowed, reached, -worst, float(t[at])))
         return tuple(sorted(found, key=lambda margin: margin.room))
-
-    def _named(self, path: ActuatedPath, kind: str, k: int, side: int) -> tuple[str, float, float]:
-        """Return the subject of a limit, its value, and its scale."""
-        if kind == "position":
-            return path.names[k], float((self.lower, self.upper)[side][k]), float(self.reach[k])
-        if kind in ("velocity", "acceleration", "torque"):
-            limit = float(getattr(self, kind)[k])
-            of = path.robot.actuators[k] if kind == "torque" else path.names[k]
-            return of, limit if side else -limit, limit
-        zone = next(zone for zone in self.zones if kind.endswith(f" {zone.frame}"))
-        sides = (zone.lower, zone.upper)
-        return f"{zone.frame}.{AXES[k]}", float(sides[side][k]), float(_size(zone.lower, zone.upper)[k])
 
 
 def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> Bounds:
@@ -295,15 +300,11 @@ def _zones(path: ActuatedPath, workspace: Workspace | None) -> tuple[Zone, ...]:
         raise InputError(
             f"workspace: expected a list of (frame, lower, upper) with three numbers each, got {workspace!r:.100}"
         ) from None
-    return tuple(_zone(path, *entry) for entry in entries)
-
-
-def _zone(path: ActuatedPath, frame: str, lower: ArrayLike, upper: ArrayLike) -> Zone:
-    checked_frame(path.robot, frame)
-    low, high = (_side(name, x) for name, x in (("lower", lower), ("upper", upper)))
-    if not (low < high).all():
-        raise InputError(f"workspace: frame '{frame}' has no room between {low.tolist()} and {high.tolist()}")
-    return Zone(frame, low, high)
+    zones = [Zone(checked_frame(path.robot, x), _side("lower", low), _side("upper", high)) for x, low, high in entries]
+    for frame, low, high in zones:
+        if not (low < high).all():
+            raise InputError(f"workspace: frame '{frame}' has no room between {low.tolist()} and {high.tolist()}")
+    return tuple(zones)
 
 
 def _side(name: str, x: ArrayLike) -> Array:
@@ -319,11 +320,3 @@ def _size(low: Array, high: Array) -> Array:
     """Return half of the box's sides; 1 m where it is open."""
     half = 0.5 * (high - low)
     return np.where(np.isfinite(half), half, 1.0)
-
-
-def _both(value: Array, limit: Array) -> Array:
-    """Return (−x − limit)/limit and (x − limit)/limit, −∞ where there is no limit."""
-    with np.errstate(invalid="ignore"):
-        beside = np.where(np.isfinite(limit), value / limit, 0.0)
-        over = np.where(np.isfinite(limit), 1.0, np.inf)
-    return np.concatenate([-beside - over, beside - over], axis=-1)

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from appell.errors import AppellError
-from appell.excitation.bounds import ActuatedPath, Bounds, Margin
+from appell.excitation.bounds import ActuatedPath, Bounds, Limited, Margin
 from appell.excitation.information import Information
 from appell.planning.trajectory.curves import Fourier
 from appell.robot.properties.base_columns import State
@@ -118,7 +118,7 @@ class Problem:
         """Return the robot's states."""
         return self.path.state(*self.coordinates(x))
 
-    def excess(self, x: Array) -> list[tuple[str, Array]]:
+    def excess(self, x: Array) -> list[tuple[Limited, Array]]:
         """Return the inequalities at every time."""
         return self.bounds.excess(self.path, self.state(x), self.coordinates(x)[0])
 

@@ -96,7 +96,9 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
     free = len(problem.names) - PER_BODY * len(bodies)
     T = _map(bodies, free, R)
     start = np.concatenate([np.tile(UNIT, len(bodies)), np.zeros(free)])
-    rows, right = _with_prior(R @ T, z, start, prior.spread, PER_BODY * len(bodies))
+    # rows of the prior; friction and rotors get a weak one that makes them unique
+    weights = np.repeat([1.0 / prior.spread, 1e-6], [PER_BODY * len(bodies), free])
+    rows, right = np.vstack([R @ T, np.diag(weights)]), np.concatenate([z, weights * start])
     T, rows = _apart(T, rows, PER_BODY * len(bodies))
     G, h = _inequalities(problem, bodies, T, prior, fastest)
     return T @ least_squares(rows, right, len(bodies), LEAST, G, h)
@@ -157,12 +159,6 @@ def _map(bodies: list[Array], free: int, R: Array) -> Array:
     lengths = np.linalg.norm(R[:, n:], axis=0)
     T[n:, n:] = np.diag(1.0 / np.where(lengths > 0.0, lengths, 1.0))
     return T
-
-
-def _with_prior(A: Array, z: Array, start: Array, spread: float, n: int) -> tuple[Array, Array]:
-    """Return rows of the log and of the prior; friction and rotors get a weak prior that makes them unique."""
-    weights = np.concatenate([np.full(n, 1.0 / spread), np.full(len(start) - n, 1e-6)])
-    return np.vstack([A, np.diag(weights)]), np.concatenate([z, weights * start])
 
 
 def _apart(T: Array, rows: Array, n: int) -> tuple[Array, Array]:

@@ -14,7 +14,6 @@ from appell.spatial.scalar import Array
 from appell.syntax import plot_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from appell.identification.fit import Fit
@@ -59,7 +58,8 @@ def overlay(prediction: Prediction) -> Figure:
         below.set_ylabel(f"residual [{unit}]")
         below.set_xlabel("t [s]")
         above.tick_params(labelbottom=False)
-        _symmetric(below, left[:, j])
+        most = 1.2 * (float(np.quantile(np.abs(left[:, j]), 0.998)) or 1.0)
+        below.set_ylim(-most, most)
         below.set_xlim(t[0], t[-1])
     _legend(
         canvas, {"measured": MEASURED, "predicted": PREDICTED, "residual": LEFT, "residual at rest, not scored": FAINT}
@@ -177,11 +177,6 @@ def _times(t: Array) -> tuple[Array, Array]:
 def _broken(values: Array, breaks: Array) -> Array:
     """Return a curve with NaN at the start of each segment, so that no line connects segments."""
     return np.where(breaks, np.nan, values)
-
-
-def _symmetric(axes: Axes, values: Array) -> None:
-    most = float(np.quantile(np.abs(values), 0.998)) or 1.0
-    axes.set_ylim(-1.2 * most, 1.2 * most)
 
 
 def _friction_torque(fit: Fit) -> tuple[Array, Array, Array, Array]:

@@ -54,7 +54,7 @@ def shown(problem: Problem, triangles: list[Triangle]) -> Shown:
     chosen = list(base.kept)
     left = []
     lengths = np.linalg.norm(W, axis=0)
-    Q = np.linalg.qr(_unit(W[:, chosen]))[0]
+    Q = np.linalg.qr(W[:, chosen] / np.where(lengths[chosen] > 0.0, lengths[chosen], 1.0))[0]
     for k in friction:
         column = W[:, k] / lengths[k] if lengths[k] > 0.0 else W[:, k]
         for _ in range(2):
@@ -178,11 +178,6 @@ def lowered(problem: Problem, seen: Shown, theta: Array) -> Array:
     return np.concatenate([problem.base.values(theta[: problem.n_rigid]), theta[list(seen.columns[problem.base.n :])]])
 
 
-def _unit(W: Array) -> Array:
-    lengths = np.linalg.norm(W, axis=0)
-    return W / np.where(lengths > 0.0, lengths, 1.0)
-
-
 # Uncertainty
 
 PERIODS = 5.0
@@ -216,7 +211,7 @@ def information(log: Prepared, W: Array, error: Array) -> tuple[Array, Array]:
     width = max(1, round(PERIODS * log.rate / log.cutoff))
     sums = autocorrelation([e for _, e in parts], width)
     measured = sums / max(sums[0], np.finfo(float).tiny) * (1.0 - np.arange(width) / width)
-    rho = max(measured, _filtered(log, width), key=_duration)
+    rho = max(measured, _filtered(log, width), key=np.sum)
     H = np.sum([V.T @ V for V, _ in parts], axis=0)
     S = np.sum([V.T @ _toeplitz(rho, V) for V, _ in parts], axis=0)
     return H, S
@@ -273,11 +268,6 @@ def _filtered(log: Prepared, width: int) -> Array:
     response = zero_phase(impulse, log.rate, log.cutoff, log.order)[:, 0]
     sums = autocorrelation([response], width)
     return sums / sums[0]
-
-
-def _duration(rho: Array) -> float:
-    """Return the number of samples per independent observation."""
-    return float(2.0 * rho.sum() - rho[0])
 
 
 def _toeplitz(rho: Array, V: Array) -> Array:

@@ -50,7 +50,8 @@ def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str
     InputError, ReadError
         When a map contains unknown columns, or there is neither a map nor a header.
     """
-    names = _robot_joints(robot)
+    # the robot's motors if each has one coordinate; others cannot be ordered by joint name
+    names = robot.actuators if robot is not None and robot.nu == len(robot.actuators) else []
     if columns is not None:
         return _given(columns, table, names, source)
     if table.names is None:
@@ -71,11 +72,6 @@ def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str
                 source,
             )
     return found
-
-
-def _robot_joints(robot: Robot | None) -> list[str]:
-    """Return the robot's motors if each has one coordinate; others cannot be ordered by joint name."""
-    return robot.actuators if robot is not None and robot.nu == len(robot.actuators) else []
 
 
 # User maps

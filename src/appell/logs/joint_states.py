@@ -225,7 +225,11 @@ def _table(times: Sequence[float], messages: Sequence[Message | None], source: s
     for row, message in enumerate(messages):
         if message is not None:
             is_same = message.names == first.names
-            order = range(len(first.names)) if is_same else [_index(message.names, name) for name in first.names]
+            order = (
+                range(len(first.names))
+                if is_same
+                else [message.names.index(name) if name in message.names else -1 for name in first.names]
+            )
             for key in fields:
                 value = message.fields.get(key, ())
                 if len(value) == len(message.names):
@@ -242,10 +246,6 @@ def _number(value: object) -> float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
         return math.nan
-
-
-def _index(names: Sequence[str], name: str) -> int:
-    return names.index(name) if name in names else -1
 
 
 def encoded(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:

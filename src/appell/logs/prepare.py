@@ -150,7 +150,8 @@ def prepare(
     repairs += cut
     parts, chosen = _with_velocities(parts, log, settings)
     repairs += chosen
-    parts = [_resampled_stretch(_trimmed(part, settings), native, rate) for part in parts]
+    inside = [_Stretch(*(x[settings.margin : len(part.t) - settings.margin] for x in part)) for part in parts]
+    parts = [_resampled_stretch(part, native, rate) for part in inside]
     if rate is not None and rate != native:
         repairs.append(
             Repair(f"resampled from {native:.4g} to {rate:.4g} Hz after the filter", "all signals", len(log))
@@ -305,7 +306,10 @@ def _evened(log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]
 
 def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tuple[list[_Stretch], list[Repair]]:
     """Return the filtered segments with v and a, and the joints whose recorded velocities were rejected."""
-    smooth = [part._replace(**_filtered(part, settings)) for part in parts]
+    smooth = [
+        part._replace(**{x: zero_phase(y, *settings) for x in ("q", "v", "tau") if (y := getattr(part, x)).size})
+        for part in parts
+    ]
     slopes = [derivative(part.q, settings.rate) for part in smooth]
     repairs = []
     velocities = slopes
@@ -324,16 +328,6 @@ def _with_velocities(parts: list[_Stretch], log: Log, settings: _Settings) -> tu
                 repairs.append(Repair(what, _joint(log, joint), len(log)))
     done = [part._replace(v=v, a=derivative(v, settings.rate)) for part, v in zip(smooth, velocities, strict=True)]
     return done, repairs
-
-
-def _filtered(part: _Stretch, settings: _Settings) -> dict[str, Array]:
-    """Return filtered q, v and tau; v only where it was recorded."""
-    signals = {"q": part.q, "v": part.v, "tau": part.tau}
-    return {name: zero_phase(signal, *settings) for name, signal in signals.items() if signal.size}
-
-
-def _trimmed(part: _Stretch, settings: _Settings) -> _Stretch:
-    return _Stretch(*(x[settings.margin : len(part.t) - settings.margin] for x in part))
 
 
 def _resampled_stretch(part: _Stretch, native: float, rate: float | None) -> _Stretch:

@@ -314,7 +314,8 @@ class Solver:
             [J[k : k + n] for k in range(0, len(J), n)], e, p, [rates[k : k + n] for k in range(0, len(rates), n)]
         )
         new, found = self._evaluated(embedding, angles, trial, goal, weight, mask)
-        w = self._posture_weights(weight)
+        parts = zip(self.outline.tasks, self.layout.widths, strict=True)
+        w = [x for (name, _), wide in parts if name not in FRAMES for x in weight[wide]]
         total = dot(new.e, new.e) + dot([x * x for x in w], [x * x for x in new.p])
         gain = select(bold, total + 1.0, cost - total)
         for gap in gaps:  # loops that did not close
@@ -329,7 +330,8 @@ class Solver:
         damping = _clipped(damping * change, select(bold, _FLOOR, _DAMPING[0]), _DAMPING[1])
         delta = self._damped(kept, w, (damping, bold), q, lower, upper)
         after = [x + dot(row, delta) for x, row in zip(kept.e, kept.J, strict=True)]
-        later = self._moved_posture(kept.p, delta)
+        own = [delta[single.v] for single in self.layout.singles]
+        later = [x + own[k % len(own)] for k, x in enumerate(kept.p)]
         promise = (dot(kept.e, kept.e) - dot(after, after)) + sum(
             (x * x * (a * a - b * b) for x, a, b in zip(w, kept.p, later, strict=True)), start=0.0
         )
@@ -365,14 +367,6 @@ class Solver:
         units = at.columns(range(at.n)), [tuple(float(i == k) for i in range(at.n)) for k in range(at.n)]
         columns = [at.rates(unit, moving) for moving, unit in zip(*units, strict=True)]
         return _Held(J, e, p, list(zip(*columns, strict=True))), errors
-
-    def _posture_weights(self, weight: Scalars) -> list[Scalar]:
-        parts = zip(self.outline.tasks, self.layout.widths, strict=True)
-        return [x for (name, _), wide in parts if name not in FRAMES for x in weight[wide]]
-
-    def _moved_posture(self, p: Sequence[Scalar], delta: Sequence[Scalar]) -> list[Scalar]:
-        own = [delta[single.v] for single in self.layout.singles]
-        return [x + own[k % len(own)] for k, x in enumerate(p)]
 
     def _unreached(self, errors: Sequence[Scalar], tolerance: Scalars) -> Scalar:
         """Return 1 unless all residuals are within their tolerances."""

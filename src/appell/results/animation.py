@@ -120,7 +120,8 @@ def scene(run: Run, points: Array, plane: str) -> Scene:
     view = plane if plane != "auto" else {2: "xy", 1: "xz", 0: "yz"}[flat[0]] if flat else "3d"
     projection = _projection(view, np.array(robot_of(run).model.gravity))
     reach = float(np.linalg.norm(extent)) or 1.0
-    for line in _outlines(run):
+    outlines = (line for wall in run.walls if (line := wall.outline()) is not None)
+    for line in (line[np.isfinite(line).all(axis=1)] for line in outlines):
         # a wall of about the size of the motion is shown whole, of a larger one the part nearby
         if float(np.linalg.norm(np.ptp(line, axis=0))) <= 4.0 * reach:
             low, high = np.minimum(low, line.min(axis=0)), np.maximum(high, line.max(axis=0))
@@ -152,13 +153,6 @@ def strikes(impact: Impact, place_of: Callable[[str], Array]) -> Iterator[Strike
             yield Strike(impact.time, impact.positions[k], push, f"{np.linalg.norm(push):.3g} N·s")
         else:
             yield Strike(impact.time, place_of(name), np.zeros(3), f"{name}: limit")
-
-
-def _outlines(run: Run) -> Iterator[Array]:
-    for wall in run.walls:
-        line = wall.outline()
-        if line is not None:
-            yield line[np.isfinite(line).all(axis=1)]
 
 
 def _projection(view: str, gravity: Array) -> Array:

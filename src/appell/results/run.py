@@ -417,7 +417,7 @@ class Run:
             "robot": self.robot_name,
             "joints": list(self.joint_names),
             "text": None if self.robot is None else self.robot.kind.text(),
-            "walls": [[wall.label, _listed(wall.outline())] for wall in self.walls],
+            "walls": [[x.label, None if (line := x.outline()) is None else line.tolist()] for x in self.walls],
             "ended_early": self.ended_early,
             "notes": list(self.notes),
             "impacts": [_plain(impact) for impact in self.impacts],
@@ -463,10 +463,6 @@ class Run:
             robot_name=parts.about["robot"],
             joint_names=parts.about["joints"],
         )
-
-
-def _listed(line: Array | None) -> list[list[float]] | None:
-    return None if line is None else np.asarray(line).tolist()
 
 
 def _plain(record: Any) -> dict[str, Any]:

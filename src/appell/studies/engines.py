@@ -189,7 +189,8 @@ class Engine:
 
     def __init__(self, task: Task, engine: Any, workers: int | None) -> None:
         self._task, self._engine, self._closing = task, engine, contextlib.ExitStack()
-        self.name = engine if engine in ENGINES else "dask" if _is_cluster(engine) else ""
+        is_cluster = (isinstance(engine, str) and "://" in engine) or hasattr(engine, "get_executor")
+        self.name = engine if engine in ENGINES else "dask" if is_cluster else ""
         if not self.name:
             raise InputError(
                 f"sweep: unknown engine {shown(engine)}; known: 'threads', 'processes', 'dask', the address of a Dask "
@@ -248,10 +249,6 @@ class Engine:
         if self._client is None:
             return (BrokenExecutor,)
         return (BrokenExecutor, extra("distributed", "engine='dask' needs").KilledWorker, ValueError)
-
-
-def _is_cluster(engine: Any) -> bool:
-    return (isinstance(engine, str) and "://" in engine) or hasattr(engine, "get_executor")
 
 
 def outcomes(engine: Engine, cases: Iterator[Case], total: int) -> Iterator[list[Outcome]]:

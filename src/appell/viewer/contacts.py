@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -261,7 +262,7 @@ def run_contacts(run: Run, drawable: Drawable) -> list[Contact]:
         for i, k in enumerate(points):
             samples[k] += zip(run.t[rows].tolist(), forces[:, i], strict=True)
     found = [
-        Contact(rest.point, *known[rest.point], *_sorted(sample))
+        Contact(rest.point, *known[rest.point], *map(np.array, zip(*sorted(sample, key=itemgetter(0)), strict=True)))
         for rest, sample in zip(rests, samples, strict=True)
         if sample
     ]
@@ -289,7 +290,9 @@ def _is_held(robot: Robot, k: int) -> bool:
 def _held_contacts(robot: Robot, times: Array, forces: Array) -> list[Contact]:
     frames = robot.model.frame_index
     return [
-        Contact(name, frames[name].body, _position(robot, name), times, forces[:, k, :3])
+        Contact(
+            name, frames[name].body, np.array(frames[name].placement.position, dtype=float), times, forces[:, k, :3]
+        )
         for k, name in enumerate(robot.closure_names)
         if _is_held(robot, k)
     ]
@@ -312,7 +315,8 @@ def _forces(
     # velocities of the points, and of the joints at limits, for one unit velocity after the other: Jᵀ, row by row
     unit = np.eye(robot.nv)
     moved = robot.evaluate("point_velocities", q[:, None], unit, about=about)
-    at = [robot.model.v_slices[_body(robot, joint)].start for joint in joints]
+    names = [body.joint.name for body in robot.model.bodies]
+    at = [robot.model.v_slices[names.index(joint)].start for joint in joints]
     limits = robot.tree_velocity(q[:, None], unit)[..., at]
     lacking = robot.generalised_forces(q, v, a) - robot.evaluate("actuation", q, tau)
     points = robot.evaluate("point_positions", q, about=about)
@@ -350,19 +354,6 @@ def _normal(run: Run, rest: ContactInterval) -> Callable[[Array], Array]:
 def _unit(vectors: Array) -> Array:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors / np.where(length > 0.0, length, 1.0))
-
-
-def _body(robot: Robot, joint: str) -> int:
-    return next(k for k, body in enumerate(robot.model.bodies) if body.joint.name == joint)
-
-
-def _sorted(sample: list[tuple[float, Array]]) -> tuple[Array, Array]:
-    sample = sorted(sample, key=lambda pair: pair[0])
-    return np.array([t for t, _ in sample]), np.array([force for _, force in sample])
-
-
-def _position(robot: Robot, frame: str) -> Array:
-    return np.array(robot.model.frame_index[frame].placement.position, dtype=float)
 
 
 def resting_places(run: Run, drawable: Drawable) -> dict[str, tuple[int, Array]]:

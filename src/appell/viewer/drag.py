@@ -48,7 +48,8 @@ class Drag:
         self._is_held = False
         gui = server.gui
         with gui.add_folder("Drag"):
-            names = (NONE, *(name for name in robot.frame_names if _moves(robot, name)))
+            frames = robot.model.frame_index
+            names = (NONE, *(x for x in robot.frame_names if x in frames and frames[x].body != WORLD))
             self.frame = gui.add_dropdown("Frame", names, initial_value=frame or NONE)
             self.goal = gui.add_dropdown("Goal", (POSE, POSITION), initial_value=POSE, visible=False)
             self.holds_base = gui.add_checkbox("Base fixed", True, visible=False)
@@ -211,10 +212,6 @@ class Drag:
             return False
         model = self._robot.model
         return model.bodies[model.frame_index[frame].body].name != self._base
-
-
-def _moves(robot: Robot, frame: str) -> bool:
-    return robot.model.frame_index[frame].body != WORLD if frame in robot.model.frame_index else False
 
 
 def _missed(found: Any) -> str:

@@ -251,7 +251,8 @@ class Plot:
         ]
         series.append({"label": " ", "stroke": "#868e96", "width": 2, "points": {"show": False}})
         axes = ({"size": 30, "font": "11px sans-serif"}, {"size": 46, "font": "11px sans-serif"})
-        self._remove()
+        if self._handle is not None:
+            self._handle.remove()
         self._handle = self._server.gui.add_uplot(
             self._data(float(self._t[0])),
             tuple(series),
@@ -277,10 +278,6 @@ class Plot:
         marker[k : k + 2] = self._low, self._high
         curves = (np.insert(curve, k, [x, x]) for curve, x in zip(self._curves.T, at, strict=True))
         return (times, *curves, marker)
-
-    def _remove(self) -> None:
-        if self._handle is not None:
-            self._handle.remove()
 
 
 def quantity(run: Run, name: str) -> tuple[Array, list[str]]:

@@ -172,7 +172,7 @@ class Figure:
                 f"{self.node(piece.body)}/{name}{k}",
                 piece.vertices,
                 piece.faces,
-                color=_bytes(piece.colour) if tint is None else tint.colour,
+                color=tuple(round(255 * x) for x in piece.colour[:3]) if tint is None else tint.colour,
                 opacity=_opacity(piece.colour, tint),
                 # the back of a translucent shape would be seen through its front
                 side="double" if _opacity(piece.colour, tint) is None else "front",
@@ -194,7 +194,7 @@ class Figure:
         def add(
             name: str, shape: tuple[Array, Array], turned: Array, places: Array, colours: Any, **sizes: Any
         ) -> None:
-            shown = colours if tint is None else linear(_shares(tint.colour))
+            shown = colours if tint is None else linear((*(x / 255.0 for x in tint.colour), 1.0))
             self._batches[name] = self._server.scene.add_batched_meshes_simple(
                 f"{self._root}/{name}", *shape, turned, places, batched_colors=shown, **sizes, **style
             )
@@ -275,16 +275,6 @@ def _scales(radius: float, lengths: Array) -> Array:
 def _ball(radius: float) -> tuple[Array, Array]:
     ball = import_trimesh().creation.icosphere(subdivisions=2, radius=radius)
     return np.asarray(ball.vertices), np.asarray(ball.faces)
-
-
-def _bytes(colour: Colour) -> tuple[int, int, int]:
-    red, green, blue = (round(255 * x) for x in colour[:3])
-    return (red, green, blue)
-
-
-def _shares(colour: tuple[int, int, int]) -> Colour:
-    red, green, blue = (x / 255.0 for x in colour)
-    return (red, green, blue, 1.0)
 
 
 # Walls
