@@ -15,7 +15,7 @@ from appell.errors import InputError
 from appell.files import write
 from appell.logs.read_log import open_table
 from appell.reports.table import Table
-from appell.results import quantities
+from appell.results import plots
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
@@ -85,7 +85,7 @@ def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
 
     Given accelerations are those of ``robot.driven``; results have one per velocity, in number `size`.
     """
-    return quantities.labels(robot, kind)[: size or (len(robot.driven) if kind == "a" else None)]
+    return plots.labels(robot, kind)[: size or (len(robot.driven) if kind == "a" else None)]
 
 
 def _option(kind: str) -> str:

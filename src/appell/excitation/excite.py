@@ -17,8 +17,7 @@ from appell.excitation.bounds import ActuatedPath, Bounds, Margin, Workspace, ac
 from appell.excitation.information import MEASURES, Information
 from appell.excitation.search import MARGIN, Descent, Problem, Series, descend, fitted, random_motion
 from appell.files import extension, write
-from appell.identification.base_parameters import BaseParameters, base_parameters, parameter_names
-from appell.identification.essential import FULL
+from appell.identification.base_parameters import FULL, BaseParameters, base_parameters, parameter_names
 from appell.messages import listed
 from appell.planning.goal import moments, positive
 from appell.planning.trajectory.curves import Fourier

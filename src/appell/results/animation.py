@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from appell.errors import AppellError, InputError
 from appell.extras import extra
@@ -356,11 +357,16 @@ def _draw_triad(axes: Axes, look: Scene) -> None:
         axes.text(x, y, name, fontsize=8, ha="center", va="center")
 
 
-def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
-    """Yield the frames of an animation, each an image (height, width, 3) of bytes."""
+def check_rates(what: str, fps: float, speed: float) -> None:
+    """Raise an InputError for a rate or a speed that is no number > 0; `what` names the caller."""
     for name, value in (("fps", fps), ("speed", speed)):
         if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"run.animate: {name} must be a number > 0, got {value!r}")
+            raise InputError(f"{what}: {name} must be a number > 0, got {value!r}")
+
+
+def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
+    """Yield the frames of an animation, each an image (height, width, 3) of bytes."""
+    check_rates("run.animate", fps, speed)
     shown = frames(run, fps, speed)
     with styled():
         bones = skeleton(robot_of(run))
@@ -426,9 +432,8 @@ def _palette() -> Array:
 def _nearest(palette: Array) -> Array:
     """Return the index of the nearest palette entry for every colour of five bits per channel, (32768,)."""
     steps = np.linspace(0.0, 255.0, 32)
-    cube = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 1, 3)
-    far = [np.sum((part - palette) ** 2, axis=-1) for part in np.array_split(cube, 16)]
-    return np.concatenate([np.argmin(part, axis=-1) for part in far]).astype(np.uint8)
+    cube = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    return scipy.spatial.KDTree(palette).query(cube)[1].astype(np.uint8)
 
 
 def mp4(shown: Iterator[Array], fps: float) -> bytes:

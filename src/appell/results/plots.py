@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ from numpy.polynomial import chebyshev
 from appell.errors import InputError
 from appell.model.joints import QUATERNION
 from appell.model.model import Joint
-from appell.results.quantities import SLIDES, TURNS, joint_named, labels, measures
+from appell.model.parameters import joint_of_velocity
 from appell.results.style import COLOURS, figure, matplotlib
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
@@ -23,6 +24,53 @@ if TYPE_CHECKING:
 
     from appell.results.run import Run
 
+
+# Names of the entries of q, v and τ, and whether they are rotations or translations, for any robot
+
+TURNS, SLIDES = "turns", "slides"
+
+
+def labels(robot: Robot, letter: str) -> list[str]:
+    """Return one name per entry of "q", "v", "a" or "tau": the joint's name, or ``name[k]`` where it has several.
+
+    >>> import appell
+    >>> labels(appell.load("two-link", floating=True), "q")[-3:]
+    ['root[6]', 'joint1', 'joint2']
+    >>> labels(appell.load("agile-wrist"), "tau")
+    ['theta1', 'theta2', 'theta3']
+    """
+    if letter == "q":
+        joints = robot.places("q").items()
+        return [name if len(at) == 1 else f"{name}[{k}]" for name, at in joints for k in range(len(at))]
+    return list(robot.kind.facts.forces if letter == "tau" else robot.independent)
+
+
+def joint_named(robot: Robot, name: str) -> Joint:
+    """Return a joint of the spanning tree; any other coordinate, such as an Euler angle, counts as a rotation.
+
+    >>> import appell
+    >>> joint_named(appell.load("stewart"), "leg1").kind, joint_named(appell.load("sst"), "phi").kind
+    ('prismatic', 'continuous')
+    """
+    found = (body.joint for body in robot.model.bodies if body.joint.name == name)
+    return next(found, Joint(name, "continuous"))
+
+
+def measures(robot: Robot, names: Sequence[str]) -> list[str]:
+    """Return for each velocity or force whether it is a rotation or a translation; rotations have an angular part.
+
+    >>> import appell
+    >>> measures(appell.load("mobile-arm"), ["left", "shoulder"])
+    ['turns', 'turns']
+    """
+    found, joints = [], {body.joint.name for body in robot.model.bodies}
+    for name in names:
+        joint, place = joint_of_velocity(name, joints)
+        found.append(TURNS if any(joint_named(robot, joint).columns[place].angular) else SLIDES)
+    return found
+
+
+# A run
 
 POINTS = 4000
 """The number of points of a curve, at least, where the integration steps are long."""

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.results.player.page import SPEEDS, default_speed, motion, seen
-from appell.results.plots import thinned
-from appell.results.quantities import SLIDES, labels, measures
+from appell.results.plots import SLIDES, labels, measures, thinned
 from appell.results.run import Run
 from appell.results.style import COLOURS
 from appell.shapes.drawable import Drawable

@@ -18,7 +18,7 @@ from appell.arguments import numbers
 from appell.errors import AppellError, InputError, ModelError
 from appell.model.model import Joint
 from appell.model.parameters import joint_of_velocity
-from appell.results.quantities import SLIDES, joint_named, labels, measures
+from appell.results.plots import SLIDES, joint_named, labels, measures
 from appell.results.run import Run
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array

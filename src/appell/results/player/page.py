@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.display import Html, card, folded, frame, table
-from appell.errors import InputError
 from appell.recursion.kinematics import world_poses
-from appell.results.animation import PLANES, corners, robot_of, scene, strikes, wall_shape
+from appell.results.animation import PLANES, check_rates, corners, robot_of, scene, strikes, wall_shape
 from appell.results.plots import ENERGY_COLOURS, SYMBOLS, TITLES, curve_names, energies, panels, thinned
 from appell.results.style import COLOURS
 from appell.shapes.drawable import Drawable, drawable
@@ -113,7 +112,7 @@ def content(run: Run, drawn: Drawable, fps: float, speed: float | None, plane: s
         When the run has no states or no robot, or an argument is not valid.
     """
     robot = robot_of(run, "run.to_html")
-    check(fps, speed)
+    check_rates("run.to_html", fps, 1.0 if speed is None else speed)
     times = frame_times(run, fps, len(robot.model.bodies))
     poses = motion(robot, run.at(times)[0])
     low, high, across = seen(run, drawn, poses, plane)
@@ -147,13 +146,6 @@ def content(run: Run, drawn: Drawable, fps: float, speed: float | None, plane: s
 def default_speed(span: float) -> float:
     """Return the speed at which a run of some duration [s] is played."""
     return max((x for x in SPEEDS if x <= min(1.0, span / SLOWEST)), default=SPEEDS[0])
-
-
-def check(fps: float, speed: float | None) -> None:
-    """Raise an InputError for a rate or a speed that is no number > 0."""
-    for name, value in (("fps", fps), ("speed", 1.0 if speed is None else speed)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"run.to_html: {name} must be a number > 0, got {value!r}")
 
 
 # Motion
