@@ -122,8 +122,7 @@ class Agreement:
 
 def refusal(path: Path, error: AppellError, *, peer: str, base: str = "", is_floating: bool = False) -> Agreement:
     """Return the row of a refused file, with the line and the reason."""
-    place = str(path)
-    text = str(error).removeprefix(place)
+    text = str(error).removeprefix(str(path))
     reason = f"line {text[1:]}" if text[:1] == ":" and text[1:2].isdigit() else text.lstrip(": ")
     is_fragment = isinstance(error, FragmentError)
     note = f"{'no robot' if is_fragment else 'refused'}, {reason}"
@@ -162,8 +161,7 @@ class States:
 
     def ask(self, verb: str, frame: str | None = None) -> Array:
         """Return our result of a verb in every state."""
-        inputs = [self.ours[name] for name, _ in self.robot.verbs[verb].inputs]
-        return on_arrays(self.robot, verb, inputs, frame)
+        return on_arrays(self.robot, verb, [self.ours[name] for name, _ in self.robot.verbs[verb].inputs], frame)
 
 
 def on_arrays(robot: Robot, verb: str, arguments: list[Array], frame: str | None = None) -> Array:
@@ -328,8 +326,7 @@ def mujoco_agreement(path: Path, *, samples: int, most: int | None = None) -> Ag
     blank = Agreement(path, False, robot.nq, robot.nv, note=note, peer="MuJoCo", base="file")
     if not robot.nv:
         return blank.noted("no moving joint")
-    rng = np.random.default_rng(2018)
-    q, v, a = random_motion(robot, samples, rng)
+    q, v, a = random_motion(robot, samples, np.random.default_rng(2018))
     weightless = singular_note(robot, on_arrays(robot, "mass_matrix", [q[:1]])[0])
     found = _errors(mujoco, compiled, robot, (q, v, a), most, has_inverse=not weightless)
     return blank.noted(weightless, errors=found)
@@ -387,8 +384,7 @@ def _errors(
         "poses": _poses_off(mujoco, compiled, robot, there, q, most),
     }
     if has_inverse:
-        accelerations = on_arrays(robot, "forward_dynamics", [q, v, tau])
-        found["residual"] = relative(inverse(v, accelerations), tau)
+        found["residual"] = relative(inverse(v, on_arrays(robot, "forward_dynamics", [q, v, tau])), tau)
     return found
 
 

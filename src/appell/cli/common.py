@@ -151,8 +151,7 @@ def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        options = RobotOptions(**{name: given[name] for name in shared})
-        command(options, **{name: given[name] for name in own})
+        command(RobotOptions(**{name: given[name] for name in shared}), **{name: given[name] for name in own})
 
     run.__annotations__ = {name: parameter.annotation for name, parameter in every.items()}
     run.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]  # which inspect looks for

@@ -136,11 +136,9 @@ def _tree(model: Model) -> list[str]:
 
 def _joints(facts: dict[str, Any]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    is_sprung = any(joint["stiffness"] for joint in facts["joints"])
-    shown = JOINT_PARAMETERS if is_sprung else JOINT_PARAMETERS[:-1]
+    shown = JOINT_PARAMETERS if any(joint["stiffness"] for joint in facts["joints"]) else JOINT_PARAMETERS[:-1]
     for joint in facts["joints"]:
-        is_own = joint["name"] in facts["coordinates"]
-        place = facts["coordinates"].index(joint["name"]) if is_own else None
+        place = facts["coordinates"].index(joint["name"]) if (joint["name"] in facts["coordinates"]) else None
         span = f"{joint['lower']:.4g} … {joint['upper']:.4g}"
         most = f"{joint['velocity']:.4g}, {joint['effort']:.4g}"
         friction = tuple(joint[key] for key in shown)

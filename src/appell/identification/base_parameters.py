@@ -44,8 +44,7 @@ def parameter_names(robot: Robot, *, rotors: bool = False, springs: bool = False
     >>> parameter_names(appell.load("two-link"), rotors=True)[-5:]
     ('Ixz2', 'Iyz2', 'Izz2', 'Ia1', 'Ia2')
     """
-    bodies = range(1, len(robot.link_names) + 1)
-    names = [f"{name}{k}" for k in bodies for name in OF_A_BODY]
+    names = [f"{name}{k}" for k in range(1, len(robot.link_names) + 1) for name in OF_A_BODY]
     between = (robot.parameter_names[k] for k in (spring_places(robot) if springs else ()))
     return (*names, *(f"{ROTOR}{k + 1}" for k in (motors(robot) if rotors else ())), *between)
 
@@ -355,8 +354,7 @@ class BaseParameters:
         """
         if isinstance(pi, Robot):
             pi = nominal(pi, rotors=self.rotors, springs=self.springs)
-        given = _sized("pi", pi, len(self.names))
-        return given @ self.matrix.T
+        return _sized("pi", pi, len(self.names)) @ self.matrix.T
 
     def expand(self, values: ArrayLike, nominal: ArrayLike | None = None) -> Array:
         """Return the parameters nearest to `nominal` that have given base parameters.
@@ -394,8 +392,7 @@ class BaseParameters:
             whole[..., list(self.kept)] = wanted
             return whole
         start = _sized("nominal", nominal, len(self.names))
-        missing = wanted - start @ self.matrix.T
-        return start + missing @ self._lift
+        return start + (wanted - start @ self.matrix.T) @ self._lift
 
     def table(self, values: ArrayLike | None = None) -> Table:
         """Return the base parameters as a table.
@@ -473,11 +470,7 @@ def base_parameters(
 
 @one_blas_thread()
 def base_of(
-    W: ArrayLike,
-    names: Sequence[str],
-    order: Sequence[int] | None = None,
-    *,
-    robot_name: str = "regressor",
+    W: ArrayLike, names: Sequence[str], order: Sequence[int] | None = None, *, robot_name: str = "regressor"
 ) -> BaseParameters:
     """Return the base parameters of any stack of regressors (..., p) whose columns have `names`.
 

@@ -90,14 +90,7 @@ FRICTION = {
     "smooth": ("smooth", "viscous", "offset"),
     "stribeck": ("coulomb", "stribeck", "viscous", "offset"),
     "load": ("coulomb", "viscous", "load", "offset"),
-    "full": (
-        *(f"bristle{k + 1}" for k in range(len(LENGTHS))),
-        "cube root",
-        "two thirds",
-        "linear",
-        "load",
-        "offset",
-    ),
+    "full": (*(f"bristle{k + 1}" for k in range(len(LENGTHS))), "cube root", "two thirds", "linear", "load", "offset"),
 }
 """Friction models by name: the terms of each joint."""
 

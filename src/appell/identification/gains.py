@@ -320,8 +320,7 @@ def _friction(task: _Task, triangle: Triangle, k: float, point: _Point) -> Array
     """Return the friction of a motor for a solution [A]: the upper rows of Eq. (2)."""
     f = task.n_friction
     return _least_squares(
-        triangle.R[:f, :f],
-        triangle.z[:f] - k * triangle.R[:f, f:] @ np.concatenate([point.theta, point.load]),
+        triangle.R[:f, :f], triangle.z[:f] - k * triangle.R[:f, f:] @ np.concatenate([point.theta, point.load])
     )
 
 
@@ -381,8 +380,7 @@ def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
 
 def _check(task: _Task) -> None:
     for record, word in zip(task.records, ("empty", "loaded"), strict=True):
-        counts = record.log.moving.sum(axis=0)
-        for name, count in zip(task.problem.robot.actuators, counts, strict=True):
+        for name, count in zip(task.problem.robot.actuators, record.log.moving.sum(axis=0), strict=True):
             if count < 2 * len(task.problem.terms) + 2:
                 raise InputError(
                     f"drive_gains: motor '{name}' moves in {int(count)} samples of the {word} log only; record a "

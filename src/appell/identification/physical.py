@@ -128,8 +128,7 @@ def _bodies(problem: Problem) -> list[Array]:
     """Return per body the map from X to its parameters, of a nominal body with a minimum mass and thickness."""
     nominal = problem.nominal
     count = len(problem.robot.link_names)
-    masses = nominal[: PER_BODY * count : PER_BODY]
-    floor = 1e-3 * max(float(masses.sum()), 1e-3)
+    floor = 1e-3 * max(float(nominal[: PER_BODY * count : PER_BODY].sum()), 1e-3)
     result = []
     for k in range(count):
         pi = nominal[PER_BODY * k : PER_BODY * (k + 1)].copy()

@@ -150,8 +150,7 @@ def _split(record: Record, k: int, folds: int) -> tuple[Array, Array]:
 
 
 def _part(prediction: Prediction, rows: Array) -> Prediction:
-    arrays = {x: getattr(prediction, x)[rows] for x in ("t", "tau", "measured", "speed")}
-    return replace(prediction, **arrays)
+    return replace(prediction, **{x: getattr(prediction, x)[rows] for x in ("t", "tau", "measured", "speed")})
 
 
 def _check(fit: Fit, training: Sequence[Record], folds: int) -> None:

@@ -101,8 +101,7 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
     """
     _check(model)
     bodies = _link_names(model)
-    root = model.frames[0].name
-    links, connections = [Link(root, _inertia(model.inertias[0]))], []
+    links, connections = [Link(model.frames[0].name, _inertia(model.inertias[0]))], []
     for i in range(1, model.njoints):
         above = bodies[model.parents[i]]
         parts = _parts(model, i)
@@ -264,8 +263,7 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
     at = slice(first, first + sizes[k])
     own: dict[str, Any] = {}
     friction = _either(model, "upperDryFrictionLimit", "friction")
-    sources = {"armature": model.armature, "damping": model.damping, "friction": friction}
-    for what, values in sources.items():
+    for what, values in {"armature": model.armature, "damping": model.damping, "friction": friction}.items():
         here = np.asarray(values)[at]
         if (here[1:] != here[0]).any():
             raise InputError(

@@ -303,8 +303,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
         self._is_angle = _angles(robot)
         self.metadata = {"autoreset_mode": vector.AutoresetMode.NEXT_STEP, "render_modes": []}
         rng = np.random.default_rng(0)
-        one = self._started(rng, 1)
-        size = self._observed(one).shape[1]
+        size = self._observed(self._started(rng, 1)).shape[1]
         self.single_observation_space = gym.spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self.single_action_space = gym.spaces.Box(-1.0, 1.0, self._effort.shape, np.float64)
         self.observation_space = gym.vector.utils.batch_space(self.single_observation_space, self.num_envs)
@@ -399,8 +398,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
     def _restart(self, which: Array) -> None:
         """Start new episodes in some environments."""
         count, rng = int(which.sum()), self._random
-        fresh = self._started(rng, count)
-        for old, new in zip(self._state, fresh, strict=True):
+        for old, new in zip(self._state, self._started(rng, count), strict=True):
             old[which] = new
         if self.task.parameters is not None:
             drawn, size = finite_array("Task.parameters", self.task.parameters(rng, count)), self.robot.parameters.size

@@ -27,12 +27,7 @@ _handlers = Memo()
 
 
 def evaluate(
-    robot: Robot,
-    verb: str,
-    *arguments: Any,
-    about: Any = None,
-    parameters: Any = None,
-    formulation: str | None = None,
+    robot: Robot, verb: str, *arguments: Any, about: Any = None, parameters: Any = None, formulation: str | None = None
 ) -> Any:
     """Evaluate any verb, as :meth:`appell.Robot.evaluate`, inside JAX.
 
@@ -122,8 +117,7 @@ def _made(program: Differentiable, order: int) -> Any:
 
     def backward(arguments: tuple[Any, ...], gradients: list[Any]) -> tuple[Any, ...]:
         leading = arguments[0].shape[:-1]
-        pairs = zip(gradients, spec.outputs, strict=True)
-        weights = [g.reshape((*leading, port.size)) for g, port in pairs]
+        weights = [g.reshape((*leading, port.size)) for g, port in zip(gradients, spec.outputs, strict=True)]
         return tuple(_operation(program, order + 1)(*arguments, *weights))
 
     operation.defvjp(forward, backward)

@@ -60,8 +60,7 @@ def _from(name: str, x: Any) -> Any:
 
 def as_tensor(x: Any) -> Any:
     """Return a tensor of any argument."""
-    torch = torch_package()
-    return x if isinstance(x, torch.Tensor) else _from("dt", x)
+    return x if isinstance(x, torch_package().Tensor) else _from("dt", x)
 
 
 def arrays_of(tensors: list[Any]) -> list[Any]:
@@ -131,12 +130,7 @@ def autograd_function(operation: Any, count: int, keep: Any, gradients: Any) -> 
 
 
 def evaluate(
-    robot: Robot,
-    verb: str,
-    *arguments: Any,
-    about: Any = None,
-    parameters: Any = None,
-    formulation: str | None = None,
+    robot: Robot, verb: str, *arguments: Any, about: Any = None, parameters: Any = None, formulation: str | None = None
 ) -> Any:
     """Evaluate any verb, as :meth:`appell.Robot.evaluate`, on tensors.
 

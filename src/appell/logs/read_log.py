@@ -129,8 +129,7 @@ def open_table(place: Path, columns: Columns | None = None) -> Table:
     if suffix not in READERS:
         raise InputError(f"{shortened(place)}: unknown extension; expected {', '.join(READERS)}")
     if suffix == ".mcap" and columns is not None:
-        given = parsed(columns) if isinstance(columns, str) else columns
-        topic = given.get("topic")
+        topic = (parsed(columns) if isinstance(columns, str) else columns).get("topic")
         return read_mcap(place, topic[0] if isinstance(topic, list) else topic)
     return READERS[suffix](place)
 
@@ -161,8 +160,7 @@ def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
 
 def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[Array, list[Repair]]:
     """Return the indices of the valid rows, and the faults of the others."""
-    everything = np.concatenate(list(values.values()), axis=1)
-    finite = np.isfinite(everything).all(axis=1)
+    finite = np.isfinite(np.concatenate(list(values.values()), axis=1)).all(axis=1)
     rows = np.flatnonzero(finite)
     others = np.concatenate([values["t"][:, :0], *(x for name, x in values.items() if name not in ("t", "q"))], axis=1)
     fits, repeats = verdict(values["t"][rows, 0], values["q"][rows], others[rows])
@@ -180,8 +178,7 @@ def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[
     if 2 * (len(kept) + int(repeats.sum())) < table.total or len(kept) < 2:
         listed = "; ".join(str(repair) for repair in repairs) or "too few rows"
         raise ReadError(
-            f"only {len(kept)} of {table.total} rows are valid: {listed}; check the map of columns and the file",
-            source,
+            f"only {len(kept)} of {table.total} rows are valid: {listed}; check the map of columns and the file", source
         )
     t = values["t"][kept, 0]
     period = float(np.median(np.diff(t)))

@@ -100,8 +100,7 @@ def parsed(about: str) -> dict[str, Any]:
 def read_npz(path: Path) -> Table:
     """Return the arrays of an .npz file."""
     arrays = read_arrays(path)
-    about = str(arrays.pop(ABOUT, ""))
-    return of_arrays(arrays, shortened(path), about=about)
+    return of_arrays(arrays, shortened(path), about=str(arrays.pop(ABOUT, "")))
 
 
 def npz_bytes(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:

@@ -387,14 +387,12 @@ def analytic_ik(robot: Robot, goal: ArrayLike, frame: str | None = None) -> IKBr
     check_open(robot)
     poses = checked_poses(goal)
     arm = arm_of(robot.model, robot.model.frame_index[name].body)
-    home = robot.pose(np.zeros(6), name)
-    motion = poses @ np.linalg.inv(home)
+    motion = poses @ np.linalg.inv(robot.pose(np.zeros(6), name))
     found = np.stack([arm.solve(motion, label) for label in LABELS], axis=-2)
     if not arm.is_exact:
         found = polished(robot, name, np.broadcast_to(poses[..., None, :, :], (*found.shape[:-1], 4, 4)), found)
     q, is_within = _seated(robot.model, found)
-    left = misfit(robot.pose(q, name), poses[..., None, :, :])
-    error = np.abs(left).max(axis=-1)
+    error = np.abs(misfit(robot.pose(q, name), poses[..., None, :, :])).max(axis=-1)
     return IKBranches(q, error, error <= _NEAR, is_within, np.array(LABELS))
 
 

@@ -147,11 +147,7 @@ _FLOOR = 1e-8
 """The least λ of bold steps."""
 START = 1e-3
 """λ of the first step."""
-FRAMES = {
-    "Position": (position, 3),
-    "Orientation": (orientation, 9),
-    "CentreOfMass": (centre_of_mass, 3),
-}
+FRAMES = {"Position": (position, 3), "Orientation": (orientation, 9), "CentreOfMass": (centre_of_mass, 3)}
 """By the name of a task: what gives its three residuals, and the numbers of its target. The others are postures."""
 
 
@@ -341,13 +337,7 @@ class Solver:
         return (*kept, q, moved, (cost, promise, damping, _largest(delta), count), errors, *gaps)
 
     def _evaluated(
-        self,
-        embedding: Embedding,
-        angles: Scalars,
-        trial: Scalars,
-        goal: Scalars,
-        weight: Scalars,
-        mask: Scalars,
+        self, embedding: Embedding, angles: Scalars, trial: Scalars, goal: Scalars, weight: Scalars, mask: Scalars
     ) -> tuple[_Held, list[Scalar]]:
         """Return residuals and Jacobians at a trial, weighted, and the squared norms of each task's residual."""
         at = embedding.at(angles)

@@ -226,12 +226,10 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
 
 def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
     """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits do not count."""
-    given = all_tasks(robot, goals, frame, 1.0, ())
-    problem = problem_of(robot, given, 1e-12, goals.shape[:-2])
+    problem = problem_of(robot, all_tasks(robot, goals, frame, 1.0, ()), 1e-12, goals.shape[:-2])
     endless = np.full_like(problem.settings.upper, np.inf)
     problem = replace(problem, settings=problem.settings._replace(lower=-endless, upper=endless))
-    every = np.arange(len(problem.goals))
-    return _approach(problem, every, q.reshape(-1, robot.nq), STEPS)[0].reshape(q.shape)
+    return _approach(problem, np.arange(len(problem.goals)), q.reshape(-1, robot.nq), STEPS)[0].reshape(q.shape)
 
 
 # Tasks

@@ -227,8 +227,7 @@ def _robot(about: Mapping[str, Any], arrays: Mapping[str, Array], place: Place) 
         robot = read_text(given, about["robot"])
     except AppellError as error:
         raise here.error(str(error)) from None
-    sizes = {"q": robot.nq, "v": robot.nv, "tau": robot.nu}
-    for name, size in sizes.items():
+    for name, size in {"q": robot.nq, "v": robot.nv, "tau": robot.nu}.items():
         if arrays[name].shape[1] != size:
             raise here.error(f"robot '{robot.name}' needs {size} columns of {name}, got {arrays[name].shape[1]}")
     if tuple(robot.joint_names) != about["joints"]:

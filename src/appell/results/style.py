@@ -72,8 +72,7 @@ def image(draw: Callable[[], Figure], form: str) -> bytes:
     """
     stream = BytesIO()
     with styled():
-        drawing = draw()
-        drawing.savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
+        draw().savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
     return stream.getvalue()
 
 

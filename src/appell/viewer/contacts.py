@@ -273,8 +273,7 @@ def run_contacts(run: Run, drawable: Drawable) -> list[Contact]:
 
 def stance(robot: Robot, q: Array, tau: Array) -> list[Contact]:
     """Return the contacts of frames held to the world at rest under forces of the actuators."""
-    forces = robot.contact_forces(q, np.zeros(robot.nv), tau)
-    return _held_contacts(robot, np.zeros(1), forces[None])
+    return _held_contacts(robot, np.zeros(1), robot.contact_forces(q, np.zeros(robot.nv), tau)[None])
 
 
 def held_count(robot: Robot) -> int:
@@ -321,8 +320,7 @@ def _forces(
     lacking = robot.generalised_forces(q, v, a) - robot.evaluate("actuation", q, tau)
     points = robot.evaluate("point_positions", q, about=about)
     upright = np.stack([normal(points[:, i]) for i, normal in enumerate(normals)], axis=1)
-    along = np.einsum("nvki,nki->nvk", moved, upright)
-    pushes, left = _solved(along, limits, lacking)
+    pushes, left = _solved(np.einsum("nvki,nki->nvk", moved, upright), limits, lacking)
     forces, _ = _solved(moved.reshape(n, robot.nv, -1), limits, lacking)
     is_normal = left <= FRICTIONLESS * np.maximum(np.linalg.norm(lacking, axis=-1), 1e-12)
     return np.where(is_normal[:, None, None], pushes[..., None] * upright, forces.reshape(n, k, 3))

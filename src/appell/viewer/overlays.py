@@ -40,12 +40,7 @@ class Overlays:
     """What both pages can show beside the robot."""
 
     def __init__(
-        self,
-        server: Any,
-        scene: Scene,
-        drawable: Drawable,
-        wake: Callable[[], None],
-        paths: Paths | None = None,
+        self, server: Any, scene: Scene, drawable: Drawable, wake: Callable[[], None], paths: Paths | None = None
     ) -> None:
         self._server, self._scene, robot = server, scene, drawable.robot
         self._centre = CentreOfMass(server, robot, scene, drawable.up)
@@ -284,8 +279,7 @@ class Traces:
         self._points: dict[str, list[Array]] = {}
         gui = server.gui
         self.frame = gui.add_dropdown("Trace", tuple(robot.frame_names), initial_value=end_effector(robot))
-        buttons = gui.add_button_group("", ("Add trace", "Clear traces"))
-        buttons.on_click(lambda event: self._ask(event.target.value))
+        gui.add_button_group("", ("Add trace", "Clear traces")).on_click(lambda event: self._ask(event.target.value))
 
     @property
     def frames(self) -> tuple[str, ...]:

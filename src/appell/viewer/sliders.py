@@ -104,8 +104,7 @@ class SliderSet:
         neutral, kinds = robot.neutral(), measures(robot, robot.independent)
         self._limited = [slider for one in self._driven for slider in self._sliders(one, neutral)]
         self._limited += [_around(robot.independent[k], kinds[k] == SLIDES) for k in self._alone]
-        here = self.values(neutral)
-        self.sliders = [widened(slider, x) for slider, x in zip(self._limited, here, strict=True)]
+        self.sliders = [widened(slider, x) for slider, x in zip(self._limited, self.values(neutral), strict=True)]
 
     def _sliders(self, driven: Driven, neutral: Array) -> list[Slider]:
         (joint, at), limits = driven, self._robot.limits

@@ -121,12 +121,7 @@ def view(  # noqa: PLR0913  # a user sets a few of many, each by name
 
 
 def _options(
-    what: Robot | Run,
-    robot: Robot,
-    q: ArrayLike | None,
-    reference: Any,
-    traces: Iterable[str],
-    drag: str | None,
+    what: Robot | Run, robot: Robot, q: ArrayLike | None, reference: Any, traces: Iterable[str], drag: str | None
 ) -> PageOptions:
     is_run = isinstance(what, Run)
     if is_run and q is not None:

@@ -83,8 +83,7 @@ def checked_limits(
     """Return the limits that are given, and those of the robot's file where none are."""
     file = {"velocity": robot.limits.velocity, "acceleration": math.inf, "torque": effort_limits(robot)}
     found = []
-    given = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
-    for name, value in given.items():
+    for name, value in {"velocity": velocity, "acceleration": acceleration, "torque": torque}.items():
         array = real_array(name, file[name] if value is None else value).astype(float)
         if array.shape not in ((), (robot.nv,)) or not (array > 0.0).all():
             raise InputError(

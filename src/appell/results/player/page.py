@@ -46,8 +46,7 @@ def page(
 ) -> str:
     """Return a page that plays a run; see :meth:`appell.Run.to_html`."""
     drawn = drawable(robot_of(run, "run.to_html"), source, packages)
-    about = {**content(run, drawn, fps, speed, plane), "autoplay": autoplay}
-    description, data = packed(about)
+    description, data = packed({**content(run, drawn, fps, speed, plane), "autoplay": autoplay})
     return _part("player.html").format(
         title=html_text(run.robot_name or "run"),
         style=_part("player.css"),
@@ -72,14 +71,12 @@ def packed(about: Any) -> tuple[Any, bytes]:
             return {key: plain(value) for key, value in x.items()}
         return [plain(value) for value in x] if isinstance(x, list | tuple) else x
 
-    description = plain(about)
-    return description, bytes(buffer)
+    return plain(about), bytes(buffer)
 
 
 def _appended(buffer: bytearray, array: Array) -> dict[str, Any]:
     start = len(buffer)
-    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    buffer.extend(little.tobytes())
+    buffer.extend(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
     buffer.extend(bytes(-len(buffer) % ALIGNED))
     return {"type": array.dtype.name, "at": start, "count": int(array.size)}
 
