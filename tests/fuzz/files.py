@@ -25,7 +25,7 @@ from appell.robot.kind import FILE
 from appell.robot.verbs.programs import Actuated
 from appell.shapes.drawable import drawable
 from appell.simulation.scenario import read_scenario
-from appell.studies.store import Store
+from appell.studies.store import Checkpoint
 from appell.studies.study_file import read_study
 from tests.fuzz import structures as form
 from tests.fuzz.engine import Input, Target, ensure
@@ -203,7 +203,7 @@ def _checkpoint(space: Any, count: int) -> bytes:
         appell.sweep(measured, space, checkpoint=folder, workers=1)
         for part in Path(folder).glob("part-*"):
             part.unlink()
-        store = Store(folder)
+        store = Checkpoint(folder)
         found = appell.sweep(measured, space, workers=1).outcomes[:count]
         store.add(found)
         return form.zipped([(path.name, path.read_bytes()) for path in sorted(Path(folder).iterdir())])

@@ -150,7 +150,7 @@ def test_the_trace_of_a_moved_robot_is_where_its_frame_was() -> None:
         line = node(viewer, f"/traces/{robot.frame_names.index('link6')}/0").points
         ends = [robot.pose([x, 0.0, 0.0, 0.0, 0.0, 0.0], "link6")[:3, 3] for x in (0.3, 0.6)]
         assert np.allclose(line[-1], ends, atol=1e-6)
-        page.overlays.traces._ask("Clear traces")
+        page.overlays.traces._request("Clear traces")
         page.tick(0.0)
         assert node(viewer, f"/traces/{robot.frame_names.index('link6')}/0") is None
 

@@ -133,12 +133,9 @@ def refusal(path: Path, error: AppellError, *, peer: str, base: str = "", is_flo
 
 def singular_note(robot: Robot, mass: Array) -> str:
     """Return a note on the joints that make the mass matrix singular; "" if there are none."""
-    idle, knot = massless(robot.independent, mass)
-    return (
-        f"singular mass matrix: {listed(idle or knot, 3)} {'move no inertia' if idle else 'together move no inertia'}"
-        if idle or knot
-        else ""
-    )
+    idle, together = massless(robot.independent, mass)
+    how = "move no inertia" if idle else "together move no inertia"
+    return f"singular mass matrix: {listed(idle or together, 3)} {how}" if idle or together else ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +156,7 @@ class States:
         samples = zip(*(self.theirs[name] for name in names), strict=True)
         return np.array([np.array(reference(self.model, data, *sample)) for sample in samples])
 
-    def ask(self, verb: str, frame: str | None = None) -> Array:
+    def result(self, verb: str, frame: str | None = None) -> Array:
         """Return our result of a verb in every state."""
         return on_arrays(self.robot, verb, [self.ours[name] for name, _ in self.robot.verbs[verb].inputs], frame)
 
@@ -200,7 +197,7 @@ def agreement(pin: Any, path: Path, *, is_floating: bool, samples: int, most: in
     if path.suffix.lower() == SDF:
         blank = blank.noted("Pinocchio does not read SDF: its model is built from the links and joints of appell")
     states = random_states(pin, model, robot, samples, np.random.default_rng(2018))
-    note = singular_note(robot, states.ask("mass_matrix")[0])
+    note = singular_note(robot, states.result("mass_matrix")[0])
     return blank.noted(note, errors=errors(states, not note, most))
 
 
@@ -254,15 +251,15 @@ def errors(states: States, has_inverse: bool, most: int | None) -> dict[str, flo
     ]
     gravity = states.peer(pin.computeGeneralizedGravity, "q")[:, order]
     found = {
-        "tau": relative(states.ask("inverse_dynamics"), tau),
-        "M": relative(states.ask("mass_matrix"), matrices[:, order][:, :, order]),
-        "C v": relative(np.einsum("sij,sj->si", states.ask("coriolis_matrix"), v), coriolis, torque),
-        "gravity": relative(states.ask("gravity"), gravity, torque),
-        "Y pi": relative(states.ask("regressor") @ states.robot.parameters, tau),
+        "tau": relative(states.result("inverse_dynamics"), tau),
+        "M": relative(states.result("mass_matrix"), matrices[:, order][:, :, order]),
+        "C v": relative(np.einsum("sij,sj->si", states.result("coriolis_matrix"), v), coriolis, torque),
+        "gravity": relative(states.result("gravity"), gravity, torque),
+        "Y pi": relative(states.result("regressor") @ states.robot.parameters, tau),
         **_of_frames(states, most),
     }
     if has_inverse:
-        a = states.ask("forward_dynamics")[:, np.argsort(order)]
+        a = states.result("forward_dynamics")[:, np.argsort(order)]
         bias = states.peer(pin.nonLinearEffects, "q", "v")
         found["residual"] = relative(np.einsum("sij,sj->si", matrices, a) + bias, states.theirs["tau"])
     return found
@@ -289,9 +286,9 @@ def _of_frames(states: States, most: int | None) -> dict[str, float]:
 
     if not links:
         return {}
-    ours = np.stack([states.ask("pose", name) for name in links], axis=1)
+    ours = np.stack([states.result("pose", name) for name in links], axis=1)
     poses_off = relative(ours, states.peer(poses, "q"))
-    ours = np.stack([states.ask("jacobian", name) for name in links], axis=1)
+    ours = np.stack([states.result("jacobian", name) for name in links], axis=1)
     return {"poses": poses_off, "Jacobians": relative(ours, states.peer(jacobians, "q")[..., states.order])}
 
 

@@ -33,7 +33,7 @@ from appell.identification.fit import Fit
 from appell.identification.identify import identify
 from appell.identification.payload import Payload
 from appell.identification.prediction import Prediction
-from appell.identification.problem import Record
+from appell.identification.problem import LogRecord
 from appell.identification.solve import METHODS
 from appell.identification.validation import CrossValidation, Residuals, cross_validate, residuals
 from appell.read.save import WRITERS
@@ -47,12 +47,12 @@ EXCITED = 0.25
 """Share of identifiable base parameters below which there is a warning."""
 
 
-class Outcome(NamedTuple):
+class IdentifyResult(NamedTuple):
     """The results of the command."""
 
     fit: Fit
     predictions: list[Prediction]
-    records: list[Record]
+    records: list[LogRecord]
     residuals: list[Residuals]
     folds: CrossValidation | None
     payload: Payload | None
@@ -131,7 +131,7 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
     left = [residuals(fit), *(residuals(fit, record.log) for record in others)]
     records = [*fit.records, *others, *loaded]
     doubts = _doubts(fit, predictions)
-    outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
+    outcome = IdentifyResult(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
     warn([*remarks, *more, *outcome.warnings])
     _write(outcome, out, template, report)
     if as_json:
@@ -140,7 +140,7 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
         _show(outcome)
 
 
-def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Path | None) -> None:
+def _write(outcome: IdentifyResult, out: Path | None, template: Path | None, report: Path | None) -> None:
     """Write the identified robot and the report."""
     if out is not None:
         with collected() as remarks:
@@ -200,18 +200,18 @@ def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
 # Tables
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: IdentifyResult) -> None:
     show(str(outcome.fit), "")
     if repairs := _repairs(outcome):
         show("Repairs of the logs:", *(f"  {line}" for line in repairs), "")
     show(*_tables(outcome))
 
 
-def _repairs(outcome: Outcome) -> list[str]:
+def _repairs(outcome: IdentifyResult) -> list[str]:
     return [f"{record.log.source or 'log'}: {repair}" for record in outcome.records for repair in record.log.repairs]
 
 
-def _tables(outcome: Outcome) -> list[Table]:
+def _tables(outcome: IdentifyResult) -> list[Table]:
     fit, whole = outcome.fit, outcome.fit.table()
     tables = [replace(whole, rows=whole.rows[: fit.base.n])]
     if fit.problem.terms:
@@ -243,7 +243,7 @@ def _rubbing(fit: Fit) -> Table:
     return Table(f"{fit.problem.robot.name}: friction", columns, tuple(rows), (note,))
 
 
-def _report(outcome: Outcome) -> Report:
+def _report(outcome: IdentifyResult) -> Report:
     fit = outcome.fit
     torques = [("training", fit.training), *((f"validation-{k}", p) for k, p in enumerate(outcome.predictions, 1))]
     figures = [
@@ -283,7 +283,7 @@ def _report(outcome: Outcome) -> Report:
 # JSON
 
 
-def _json(outcome: Outcome) -> dict[str, Any]:
+def _json(outcome: IdentifyResult) -> dict[str, Any]:
     fit = outcome.fit
     rows = fit.table().json()["rows"]
     return {

@@ -207,10 +207,10 @@ def remarks(robot: Robot) -> list[str]:
 
 def _inertias(robot: Robot) -> Iterator[str]:
     model = robot.model
-    idle, knot = massless(robot.independent, robot.mass_matrix(robot.random(np.random.default_rng(0))))
-    if knot:
+    idle, together = massless(robot.independent, robot.mass_matrix(robot.random(np.random.default_rng(0))))
+    if together:
         yield (
-            f"joints {listed(knot)} can move together without moving an inertia: the mass matrix is singular "
+            f"joints {listed(together)} can move together without moving an inertia: the mass matrix is singular "
             "and forward dynamics is undefined; give the bodies between them mass, or the joints rotor inertia"
         )
     if idle:

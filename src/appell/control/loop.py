@@ -100,7 +100,7 @@ class Safety:
             number(f"Safety: {field.name} must be a number of 0 or more", getattr(self, field.name), 0.0)
 
 
-class Guard:
+class FaultCheck:
     """Checks every reading of a run."""
 
     def __init__(self, hardware: Hardware, safety: Safety, home: Array, first: Reading, period: float) -> None:
@@ -388,12 +388,12 @@ def run_loop(
         reset()
     hardware, period = plant.hardware, 1.0 / rate
     off = np.zeros(hardware.n)
-    rows, stopped = Rows(), None
+    rows, stopped = LoopRows(), None
     try:
         plant.write(off, (False, False), True)
         home, first = _home(plant, period, homing)
-        guard = Guard(hardware, safety or Safety(), home, first, period)
-        observer = Observer(home + first.counts * hardware.resolution, period, wide)
+        guard = FaultCheck(hardware, safety or Safety(), home, first, period)
+        observer = VelocityObserver(home + first.counts * hardware.resolution, period, wide)
         volts, zero = off, plant.now()
         for k in range(int(np.ceil(duration * rate - 1e-9))):
             due = k * period
@@ -415,12 +415,12 @@ def run_loop(
                 )
                 stopped = Stop(due, "invalid torques", None, words)
                 break
-            asked = hardware.command(tau)
-            volts = hardware.convert(asked)
+            command = hardware.command(tau)
+            volts = hardware.convert(command)
             plant.write(np.array(volts), tools(due) if tools else (False, False), False)
             rows.add(due, began, plant.now() - zero - began, q, v, tau, volts, _reference(controller, due, q))
             # at the converter's limit, or at the torque limit of the control law
-            rows.saturated.append(np.abs(asked) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
+            rows.saturated.append(np.abs(command) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
     finally:
         plant.write(off, tools(rows.t[-1]) if tools and rows.t else (False, False), True)
     return rows.run(period, stopped)
@@ -446,7 +446,7 @@ def _reference(controller: Any, t: float, q: Array) -> Array:
     return np.array(reference(t)[0], dtype=float) if callable(reference) else np.full_like(q, np.nan)
 
 
-class Observer:
+class VelocityObserver:
     """Velocity observer: an alpha–beta filter with a double pole p = exp(−2πfT).
 
     The filter predicts q and v one period ahead and corrects them by α = 1 − p² and β = (1 − p)² times the encoder
@@ -473,7 +473,7 @@ class Observer:
         return self._q.copy(), self._v.copy()
 
 
-class Rows:
+class LoopRows:
     """The periods of a run so far."""
 
     def __init__(self) -> None:

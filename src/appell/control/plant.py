@@ -527,7 +527,7 @@ class SimulatedPlant:
             raise InputError(
                 f"SimulatedPlant: the hardware has {hardware.n} joints, robot '{robot.name}' has {robot.nv}"
             )
-        self.robot, self._hardware = robot, hardware
+        self.robot, self.hardware = robot, hardware
         self._step = number(f"SimulatedPlant: step must be {SHORTEST:g} s or more", step, SHORTEST)
         self._friction = coulomb(robot)
         joints = (replace(body.joint, friction=0.0) for body in robot.model.bodies)
@@ -544,18 +544,8 @@ class SimulatedPlant:
         self._zero = hardware.encode(self.q)  # an incremental encoder starts at zero, at any angle
         self._frozen: dict[int, int] = {}
         self._volts, self._impulses = np.zeros(robot.nv), np.zeros(robot.nv)
-        self._braked, self._writes, self._time = True, 0, 0.0
+        self.is_braked, self._writes, self._time = True, 0, 0.0
         self.tools = (False, False)
-
-    @property
-    def hardware(self) -> Hardware:
-        """Return the sensors and amplifiers of the arm."""
-        return self._hardware
-
-    @property
-    def is_braked(self) -> bool:
-        """Return whether the brakes are on."""
-        return self._braked
 
     def now(self) -> float:
         """Return the simulated time.
@@ -611,14 +601,14 @@ class SimulatedPlant:
         >>> SimulatedPlant().read().counts
         array([0, 0, 0, 0, 0, 0])
         """
-        counts = self._hardware.encode(self.q) - self._zero
+        counts = self.hardware.encode(self.q) - self._zero
         for joint, since in self._jumps.items():
             counts[joint] += 1000 if self._time >= since else 0
         for joint, since in self._lost.items():
             if self._time >= since:
                 counts[joint] = self._frozen.setdefault(joint, int(counts[joint]))
-        hot = np.array([self._time >= self._hot.get(joint, np.inf) for joint in range(self._hardware.n)])
-        return Reading(counts, self._hardware.potentiometer(self.q), hot)
+        hot = np.array([self._time >= self._hot.get(joint, np.inf) for joint in range(self.hardware.n)])
+        return Reading(counts, self.hardware.potentiometer(self.q), hot)
 
     def write(self, volts: Array, tools: tuple[bool, bool], brake: bool) -> None:
         """Advance by the computing time, then set voltages, tool outputs and brakes.
@@ -646,7 +636,7 @@ class SimulatedPlant:
         """
         self.wait(self._time + self._delayed(self._writes))
         self._writes += 1
-        self._volts, self.tools, self._braked = self._hardware.convert(volts), tools, brake
+        self._volts, self.tools, self.is_braked = self.hardware.convert(volts), tools, brake
 
     def _delayed(self, writes: int) -> float:
         what = f"SimulatedPlant: delay must be from 0 to {LONGEST:g} s"
@@ -654,10 +644,10 @@ class SimulatedPlant:
 
     def _move(self, h: float) -> None:
         """Integrate one step, Eq. (1)."""
-        tau = self._volts * np.asarray(self._hardware.torque)
+        tau = self._volts * np.asarray(self.hardware.torque)
         mobility = np.linalg.inv(self._bare.mass_matrix(self.q))
         free = self.v + h * (mobility @ (tau - self._bare.bias(self.q, self.v)))
-        hold = self._friction + (BRAKE if self._braked else 0.0)
+        hold = self._friction + (BRAKE if self.is_braked else 0.0)
         self.v, self._impulses = _held(free, mobility, h * hold, self._impulses)
         self.q = self.q + h * self.v
 

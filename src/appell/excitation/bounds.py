@@ -146,7 +146,7 @@ class Slope(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class ExcitationBounds:
     """Limits of a robot's coordinates, one per velocity, infinite where there is none; and zones of frames."""
 
     lower: Array
@@ -166,7 +166,7 @@ class Bounds:
         """Return half of the coordinates' ranges."""
         return 0.5 * (self.upper - self.lower)
 
-    def narrowed(self, margin: float) -> Bounds:
+    def narrowed(self, margin: float) -> ExcitationBounds:
         """Return the bounds reduced by a fraction of every range, a reserve for the motion between samples."""
         inner, part = margin * self.reach, 1.0 - margin
         zones = tuple(
@@ -174,7 +174,7 @@ class Bounds:
             for frame, low, high in self.zones
         )
         limits = (part * self.velocity, part * self.acceleration, part * self.torque)
-        return Bounds(self.lower + inner, self.upper - inner, *limits, zones)
+        return ExcitationBounds(self.lower + inner, self.upper - inner, *limits, zones)
 
     def limited(self, path: ActuatedPath) -> list[Limited]:
         """Return the limited quantities; velocities, accelerations and torques only where some have a limit."""
@@ -231,7 +231,7 @@ class Bounds:
         return tuple(sorted(found, key=lambda margin: margin.room))
 
 
-def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> Bounds:
+def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> ExcitationBounds:
     """Return the bounds of a robot: its file's limits, replaced by given ones, and workspace boxes.
 
     Raises
@@ -261,7 +261,7 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
         if not SMALLEST <= high - low <= WIDEST:
             room = "too much" if high > low + WIDEST else "no"
             raise InputError(f"limits: joint '{name}' has {room} room between lower {low:g} and upper {high:g}")
-    return Bounds(**values, zones=_zones(path, workspace))
+    return ExcitationBounds(**values, zones=_zones(path, workspace))
 
 
 def _of_file(path: ActuatedPath) -> dict[str, Array]:

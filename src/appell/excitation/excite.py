@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.excitation.bounds import ActuatedPath, Bounds, Margin, Workspace, actuated_path, bounds
+from appell.excitation.bounds import ActuatedPath, ExcitationBounds, Margin, Workspace, actuated_path, bounds
 from appell.excitation.information import MEASURES, Information
-from appell.excitation.search import MARGIN, Descent, Problem, Series, descend, fitted, random_motion
+from appell.excitation.search import MARGIN, DescentResult, SearchProblem, Series, descend, fitted, random_motion
 from appell.files import extension, write
 from appell.identification.base_parameters import FULL, BaseParameters, base_parameters, parameter_names
 from appell.messages import listed
@@ -62,7 +62,7 @@ class Excitation:
     condition: float
     columns: tuple[str, ...]
     base: BaseParameters
-    bounds: Bounds
+    bounds: ExcitationBounds
     margins: tuple[Margin, ...]
     starts: Table
     history: Array
@@ -228,7 +228,7 @@ def excite(  # noqa: PLR0913  # options with defaults
         raise InputError(
             f"rate: {samples} samples per period do not determine {len(information.names)} columns; raise it"
         )
-    problem = Problem(moved, information, inner, series, samples)
+    problem = SearchProblem(moved, information, inner, series, samples)
     dense = problem.denser(DENSER, whole)
     found = _searched(problem, dense, starts, rng)
     best = found[int(np.argmin([one.measure for one in found]))]
@@ -256,17 +256,19 @@ def excite(  # noqa: PLR0913  # options with defaults
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _StartResult:
     """The result of a start: its initial motion, the descent, and the motion scaled into its limits, if possible."""
 
     begun: float
-    descent: Descent
+    descent: DescentResult
     x: Array | None
     measure: float
     condition: float
 
 
-def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Generator) -> list[_Found]:
+def _searched(
+    problem: SearchProblem, dense: SearchProblem, starts: int, rng: np.random.Generator
+) -> list[_StartResult]:
     """Return the results of the best random motions, feasible ones first."""
     drawn: list[tuple[bool, float, int, Array]] = []
     for k in range(DRAWS * starts):
@@ -286,7 +288,7 @@ def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Gene
         fit = fitted(dense, descent.x)
         measure = np.inf if fit is None else dense.information.measure(dense.state(fit))
         condition = np.inf if fit is None else dense.condition(fit)
-        found.append(_Found(problem.condition(x), descent, fit, measure, condition))
+        found.append(_StartResult(problem.condition(x), descent, fit, measure, condition))
     return found
 
 
@@ -319,7 +321,7 @@ def _checked(base: BaseParameters, robot: Robot) -> BaseParameters:
     return base
 
 
-def _infeasible(dense: Problem, x: Array) -> InputError:
+def _infeasible(dense: SearchProblem, x: Array) -> InputError:
     """Return the error of an infeasible search, with the limits exceeded by the nearest motion."""
     if not math.isfinite(dense.worst(x)):
         return InputError("excite: the loops of the robot close along none of the motions found; narrow the limits")
@@ -333,7 +335,7 @@ def _infeasible(dense: Problem, x: Array) -> InputError:
     )
 
 
-def _table(name: str, found: list[_Found]) -> Table:
+def _table(name: str, found: list[_StartResult]) -> Table:
     rows = tuple(
         (k, one.begun, None if one.x is None else one.condition, len(one.descent.path) - 1, one.descent.evaluations)
         for k, one in enumerate(found, 1)

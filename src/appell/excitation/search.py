@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from appell.errors import AppellError
-from appell.excitation.bounds import ActuatedPath, Bounds, Limited, Margin
+from appell.excitation.bounds import ActuatedPath, ExcitationBounds, Limited, Margin
 from appell.excitation.information import Information
 from appell.planning.trajectory.curves import Fourier
 from appell.robot.properties.base_columns import State
@@ -87,16 +87,16 @@ SMALLEST = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SearchProblem:
     """The series, the objective, the constraints, and the sampling of a search."""
 
     path: ActuatedPath
     information: Information
-    bounds: Bounds
+    bounds: ExcitationBounds
     series: Series
     samples: int
 
-    def denser(self, times: int, bounds: Bounds) -> Problem:
+    def denser(self, times: int, bounds: ExcitationBounds) -> SearchProblem:
         """Return the problem with denser sampling and other bounds."""
         return replace(self, samples=times * self.samples, bounds=bounds)
 
@@ -154,7 +154,7 @@ class Problem:
         return value + squares / (2.0 * rho), gradient
 
 
-def random_motion(problem: Problem, rng: np.random.Generator) -> Array:
+def random_motion(problem: SearchProblem, rng: np.random.Generator) -> Array:
     """Return free parameters of a random motion scaled to the limits of position, velocity and acceleration."""
     bounds, n = problem.bounds, len(problem.path.names)
     x = rng.normal(size=(problem.series.n, n))
@@ -169,7 +169,7 @@ def random_motion(problem: Problem, rng: np.random.Generator) -> Array:
     return x
 
 
-def fitted(problem: Problem, x: Array) -> Array | None:
+def fitted(problem: SearchProblem, x: Array) -> Array | None:
     """Return the motion scaled about its centre to satisfy all limits; None if impossible."""
     if problem.worst(x) <= 0.0:
         return x
@@ -189,7 +189,7 @@ def fitted(problem: Problem, x: Array) -> Array | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Descent:
+class DescentResult:
     """The result of a descent: the free parameters, those after every step, and the number of evaluations."""
 
     x: Array
@@ -197,7 +197,7 @@ class Descent:
     evaluations: int
 
 
-def descend(problem: Problem, start: Array) -> Descent:
+def descend(problem: SearchProblem, start: Array) -> DescentResult:
     """Return the result of the augmented Lagrangian descent from a start."""
     shape, path, evaluations = start.shape, [start], 0
 
@@ -229,4 +229,4 @@ def descend(problem: Problem, start: Array) -> Descent:
         if worst <= 0.5 * MARGIN and last - found.fun < 1e-3:
             break
         rho, last = 2.0 * rho, float(found.fun)
-    return Descent(x, tuple(path), evaluations)
+    return DescentResult(x, tuple(path), evaluations)

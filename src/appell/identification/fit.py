@@ -19,7 +19,7 @@ from appell.identification.friction import sliding
 from appell.identification.payload import Payload, payload
 from appell.identification.physical import is_possible
 from appell.identification.prediction import SCORED, Prediction
-from appell.identification.problem import Problem, Record
+from appell.identification.problem import LogRecord, Problem
 from appell.identification.solve import Shown, rating
 from appell.logs.log import Log, Repair
 from appell.logs.prepare import Prepared
@@ -85,7 +85,7 @@ class Fit:
     sigma: Array
     method: str
     settings: Settings
-    records: tuple[Record, ...]
+    records: tuple[LogRecord, ...]
 
     def __str__(self) -> str:
         n = len(self.values) - self.base.n
@@ -157,7 +157,7 @@ class Fit:
         """
         return self.predicted(self.record(log))
 
-    def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Record:
+    def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> LogRecord:
         """Prepare a log as in the fit.
 
         Parameters
@@ -177,7 +177,7 @@ class Fit:
         """
         return self.settings.record(log, self.problem)
 
-    def predicted(self, record: Record) -> Prediction:
+    def predicted(self, record: LogRecord) -> Prediction:
         """Predict the torques along a prepared log.
 
         Parameters

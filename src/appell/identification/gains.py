@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.friction import friction_terms
-from appell.identification.identify import AnyLog, Options, Settings
+from appell.identification.identify import AnyLog, FitOptions, Settings
 from appell.identification.payload import carrying_link, known_parameters
-from appell.identification.problem import Problem, Record, Triangle
+from appell.identification.problem import LogRecord, Problem, Triangle
 from appell.identification.solve import information, inverse, rating
 from appell.logs.prepare import Prepared
 from appell.model.parameters import PER_BODY
@@ -111,7 +111,7 @@ def drive_gains(  # the known parameters of the load
     centre: ArrayLike | None = None,
     inertia: ArrayLike | None = None,
     friction: bool | str | Sequence[str] = "load",
-    **options: Unpack[Options],
+    **options: Unpack[FitOptions],
 ) -> DriveGains:
     """Identify the drive gains of a robot's motors from current logs without and with a known load.
 
@@ -189,7 +189,7 @@ class _Task:
     """Two records, the known parameters of the load (NaN where unknown), and the first of its columns."""
 
     problem: Problem
-    records: list[Record]
+    records: list[LogRecord]
     known: Array
     start: int
 
@@ -365,7 +365,7 @@ def _least_squares(A: Array, b: Array) -> Array:
     return np.linalg.lstsq(A / lengths, b, rcond=1e-12)[0] / lengths
 
 
-def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
+def _record(log: AnyLog, problem: Problem, settings: Settings) -> LogRecord:
     """Return a log whose torques are its currents."""
     log = settings.read(log, problem)
     if isinstance(log, Prepared):

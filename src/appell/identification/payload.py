@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.physical import semidefinite
-from appell.identification.problem import Record
+from appell.identification.problem import LogRecord
 from appell.identification.solve import inverse
 from appell.messages import alternatives
 from appell.model.parameters import PER_BODY
@@ -72,7 +72,7 @@ class Payload:
 
 
 @one_blas_thread()
-def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
+def payload(fit: Fit, record: LogRecord, link: str | None = None) -> Payload:
     """Return the payload of a link (default: the last one) along a log."""
     problem = fit.problem
     held, start = carrying_link(problem.robot.link_names, link)

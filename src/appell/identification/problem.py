@@ -184,7 +184,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class LogRecord:
     """A prepared log for a fit: states, bristles, and the rows used."""
 
     problem: Problem
@@ -193,12 +193,12 @@ class Record:
     bristles: Array
 
     @staticmethod
-    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
+    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> LogRecord:
         """Return the record of a log; with friction, a motor's rows are used where it is faster than `moving`."""
         moved = motion(problem.robot, log)
         if problem.terms:
             log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
-        return Record(problem, log, moved, bristles(moved.path, np.outer(LENGTHS, problem.levers), log.segments))
+        return LogRecord(problem, log, moved, bristles(moved.path, np.outer(LENGTHS, problem.levers), log.segments))
 
     def __len__(self) -> int:
         return len(self.log)

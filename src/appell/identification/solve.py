@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from appell.errors import InputError
-from appell.identification.problem import Problem, Record, Triangle
+from appell.identification.problem import LogRecord, Problem, Triangle
 from appell.logs.prepare import Prepared
 from appell.logs.signals import zero_phase
 from appell.spatial.scalar import Array
@@ -191,7 +191,7 @@ HIDDEN = 1e-6
 """… and component in such a direction above which an unknown is not identifiable."""
 
 
-def covariance(records: Sequence[Record], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
+def covariance(records: Sequence[LogRecord], loads: Sequence[Array], theta: Array, seen: Shown, sigma: Array) -> Array:
     """Return the covariance of the identifiable unknowns, (n, n), by Eq. (1)."""
     n = len(seen.columns)
     H, S = np.zeros((n, n)), np.zeros((n, n))
@@ -231,7 +231,7 @@ def inverse(H: Array) -> tuple[Array, Array]:
     return (vectors[:, seen] / values[seen]) @ vectors[:, seen].T * np.outer(scale, scale), hidden
 
 
-def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
+def _rows(record: LogRecord, load: Array, theta: Array, seen: Shown) -> Iterator[tuple[list[int], Array, Array]]:
     """Yield per motor the unknowns that act on it, their rows, and residuals, 0 in unused rows."""
     problem = record.problem
     chunks = list(record.rows(load))
@@ -242,8 +242,8 @@ def _rows(record: Record, load: Array, theta: Array, seen: Shown) -> Iterator[tu
         own = [place[seen.columns[k]] for k in mine]
         keep = record.log.moving[:, j]
         W = np.concatenate([Y[:, j][:, own] for _, Y in chunks]) * keep[:, None]
-        said = np.concatenate([Y[:, j] @ theta[columns] for _, Y in chunks])
-        yield mine, W, (record.moved.tau[:, j] - said) * keep
+        predicted = np.concatenate([Y[:, j] @ theta[columns] for _, Y in chunks])
+        yield mine, W, (record.moved.tau[:, j] - predicted) * keep
 
 
 def autocorrelation(errors: Sequence[Array], width: int) -> Array:

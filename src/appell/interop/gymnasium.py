@@ -308,15 +308,10 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
         self.single_action_space = gym.spaces.Box(-1.0, 1.0, self._effort.shape, np.float64)
         self.observation_space = gym.vector.utils.batch_space(self.single_observation_space, self.num_envs)
         self.action_space = gym.vector.utils.batch_space(self.single_action_space, self.num_envs)
-        self._state = self._started(rng, self.num_envs)
+        self.state = self._started(rng, self.num_envs)
         self._parameters: Array | None = None
         self._is_over = np.zeros(self.num_envs, dtype=bool)
         self._random: np.random.Generator = rng
-
-    @property
-    def state(self) -> State:
-        """Return the states of all environments."""
-        return self._state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start new episodes in all environments.
@@ -340,7 +335,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
             self._random = np.random.default_rng(seed)
         self._parameters = None
         self._restart(np.ones(self.num_envs, dtype=bool))
-        return self._observed(self._state), {}
+        return self._observed(self.state), {}
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Apply actions for `substeps` integration steps.
@@ -361,7 +356,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
                 f"actions: expected ({self.num_envs}, {self._effort.size}), got {given.shape} for '{self.robot.name}'"
             )
         tau = np.clip(given, -1.0, 1.0) * self._effort
-        before, fresh = self._state, self._is_over
+        before, fresh = self.state, self._is_over
         q, v, lasted = self._advance(before.q, before.v, tau, self._parameters)
         with np.errstate(invalid="ignore"):  # a state that diverges ends its episode
             is_lost = (lasted < self._substeps) | ~(np.abs(v) < FASTEST).all(axis=1)
@@ -369,19 +364,19 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
             q, v = (np.where(is_lost[:, None], old, new) for old, new in ((before.q, q), (before.v, v)))
         else:
             q, v = q.copy(), v.copy()
-        self._state = State(q, v, before.goal, before.t + self._dt * self._substeps)
-        seen = State(*map(own, self._state))
+        self.state = State(q, v, before.goal, before.t + self._dt * self._substeps)
+        seen = State(*map(own, self.state))
         with unchanged("Task.reward"):
             rewards = np.array(self.task.reward(seen, own(tau)), dtype=float)
         with unchanged("Task.ended"):
             terminated = is_lost | (self.task.ended(seen) if self.task.ended else False)
-        truncated = ~terminated & (self._state.t >= self.task.duration - 0.5 * self._dt)
+        truncated = ~terminated & (self.state.t >= self.task.duration - 0.5 * self._dt)
         if fresh.any():
             self._restart(fresh)
             rewards[fresh], terminated[fresh], truncated[fresh] = 0.0, False, False
         self._is_over = terminated | truncated
         info = {"diverged": is_lost & ~fresh} if is_lost.any() else {}
-        return self._observed(self._state), rewards, terminated, truncated, info
+        return self._observed(self.state), rewards, terminated, truncated, info
 
     def _started(self, rng: np.random.Generator, n: int) -> State:
         """Return states at the start of episodes."""
@@ -398,7 +393,7 @@ class VectorEnv(vector.VectorEnv):  # type: ignore[misc]  # an untyped package
     def _restart(self, which: Array) -> None:
         """Start new episodes in some environments."""
         count, rng = int(which.sum()), self._random
-        for old, new in zip(self._state, self._started(rng, count), strict=True):
+        for old, new in zip(self.state, self._started(rng, count), strict=True):
             old[which] = new
         if self.task.parameters is not None:
             drawn, size = finite_array("Task.parameters", self.task.parameters(rng, count)), self.robot.parameters.size

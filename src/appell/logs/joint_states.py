@@ -16,7 +16,7 @@ import numpy as np
 from appell.errors import ReadError
 from appell.extras import extra
 from appell.files import NUMBER, check_expansion, opened, shortened
-from appell.logs.table import ABOUT, SPLIT, Table, of_arrays
+from appell.logs.table import ABOUT, SPLIT, LogTable, of_arrays
 from appell.spatial.scalar import Array
 
 FIELDS = {"q": "position", "v": "velocity", "tau": "effort", "a": "acceleration", "current": "current"}
@@ -103,7 +103,7 @@ def from_json(data: bytes) -> Message:
 DECODERS: Mapping[str, Callable[[bytes], Message]] = {"cdr": from_cdr, "json": from_json}
 
 
-def read_mcap(path: Path, topic: str | None = None) -> Table:
+def read_mcap(path: Path, topic: str | None = None) -> LogTable:
     """Return the joint states of an .mcap file, columns named ``joint.position`` and so on, times in seconds."""
     source = shortened(path)
     topics, stream, about = _messages(path, source)
@@ -210,7 +210,9 @@ def _lz4(data: bytes, most: int) -> bytes:
 UNPACKERS: Mapping[str, Callable[[bytes, int], bytes]] = {"zstd": _zstd, "lz4": _lz4}
 
 
-def _table(times: Sequence[float], messages: Sequence[Message | None], source: str, about: str, packed: int) -> Table:
+def _table(
+    times: Sequence[float], messages: Sequence[Message | None], source: str, about: str, packed: int
+) -> LogTable:
     """Return the table of messages in the first message's joint order, NaN where a joint or field is missing."""
     first = next((x for x in messages if x is not None), None)
     if first is None:

@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError, ReadError
 from appell.files import as_path, shortened
-from appell.logs.columns import Choice, Columns, Plan, parsed, plan
+from appell.logs.columns import Choice, ColumnPlan, Columns, parsed, plan
 from appell.logs.joint_states import read_mcap
 from appell.logs.log import PER_VELOCITY, Log, Repair, spans
-from appell.logs.table import QUANTITIES, Table, read_npz, read_parquet, read_text
+from appell.logs.table import QUANTITIES, LogTable, read_npz, read_parquet, read_text
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
-READERS: Mapping[str, Callable[[Path], Table]] = {
+READERS: Mapping[str, Callable[[Path], LogTable]] = {
     ".csv": read_text,
     ".txt": read_text,
     ".tsv": read_text,
@@ -123,7 +123,7 @@ def with_gains(log: Log, gains: ArrayLike) -> Log:
     return replace(log, tau=tau, repairs=(*log.repairs, repair))
 
 
-def open_table(place: Path, columns: Columns | None = None) -> Table:
+def open_table(place: Path, columns: Columns | None = None) -> LogTable:
     """Return the table in a file, by its extension; only the topic of `columns` is used."""
     suffix = place.suffix.lower()
     if suffix not in READERS:
@@ -134,7 +134,7 @@ def open_table(place: Path, columns: Columns | None = None) -> Table:
     return READERS[suffix](place)
 
 
-def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
+def _check_sizes(chosen: ColumnPlan, robot: Robot | None, source: str) -> None:
     sizes = {name: len(choice.columns) for name, choice in chosen.wanted.items()}
     expected = {}
     if robot is not None:  # one coordinate per motor, or all of the robot's where a joint has several
@@ -150,7 +150,7 @@ def _check_sizes(chosen: Plan, robot: Robot | None, source: str) -> None:
         raise ReadError(f"expected equal numbers of columns for all quantities, got {listed}", source)
 
 
-def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
+def _values(table: LogTable, choices: Mapping[str, Choice]) -> dict[str, Array]:
     """Return the numbers (n, k) of each quantity, in one pass through the file."""
     ends = np.cumsum([len(choice.columns) for choice in choices.values()]).tolist()
     everything = table.take([k for choice in choices.values() for k in choice.columns])
@@ -158,7 +158,7 @@ def _values(table: Table, choices: Mapping[str, Choice]) -> dict[str, Array]:
     return {name: choice.factor * part for (name, choice), part in zip(choices.items(), parts, strict=True)}
 
 
-def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[Array, list[Repair]]:
+def _good_rows(table: LogTable, values: Mapping[str, Array], source: str) -> tuple[Array, list[Repair]]:
     """Return the indices of the valid rows, and the faults of the others."""
     finite = np.isfinite(np.concatenate(list(values.values()), axis=1)).all(axis=1)
     rows = np.flatnonzero(finite)
@@ -192,7 +192,7 @@ def _good_rows(table: Table, values: Mapping[str, Array], source: str) -> tuple[
 
 
 def _extra(
-    table: Table, chosen: Plan, values: Mapping[str, Array], good: Array
+    table: LogTable, chosen: ColumnPlan, values: Mapping[str, Array], good: Array
 ) -> tuple[dict[str, Array], list[Repair]]:
     """Return the other columns: those in the map, and the numeric columns of the header."""
     extra = {name: _flat(x[good]) for name, x in values.items() if name not in QUANTITIES}
@@ -212,7 +212,7 @@ def _flat(array: Array) -> Array:
     return array[:, 0] if array.shape[1] == 1 else array
 
 
-def _former(table: Table, name: str) -> list[Repair]:
+def _former(table: LogTable, name: str) -> list[Repair]:
     """Return the repairs stored in a file written by appell; their lines refer to the original file."""
     origin = table.about.get("source", "")
     suffix = f" of {origin}" if origin and origin != name else ""
@@ -233,7 +233,7 @@ MARGIN = 5
 """Number of rows next to a break that are checked one by one, because adjacent rows do not show which is wrong."""
 
 
-class Verdict(NamedTuple):
+class RowVerdict(NamedTuple):
     """Per row: whether it belongs to the recording, and whether it repeats the previous time."""
 
     fits: Array
@@ -241,7 +241,7 @@ class Verdict(NamedTuple):
 
 
 @np.errstate(over="ignore")  # of invalid times, whose rows are rejected
-def verdict(t: Array, q: Array, others: Array) -> Verdict:
+def verdict(t: Array, q: Array, others: Array) -> RowVerdict:
     """Return the consistent rows: the longest chain with increasing time and plausible joint speeds.
 
     Two long segments may be separated by a long pause. A few isolated rows far away in time are rejected.
@@ -260,7 +260,7 @@ def verdict(t: Array, q: Array, others: Array) -> Verdict:
         fits[candidates[_chain(t[candidates], q[candidates])]] = True
     # a repeated time is as valid as its first row
     leader = np.maximum.accumulate(np.where(repeats, 0, np.arange(n)))
-    return Verdict(fits, repeats & fits[leader])
+    return RowVerdict(fits, repeats & fits[leader])
 
 
 def _chain(t: Array, q: Array) -> Array:

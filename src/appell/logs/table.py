@@ -29,7 +29,7 @@ PARQUET = ".parquet files need"
 
 
 @dataclass(frozen=True)
-class Table:
+class LogTable:
     """The columns of a file: their names (None without a header), and their numbers on demand.
 
     `take` returns the numbers (n, k) of some columns, NaN where missing; `places` are the line, row or message numbers
@@ -48,7 +48,7 @@ class Table:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-def of_arrays(arrays: Mapping[str, Array], source: str, word: str = "row", about: str = "") -> Table:
+def of_arrays(arrays: Mapping[str, Array], source: str, word: str = "row", about: str = "") -> LogTable:
     """Return the table of named arrays (n,) or (n, k), all of one length.
 
     >>> of_arrays({"t": np.arange(3.0), "q": np.zeros((3, 2))}, "a.npz").names
@@ -70,7 +70,7 @@ def of_arrays(arrays: Mapping[str, Array], source: str, word: str = "row", about
             groups[name] = list(range(len(columns), len(columns) + len(parts)))
             columns |= dict(zip(names, parts, strict=True))
     values = np.column_stack(list(columns.values())).astype(float) if columns else np.empty((n, 0))
-    return Table(
+    return LogTable(
         tuple(columns), len(columns), lambda k: values[:, list(k)], np.arange(n), word, n, groups, about=parsed(about)
     )
 
@@ -97,7 +97,7 @@ def parsed(about: str) -> dict[str, Any]:
     }
 
 
-def read_npz(path: Path) -> Table:
+def read_npz(path: Path) -> LogTable:
     """Return the arrays of an .npz file."""
     arrays = read_arrays(path)
     return of_arrays(arrays, shortened(path), about=str(arrays.pop(ABOUT, "")))
@@ -110,7 +110,7 @@ def npz_bytes(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:
     return stream.getvalue()
 
 
-def read_parquet(path: Path) -> Table:
+def read_parquet(path: Path) -> LogTable:
     """Return the numeric columns of a .parquet file; lists of equal length are several columns."""
     content, source = read_table(path, PARQUET, too_large=SPLIT), shortened(path)
     arrays = {}
@@ -146,7 +146,7 @@ PEEK = 4096
 MARK = f"{COMMENT} appell {ABOUT} "
 
 
-def read_text(path: Path) -> Table:
+def read_text(path: Path) -> LogTable:
     """Return the table of a text file; rows with a wrong number of fields are listed in its faults."""
     source = shortened(path)
     data = file_bytes(path, LARGEST_LOG, SPLIT)
@@ -174,7 +174,7 @@ def read_text(path: Path) -> Table:
     good = [(k, fields) for k, fields in rows if len(fields) == width]
     cells = [fields for _, fields in good]
     about = next((line.removeprefix(MARK) for line in comments if line.startswith(MARK)), "")
-    return Table(
+    return LogTable(
         names=names,
         width=width,
         take=lambda columns: _numbers(cells, columns),

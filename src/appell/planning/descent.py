@@ -47,29 +47,29 @@ _TERMS = 12
 """Terms of the arctangent's series up to tan(π/16): the next one is below rounding."""
 
 
-class Residual(NamedTuple):
+class TaskResidual(NamedTuple):
     """Three numbers, zero at the target, and their derivatives by the independent velocities."""
 
     value: Sequence[Scalar]
     rows: Matrix
 
 
-def position(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
+def position(at: Posture, goal: Sequence[Scalar], frame: str) -> TaskResidual:
     """Return p − p_goal in world axes, and its Jacobian."""
     pose = kinematics.pose(at.model, at.q, frame)
     value = [pose[k][3] - goal[k] for k in range(3)]
-    return Residual(value, at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[:3]))
+    return TaskResidual(value, at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[:3]))
 
 
-def centre_of_mass(at: Posture, goal: Sequence[Scalar], _: None) -> Residual:
+def centre_of_mass(at: Posture, goal: Sequence[Scalar], _: None) -> TaskResidual:
     """Return c − c_goal in world axes, and its Jacobian: that of the momentum, divided by the mass."""
     value = [x - y for x, y in zip(momentum.centre_of_mass(at.model, at.q), goal, strict=True)]
     mass = momentum.total_mass(at.model)
     rows = [[x / mass for x in row] for row in momentum.momentum_matrix(at.model, at.q)[:3]]
-    return Residual(value, at.reduced_columns(rows))
+    return TaskResidual(value, at.reduced_columns(rows))
 
 
-def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
+def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> TaskResidual:
     """Return the rotation vector e of R_goalᵀR, and its Jacobian J_l⁻¹(e) R_goalᵀ J_ω."""
     turned = transpose((tuple(goal[:3]), tuple(goal[3:6]), tuple(goal[6:])))
     pose = kinematics.pose(at.model, at.q, frame)
@@ -77,7 +77,7 @@ def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> Residual:
     value, inverse = logarithm(matmul(turned, R))  # type: ignore[arg-type]  # three rows of three
     angular = at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[3:])
     columns = list(zip(*angular, strict=True))
-    return Residual(value, [[dot(row, column) for column in columns] for row in matmul(inverse, turned)])
+    return TaskResidual(value, [[dot(row, column) for column in columns] for row in matmul(inverse, turned)])
 
 
 def logarithm(R: Rotation) -> tuple[Vector, Rotation]:
@@ -151,13 +151,13 @@ FRAMES = {"Position": (position, 3), "Orientation": (orientation, 9), "CentreOfM
 """By the name of a task: what gives its three residuals, and the numbers of its target. The others are postures."""
 
 
-class Outline(NamedTuple):
+class TaskOutline(NamedTuple):
     """What shapes the program: the class and frame of each task."""
 
     tasks: tuple[tuple[str, str | None], ...]
 
 
-class Settings(NamedTuple):
+class DescentSettings(NamedTuple):
     """The numbers that all samples share.
 
     Weights of the residuals, 1 for those that count towards their task's tolerance and 0 for the others, tolerances per
@@ -194,7 +194,7 @@ class Descent(NamedTuple):
 class _Layout:
     """The slots of the program."""
 
-    def __init__(self, robot: Robot, outline: Outline) -> None:
+    def __init__(self, robot: Robot, outline: TaskOutline) -> None:
         self.singles = singles(robot)
         self.is_closed = bool(robot.closure_names)
         n, rows = robot.nv, sum(3 for name, _ in outline.tasks if name in FRAMES)
@@ -248,10 +248,10 @@ _CLOSING = "closing"
 """The axis of the Newton steps that close loops."""
 
 
-class Solver:
+class DescentSolver:
     """The compiled steps of one robot for tasks of some classes and frames."""
 
-    def __init__(self, robot: Robot, outline: Outline) -> None:
+    def __init__(self, robot: Robot, outline: TaskOutline) -> None:
         self.robot, self.outline, self.layout = robot, outline, _Layout(robot, outline)
         frames = [(name, frame and robot.model.frame_index[frame]) for name, frame in outline.tasks]
         text, ports = repr((robot.kind.fingerprint(is_parametric=False), frames)), self._ports(Keep.INTERVALS)
@@ -408,9 +408,9 @@ class Solver:
         return delta
 
 
-def solver(robot: Robot, outline: Outline) -> Solver:
+def solver(robot: Robot, outline: TaskOutline) -> DescentSolver:
     """Return the steps of a robot for tasks of some classes and frames."""
-    return once(robot, outline, lambda: Solver(robot, outline))
+    return once(robot, outline, lambda: DescentSolver(robot, outline))
 
 
 def _chosen(condition: Scalar, new: Any, old: Any) -> Any:

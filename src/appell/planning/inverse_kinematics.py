@@ -22,7 +22,7 @@ from appell.display import card, table
 from appell.errors import AppellError, InputError
 from appell.loading import load
 from appell.once import once
-from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
+from appell.planning.descent import START, Descent, DescentSettings, DescentSolver, TaskOutline, singles, solver
 from appell.planning.goal import positive, real
 from appell.planning.tasks import Orientation, Position, Posture, Task, all_tasks
 from appell.robot.robot import Robot, checked_robot
@@ -98,12 +98,12 @@ _WIDTH = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class IKProblem:
     """The tasks as the program reads them: one row of targets per sample, settings shared by all."""
 
-    solver: Solver
+    solver: DescentSolver
     goals: Array
-    settings: Settings
+    settings: DescentSettings
     wanted: NDArray[np.bool_]
     """Which weights belong to tasks that are no preferences."""
 
@@ -116,7 +116,7 @@ class Problem:
         return self.solver(np.ascontiguousarray(q), damping, self.goals[rows], self._row, steps)
 
     @cached_property
-    def strict(self) -> Problem:
+    def strict(self) -> IKProblem:
         """Return the problem without its preferences, whose steps must lower the cost."""
         weight = np.where(self.wanted, self.settings.weight, 0.0)
         return replace(self, settings=self.settings._replace(weight=weight, bold=np.zeros(1)))
@@ -258,7 +258,7 @@ def _leading(tasks: Sequence[Task], start: Array) -> tuple[int, ...]:
         raise InputError(f"inverse_kinematics: the leading axes of targets do not broadcast: {listed}") from None
 
 
-def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> Problem:
+def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> IKProblem:
     """Return checked tasks as the program reads them, for samples with some leading axes."""
     own = singles(robot)
     places, velocities = [x.q for x in own], [x.v for x in own]
@@ -273,10 +273,10 @@ def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: t
         tolerances.append(tolerance if task.tolerance is None else task.tolerance)
         wanted.append(np.full(len(weight), math.isfinite(tolerances[-1])))
     weight = np.concatenate(weights)
-    outline = Outline(tuple((type(task).__name__, task.frame) for task in tasks))
+    outline = TaskOutline(tuple((type(task).__name__, task.frame) for task in tasks))
     limits = robot.limits.lower[places], robot.limits.upper[places]
-    settings = Settings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
-    return Problem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
+    settings = DescentSettings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
+    return IKProblem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
 
 
 def _within(robot: Robot, q: Array) -> Array:
@@ -316,7 +316,9 @@ class _Found(NamedTuple):
     residuals: Array
 
 
-def _search(problem: Problem, start: Array, restarts: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.int_]]:
+def _search(
+    problem: IKProblem, start: Array, restarts: int, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.int_]]:
     """Return the configurations of least cost and the steps taken."""
     q, count, cost, residuals = _attempt(problem, np.arange(len(start)), start)
     is_reached = problem.is_reached(residuals)
@@ -340,7 +342,7 @@ def _search(problem: Problem, start: Array, restarts: int, rng: np.random.Genera
     return q, count
 
 
-def _attempt(problem: Problem, rows: NDArray[np.int_], start: Array) -> _Found:
+def _attempt(problem: IKProblem, rows: NDArray[np.int_], start: Array) -> _Found:
     """Return where a start leads: by bold steps, then by steps that lower the cost of all but the preferences."""
     found = _approach(problem, rows, start, BOLD_STEPS)
     is_near = problem.is_reached(found.residuals, 0.5)
@@ -353,7 +355,7 @@ def _attempt(problem: Problem, rows: NDArray[np.int_], start: Array) -> _Found:
     return found
 
 
-def _approach(problem: Problem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
+def _approach(problem: IKProblem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
     """Return where damped steps lead, each sample until it is done."""
     n = len(rows)
     found = _Found(
@@ -374,7 +376,7 @@ def _approach(problem: Problem, rows: NDArray[np.int_], start: Array, steps: int
     return found
 
 
-def _drawn(problem: Problem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
+def _drawn(problem: IKProblem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
     """Return, for each sample, the random configuration of least cost."""
     robot, each = problem.solver.robot, np.repeat(rows, _DRAWS)
     q = _within(robot, robot.random(rng, len(each)))
@@ -383,7 +385,7 @@ def _drawn(problem: Problem, rows: NDArray[np.int_], rng: np.random.Generator) -
 
 
 def _solution(
-    problem: Problem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
+    problem: IKProblem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
 ) -> IKSolution:
     found = problem.strict.run(np.arange(len(q)), q, np.full(len(q), START), 1)
     residuals, nothing = found.residuals, np.zeros((len(q), 1))

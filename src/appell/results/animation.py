@@ -40,7 +40,7 @@ AZIMUTH, ELEVATION = np.radians(-60.0), np.radians(20.0)
 """The viewing direction of a motion in space."""
 
 
-class Scene(NamedTuple):
+class View(NamedTuple):
     """The view: the projection (2, 3) from world to image, and the bounds of the image and of the world."""
 
     view: str
@@ -73,7 +73,7 @@ class Mark(NamedTuple):
         return np.asarray(self.place - 0.3 * (self.arrow[0][1] - self.place))
 
 
-class Frame(NamedTuple):
+class FilmFrame(NamedTuple):
     """One frame: time, energy, positions of the skeleton's points, and the visible impacts with their ages, 0 to 1."""
 
     t: float
@@ -82,7 +82,7 @@ class Frame(NamedTuple):
     flashes: tuple[tuple[Impact, float], ...]
 
 
-def frames(run: Run, fps: float, speed: float) -> list[Frame]:
+def frames(run: Run, fps: float, speed: float) -> list[FilmFrame]:
     """Return the frames of an animation that shows `speed` seconds of motion per second."""
     robot = robot_of(run)
     start, end = float(run.t[0]), float(run.t[-1])
@@ -98,7 +98,7 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     seen = [
         tuple((x, (t - x.time) / lasting) for x in run.impacts if 0.0 <= t - x.time < lasting) for t in times.tolist()
     ]
-    return [Frame(*parts) for parts in zip(times.tolist(), energy.tolist(), points, seen, strict=True)]
+    return [FilmFrame(*parts) for parts in zip(times.tolist(), energy.tolist(), points, seen, strict=True)]
 
 
 def robot_of(run: Run, what: str = "run.animate") -> Any:
@@ -109,7 +109,7 @@ def robot_of(run: Run, what: str = "run.animate") -> Any:
     return run.robot
 
 
-def scene(run: Run, points: Array, plane: str) -> Scene:
+def scene(run: Run, points: Array, plane: str) -> View:
     """Return the view of a motion: along the axis in which it has no extent, else in perspective from the side."""
     if plane not in (*VIEWS, "auto"):
         raise InputError(f"run.animate: no plane '{plane}'; known: {listed((*VIEWS, 'auto'))}")
@@ -129,7 +129,7 @@ def scene(run: Run, points: Array, plane: str) -> Scene:
     middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, 0.1 * reach) + 0.06 * reach
     low, high = middle - half, middle + half
     seen = corners(low, high) @ projection.T
-    return Scene(view, projection, seen.min(axis=0), seen.max(axis=0), (low, high))
+    return View(view, projection, seen.min(axis=0), seen.max(axis=0), (low, high))
 
 
 def corners(low: Array, high: Array) -> Array:
@@ -137,7 +137,7 @@ def corners(low: Array, high: Array) -> Array:
     return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
 
 
-class Strike(NamedTuple):
+class StruckPoint(NamedTuple):
     """A point that struck: time, place, the wall's impulse on it [N·s] (zero at a joint's limit), and a label."""
 
     time: float
@@ -146,14 +146,14 @@ class Strike(NamedTuple):
     label: str
 
 
-def strikes(impact: Impact, place_of: Callable[[str], Array]) -> Iterator[Strike]:
+def strikes(impact: Impact, place_of: Callable[[str], Array]) -> Iterator[StruckPoint]:
     """Yield the points of an impact; `place_of` returns the place of a joint that is at its limit."""
     for k, name in enumerate(impact.points):
         if impact.normals[k].any():
             push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
-            yield Strike(impact.time, impact.positions[k], push, f"{np.linalg.norm(push):.3g} N·s")
+            yield StruckPoint(impact.time, impact.positions[k], push, f"{np.linalg.norm(push):.3g} N·s")
         else:
-            yield Strike(impact.time, place_of(name), np.zeros(3), f"{name}: limit")
+            yield StruckPoint(impact.time, place_of(name), np.zeros(3), f"{name}: limit")
 
 
 def _projection(view: str, gravity: Array) -> Array:
@@ -172,7 +172,7 @@ def _projection(view: str, gravity: Array) -> Array:
 # Walls
 
 
-def _draw_walls(axes: Axes, run: Run, look: Scene) -> None:
+def _draw_walls(axes: Axes, run: Run, look: View) -> None:
     for wall in run.walls:
         line = wall.outline()
         if look.view == "3d" and hasattr(wall, "gap"):
@@ -247,7 +247,7 @@ def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = No
 class _Paper:
     """The figure of an animation: the background is drawn once, the moving parts for every frame."""
 
-    def __init__(self, run: Run, bones: Skeleton, look: Scene) -> None:
+    def __init__(self, run: Run, bones: Skeleton, look: View) -> None:
         FigureCanvasAgg = matplotlib(".backends.backend_agg").FigureCanvasAgg
         self._run, self._bones, self._look = run, bones, look
         width, height = look.high - look.low
@@ -292,7 +292,7 @@ class _Paper:
         hits = axes.scatter([], [], s=90.0, animated=True, zorder=4.5)
         return sticks, joints, arrows, hits
 
-    def picture(self, frame: Frame) -> Array:
+    def picture(self, frame: FilmFrame) -> Array:
         """Return one frame as an image (height, width, 3) of bytes."""
         to_rgba, Image, ImageDraw = matplotlib(".colors").to_rgba, _pillow("Image"), _pillow("ImageDraw")
         p = self._look.seen(frame.points)
@@ -319,7 +319,7 @@ class _Paper:
             pen.text((x, y), mark.label, COLOURS[1], self._font)
         return np.array(image)
 
-    def _marks(self, impact: Impact, age: float, frame: Frame) -> Iterator[Mark]:
+    def _marks(self, impact: Impact, age: float, frame: FilmFrame) -> Iterator[Mark]:
         """Yield the marks of an impact: positions and arrows of the impulses; a joint at its limit has no arrow."""
         for strike in strikes(impact, lambda name: frame.points[self._bones.joints.index(name)]):
             place = self._look.seen(strike.place)
@@ -347,7 +347,7 @@ def _pillow(part: str) -> Any:
     return extra(f"PIL.{part}", "films need")
 
 
-def _draw_triad(axes: Axes, look: Scene) -> None:
+def _draw_triad(axes: Axes, look: View) -> None:
     """Draw the world's axes in the lower left corner."""
     corner = look.low + 0.09 * look.span
     for axis, name in enumerate("xyz"):

@@ -83,7 +83,7 @@ ENERGY_COLOURS = {"kinetic": COLOURS[1], "potential": COLOURS[2], "total": COLOU
 TITLES = {"turns": "rotations", "slides": "translations", "": "joints"}
 
 
-class Curves(NamedTuple):
+class SampledRun(NamedTuple):
     """A run sampled between its steps: times (n,), q and v; an impact has two entries, before and after."""
 
     t: Array
@@ -91,7 +91,7 @@ class Curves(NamedTuple):
     v: Array
 
 
-def curves(run: Run, points: int = POINTS) -> Curves:
+def curves(run: Run, points: int = POINTS) -> SampledRun:
     """Return the motion sampled densely enough for a plot, with the jumps at impacts.
 
     >>> import appell
@@ -101,7 +101,7 @@ def curves(run: Run, points: int = POINTS) -> Curves:
     """
     path = run.path
     if not len(path.starts):
-        return Curves(run.t, run.q, run.v)
+        return SampledRun(run.t, run.q, run.v)
     each = int(np.clip(points // len(path.starts) + 1, 2, 40))
     x = np.linspace(-1.0, 1.0, each)
     basis = chebyshev.chebvander(x, path.coefficients.shape[1] - 1)
@@ -109,7 +109,7 @@ def curves(run: Run, points: int = POINTS) -> Curves:
     half = 0.5 * (path.ends - path.starts)[:, None]
     t = (path.starts[:, None] + half * (1.0 + x)).reshape(-1)
     t[each - 1 :: each] = path.ends  # exactly
-    return Curves(t, y[:, : run.nq], y[:, run.nq :])
+    return SampledRun(t, y[:, : run.nq], y[:, run.nq :])
 
 
 def thinned(t: Array, curves: Array, points: int) -> tuple[Array, Array]:
@@ -134,7 +134,7 @@ def thinned(t: Array, curves: Array, points: int) -> tuple[Array, Array]:
     return t[rows], curves[rows]
 
 
-class Curve(NamedTuple):
+class JointCurve(NamedTuple):
     """One line of a panel: the joint's index (which gives the colour), the times, and the values."""
 
     joint: int
@@ -228,20 +228,22 @@ def name_joints(canvas: Figure, names: list[str]) -> None:
     )
 
 
-def panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
+def panels(run: Run) -> dict[str, dict[str, list[JointCurve]]]:
     """Return the curves by kind of motion, then by symbol; without a robot, one kind without units."""
     dense = curves(run)
     if run.robot is None:
         whole = {"q": (dense.t, dense.q), "v": (dense.t, dense.v), "τ": (run.t, run.tau)}
         return {
-            "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
+            "": {
+                x: [JointCurve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()
+            }
         }
-    found: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
+    found: dict[str, dict[str, list[JointCurve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
     for k, kind, values in coordinates(run.robot, dense.q):
-        found[kind]["q"].append(Curve(k, dense.t, values))
+        found[kind]["q"].append(JointCurve(k, dense.t, values))
     for symbol, letter, t, values in (("v", "v", dense.t, dense.v), ("τ", "tau", run.t, run.tau)):
         for place, (k, kind) in enumerate(directions(run.robot, letter)):
-            found[kind][symbol].append(Curve(k, t, values[:, place]))
+            found[kind][symbol].append(JointCurve(k, t, values[:, place]))
     return {kind: panel for kind, panel in found.items() if any(panel.values())}
 
 
@@ -318,7 +320,7 @@ BANDS = ((5.0, 95.0, 0.12), (25.0, 75.0, 0.25))
 """Lower and upper percentile of each band, and its opacity."""
 
 
-class Line(NamedTuple):
+class JointBand(NamedTuple):
     """One joint of a panel: its index (of its colour) and its values (robots, times)."""
 
     joint: int
@@ -354,18 +356,18 @@ def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
     return canvas
 
 
-def _panels(robot: Robot, q: Array, v: Array) -> dict[str, tuple[list[Line], list[Line]]]:
+def _panels(robot: Robot, q: Array, v: Array) -> dict[str, tuple[list[JointBand], list[JointBand]]]:
     """Return the lines of q and of v by kind of motion."""
-    panels: dict[str, tuple[list[Line], list[Line]]] = {kind: ([], []) for kind in (SLIDES, TURNS)}
+    panels: dict[str, tuple[list[JointBand], list[JointBand]]] = {kind: ([], []) for kind in (SLIDES, TURNS)}
     for each in zip(*(coordinates(robot, one) for one in q), strict=True):
         k, kind, _ = each[0]
-        panels[kind][0].append(Line(k, np.array([values for _, _, values in each])))
+        panels[kind][0].append(JointBand(k, np.array([values for _, _, values in each])))
     for place, (k, kind) in enumerate(directions(robot, "v")):
-        panels[kind][1].append(Line(k, v[..., place]))
+        panels[kind][1].append(JointBand(k, v[..., place]))
     return {kind: both for kind, both in panels.items() if any(both)}
 
 
-def _draw(axes: Axes, t: Array, line: Line) -> None:
+def _draw(axes: Axes, t: Array, line: JointBand) -> None:
     colour, values = COLOURS[line.joint % len(COLOURS)], np.where(np.isfinite(line.values), line.values, np.nan)
     style: dict[str, Any] = {"color": colour, "linestyle": dash(line.joint)}
     if len(values) <= FEW:

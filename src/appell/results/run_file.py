@@ -46,7 +46,7 @@ RECORDS: Mapping[str, Mapping[str, str | Shape]] = {
 """The fields of each kind of record, with their types."""
 
 
-class Parts(NamedTuple):
+class RunParts(NamedTuple):
     """The content of a file: arrays, arrays of the path, records by kind, other entries by key, and the robot."""
 
     arrays: dict[str, Array]
@@ -56,7 +56,7 @@ class Parts(NamedTuple):
     robot: Robot | None
 
 
-def read_parts(path: Path) -> Parts:
+def read_parts(path: Path) -> RunParts:
     """Return the parts of a file that :meth:`appell.Run.save` wrote.
 
     Raises
@@ -80,7 +80,7 @@ def read_parts(path: Path) -> Parts:
         kind: [_record(value, fields, sizes, at) for value, at in _entries(about, kind, here)]
         for kind, fields in RECORDS.items()
     }
-    return Parts(arrays, curves, records, about, _robot(about, arrays, here))
+    return RunParts(arrays, curves, records, about, _robot(about, arrays, here))
 
 
 def _about(given: Array | None, place: Place) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-class Task(NamedTuple):
+class CaseTask(NamedTuple):
     """The function of all cases, and the seed of its random numbers, if any."""
 
     function: Callable[..., Any]
@@ -70,7 +70,7 @@ class Task(NamedTuple):
         return found, time.perf_counter() - start
 
 
-def task(function: Any, names: Sequence[str], seed: int) -> Task:
+def task(function: Any, names: Sequence[str], seed: int) -> CaseTask:
     """Return the task of a function called with keyword arguments.
 
     Raises
@@ -83,7 +83,7 @@ def task(function: Any, names: Sequence[str], seed: int) -> Task:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return Task(function, seed, takes_rng=False)
+        return CaseTask(function, seed, takes_rng=False)
     takes_rng = "rng" in signature.parameters and "rng" not in names
     given = dict.fromkeys([*names, *(["rng"] if takes_rng else [])])
     try:
@@ -93,7 +93,7 @@ def task(function: Any, names: Sequence[str], seed: int) -> Task:
             f"sweep: the cases do not match the function {_name(function)}{signature}: {error}; the cases have "
             f"{', '.join(names)}"
         ) from None
-    return Task(function, seed, takes_rng)
+    return CaseTask(function, seed, takes_rng)
 
 
 _unpacking = threading.Lock()
@@ -101,7 +101,7 @@ _unpacking = threading.Lock()
 
 
 @functools.lru_cache(maxsize=4)
-def _unpacked(packed: bytes) -> Task:
+def _unpacked(packed: bytes) -> CaseTask:
     """Return a task in a worker, unpickled once, so that its robots compile once."""
     return pickle.loads(packed)
 
@@ -113,7 +113,7 @@ def work(packed: bytes, cases: Sequence[Case]) -> tuple[list[Outcome], float]:
     return given.outcomes(cases)
 
 
-def packed(given: Task) -> bytes:
+def packed(given: CaseTask) -> bytes:
     """Return a task as bytes for other processes, by cloudpickle where it is installed.
 
     Raises
@@ -184,10 +184,10 @@ def follow_driver() -> None:
     threading.Thread(target=follow, name="appell-follow", daemon=True).start()
 
 
-class Engine:
+class WorkerPool:
     """Workers that run chunks of cases, restarted after a crash."""
 
-    def __init__(self, task: Task, engine: Any, workers: int | None) -> None:
+    def __init__(self, task: CaseTask, engine: Any, workers: int | None) -> None:
         self._task, self._engine, self._closing = task, engine, contextlib.ExitStack()
         is_cluster = (isinstance(engine, str) and "://" in engine) or hasattr(engine, "get_executor")
         self.name = engine if engine in ENGINES else "dask" if is_cluster else ""
@@ -200,7 +200,7 @@ class Engine:
         self._packed = packed(task) if self.name != "threads" else b""
         self._client: Any = None
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> WorkerPool:
         if self.name == "dask":
             distributed = extra("distributed", "engine='dask' needs")
             client = self._engine
@@ -251,7 +251,7 @@ class Engine:
         return (BrokenExecutor, extra("distributed", "engine='dask' needs").KilledWorker, ValueError)
 
 
-def outcomes(engine: Engine, cases: Iterator[Case], total: int) -> Iterator[list[Outcome]]:
+def outcomes(engine: WorkerPool, cases: Iterator[Case], total: int) -> Iterator[list[Outcome]]:
     """Yield the outcomes of cases, chunk by chunk, in any order."""
     flying: dict[Future[Any], list[Case]] = {}
     suspects: deque[tuple[Case, int]] = deque()

@@ -42,7 +42,7 @@ NEEDED = "checkpoints need"
 AGAIN = "delete the file and run the study again"
 
 
-class Store:
+class Checkpoint:
     """The checkpoint of a study in a folder."""
 
     def __init__(self, folder: Any) -> None:

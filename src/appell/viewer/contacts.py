@@ -19,7 +19,7 @@ import numpy as np
 
 from appell.model.model import WORLD
 from appell.recursion.points import Place
-from appell.results.animation import Strike, strikes
+from appell.results.animation import StruckPoint, strikes
 from appell.results.run import ContactInterval, Impact, Run
 from appell.robot.robot import Robot
 from appell.robot.stance import held_frames
@@ -33,7 +33,7 @@ LABELS = 4
 """Points that strike together whose impulses are written out; more labels would hide each other."""
 
 
-def point_impacts(run: Run, drawable: Drawable) -> list[Strike]:
+def point_impacts(run: Run, drawable: Drawable) -> list[StruckPoint]:
     """Return the impacts of a run, one entry per point that struck."""
     bodies = {body.joint.name: k for k, body in enumerate(drawable.robot.model.bodies)}
 
@@ -62,7 +62,7 @@ class Contacts:
         self._handles: list[Any] = []
         self._balls = 0
 
-    def closed(self, t: float) -> list[Contact]:
+    def closed(self, t: float) -> list[ContactHistory]:
         """Return the contacts that exist at a time."""
         return [contact for contact in self.contacts if contact.is_closed(t)]
 
@@ -78,7 +78,7 @@ class Contacts:
         self._show_past(past)
         self._show_impacts([self._impacts[k] for k in recent])
 
-    def _show_impacts(self, struck: list[Strike]) -> None:
+    def _show_impacts(self, struck: list[StruckPoint]) -> None:
         scene, size = self._server.scene, self._box.size
         for handle in self._handles:
             handle.remove()
@@ -106,7 +106,7 @@ class Contacts:
                 point_shape="circle",
             )
 
-    def _show_contacts(self, contacts: list[Contact], t: float, poses: Array) -> None:
+    def _show_contacts(self, contacts: list[ContactHistory], t: float, poses: Array) -> None:
         """Mark the points in contact, and draw the forces on them."""
         places = [contact.position(poses) for contact in contacts]
         self._pressed.draw(places, [contact.at(t) for contact in contacts])
@@ -214,7 +214,7 @@ LIMITS = ("lower limit", "upper limit")
 """What a run calls the walls of joints at their limits."""
 
 
-class Contact(NamedTuple):
+class ContactHistory(NamedTuple):
     """A contact from `times[0]` to `times[-1]`: its name, the point's place on a body, forces (n, 3) in world axes."""
 
     name: str
@@ -236,7 +236,7 @@ class Contact(NamedTuple):
         return np.asarray(poses[self.body, :3, :3] @ self.place + poses[self.body, :3, 3])
 
 
-def run_contacts(run: Run, drawable: Drawable) -> list[Contact]:
+def run_contacts(run: Run, drawable: Drawable) -> list[ContactHistory]:
     """Return the contacts of a run: points at rest on walls, and frames held to the world.
 
     >>> import appell
@@ -262,7 +262,9 @@ def run_contacts(run: Run, drawable: Drawable) -> list[Contact]:
         for i, k in enumerate(points):
             samples[k] += zip(run.t[rows].tolist(), forces[:, i], strict=True)
     found = [
-        Contact(rest.point, *known[rest.point], *map(np.array, zip(*sorted(sample, key=itemgetter(0)), strict=True)))
+        ContactHistory(
+            rest.point, *known[rest.point], *map(np.array, zip(*sorted(sample, key=itemgetter(0)), strict=True))
+        )
         for rest, sample in zip(rests, samples, strict=True)
         if sample
     ]
@@ -271,7 +273,7 @@ def run_contacts(run: Run, drawable: Drawable) -> list[Contact]:
     return found
 
 
-def stance(robot: Robot, q: Array, tau: Array) -> list[Contact]:
+def stance(robot: Robot, q: Array, tau: Array) -> list[ContactHistory]:
     """Return the contacts of frames held to the world at rest under forces of the actuators."""
     return _held_contacts(robot, np.zeros(1), robot.contact_forces(q, np.zeros(robot.nv), tau)[None])
 
@@ -286,10 +288,10 @@ def _is_held(robot: Robot, k: int) -> bool:
     return bool(closure.first == held_frames.ground(closure.name))
 
 
-def _held_contacts(robot: Robot, times: Array, forces: Array) -> list[Contact]:
+def _held_contacts(robot: Robot, times: Array, forces: Array) -> list[ContactHistory]:
     frames = robot.model.frame_index
     return [
-        Contact(
+        ContactHistory(
             name, frames[name].body, np.array(frames[name].placement.position, dtype=float), times, forces[:, k, :3]
         )
         for k, name in enumerate(robot.closure_names)

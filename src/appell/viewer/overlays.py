@@ -26,7 +26,7 @@ from appell.shapes.geometry import matrix, quaternions
 from appell.shapes.palette import HIT
 from appell.spatial.scalar import Array
 from appell.viewer.html import line, small
-from appell.viewer.scene import GHOST, SHAPES, VISUAL, Figure, Scene
+from appell.viewer.scene import GHOST, SHAPES, VISUAL, PageScene, RobotFigure
 
 NONE = "none"
 SHARE = 0.12
@@ -40,10 +40,10 @@ class Overlays:
     """What both pages can show beside the robot."""
 
     def __init__(
-        self, server: Any, scene: Scene, drawable: Drawable, wake: Callable[[], None], paths: Paths | None = None
+        self, server: Any, scene: PageScene, drawable: Drawable, wake: Callable[[], None], paths: Paths | None = None
     ) -> None:
         self._server, self._scene, robot = server, scene, drawable.robot
-        self._centre = CentreOfMass(server, robot, scene, drawable.up)
+        self._centre = CentreMark(server, robot, scene, drawable.up)
         self._axes = FrameAxes(server, drawable, scene.figure, scene.box.size)
         self._shown_shapes, self._shown_opacity = VISUAL, 1.0
         gui = server.gui
@@ -81,10 +81,10 @@ class Overlays:
         self.ellipsoid.update(q)
 
 
-class CentreOfMass:
+class CentreMark:
     """A ball at the centre of mass, and a line down to the floor below it."""
 
-    def __init__(self, server: Any, robot: Robot, scene: Scene, up: Array) -> None:
+    def __init__(self, server: Any, robot: Robot, scene: PageScene, up: Array) -> None:
         self._server, self._robot, self._scene, self._up = server, robot, scene, up
         self._handles: list[Any] = []
 
@@ -117,7 +117,7 @@ class CentreOfMass:
 class EllipsoidOverlay:
     """The ellipsoid of inertia or of manipulability at a frame."""
 
-    def __init__(self, server: Any, scene: Scene, robot: Robot, wake: Callable[[], None]) -> None:
+    def __init__(self, server: Any, scene: PageScene, robot: Robot, wake: Callable[[], None]) -> None:
         self._server, self._scene, self._robot = server, scene, robot
         self._unit: dict[tuple[str, str], float] = {}
         self._body: Any = None
@@ -176,7 +176,7 @@ NAMES = 3
 """Names of frames with one origin that are written out; the label counts the others."""
 
 
-class Axes(NamedTuple):
+class DrawnFrame(NamedTuple):
     """A frame to be drawn: its name, the body it is fixed to, and its pose in it (4, 4)."""
 
     name: str
@@ -184,7 +184,7 @@ class Axes(NamedTuple):
     pose: Array
 
 
-def chosen_axes(model: Model, bodies: Iterable[str], which: str, words: str) -> list[Axes]:
+def chosen_axes(model: Model, bodies: Iterable[str], which: str, words: str) -> list[DrawnFrame]:
     """Return the frames of bodies, or all, whose names contain one of the words; any name for no words.
 
     >>> import appell
@@ -195,14 +195,14 @@ def chosen_axes(model: Model, bodies: Iterable[str], which: str, words: str) -> 
     ['link2']
     """
     if which == BODIES:
-        found = [Axes(name, body, np.eye(4)) for body, name in enumerate(bodies)]
+        found = [DrawnFrame(name, body, np.eye(4)) for body, name in enumerate(bodies)]
     else:
-        found = [Axes(frame.name, frame.body, matrix(*frame.placement)) for frame in model.frames if which == ALL]
+        found = [DrawnFrame(frame.name, frame.body, matrix(*frame.placement)) for frame in model.frames if which == ALL]
     wanted = words.lower().replace(",", " ").split()
     return [one for one in found if not wanted or any(word in one.name.lower() for word in wanted)]
 
 
-def labels(axes: Sequence[Axes], poses: Sequence[Array]) -> dict[int, str]:
+def labels(axes: Sequence[DrawnFrame], poses: Sequence[Array]) -> dict[int, str]:
     """Return the labels, by the first of the frames they belong to: frames with one origin share a label.
 
     Origins count as one where they coincide for each of some poses (n + 1, 4, 4) of the bodies.
@@ -227,7 +227,7 @@ def _joined(names: list[str]) -> str:
 class FrameAxes:
     """Axes on the bodies of a figure; as children of the bodies' nodes they move with them."""
 
-    def __init__(self, server: Any, drawable: Drawable, figure: Figure, size: float) -> None:
+    def __init__(self, server: Any, drawable: Drawable, figure: RobotFigure, size: float) -> None:
         self._server, self._drawable, self._figure, self._size = server, drawable, figure, size
         self._handles: list[Any] = []
         self._shown: tuple[str, bool, str] = (NONE, False, "")
@@ -274,33 +274,31 @@ class Traces:
 
     def __init__(self, server: Any, robot: Robot, size: float, wake: Callable[[], None], paths: Paths | None) -> None:
         self._server, self._robot, self._size, self._wake, self._paths = server, robot, size, wake, paths
-        self._wanted: list[str] = []
+        self.frames: tuple[str, ...] = ()
+        """The names of the traced frames."""
         self._lines: dict[str, list[Any]] = {}
         self._points: dict[str, list[Array]] = {}
         gui = server.gui
         self.frame = gui.add_dropdown("Trace", tuple(robot.frame_names), initial_value=end_effector(robot))
-        gui.add_button_group("", ("Add trace", "Clear traces")).on_click(lambda event: self._ask(event.target.value))
+        gui.add_button_group("", ("Add trace", "Clear traces")).on_click(
+            lambda event: self._request(event.target.value)
+        )
 
-    @property
-    def frames(self) -> tuple[str, ...]:
-        """Return the names of the traced frames."""
-        return tuple(self._wanted)
-
-    def _ask(self, what: str) -> None:
+    def _request(self, what: str) -> None:
         if what == "Clear traces":
-            self._wanted = []
+            self.frames = ()
         else:
             self.add(self.frame.value)
         self._wake()
 
     def add(self, frame: str) -> None:
         """Trace a frame from now on."""
-        if frame not in self._wanted:
-            self._wanted = [*self._wanted, frame]
+        if frame not in self.frames:
+            self.frames = (*self.frames, frame)
 
     def update(self, q: Array) -> None:
         """Draw the paths up to q."""
-        wanted = self._wanted
+        wanted = self.frames
         for frame in set(self._lines).difference(wanted):
             for handle in self._lines.pop(frame):
                 handle.remove()
@@ -323,7 +321,7 @@ class Traces:
 
     def _draw(self, frame: str, paths: list[Array]) -> None:
         at = self._robot.frame_names.index(frame)
-        own = COLOURS[self._wanted.index(frame) % len(COLOURS)] if frame in self._wanted else COLOURS[0]
+        own = COLOURS[self.frames.index(frame) % len(COLOURS)] if frame in self.frames else COLOURS[0]
         colours = [tuple(int(own[k : k + 2], 16) for k in (1, 3, 5)), GHOST.colour]
         self._lines[frame] = [
             self._server.scene.add_line_segments(

@@ -19,7 +19,7 @@ from appell.viewer.contacts import Arrows, ArrowScale, held_count, stance
 from appell.viewer.drag import Drag
 from appell.viewer.html import bars, heading, line, small
 from appell.viewer.overlays import Overlays
-from appell.viewer.scene import GHOST, Box, Figure, Scene, extent
+from appell.viewer.scene import GHOST, Box, PageScene, RobotFigure, extent
 from appell.viewer.sliders import (
     UNMOVED,
     PageOptions,
@@ -44,14 +44,14 @@ class RobotPage:
         self._server, self._drawable, self._robot, self._wake = server, drawable, robot, wake
         self._slider_set = SliderSet(robot)
         self._rng = np.random.default_rng()
-        self._asked: str | Array = ""
+        self._requested: str | Array = ""
         self._greatest = 0.0
         self.q: Array = self._slider_set.start() if options.q is None else options.q
         self.note = ""
-        self._scene = Scene(server, drawable, drawable.poses(self.q))
+        self._scene = PageScene(server, drawable, drawable.poses(self.q))
         self._scene.look(self._scene.box if options.q is not None else self._room())
         if options.reference is not None:
-            Figure(server, drawable, drawable.poses(options.reference.at(0.0)), "/ghost", GHOST)
+            RobotFigure(server, drawable, drawable.poses(options.reference.at(0.0)), "/ghost", GHOST)
         self._fill(options)
 
     def _room(self) -> Box:
@@ -88,7 +88,7 @@ class RobotPage:
             gui.add_html(small(remark))
         for slider in self.sliders:
             slider.on_update(lambda _: self._wake())
-        buttons.on_click(lambda event: self._ask(event.target.value))
+        buttons.on_click(lambda event: self._request(event.target.value))
 
     def _weight(self) -> float:
         """Return the weight that one held frame carries on average [N]; zero where none is held."""
@@ -96,13 +96,13 @@ class RobotPage:
         count = held_count(self._robot)
         return self._robot.total_mass * gravity / count if count else 0.0
 
-    def _ask(self, what: str) -> None:
-        self._asked = what
+    def _request(self, what: str) -> None:
+        self._requested = what
         self._wake()
 
     def show(self, q: ArrayLike) -> None:
         """Go to a configuration."""
-        self._asked = settled(self._robot, q)
+        self._requested = settled(self._robot, q)
         self._wake()
 
     def seek(self, t: float) -> None:
@@ -111,13 +111,13 @@ class RobotPage:
 
     def tick(self, _: float) -> bool:
         """Bring robot, table and overlays to where the sliders or the gizmo are; return whether to go on."""
-        asked, self._asked = self._asked, ""
+        requested, self._requested = self._requested, ""
         self.note = ""
         try:
-            if not isinstance(asked, str):
-                self.q = asked
-            elif asked:
-                self.q = self._robot.neutral() if asked == "Neutral" else self._robot.random(self._rng)
+            if not isinstance(requested, str):
+                self.q = requested
+            elif requested:
+                self.q = self._robot.neutral() if requested == "Neutral" else self._robot.random(self._rng)
             elif not self.drag.is_moving:
                 self.q = self._slider_set.moved(self.q, [slider.value for slider in self.sliders])
         except (AppellError, AppellWarning) as error:

@@ -19,7 +19,7 @@ from appell.spatial.scalar import Array
 from appell.viewer.contacts import Contacts
 from appell.viewer.html import heading, pairs, small
 from appell.viewer.overlays import Overlays
-from appell.viewer.scene import GHOST, Box, Figure, Scene, draw_walls
+from appell.viewer.scene import GHOST, Box, PageScene, RobotFigure, draw_walls
 from appell.viewer.sliders import PageOptions, limit_line, robot_limits
 
 FLASH = 0.5
@@ -42,14 +42,16 @@ class RunPage:
         self.is_playing = False
         self._clock = threading.Lock()  # buttons and film set the time, each in a thread of its own
         self.q: Array = run.at(self._begin)[0]
-        self._scene = Scene(server, drawable, drawable.poses(self.q))
+        self._scene = PageScene(server, drawable, drawable.poses(self.q))
         poses = motion(drawable.robot, run.at(np.linspace(run.t[0], run.t[-1], SEEN))[0])
         low, high, across = seen(run, drawable, poses, "auto")
         self._scene.box = box = Box(low, high)
         self._scene.look(box, across)
         self._reference, self._ghost = options.reference, None
         if self._reference is not None:
-            self._ghost = Figure(server, drawable, drawable.poses(self._reference.at(self._begin)), "/ghost", GHOST)
+            self._ghost = RobotFigure(
+                server, drawable, drawable.poses(self._reference.at(self._begin)), "/ghost", GHOST
+            )
         remarks = draw_walls(server, run.walls, box, across is not None)
         self._since_mark = 0.0
         self._shown_curves = ""

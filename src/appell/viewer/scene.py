@@ -43,7 +43,7 @@ class Box(NamedTuple):
         return float(np.linalg.norm(self.high - self.low)) or 1.0
 
 
-class Scene:
+class PageScene:
     """A robot on the page; :meth:`place` moves it."""
 
     def __init__(self, server: Any, drawable: Drawable, poses: Array) -> None:
@@ -53,7 +53,7 @@ class Scene:
         self.poses = poses
         self.box = extent(drawable, poses)
         self.floor = 0.0
-        self.figure = Figure(server, drawable, poses)
+        self.figure = RobotFigure(server, drawable, poses)
 
     def place(self, poses: Array) -> None:
         """Move the bodies to poses (n + 1, 4, 4)."""
@@ -147,7 +147,7 @@ GHOST = Tint((64, 132, 214), 0.32)
 COLLIDING = Tint((214, 96, 36), 1.0)
 
 
-class Figure:
+class RobotFigure:
     """The nodes of a robot under `root`; :meth:`place` moves them."""
 
     def __init__(self, server: Any, drawable: Drawable, poses: Array, root: str = "", tint: Tint | None = None) -> None:

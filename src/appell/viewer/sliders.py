@@ -61,7 +61,7 @@ class Force(NamedTuple):
     limit: float
 
 
-class Driven(NamedTuple):
+class DrivenJoint(NamedTuple):
     """A joint that sliders move, and the places of its coordinates in q."""
 
     joint: Joint
@@ -92,13 +92,13 @@ class SliderSet:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
-        self._driven: list[Driven] = []
+        self._driven: list[DrivenJoint] = []
         self._alone: list[int] = []  # driven velocities of joints that are driven in part
         places = robot.places("q")
         for name, at in robot.places("v").items():
             joint, moved = joint_named(robot, name), [k for k in at if k < len(robot.driven)]
             if len(moved) == joint.type.nv:
-                self._driven.append(Driven(joint, places[name]))
+                self._driven.append(DrivenJoint(joint, places[name]))
             else:
                 self._alone += moved
         neutral, kinds = robot.neutral(), measures(robot, robot.independent)
@@ -106,7 +106,7 @@ class SliderSet:
         self._limited += [_around(robot.independent[k], kinds[k] == SLIDES) for k in self._alone]
         self.sliders = [widened(slider, x) for slider, x in zip(self._limited, self.values(neutral), strict=True)]
 
-    def _sliders(self, driven: Driven, neutral: Array) -> list[Slider]:
+    def _sliders(self, driven: DrivenJoint, neutral: Array) -> list[Slider]:
         (joint, at), limits = driven, self._robot.limits
         if joint.kind in PARTS:
             # at a right angle of pitch, roll and yaw are one

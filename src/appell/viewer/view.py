@@ -103,7 +103,7 @@ def view(  # noqa: PLR0913  # a user sets a few of many, each by name
     try:
         _furnish(server)
         pages: list[Page] = []
-        loop = Loop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page is made below
+        loop = DrawingLoop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page is made below
         if isinstance(what, Run):
             pages.append(RunPage(server, drawn, what, options, loop.wake))
         else:
@@ -208,7 +208,7 @@ class Viewer:
     True
     """
 
-    def __init__(self, server: Any, page: Page, loop: Loop, remarks: tuple[str, ...]) -> None:
+    def __init__(self, server: Any, page: Page, loop: DrawingLoop, remarks: tuple[str, ...]) -> None:
         self._server, self._loop = server, loop
         self._is_over = threading.Event()
         self.page = page
@@ -274,7 +274,7 @@ RATE = 60.0
 """The greatest number of pictures per second."""
 
 
-class Loop:
+class DrawingLoop:
     """Calls `tick` with the seconds since the last call: when woken, and RATE times per second while it returns True.
 
     Requests that arrive while a picture is drawn are drawn together, so that a slow robot does not lag behind its

@@ -45,7 +45,7 @@ from appell.spatial.scalar import Array
 # Limits
 
 
-class Limits(NamedTuple):
+class MotionLimits(NamedTuple):
     """Limits of velocities, accelerations and joint forces (nv,), infinite where there are none."""
 
     velocity: Array
@@ -79,7 +79,7 @@ def checked_path(robot: Robot, trajectory: Trajectory) -> Trajectory:
 
 def checked_limits(
     robot: Robot, velocity: ArrayLike | None, acceleration: ArrayLike | None, torque: ArrayLike | None
-) -> Limits:
+) -> MotionLimits:
     """Return the limits that are given, and those of the robot's file where none are."""
     file = {"velocity": robot.limits.velocity, "acceleration": math.inf, "torque": effort_limits(robot)}
     found = []
@@ -91,7 +91,7 @@ def checked_limits(
                 f"{array.tolist()}"
             )
         found.append(np.broadcast_to(np.where(array > LARGEST, math.inf, array), (robot.nv,)))
-    return Limits(*found)
+    return MotionLimits(*found)
 
 
 def limited_joint(robot: Robot, kind: str, joint: int) -> str:
@@ -272,7 +272,7 @@ class ArcLength(Trajectory):
         return cls(scipy.interpolate.make_interp_spline(length[kept], q[kept], k=min(5, len(kept) - 1)))
 
 
-def time_optimal(robot: Robot, trajectory: Trajectory, limits: Limits, samples: int) -> TimedPath:
+def time_optimal(robot: Robot, trajectory: Trajectory, limits: MotionLimits, samples: int) -> TimedPath:
     """Return the fastest motion from rest to rest along the path of a trajectory, limits held at the samples."""
     samples = max(samples, _FEWEST)
     path = ArcLength.of(trajectory, samples)
@@ -299,7 +299,7 @@ def time_optimal(robot: Robot, trajectory: Trajectory, limits: Limits, samples: 
     return TimedPath(path, timing)
 
 
-class _Rows(NamedTuple):
+class _LimitLines(NamedTuple):
     """Limits as lines, per interval: u ≤ upper_slope·x + upper and u ≥ lower_slope·x + lower."""
 
     upper_slope: Array
@@ -308,7 +308,7 @@ class _Rows(NamedTuple):
     lower: Array
 
 
-def _rows(at: TrajectoryState, forces: PathForces, limits: Limits, x: Array) -> tuple[Array, Array, Array]:
+def _rows(at: TrajectoryState, forces: PathForces, limits: MotionLimits, x: Array) -> tuple[Array, Array, Array]:
     """Return a, b, c (samples, rows) of the limits a·u + b·x + c ≤ 0; damping at the speeds of x."""
     finite = np.isfinite(limits.acceleration), np.isfinite(limits.torque)
     speed = np.sqrt(np.maximum(x, 1e-12 * max(float(x.max()), 1e-300)))[:, None]
@@ -329,7 +329,7 @@ def _fastest(rows: tuple[Array, Array, Array], top: Array, step: Array) -> Array
     with np.errstate(divide="ignore", invalid="ignore"):
         slope, offset = -b / a, -c / a
         along = np.where((a == 0.0) & (b > 0.0), -c / b, np.inf).min(axis=-1, initial=np.inf)  # limits of x alone
-    lines = _Rows(
+    lines = _LimitLines(
         np.where(a > 0.0, slope, 0.0),
         np.where(a > 0.0, offset, np.inf),
         np.where(a < 0.0, slope, 0.0),
@@ -341,7 +341,9 @@ def _fastest(rows: tuple[Array, Array, Array], top: Array, step: Array) -> Array
     most[-1] = 0.0
     double = 2.0 * step
     for k in reversed(range(n - 1)):
-        most[k] = _largest(_Rows(*(part[k] for part in lines)), float(most[k + 1]), float(double[k]), float(most[k]))
+        most[k] = _largest(
+            _LimitLines(*(part[k] for part in lines)), float(most[k + 1]), float(double[k]), float(most[k])
+        )
     x = np.zeros(n)
     for k in range(n - 1):
         highest = float(np.min(lines.upper_slope[k] * x[k] + lines.upper[k], initial=np.inf))
@@ -350,7 +352,7 @@ def _fastest(rows: tuple[Array, Array, Array], top: Array, step: Array) -> Array
     return x
 
 
-def _largest(lines: _Rows, after: float, double: float, x: float) -> float:
+def _largest(lines: _LimitLines, after: float, double: float, x: float) -> float:
     """Return the largest x, up to one given, for which some u meets all limits and leads to between 0 and `after`.
 
     The least upper bound of u minus the greatest lower one is concave in x and not negative at 0. Where it is negative,
@@ -542,12 +544,12 @@ def time_scaling(
     at, kind, joint = np.unravel_index(int(bounds.argmin()), bounds.shape)
     x = float(bounds[at, kind, joint])
     check_bounded(math.isfinite(x))
-    scaled, limit = ScaledTrajectory(motion, 1.0 / x), Limits._fields[kind]
+    scaled, limit = ScaledTrajectory(motion, 1.0 / x), MotionLimits._fields[kind]
     factor = scaled.duration / original.duration
     return TimeScaling(scaled, factor, limit, limited_joint(robot, limit, int(joint)), float(times[at] / x))
 
 
-def _bounds(robot: Robot, trajectory: Trajectory, limits: Limits, times: Array) -> Array:
+def _bounds(robot: Robot, trajectory: Trajectory, limits: MotionLimits, times: Array) -> Array:
     """Return the largest x that each limit allows each joint at each time, (times, 3, nv)."""
     q, v, a = trajectory.at(times)
     with np.errstate(divide="ignore"):
