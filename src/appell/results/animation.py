@@ -433,7 +433,7 @@ def _nearest(palette: Array) -> Array:
     """Return the index of the nearest palette entry for every colour of five bits per channel, (32768,)."""
     steps = np.linspace(0.0, 255.0, 32)
     cube = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
-    return scipy.spatial.KDTree(palette).query(cube)[1].astype(np.uint8)
+    return np.asarray(scipy.spatial.KDTree(palette).query(cube)[1], dtype=np.uint8)
 
 
 def mp4(shown: Iterator[Array], fps: float) -> bytes:

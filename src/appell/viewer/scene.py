@@ -189,12 +189,13 @@ class RobotFigure:
             return
         style: dict[str, Any] = {"lod": "off", "side": "double", "cast_shadow": tint is None, "receive_shadow": False}
         if tint is not None:
-            style["opacity"] = tint.opacity
+            red, green, blue = (x / 255.0 for x in tint.colour)
+            style["opacity"], tinted = tint.opacity, linear((red, green, blue, 1.0))
 
         def add(
             name: str, shape: tuple[Array, Array], turned: Array, places: Array, colours: Any, **sizes: Any
         ) -> None:
-            shown = colours if tint is None else linear((*(x / 255.0 for x in tint.colour), 1.0))
+            shown = colours if tint is None else tinted
             self._batches[name] = self._server.scene.add_batched_meshes_simple(
                 f"{self._root}/{name}", *shape, turned, places, batched_colors=shown, **sizes, **style
             )
