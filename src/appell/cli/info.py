@@ -82,9 +82,7 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
         parent = "world" if body.parent == WORLD else model.bodies[body.parent].name
         joints.append(
             {
-                "name": joint.name,
-                "kind": joint.kind,
-                "axis": joint.axis,
+                **{key: getattr(joint, key) for key in ("name", "kind", "axis")},
                 "parent": parent,
                 "child": body.name,
                 **asdict(joint.limits),
@@ -98,10 +96,7 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
         )
     ties = [{"name": t.name, "kind": t.kind, "first": t.first, "second": t.second} for t in model.closures]
     return {
-        "name": robot.name,
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "nu": robot.nu,
+        **{key: getattr(robot, key) for key in ("name", "nq", "nv", "nu")},
         "coordinates": robot.joint_names,
         "independent": robot.independent,
         "actuators": robot.actuators,

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.model.model import Joint
@@ -497,20 +497,15 @@ def _sized(name: str, x: ArrayLike, size: int) -> Array:
     return array
 
 
-def formula(first: str, coefficients: NDArray[np.float64], names: Sequence[str], digits: int = 4) -> str:
-    """Return `first` and the terms whose coefficient is not zero, rounded to a number of digits.
+def formula(first: str, coefficients: Array, names: Sequence[str]) -> str:
+    """Return `first` and the terms whose coefficient is not zero, rounded to four digits.
 
     >>> formula("Izz1", np.array([1.0, 0.0, -0.25, 1.0 / 3.0]), ["Iyy2", "m2", "m3", "mcx3"])
     'Izz1 + Iyy2 − 0.25 m3 + 0.3333 mcx3'
     """
-    terms = (_term(float(x), name, digits) for x, name in zip(coefficients, names, strict=True) if x)
-    return " ".join([first, *terms])
-
-
-def _term(coefficient: float, name: str, digits: int) -> str:
-    size = f"{abs(coefficient):.{digits}g}"
-    factor = "" if size == "1" else f"{size} "
-    return f"{'−' if coefficient < 0.0 else '+'} {factor}{name}"
+    terms = [(x, f"{abs(x):.4g}", name) for x, name in zip(coefficients.tolist(), names, strict=True) if x]
+    texts = (f"{'−' if x < 0.0 else '+'} {'' if size == '1' else size + ' '}{name}" for x, size, name in terms)
+    return " ".join([first, *texts])
 
 
 # Essential parameters: the base parameters that a log identifies well

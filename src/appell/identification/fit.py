@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +20,8 @@ from appell.identification.physical import is_possible
 from appell.identification.prediction import SCORED, Prediction
 from appell.identification.problem import LogRecord, Problem
 from appell.identification.solve import Shown, rating
-from appell.logs.log import Log, Repair
-from appell.logs.prepare import Prepared
+from appell.logs.log import Repair
+from appell.logs.prepare import AnyLog
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.results.style import written
@@ -137,7 +136,7 @@ class Fit:
         """Return the prediction of the training logs, concatenated."""
         return Prediction.joined([self.predicted(record) for record in self.records])
 
-    def predict(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Prediction:
+    def predict(self, log: AnyLog) -> Prediction:
         """Predict the torques along another log.
 
         Parameters
@@ -157,7 +156,7 @@ class Fit:
         """
         return self.predicted(self.record(log))
 
-    def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> LogRecord:
+    def record(self, log: AnyLog) -> LogRecord:
         """Prepare a log as in the fit.
 
         Parameters
@@ -220,9 +219,7 @@ class Fit:
         values = self.problem.friction_values(sliding(speed, rigid))
         return rigid + np.sum(values * self.problem.friction(self.theta), axis=-1)
 
-    def payload(
-        self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str], link: str | None = None
-    ) -> Payload:
+    def payload(self, log: AnyLog, link: str | None = None) -> Payload:
         """Identify a payload from a log of the loaded robot; this is the fit of the unloaded one.
 
         Parameters

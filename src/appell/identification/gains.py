@@ -28,11 +28,11 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.friction import friction_terms
-from appell.identification.identify import AnyLog, FitOptions, Settings
+from appell.identification.identify import FitOptions, Settings
 from appell.identification.payload import carrying_link, known_parameters
 from appell.identification.problem import LogRecord, Problem, Triangle
 from appell.identification.solve import information, inverse, rating
-from appell.logs.prepare import Prepared
+from appell.logs.prepare import AnyLog, Prepared
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.robot import Robot, checked_robot
@@ -380,9 +380,5 @@ def _record(log: AnyLog, problem: Problem, settings: Settings) -> LogRecord:
 
 def _check(task: _Task) -> None:
     for record, word in zip(task.records, ("empty", "loaded"), strict=True):
-        for name, count in zip(task.problem.robot.actuators, record.log.moving.sum(axis=0), strict=True):
-            if count < 2 * len(task.problem.terms) + 2:
-                raise InputError(
-                    f"drive_gains: motor '{name}' moves in {int(count)} samples of the {word} log only; record a "
-                    "motion of every motor, or lower `moving`"
-                )
+        remedy = "record a motion of every motor, or lower `moving`"
+        task.problem.check_rows(record.log.moving.sum(axis=0), "drive_gains", f"of the {word} log only", remedy)

@@ -17,7 +17,7 @@ from appell.identification.physical import Prior, physical
 from appell.identification.problem import LogRecord, Problem, Triangle, merged
 from appell.identification.solve import METHODS, covariance, linear, lowered, residual_sigma, shown
 from appell.logs.log import PER_VELOCITY, Log
-from appell.logs.prepare import Prepared, prepare
+from appell.logs.prepare import AnyLog, Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.messages import alternatives, listed
 from appell.robot.robot import Robot, checked_robot
@@ -25,7 +25,6 @@ from appell.robot.verbs.coordinates import joint_limits
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
 
-AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 PASSES = 12
 """Maximum number of iterations over load, weights and solution."""
 SETTLED = 1e-2
@@ -280,12 +279,8 @@ def _huber(records: list[LogRecord], predicted: list[Array]) -> list[Array]:
 
 def _check(problem: Problem, records: list[LogRecord]) -> None:
     rows = sum(record.log.moving.sum(axis=0) for record in records)
-    for name, count in zip(problem.robot.actuators, rows, strict=True):
-        if count < 2 * len(problem.terms) + 2:
-            raise InputError(
-                f"identify: motor '{name}' moves in {int(count)} samples only; record a motion of every motor (see "
-                "appell.excite), or lower `moving`"
-            )
+    remedy = "record a motion of every motor (see appell.excite), or lower `moving`"
+    problem.check_rows(rows, "identify", "only", remedy)
     total = int(np.sum(rows))
     if total < 2 * (problem.base.n + problem.n_motors * len(problem.terms)):
         raise InputError(

@@ -167,6 +167,12 @@ class Problem:
         start = self.n_rigid + motor * len(self.terms)
         return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
 
+    def check_rows(self, rows: Array, what: str, where: str, remedy: str) -> None:
+        """Raise an error that names a motor with too few rows in motion (motors,)."""
+        for name, count in zip(self.robot.actuators, rows, strict=True):
+            if count < 2 * len(self.terms) + 2:
+                raise InputError(f"{what}: motor '{name}' moves in {int(count)} samples {where}; {remedy}")
+
     @property
     def turns(self) -> Array:
         """Return which motors are revolute; the others are prismatic."""

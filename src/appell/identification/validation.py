@@ -14,10 +14,11 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.identification.fit import Fit
-from appell.identification.identify import AnyLog, again, cut
+from appell.identification.identify import again, cut
 from appell.identification.prediction import Prediction
 from appell.identification.problem import LogRecord
 from appell.identification.solve import PERIODS, autocorrelation
+from appell.logs.prepare import AnyLog
 from appell.reports.table import Cell, Table
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
@@ -155,12 +156,8 @@ def _part(prediction: Prediction, rows: Array) -> Prediction:
 
 def _check(fit: Fit, training: Sequence[LogRecord], folds: int) -> None:
     rows = sum(record.log.moving.sum(axis=0) for record in training)
-    for name, count in zip(fit.problem.robot.actuators, rows, strict=True):
-        if count < 2 * len(fit.problem.terms) + 2:
-            raise InputError(
-                f"folds: motor '{name}' moves in {int(count)} samples outside of one of {folds} folds; use more "
-                "folds, or logs in which every motor moves throughout"
-            )
+    remedy = "use more folds, or logs in which every motor moves throughout"
+    fit.problem.check_rows(rows, "folds", f"outside of one of {folds} folds", remedy)
 
 
 # Residuals

@@ -161,8 +161,7 @@ class Log:
                 raise InputError(
                     f"{name}: expected shape ({len(times)}, {columns}), one row for each time, got {array.shape}"
                 )
-        v_, a_, tau_, current_ = (arrays.get(name) for name in PER_VELOCITY)
-        return Log(times, arrays["q"], v_, a_, tau_, current_)
+        return Log(times, **arrays)
 
     def __len__(self) -> int:
         return len(self.t)

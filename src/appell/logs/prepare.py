@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -77,6 +78,10 @@ class Prepared:
     def _repr_html_(self) -> str:
         head, *repairs = str(self).splitlines()
         return card(head, ranges(self.joint_names, {"q": self.q, "v": self.v, "a": self.a, "tau": self.tau}), *repairs)
+
+
+AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
+"""A log, or what one is read from."""
 
 
 class _Stretch(NamedTuple):
@@ -159,15 +164,11 @@ def prepare(
     else:
         rate = native
     parts, rest = _without_rest(parts, moving)
-    t, q, v, a, tau = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    signals = _Stretch(*(np.concatenate([part[k] for part in parts]) for k in range(5)))
     ends = np.cumsum([0, *(len(part.t) for part in parts)]).tolist()
     return Prepared(
-        t=t,
-        q=q,
-        v=v,
-        a=a,
-        tau=tau,
-        moving=np.abs(v) > moving if moving is not None else np.ones(v.shape, dtype=bool),
+        *signals,
+        moving=np.abs(signals.v) > moving if moving is not None else np.ones(signals.v.shape, dtype=bool),
         segments=tuple(slice(x, y) for x, y in pairwise(ends)),
         repairs=(*log.repairs, *repairs, *rest),
         cutoff=float(cutoff),

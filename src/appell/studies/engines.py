@@ -169,8 +169,6 @@ CHUNK = 1.0
 DEATHS = 3
 """Number of workers that a case may crash before it counts as failed."""
 
-Submit = Callable[[Sequence[Case]], "Future[Any]"]
-
 
 def follow_driver() -> None:
     """End this worker process when the driver ends, however it ends: the pool's own shutdown needs a living driver."""
