@@ -9,9 +9,8 @@ import pytest
 
 from appell.errors import InputError
 from appell.logs.log import Log
-from appell.logs.prepare import prepare
+from appell.logs.prepare import derivative, outliers, prepare, zero_phase
 from appell.logs.read_log import read_log
-from appell.logs.signals import derivative, outliers, zero_phase
 
 GAINS = (11.976, 11.976, 9.8386, 10.763, 10.763, 10.763)
 

@@ -15,6 +15,23 @@ import typer
 from appell import __version__
 from appell.cli.group import Command, Group
 
+COMMANDS = (
+    "info",
+    "id",
+    "fd",
+    "simulate",
+    "sweep",
+    "view",
+    "identify",
+    "ops",
+    "export",
+    "convert",
+    "bench",
+    "compare",
+    "reproduce",
+    "cache",
+)
+
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
@@ -39,7 +56,7 @@ def _root(
     """Accept the options before a command."""
 
 
-for _name in "info id fd simulate sweep view identify ops export convert bench compare reproduce cache".split():
+for _name in COMMANDS:
     app.command(_name, cls=Command)(import_module(f"appell.cli.{_name}").command)
 
 

@@ -25,8 +25,7 @@ from appell.identification.base_parameters import (
     parameter_names,
 )
 from appell.identification.friction import LENGTHS, LEVER, Sliding, Term, bristles
-from appell.logs.prepare import Prepared
-from appell.logs.signals import zero_phase
+from appell.logs.prepare import Prepared, zero_phase
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array

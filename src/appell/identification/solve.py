@@ -24,8 +24,7 @@ import scipy
 
 from appell.errors import InputError
 from appell.identification.problem import LogRecord, Problem, Triangle
-from appell.logs.prepare import Prepared
-from appell.logs.signals import zero_phase
+from appell.logs.prepare import Prepared, zero_phase
 from appell.spatial.scalar import Array
 
 DEPENDENT = 1e-7
