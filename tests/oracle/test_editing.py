@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.cli.agreement import random_states
+from appell.cli.compare import random_states
 
 pin = pytest.importorskip("pinocchio")
 

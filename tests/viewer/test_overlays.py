@@ -14,9 +14,8 @@ from appell.errors import InputError
 from appell.shapes.drawable import drawable
 from appell.viewer.contacts import Arrows
 from appell.viewer.overlays import chosen_axes, labels
-from appell.viewer.panel import RobotPage
+from appell.viewer.panel import Reference, RobotPage
 from appell.viewer.playback import RunPage
-from appell.viewer.sliders import Reference
 from appell.viewer.view import Viewer
 
 pytest.importorskip("viser")

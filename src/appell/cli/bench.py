@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from appell.cli.agreement import Peer, from_model, pinocchio, ur5
 from appell.cli.common import AsJson, Plot, RobotOptions, argument, check_endings, option, plain, show, show_json
+from appell.cli.compare import Peer, from_model, pinocchio, ur5
 from appell.errors import AppellError, CompileError, InputError
 from appell.files import write
 from appell.kernels.runtime.threads import threads

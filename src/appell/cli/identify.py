@@ -28,7 +28,7 @@ from appell.cli.common import (
 )
 from appell.errors import InputError
 from appell.files import write
-from appell.identification import plots
+from appell.identification import prediction as plots
 from appell.identification.fit import Fit
 from appell.identification.identify import identify
 from appell.identification.payload import Payload

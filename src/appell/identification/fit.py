@@ -17,7 +17,7 @@ from appell.identification.base_parameters import BaseParameters, motor_joints, 
 from appell.identification.friction import sliding
 from appell.identification.payload import Payload, payload
 from appell.identification.physical import is_possible
-from appell.identification.prediction import SCORED, Prediction
+from appell.identification.prediction import SCORED, Prediction, friction
 from appell.identification.problem import LogRecord, Problem
 from appell.identification.solve import Shown, rating
 from appell.logs.log import Repair
@@ -284,8 +284,6 @@ class Fit:
         InputError
             When the fit has no friction.
         """
-        from appell.identification.plots import friction  # noqa: PLC0415  # circular import
-
         if not self.problem.terms:
             raise InputError("fit.plot: the fit has no friction; fit.training.plot() plots its torques")
         return written("fit.plot", path, lambda: friction(self))

@@ -19,8 +19,8 @@ from appell.spatial.scalar import Array
 from appell.viewer.contacts import Contacts
 from appell.viewer.html import heading, pairs, small
 from appell.viewer.overlays import Overlays
+from appell.viewer.panel import PageOptions, limit_line, robot_limits
 from appell.viewer.scene import GHOST, Box, PageScene, RobotFigure, draw_walls
-from appell.viewer.sliders import PageOptions, limit_line, robot_limits
 
 FLASH = 0.5
 """How long an impact is shown [s of the film]."""

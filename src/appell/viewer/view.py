@@ -23,9 +23,8 @@ from appell.robot.robot import Robot
 from appell.shapes.drawable import drawable
 from appell.shapes.palette import BRAND
 from appell.viewer import server as _server
-from appell.viewer.panel import RobotPage
+from appell.viewer.panel import PageOptions, Reference, RobotPage, settled
 from appell.viewer.playback import RunPage
-from appell.viewer.sliders import PageOptions, Reference, settled
 
 WIDTH = 380
 """The panel's width in pixels."""
