@@ -21,7 +21,7 @@ from appell.papers.drawings import block_diagram
 from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
-from appell.planning.trajectory.cartesian import CartesianLine
+from appell.planning.trajectory.curves import CartesianLine
 from appell.reports.report import Figure
 from appell.reports.rules import Misprint, NotComparable
 from appell.reports.table import Cell, Table

@@ -13,7 +13,7 @@ from appell.papers.differences import off, rate
 from appell.papers.drawings import arrow, space
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
-from appell.planning.trajectory.cartesian import CartesianLine
+from appell.planning.trajectory.curves import CartesianLine
 from appell.recursion.kinematics import Link, Load, links, project
 from appell.recursion.sweep import inward
 from appell.recursion.vector_form import motions, rotational

@@ -24,7 +24,7 @@ import numpy as np
 from appell.arguments import whole
 from appell.errors import InputError
 from appell.kernels.text.c99 import ErrorCode
-from appell.planning.descent import START, Settings, singles
+from appell.planning.descent import START, DescentSettings, singles
 from appell.planning.inverse_kinematics import BOLD_STEPS, STEPS, placed, problem_of
 from appell.planning.tasks import Orientation, Posture, Task, all_tasks
 from appell.program.nodes import Loop, Node, Program, verify
@@ -79,7 +79,7 @@ def _made(
     slots = {port.name: port._replace(name=now(port.name)) for port in layout.states}
     made = step
 
-    def loop(axis: str, settings: Settings, start: Port, count: int) -> tuple[Node, ...]:
+    def loop(axis: str, settings: DescentSettings, start: Port, count: int) -> tuple[Node, ...]:
         """Return a search that begins at a configuration."""
         nonlocal made
         inputs, outputs = [start, *targets.values()], [*slots.values(), *layout.fixed]
