@@ -44,7 +44,7 @@ LINE = ("START", "END", "ATTITUDE", "SPEED", "DURATION", "INTERVAL", "TOLERANCE"
 MOTION = ("RADIUS", "RESTITUTION", "_BASE", "_ANGLES", "PRINTED", "STILL")
 CONSTANTS = (
     ("valera2003", "papers/valera2003_line.py", LINE[:4], "data"),
-    ("valera2003", "control/hardware.py", ("counts", "POTENTIOMETER", "volts"), "unit"),
+    ("valera2003", "control/plant.py", ("counts", "POTENTIOMETER", "volts"), "unit"),
     ("mata2002", "papers/mata2002_line.py", LINE, "data"),
     ("mata2002", "papers/mata2002.py", ("DEGREES",), "data"),
     ("shafei2018", "papers/shafei2018_motion.py", MOTION, "data"),

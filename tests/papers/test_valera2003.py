@@ -16,8 +16,7 @@ from appell.papers.valera2003 import INDEX, report
 from appell.papers.valera2003_line import line, printed_off, puma
 from appell.reports.report import Figure
 from appell.reports.verdict import Kind
-from appell.trace.count import count
-from appell.trace.tape import Port, trace
+from appell.trace.tape import Port, count, trace
 
 
 def test_torques_at_the_start_of_the_line_are_those_of_the_corrected_equations():

@@ -22,8 +22,7 @@ from appell.reports.rules import Counts, DifferentRules, Holds, Misprint, NotCom
 from appell.reports.table import Cell, Table
 from appell.reports.verdict import Verdict
 from appell.robot.robot import Robot
-from appell.trace.count import Count, count
-from appell.trace.tape import Port, trace
+from appell.trace.tape import Count, Port, count, trace
 
 JOINTS = range(3, 11)
 SEED = 4

@@ -23,7 +23,7 @@ from appell.papers.paper import read
 from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
-from appell.planning.trajectory.cartesian import CartesianLine
+from appell.planning.trajectory.curves import CartesianLine
 from appell.reports.rules import Misprint, NotComparable
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure

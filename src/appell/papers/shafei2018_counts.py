@@ -26,8 +26,7 @@ from appell.reports.rules import Counts, NotComparable
 from appell.reports.table import Cell, Table
 from appell.reports.verdict import Verdict
 from appell.results.style import COLOURS, figure
-from appell.trace.count import Count, count
-from appell.trace.tape import Port, trace
+from appell.trace.tape import Count, Port, count, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn

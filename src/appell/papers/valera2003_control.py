@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.control.gains import gains, integral_gains
-from appell.control.hardware import POTENTIOMETER, PUMA600
-from appell.control.loop import run_loop
-from appell.control.metrics import LoopRun
-from appell.control.simulated import SimulatedPlant, coulomb, perturbed
+from appell.control.loop import LoopRun, run_loop
+from appell.control.plant import POTENTIOMETER, PUMA600, SimulatedPlant, coulomb, perturbed
 from appell.loading import load
 from appell.papers.paper import facts, read
 from appell.papers.valera2003_line import END, START, branches, line, puma, signs

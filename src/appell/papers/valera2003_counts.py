@@ -23,9 +23,8 @@ from appell.recursion.vector_form import merged, motions, rotational
 from appell.reports.rules import NotComparable
 from appell.reports.table import Cell, Table
 from appell.spatial.vector import matmul
-from appell.trace.count import Count, count
 from appell.trace.expr import Graph
-from appell.trace.tape import Port, Tape, flatten, lay, trace
+from appell.trace.tape import Count, Port, Tape, count, flatten, lay, trace
 
 PAPER = read("valera2003")
 STEPS: dict[str, list[Any]] = PAPER.results["table2"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.control.simulated import perturbed
+from appell.control.plant import perturbed
 from appell.identification.fit import Fit
 from appell.identification.identify import identify
 from appell.loading import load

@@ -15,7 +15,7 @@ from appell.papers.lagrangian import forces as forces_of
 from appell.papers.paper import Check, checks, facts, read
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
-from appell.planning.trajectory.cartesian import CartesianLine
+from appell.planning.trajectory.curves import CartesianLine
 from appell.recursion.kinematics import Link, Load, links, project
 from appell.recursion.sweep import inward
 from appell.recursion.vector_form import motions, rotational
