@@ -8,9 +8,10 @@ may move by several joints in a row, each about an anchor of its own:
 
 Every joint therefore gets a link of its own with its frame at the anchor, all but the last without mass. The last one
 is the body if its anchor is the body's origin; otherwise the body is a frame on it, at T(−p). A body without joints is
-a frame on its parent. A joint that ``<equality>`` couples linearly to another follows it as a mimic joint, and fixed
-tendons are springs between joints (:mod:`appell.read.couplings`); equalities between bodies close loops
-(:mod:`appell.read.equalities`). Unsupported features are listed in one warning, see :mod:`appell.read.unread`.
+a frame on its parent. Geoms are shapes of their body. A joint that ``<equality>`` couples linearly to another follows
+it as a mimic joint, and fixed tendons are springs between joints (:mod:`appell.read.couplings`); equalities between
+bodies close loops (:mod:`appell.read.equalities`). Unsupported features are listed in one warning, see
+:mod:`appell.read.unread`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from appell.read.compiled import (
 from appell.read.couplings import Tie, mimic, tendon_springs, ties
 from appell.read.equalities import coordinates, driven_joints, equalities, keyframes
 from appell.read.place import contents
+from appell.read.shapes import mjcf_shapes
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
 from appell.spatial.inertia import Inertia
@@ -129,7 +131,8 @@ def model_of_compiled(
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
     _warn(source, unread(mujoco, compiled, {*followers, *loops.held}), remarks)
     frames = (*_frames(compiled, names, tree, model), *loops.frames)
-    model = replace(model, frames=frames, configurations=keyframes(mujoco, compiled, names))
+    shapes = tuple(mjcf_shapes(mujoco, compiled, names, source))
+    model = replace(model, frames=frames, shapes=shapes, configurations=keyframes(mujoco, compiled, names))
     model = with_springs(model, tendon_springs(mujoco, compiled, names))
     if not loops.closures:
         return model

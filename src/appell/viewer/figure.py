@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from appell.model.shapes import Colour
 from appell.shapes.drawable import Drawable
 from appell.shapes.geometry import disc, quaternions, rod
 from appell.shapes.meshes import Piece, import_trimesh
 from appell.shapes.palette import JOINTS, linear
-from appell.shapes.visuals import Colour
 from appell.spatial.scalar import Array
 
 VISUAL, COLLISION, BOTH = "visual", "collision", "both"
