@@ -18,7 +18,7 @@ from appell.model import manifold
 from appell.model.build import Connection, Link, build
 from appell.model.closure import KINDS, Closure
 from appell.model.mimic import coupled
-from appell.model.model import Frame, Joint, Limits, Mimic, Model
+from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model
 from appell.read import read
 from appell.read.values import pose as posed
 from appell.read.write_sdf import sdf_text
