@@ -49,6 +49,7 @@ from appell.read.place import contents
 from appell.read.shapes import mjcf_shapes
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
+from appell.read.xml import elements, tag
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import from_quaternion
@@ -105,6 +106,8 @@ def read_mjcf(
     given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     mujoco = import_mujoco(given.source)
     compiled, remarks = compile_mjcf(mujoco, given, path_or_text)
+    if any(tag(element) == "mesh" and {"refpos", "refquat"} & {*element.keys()} for element in elements(given.data)):
+        warn(f"{given.source}: <mesh refpos> and <mesh refquat> are not supported; their shapes have the file's axes")
     untitled = "robot" if given.is_text else Path(given.source).stem
     return model_of_compiled(mujoco, compiled, given.source, untitled=untitled, gravity=gravity, remarks=remarks)
 

@@ -245,7 +245,8 @@ def mjcf_shapes(mujoco: Any, compiled: Any, names: Names, source: str) -> list[S
         else:
             sizes = [float(x / half) for x, half in zip(compiled.geom_size[g], HALVES[kind], strict=False)]
         material = compiled.geom_matid[g]
-        colour = colour_of((compiled.geom_rgba[g] if material < 0 else compiled.mat_rgba[material]).tolist())
+        rgba = compiled.geom_rgba[g] if material < 0 else compiled.mat_rgba[material]
+        colour = colour_of(np.round(rgba.astype(float), 7).tolist())  # of float32
         link = names.bodies[compiled.geom_bodyid[g]]
         found += [
             Shape(link, use, kind, tuple(sizes), pose, file, colour if use == VISUAL else None, source)

@@ -50,7 +50,9 @@ def _lines(server: Any, name: str, lines: list[Array], thickness: float) -> None
 
 
 def _surface(wall: Any, line: Array, box: Box, is_flat: bool) -> tuple[Array, Array] | None:
-    """Return the triangles of a wall: a band along its axis, a square or a sphere; None for an outline alone."""
+    """Return the triangles of a wall: its own, a band along its axis, a square or a sphere; None for an outline."""
+    if (own := getattr(wall, "surface", lambda: None)()) is not None:
+        return (own[0], own[1])
     if isinstance(wall, Plane):
         return line[:4], np.array([[0, 1, 2], [0, 2, 3]])
     if isinstance(wall, Sphere):

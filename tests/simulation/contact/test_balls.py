@@ -197,8 +197,9 @@ def test_the_contact_points_of_shapes_are_on_their_surface(tmp_path):
     )
     names = [point.label for point in found]
     assert names == [
-        "rod/0", *(f"rod/1/{k}" for k in range(2)), *(f"rod/2/{k}" for k in range(8)), *(f"rod/3/{k}" for k in range(16))
-    ]  # fmt: skip
+        "rod/0",
+        *(f"rod/{k}/{i}" for k, count in ((1, 2), (2, 8), (3, 16)) for i in range(count)),
+    ]
     at = np.array([point.position for point in found])
     assert [point.radius for point in found[:4]] == [0.2, 0.1, 0.1, 0.0]
     np.testing.assert_allclose(at[0], [0.0, 0.0, 1.0])

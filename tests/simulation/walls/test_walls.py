@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import appell
 from appell.simulation.contact.points import default_points
+from appell.trace.adjoint import gradient
 from appell.trace.tape import Port, trace
 
 WALLS = [
@@ -77,11 +79,18 @@ def test_a_box_and_terrain_are_closed_and_continue():
 
 
 def test_the_gap_of_a_box_traces(rng):
-    """On traced scalars it is a program of the same distance."""
+    """On traced scalars it is a program of the same distance, and its adjoint one of the gradient."""
     (box,) = (wall for wall in WALLS if isinstance(wall, appell.walls.Box))
-    tape = trace("gap", lambda p: (box.gap(np.array(p, dtype=object)),), [Port("p", (3,))], [Port("gap", (1,))])
-    for p in rng.normal(size=(50, 3)):
-        assert tape.run(p.tolist())[0] == pytest.approx(float(box.gap(p)), abs=1e-15)
+
+    def program(p: Any) -> Any:
+        gap = box.gap(np.array(p, dtype=object))
+        return gap, *gradient([gap], [1.0], list(p))
+
+    tape = trace("gap", program, [Port("p", (3,))], [Port("gap and gradient", (4,))])
+    for p in [*rng.normal(size=(50, 3)), *(0.2 * rng.normal(size=(50, 3)) + [0.1, -0.2, 0.3])]:
+        gap, *slope = tape.run(p.tolist())
+        assert gap == pytest.approx(float(box.gap(p)), abs=1e-15)
+        np.testing.assert_allclose(slope, box.gradient(p), atol=1e-15)
 
 
 @pytest.mark.parametrize(

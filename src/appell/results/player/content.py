@@ -232,7 +232,7 @@ def _floor(drawn: Drawable, low: Array, high: Array, size: float) -> dict[str, A
 
 
 def _walls(run: Run, low: Array, high: Array, across: Array | None) -> Iterator[dict[str, Any]]:
-    """Yield the lines of the walls, and faint surfaces of those that have an axis or four corners."""
+    """Yield the lines of the walls, and faint surfaces of those that have one, an axis or four corners."""
     size = float(np.linalg.norm(high - low)) or 1.0
     for wall in run.walls:
         line = wall.outline()
@@ -253,6 +253,8 @@ def _walls(run: Run, low: Array, high: Array, across: Array | None) -> Iterator[
 
 
 def _surface(wall: Any, line: Array, low: Array, high: Array, across: Array | None) -> tuple[Array, Array] | None:
+    if (own := getattr(wall, "surface", lambda: None)()) is not None:
+        return (own[0], own[1])
     if hasattr(wall, "axis"):
         axis = np.asarray(wall.axis, dtype=float)
         axis = axis / np.linalg.norm(axis)

@@ -104,9 +104,9 @@ RIM = 8
 def contact_points(robot: Robot) -> list[Point]:
     """Return the contact points of a robot's collision shapes.
 
-    A sphere gives its centre with its radius, a capsule the centres of its two ends with its radius, a box its 8 corners,
-    and a cylinder 8 points on each of its two rims. Ellipsoids and meshes give none. The k-th collision shape of a link
-    is named ``link/k``, its points ``link/k/0``, ``link/k/1`` and so on if it has several.
+    A sphere gives its centre with its radius, a capsule the centres of its two ends with its radius, a box its 8
+    corners, and a cylinder 8 points on each of its two rims. Ellipsoids and meshes give none. The k-th collision shape
+    of a link is named ``link/k``, its points ``link/k/0``, ``link/k/1`` and so on if it has several.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Walls: obstacles for the contact points of a robot, as signed distances.
 
-Read wall.py (the base class), shapes.py (flat walls), quadrics.py (curved ones), then heightfield.py; table.py reads walls from TOML.
+Read wall.py (the base class), shapes.py (flat walls), quadrics.py (curved ones), then heightfield.py; table.py reads
+walls from TOML.
 """
 
 from appell.simulation.walls.heightfield import Heightfield

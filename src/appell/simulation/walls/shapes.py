@@ -327,8 +327,10 @@ class Box(Wall):
         local = np.moveaxis((p - centre) @ rotation, -1, 0)
         x, y, z = (_larger(value, -value) - edge for value, edge in zip(local, half, strict=True))
         most = _larger(_larger(x, y), z)
-        a, b, c = (_larger(value, 0.0 * value) for value in (x, y, z))
-        distance: Array = sqrt(a * a + b * b + c * c) + select(most, 0.0 * most, most)
+        a, b, c = (_larger(value, 0.0) for value in (x, y, z))
+        square = a * a + b * b + c * c
+        outside = select(square, sqrt(select(square, square, 1.0)), 0.0)  # differentiable inside too
+        distance: Array = outside + select(most, 0.0, most)
         return distance
 
     def gradient(self, p: Array) -> Array:
