@@ -25,7 +25,7 @@ Packages = Annotated[
     list[Path] | None, option("--packages", "DIR", "Folder of the ROS packages with the meshes; repeatable.")
 ]
 Source = Annotated[
-    Path | None, option("--source", "FILE", "URDF or MJCF file with the geometry of the robot of a run.")
+    Path | None, option("--source", "FILE", "Robot file whose shapes are drawn; by default the shapes of the robot.")
 ]
 Port = Annotated[int, typer.Option("--port", help="Port of the server; 0 takes any free port.")]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address without opening a browser.")]
