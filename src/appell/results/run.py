@@ -240,8 +240,8 @@ class Run:
         path
             The file, ``.html`` or ``.htm``.
         source
-            The URDF or MJCF file with the robot's shapes; by default the file that the robot was loaded from. A run
-            that was read from a file needs it.
+            The robot file whose shapes are drawn; by default the robot's own. A run that was read from a file needs it
+            to find meshes.
         packages
             Folders in which ``package://`` names of meshes are looked up first.
         fps
