@@ -15,6 +15,7 @@ import appell
 from appell.model.model import Model
 from appell.model.shapes import COLLISION, VISUAL, Shape
 from appell.read import read, read_mjcf, read_sdf, read_toml, read_urdf
+from appell.read.closures import with_loops
 from appell.read.parts import principal
 from appell.read.shapes import _readable_mesh
 from appell.read.write_mjcf import mjcf_text
@@ -111,6 +112,15 @@ def test_mjcf_has_all_shapes_whose_files_mujoco_reads_and_names_the_others(path)
     assert any("that MuJoCo does not read" in str(x.message) for x in given) == bool(lost)
 
 
+def test_a_tree_with_other_joints_keeps_its_shapes(arm, tmp_path):
+    """Files of loops may change the kinds of joints: the tree is built again."""
+    yaml = "closed_loop: [['tip', 'base']]\ntype: ['3d']\njoint_name: ['hinge']\njoint_type: ['SPHERICAL']\n"
+    (tmp_path / "robot.yaml").write_text(yaml)
+    built = with_loops(arm, tmp_path / "robot.yaml")
+    assert built.bodies[0].joint.kind == "ball"
+    check_same(built, arm)
+
+
 @pytest.mark.parametrize("ending", WAYS)
 def test_every_kind_of_shape_comes_back(arm, ending):
     if ending == ".urdf":
@@ -143,11 +153,14 @@ def test_mujoco_has_the_sizes_and_poses_of_the_shapes_that_are_written(arm, rng)
         seen = poses[body].then(pose)
         size = [*np.multiply(sizes, halves[kind]), 0.0, 0.0][:3]
         ours.append((*size, *seen.position, *np.ravel(seen.rotation)))
-    order = [sorted(range(15), key=lambda k, rows=rows: np.round(rows[k], 6).tolist()) for rows in (ours, theirs)]
-    np.testing.assert_allclose(np.array(theirs)[order[1]], np.array(ours)[order[0]], atol=1e-12)
+    np.testing.assert_allclose(in_order(theirs), in_order(ours), atol=1e-12)
     # a shape that is drawn and collides is one geom; others have the flags of their use
     assert sorted(set(compiled.geom_contype.tolist())) == [1]
     assert sorted(set(compiled.geom_group.tolist())) == [0, 3]
+
+
+def in_order(rows: Any) -> Any:
+    return np.array(sorted(map(list, rows), key=lambda row: np.round(row, 6).tolist()))
 
 
 def test_the_geoms_of_a_file_have_mujocos_sizes_and_poses(tmp_path, rng):
@@ -183,8 +196,8 @@ def test_the_geoms_of_a_file_have_mujocos_sizes_and_poses(tmp_path, rng):
         np.testing.assert_allclose(x.sizes, sizes, rtol=1e-12)
         np.testing.assert_allclose(poses[x][:3, 3], data.geom_xpos[g], atol=1e-12)
         np.testing.assert_allclose(poses[x][:3, :3].ravel(), data.geom_xmat[g], atol=1e-12)
-    (g,) = np.flatnonzero(compiled.geom_type == 7)
-    theirs = compiled.mesh_vert @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g]
+    (k,) = np.flatnonzero(compiled.geom_type == 7)
+    theirs = compiled.mesh_vert @ data.geom_xmat[k].reshape(3, 3).T + data.geom_xpos[k]
     ours = trimesh.load(tmp_path / "assets" / "m.stl").vertices * mesh.sizes
     ours = ours @ poses[mesh][:3, :3].T + poses[mesh][:3, 3]
     np.testing.assert_allclose(np.unique(theirs.round(5), axis=0), np.unique(ours.round(5), axis=0), atol=2e-5)

@@ -67,9 +67,7 @@ def test_a_scenario_is_the_call_it_stands_for():
         ('kind = "box"\ncentre = [0, 0, -3]\nsize = [1, 2, 3]', appell.walls.Box((0.0, 0.0, -3.0), (1.0, 2.0, 3.0))),
         (
             'kind = "box"\ncentre = [0, 0, -3]\nsize = [1, 1, 1]\nrotation = [0, 0, "90 deg"]',
-            appell.walls.Box(
-                (0.0, 0.0, -3.0), (1.0, 1.0, 1.0), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-            ),
+            appell.walls.Box((0.0, 0.0, -3.0), (1.0, 1.0, 1.0), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))),
         ),
         (
             'kind = "heightfield"\nheights = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]\ncell = 0.5\n'

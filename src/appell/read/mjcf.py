@@ -134,7 +134,7 @@ def model_of_compiled(
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
     _warn(source, unread(mujoco, compiled, {*followers, *loops.held}), remarks)
     frames = (*_frames(compiled, names, tree, model), *loops.frames)
-    shapes = tuple(mjcf_shapes(mujoco, compiled, names, source))
+    shapes = tuple(mjcf_shapes(mujoco, compiled, names, _pose, source))
     model = replace(model, frames=frames, shapes=shapes, configurations=keyframes(mujoco, compiled, names))
     model = with_springs(model, tendon_springs(mujoco, compiled, names))
     if not loops.closures:

@@ -60,7 +60,8 @@ def outline(model: Model) -> Outline:
     shapes: dict[str, list[Shape]] = {}
     link_of |= {link.name: link.name for link in links}  # links come before joints of the same name
     for shape in model.shapes:
-        shapes.setdefault(link_of[shape.link], []).append(shape)
+        link = link_of[shape.link]
+        shapes.setdefault(link, []).append(replace(shape, link=link))
     return Outline(links, [connections[k] for k in order], shapes)
 
 
@@ -118,6 +119,7 @@ def names(model: Model) -> Iterator[tuple[str, str]]:
     yield from (("closure", closure.name) for closure in model.closures)
     yield from (("spring", spring.name) for spring in model.springs)
     yield from (("configuration", name) for name, _ in model.configurations)
+    yield from (("file of a mesh", shape.file) for shape in model.shapes if shape.kind == "mesh")
 
 
 def check_names(model: Model, what: str) -> None:

@@ -16,7 +16,7 @@ from appell.errors import ReadError, warn
 from appell.messages import alternatives, listed
 from appell.model.model import Model
 from appell.model.shapes import COLLISION, SIZES, USES, VISUAL, Colour, Shape, shape_faults
-from appell.read.compiled import Names, vector, word
+from appell.read.compiled import Names, word
 from appell.read.finder import Finder
 from appell.read.markup import number as digits
 from appell.read.outline import roll_pitch_yaw
@@ -25,7 +25,6 @@ from appell.read.toml_loops import entries_of, name_of, origin
 from appell.read.values import numbers, table, text
 from appell.read.xml import Element, added, attribute, child, children, floats, line_of, tag
 from appell.spatial.pose import Pose
-from appell.spatial.rotation import from_quaternion
 
 URDF_KINDS = ("box", "cylinder", "capsule", "sphere", "mesh")
 PLAIN_SCALE = (1.0, 1.0, 1.0)
@@ -39,7 +38,10 @@ HALVES = {
 """Sizes of MJCF per size here."""
 SHOWN = 3
 """Geoms of groups below this are visual; those from here on, by custom, only collide."""
-GROUPS = {(VISUAL,): {"group": "2", "contype": "0", "conaffinity": "0"}, (COLLISION,): {"group": "3"}}
+GROUPS: dict[tuple[str, ...], dict[str, str]] = {
+    (VISUAL,): {"group": "2", "contype": "0", "conaffinity": "0"},
+    (COLLISION,): {"group": "3"},
+}
 """MJCF attributes of a geom of one use; a geom of both needs none."""
 LARGEST_MESH = 200_000
 """MuJoCo's limit on the triangles of a mesh."""
@@ -226,8 +228,10 @@ def toml_entries(shapes: Iterable[Shape], folder: Path | None) -> dict[str, Any]
 # MJCF
 
 
-def mjcf_shapes(mujoco: Any, compiled: Any, names: Names, source: str) -> list[Shape]:
-    """Return the geoms of a compiled model that are primitives or meshes of files; there is no plane here.
+def mjcf_shapes(
+    mujoco: Any, compiled: Any, names: Names, pose_of: Callable[[Any, Any], Pose], source: str
+) -> list[Shape]:
+    """Return the geoms of a compiled model that are primitives or meshes of files; planes and height fields are none.
 
     Geoms of visible groups are visual; those that MuJoCo tests for collision collide.
     """
@@ -236,12 +240,11 @@ def mjcf_shapes(mujoco: Any, compiled: Any, names: Names, source: str) -> list[S
     uses = {VISUAL: compiled.geom_group < SHOWN, COLLISION: (compiled.geom_contype | compiled.geom_conaffinity) != 0}
     found = []
     for g in chosen:
-        kind, pose = kinds[g], _pose(compiled.geom_pos[g], compiled.geom_quat[g])
-        file = ""
+        kind, pose, file = kinds[g], pose_of(compiled.geom_pos[g], compiled.geom_quat[g]), ""
         if kind == "mesh":  # its vertices are in the axes of its inertia
             m, file = compiled.geom_dataid[g], _relative(_mesh_file(compiled, g), source)
             sizes = compiled.mesh_scale[m].tolist()
-            pose = pose.then(_pose(compiled.mesh_pos[m], compiled.mesh_quat[m]).inverse())
+            pose = pose.then(pose_of(compiled.mesh_pos[m], compiled.mesh_quat[m]).inverse())
         else:
             sizes = [float(x / half) for x, half in zip(compiled.geom_size[g], HALVES[kind], strict=False)]
         material = compiled.geom_matid[g]
@@ -265,11 +268,6 @@ def _relative(file: str, source: str) -> str:
     """Return a file's name relative to the folder of the robot's file if it is inside."""
     home = Path(source).absolute().parent
     return Path(file).relative_to(home).as_posix() if Path(file).is_relative_to(home) else file
-
-
-def _pose(position: Any, quaternion: Any) -> Pose:
-    w, x, y, z = (quaternion / np.linalg.norm(quaternion)).tolist()
-    return Pose(from_quaternion(x, y, z, w), vector(position))
 
 
 class Geoms(NamedTuple):

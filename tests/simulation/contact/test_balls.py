@@ -34,7 +34,8 @@ def start(position: Any, velocity: Any = (0.0, 0.0, 0.0), spin: Any = (0.0, 0.0,
 
 
 def run_of(ball: appell.Robot, state: Any, duration: float, walls: Any, **options: Any) -> appell.Run:
-    return appell.simulate(ball, *state, duration, walls=walls, points=appell.contact_points(ball), **options)
+    q, v = state
+    return appell.simulate(ball, q, v, duration, walls=walls, points=appell.contact_points(ball), **options)
 
 
 def world_velocity(ball: appell.Robot, run: appell.Run, k: int = -1) -> Any:
@@ -73,7 +74,7 @@ def test_a_ball_slides_until_it_rolls(ball, spin):
 def test_a_ball_rolls_down_an_incline_at_five_sevenths(ball):
     slope = 0.4
     n = np.array([-math.sin(slope), 0.0, math.cos(slope)])
-    wall = appell.walls.Plane(normal=n)
+    wall = appell.walls.Plane(normal=n.tolist())
     run = run_of(ball, start(R * n), 1.0, [wall], friction=MU)
     down = -np.array([math.cos(slope), 0.0, math.sin(slope)])
     np.testing.assert_allclose(world_velocity(ball, run)[:3], 5.0 / 7.0 * G * math.sin(slope) * down, atol=1e-9)
@@ -83,7 +84,7 @@ def test_a_ball_that_cannot_hold_rolling_slides_down_an_incline(ball):
     """Beyond tan α = (7/2)·μ it slides: a = g·(sin α − μ·cos α), ω̇ = (5/2)·μ·g·cos α/r."""
     slope = math.atan(3.5 * MU) + 0.1
     n = np.array([-math.sin(slope), 0.0, math.cos(slope)])
-    run = run_of(ball, start(R * n), 0.5, [appell.walls.Plane(normal=n)], friction=MU)
+    run = run_of(ball, start(R * n), 0.5, [appell.walls.Plane(normal=n.tolist())], friction=MU)
     velocity = world_velocity(ball, run)
     assert np.linalg.norm(velocity[:3]) == pytest.approx(0.5 * G * (math.sin(slope) - MU * math.cos(slope)), abs=1e-9)
     assert np.linalg.norm(velocity[3:]) == pytest.approx(0.5 * 2.5 * MU * G * math.cos(slope) / R, abs=1e-8)
