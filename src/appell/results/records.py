@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -75,12 +75,19 @@ class Impact:
 
 @dataclass(frozen=True)
 class ContactInterval:
-    """An interval from `start` to `end` [s] in which a point rested on a wall or slid along it."""
+    """An interval from `start` to `end` [s] in which a point rested on a wall or slid along it.
+
+    The point is at `position` (3,) [m] in the frame of the moving link `link`, the centre of a ball of `radius` [m]. Of
+    a joint at its limit, `link` is empty.
+    """
 
     point: str
     wall: str
     start: float
     end: float
+    link: str = ""
+    position: Array = field(default_factory=lambda: np.zeros(3), compare=False)
+    radius: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.errors import AppellError, InputError
 from appell.messages import alternatives, listed
+from appell.recursion.points import Place
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import own, raised
 from appell.simulation.contact.points import Points
@@ -23,12 +24,17 @@ from appell.spatial.scalar import Array
 
 @dataclass(frozen=True)
 class Pair:
-    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction."""
+    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction.
+
+    `place` is the point on its body, the centre of a ball of a radius; None for a joint.
+    """
 
     point: str
     wall: str
     restitution: float
     friction: float
+    place: Place | None = None
+    radius: float = 0.0
 
 
 class _Group(NamedTuple):
@@ -94,7 +100,7 @@ class Gaps:
                 for k in chosen:
                     name = points.names[k]
                     e, mu = _for(wall.restitution, restitution, name), _for(wall.friction, friction, name)
-                    self.pairs.append(Pair(name, wall.label, e, mu))
+                    self.pairs.append(Pair(name, wall.label, e, mu, points.places[k], radius))
                     self._endless.append(wall.is_endless)
         self._limits = [] if limits is None else _limits(robot)
         for limit in self._limits:

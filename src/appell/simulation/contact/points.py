@@ -231,15 +231,15 @@ class Points:
     """
 
     def __init__(self, robot: Robot, points: Sequence[Named]) -> None:
-        self._robot, places = robot, [point.place for point in points]
+        self._robot, every = robot, [point.place for point in points]
         self.names = tuple(point.name for point in points)
         self.radii = tuple(point.radius for point in points)
         self._beside: dict[int, int] = {}
-        for k, (body, at) in enumerate(places[:]):
+        for k, (body, at) in enumerate(every[:]):
             if self.radii[k]:
-                self._beside[k] = len(places)
-                places += [Place(body, add(at, axis)) for axis in IDENTITY]
-        self._places = tuple(places)
+                self._beside[k] = len(every)
+                every += [Place(body, add(at, axis)) for axis in IDENTITY]
+        self.places = tuple(every)
 
     def turned(self, k: int, p: Array, x: Array, arm: Array) -> Array:
         """Return ω × arm (3,) of the velocities x (n, 3) of a ball's body; likewise for Jacobians and biases.
@@ -268,8 +268,8 @@ class Points:
         return np.moveaxis(unit, 0, -1)
 
     def _evaluated(self, verb: str, q: Array, *others: Array) -> Array:
-        if not self._places:
+        if not self.places:
             leading = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, *others)))
             return np.zeros((*leading, 0, 3))
-        result: Array = self._robot.evaluate(verb, q, *others, about=self._places)
+        result: Array = self._robot.evaluate(verb, q, *others, about=self.places)
         return result
