@@ -94,10 +94,10 @@ class Gaps:
         for wall in (part for whole in walls for part in whole.parts):
             every = _chosen(wall, points.names)
             for radius in dict.fromkeys(points.radii[k] for k in every) or [0.0]:
-                chosen = [k for k in every if points.radii[k] == radius]
+                own_points = [k for k in every if points.radii[k] == radius]
                 moved = wall.offset(radius) if radius else wall
-                self._groups.append(_Group(moved, np.array(chosen, dtype=int), len(self.pairs), radius))
-                for k in chosen:
+                self._groups.append(_Group(moved, np.array(own_points, dtype=int), len(self.pairs), radius))
+                for k in own_points:
                     name = points.names[k]
                     e, mu = _for(wall.restitution, restitution, name), _for(wall.friction, friction, name)
                     self.pairs.append(Pair(name, wall.label, e, mu, points.places[k], radius))
