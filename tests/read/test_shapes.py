@@ -28,6 +28,7 @@ from appell.spatial.rotation import from_quaternion
 
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
 FILES = [path for path in sorted(ROBOTS.rglob("*.urdf")) if path.name != "ur3.urdf"]
+MJCFS = sorted(Path(sysconfig.get_path("purelib"), "gymnasium/envs/mujoco/assets").glob("*.xml"))
 FEW = ("ur5_robot", "panda", "solo12", "hyq_no_sensors", "TwoDofs", "panda_collision")
 WAYS = {
     ".urdf": lambda model: read_urdf(urdf_text(model)),
@@ -201,6 +202,27 @@ def test_the_geoms_of_a_file_have_mujocos_sizes_and_poses(tmp_path, rng):
     ours = trimesh.load(tmp_path / "assets" / "m.stl").vertices * mesh.sizes
     ours = ours @ poses[mesh][:3, :3].T + poses[mesh][:3, 3]
     np.testing.assert_allclose(np.unique(theirs.round(5), axis=0), np.unique(ours.round(5), axis=0), atol=2e-5)
+
+
+@pytest.mark.parametrize("path", MJCFS, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore::appell.errors.AppellWarning")
+def test_the_geoms_of_other_peoples_files_are_where_mujoco_puts_them(path, rng, tmp_path, monkeypatch):
+    mujoco = pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes its remarks into a file where it runs
+    robot, compiled = appell.load(path), mujoco.MjModel.from_xml_path(str(path))
+    data, q = mujoco.MjData(compiled), robot.random(rng)
+    data.qpos[:] = appell.interop.mujoco(robot, compiled).q(q)
+    mujoco.mj_forward(compiled, data)
+    solid = (compiled.geom_type >= 2) & (compiled.geom_type <= 6)  # all but planes, height fields and meshes
+    of_use = {VISUAL: compiled.geom_group < 3, COLLISION: (compiled.geom_contype | compiled.geom_conaffinity) != 0}
+    for use, chosen in of_use.items():
+        shapes = [x for x in robot.model.shapes if x.use == use]
+        for shape, g in zip(shapes, np.flatnonzero(solid & chosen), strict=True):
+            seen = robot.pose(q, shape.link) @ matrix(shape.placement)
+            np.testing.assert_allclose(seen[:3, 3], data.geom_xpos[g], atol=1e-7)
+            np.testing.assert_allclose(seen[:3, :3].ravel(), data.geom_xmat[g], atol=1e-7)
+            assert shape.sizes[0] in (compiled.geom_size[g, 0], 2.0 * compiled.geom_size[g, 0])
+    check_same(read_mjcf(mjcf_text(robot.model)), robot.model)
 
 
 def matrix(pose: Pose) -> Any:
