@@ -82,8 +82,8 @@ def simulate(  # noqa: PLR0913  # keyword options
         "newton" (restitution of speeds) or "poisson" (restitution of impulses); see
         :mod:`appell.simulation.contact.impact`.
     points : iterable of str or Point, optional
-        The contact points: names of links or frames, or :class:`appell.simulation.Point`. Default: every joint origin
-        and every end of the tree.
+        The contact points: names of links or frames, or :class:`appell.simulation.Point`, which may have a radius, such
+        as those of :func:`appell.contact_points`. Default: every joint origin and every end of the tree.
     limits : bool or float
         True: joint limits act as walls with the run's restitution; a number is their own restitution.
     rate : float, optional

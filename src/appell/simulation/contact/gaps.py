@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.errors import AppellError, InputError
 from appell.messages import alternatives, listed
+from appell.recursion.points import Place
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import own, raised
 from appell.simulation.contact.points import Points
@@ -23,20 +24,29 @@ from appell.spatial.scalar import Array
 
 @dataclass(frozen=True)
 class Pair:
-    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction."""
+    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction.
+
+    `place` is the point on its body, the centre of a ball of a radius; None for a joint.
+    """
 
     point: str
     wall: str
     restitution: float
     friction: float
+    place: Place | None = None
+    radius: float = 0.0
 
 
 class _Group(NamedTuple):
-    """The pairs of one wall: the indices of its points, and the index of its first pair."""
+    """The pairs of one wall and the balls of one radius: the indices of its points, and that of its first pair.
+
+    The wall is the one at the radius from the wall of the run, for the centres of the balls.
+    """
 
     wall: Wall
     points: Array
     start: int
+    radius: float
 
 
 class _Limit(NamedTuple):
@@ -82,13 +92,16 @@ class Gaps:
         self._endless: list[bool] = []
         self.pairs: list[Pair] = []
         for wall in (part for whole in walls for part in whole.parts):
-            chosen = _chosen(wall, points.names)
-            self._groups.append(_Group(wall, np.array(chosen, dtype=int), len(self.pairs)))
-            for k in chosen:
-                name = points.names[k]
-                e, mu = _for(wall.restitution, restitution, name), _for(wall.friction, friction, name)
-                self.pairs.append(Pair(name, wall.label, e, mu))
-                self._endless.append(wall.is_endless)
+            every = _chosen(wall, points.names)
+            for radius in dict.fromkeys(points.radii[k] for k in every) or [0.0]:
+                own_points = [k for k in every if points.radii[k] == radius]
+                moved = wall.offset(radius) if radius else wall
+                self._groups.append(_Group(moved, np.array(own_points, dtype=int), len(self.pairs), radius))
+                for k in own_points:
+                    name = points.names[k]
+                    e, mu = _for(wall.restitution, restitution, name), _for(wall.friction, friction, name)
+                    self.pairs.append(Pair(name, wall.label, e, mu, points.places[k], radius))
+                    self._endless.append(wall.is_endless)
         self._limits = [] if limits is None else _limits(robot)
         for limit in self._limits:
             end = "lower limit" if limit.sign > 0.0 else "upper limit"
@@ -152,7 +165,7 @@ class Gaps:
                 still = np.zeros(self._robot.nv)
                 rows.bias[i, 0] = place.sign * self._robot.tree_acceleration(q, v, still)[place.velocity]
                 continue
-            wall, k = place
+            wall, k, radius = place
             slope = _asked(wall, "gradient", p[k])
             length = float(np.linalg.norm(slope))
             if not length > 0.0:
@@ -161,18 +174,27 @@ class Gaps:
                     "a gap with a nonzero gradient on the wall"
                 )
             axes = _axes(slope / length)
-            rows.matrices[i] = axes @ jacobians[k]
-            rows.bias[i] = axes @ bias[k]
-            rows.bias[i, 0] += speed[k] @ _asked(wall, "hessian", p[k]) @ speed[k] / length
-            rows.positions[i], rows.normals[i], rows.tangents[i] = p[k], axes[0], axes[1:]
+            n, bend = axes[0], _asked(wall, "hessian", p[k]) @ speed[k] / length
+            matrix, rolling = jacobians[k], bias[k]
+            if radius:  # of the material point of the ball at the wall: c = p − r·n
+                matrix = matrix + self._points.turned(k, p, jacobians, -radius * n)
+                omega_n = self._points.turned(k, p, speed, n)
+                # d/dt (v − r·ω × n) = a − r·ω̇ × n − r·ω × ṅ; the bias at c has ω × (ω × n) in place of ω × ṅ
+                turn = omega_n - (bend - n * (n @ bend))
+                rolling = rolling + self._points.turned(k, p, bias, -radius * n)
+                rolling = rolling + radius * self._points.turned(k, p, speed, turn)
+            rows.matrices[i] = axes @ matrix
+            rows.bias[i] = axes @ rolling
+            rows.bias[i, 0] = n @ bias[k] + speed[k] @ bend
+            rows.positions[i], rows.normals[i], rows.tangents[i] = p[k] - radius * n, n, axes[1:]
         return rows
 
-    def _place(self, pair: int) -> tuple[Wall, int] | _Limit:
+    def _place(self, pair: int) -> tuple[Wall, int, float] | _Limit:
         first = len(self.pairs) - len(self._limits)
         if pair >= first:
             return self._limits[pair - first]
         group = next(group for group in reversed(self._groups) if group.start <= pair and len(group.points))
-        return group.wall, int(group.points[pair - group.start])
+        return group.wall, int(group.points[pair - group.start]), group.radius
 
 
 def _asked(wall: Wall, what: str, p: Array) -> Array:
