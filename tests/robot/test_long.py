@@ -24,7 +24,7 @@ from appell.program.verify import verify
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
 from appell.robot.calls import compile
 from appell.robot.kind import Key
-from appell.robot.long import assembly, kind
+from appell.robot.long import kind, recorder
 from appell.robot.long.kind import LONG, LongTree, is_long
 from appell.robot.verbs.table import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
@@ -358,7 +358,7 @@ def test_bodies_of_many_patterns_share_what_they_have_alike(
 ) -> None:
     """Beyond so many classes there is one per kind of joint, with the zeros that all its bodies have."""
     one = robot("tree", True)
-    monkeypatch.setattr(assembly, "CLASSES", 3)
+    monkeypatch.setattr(recorder, "CLASSES", 3)
     program = looped(one, "kinetic_energy")
     assert len({item.kind for item in program.tables[0].rows}) == 1 + len(KINDS)  # the world, too
     given = [x[0] for x in arguments(one, "kinetic_energy")]

@@ -17,8 +17,9 @@ from appell.program.adjoint import adjoint
 from appell.program.nodes import Copy, Fields, Item, Items, Program, Share, Stage, Sweep, renamed
 from appell.program.tangent import tangent
 from appell.recursion.kinematics import Scalars
-from appell.robot.long import assembly
-from appell.robot.long.plan import INDEX, Q, V
+from appell.robot.long import programs
+from appell.robot.long.recorder import INDEX, Q, V
+from appell.robot.verbs.programs import ARTICULATED, PROGRAMS as OF_VERBS
 from appell.trace.adjoint import gradient
 from appell.trace.tape import Port, trace
 
@@ -35,10 +36,10 @@ def program(
     *,
     is_parametric: bool = False,
 ) -> Program:
-    """Return the program of a verb, as :func:`appell.robot.long.assembly.program` does."""
+    """Return the program of a verb, as :func:`appell.robot.long.programs.program` does."""
     own = outputs[:-1] if quaternions else outputs
     made = replace(PROGRAMS[verb](model, inputs, own, is_parametric=is_parametric), name=verb)
-    return assembly.checked(made, quaternions, outputs[-1]) if quaternions else made
+    return programs.checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
 def _vjp(
@@ -60,7 +61,8 @@ def _vjp(
     places = [(outputs[0].name, k * model.nv) if is_stacked else (outputs[k].name, 0) for k in range(len(by))]
     guards = outputs[1:] if is_stacked else outputs[len(by) :]
     results = (Port(result, (model.nv,)), *guards)
-    base = assembly.program(model, of, (), given, results, is_parametric=is_parametric)
+    formulation = ARTICULATED if of == "forward_dynamics" else OF_VERBS[of]["gibbs"]
+    base = programs.program(model, of, formulation, None, given, results, is_parametric=is_parametric)
     back = adjoint(base, by, [result], [port.name for port in guards])
     nodes = renamed(back.nodes, {f"w_{result}": WEIGHTS}, {})
     copies = {x.target: x.source for x in nodes if isinstance(x, Copy) and x.target.startswith("by_")}

@@ -218,8 +218,8 @@ def articulated_bodies(robot: Tree, q: Scalars, v: Scalars, tau: Scalars, load: 
     """Return a of an open tree by articulated bodies."""
     at = robot.at(q)
     total = tuple(t + x for t, x in zip(tau, load, strict=True)) if load else tau
-    a = articulated.forward_dynamics(at.model, at.q, v, total)
-    return Solved(a, partial(articulated.inverse_norm, at.model, robot.filed, at.q))
+    found = articulated.solved(at.model, at.q, v, total)
+    return Solved(found.accelerations, partial(articulated.inverse_norm, at.model, robot.filed, at.q, found.pivots))
 
 
 def rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:

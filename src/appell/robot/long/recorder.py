@@ -1,0 +1,741 @@
+"""The executor that records one step per class of bodies, for loops over the bodies instead of written out steps.
+
+A recursion runs once on expressions that stand for those of any body of a class. A vector of the tree has one entry, an
+expression of leaves that stand for every body's share. What one pass returns and a later one reads becomes a field of
+the items, number by number: what no result needs is not kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from appell.model.joints import KINDS
+from appell.model.model import WORLD, Frame, Joint, JointParameters, Model
+from appell.model.parameters import PER_BODY, PER_VELOCITY, n_parameters
+from appell.program.nodes import Begin, Block, Copy, Fields, Item, Items, Node, Program, Share, Stage, Start, Sweep, Walk
+from appell.recursion.articulated import Articulated
+from appell.recursion.kinematics import Link, Scalars
+from appell.recursion.sweep import Around, Body, Executor, PerBody, Step
+from appell.robot.long.body import (
+    MASSLESS,
+    body_constants,
+    frame_constants,
+    inertia_of,
+    packed,
+    posed,
+    square,
+    symmetric,
+    unpacked,
+    upper,
+    with_z_axes,
+)
+from appell.spatial.inertia import Inertia
+from appell.spatial.pose import Pose
+from appell.spatial.vector import IDENTITY, ZERO, add, matvec
+from appell.trace.expr import EVALUATE, Expr, Graph, Op, needed
+from appell.trace.tape import Port, flatten, lay, trace
+
+CLASSES = 12
+"""Most classes of bodies; beyond, those of one kind of joint share a class, which folds what all have alike."""
+FRAME, ROOT = "frame", "world"
+"""Classes beside the kinds of joint."""
+WHOLE = -1
+"""In place of a class: a memory that is no vector of the tree."""
+Q, V, INDEX = range(3)
+"""The numbers of an item: where its coordinates begin in q, its velocities in v, and which body (or frame) it is."""
+SYMMETRIC = {(Inertia, "second"), (Articulated, "linear"), (Articulated, "angular")}
+"""Matrices of which fields hold the upper half."""
+
+Key = tuple[str, tuple[float | None, ...]]
+"""A class: the kind of joint and, per constant, what it is where that is folded."""
+
+
+class Cell(NamedTuple):
+    """One number that items keep: of which part of what they keep, and which number of that."""
+
+    part: int
+    number: int
+
+
+class Read(NamedTuple):
+    """A leaf that stands for a cell: the item's "own", its "parent"'s or the "root"'s, or a number of a walk's "state"."""
+
+    where: str
+    cell: Cell
+
+
+@dataclass
+class Recorded:
+    """What a step of one class gives: numbers by cell, written, added to the parent's or to the root's; and shares."""
+
+    key: int
+    writes: dict[Cell, Any] = field(default_factory=dict)
+    adds: dict[Cell, Any] = field(default_factory=dict)
+    sums: dict[Cell, Any] = field(default_factory=dict)
+    state: list[Any] = field(default_factory=list)
+    shares: list[tuple[Share, list[Any]]] = field(default_factory=list)
+
+    @property
+    def cells(self) -> Iterator[tuple[Cell, Any]]:
+        for part in (self.writes, self.adds, self.sums):
+            yield from part.items()
+
+
+@dataclass(eq=False)
+class Pass:
+    """One visit of all items, or a walk from each of them, with the steps of the classes; first steps of walks apart."""
+
+    inward: bool = False
+    is_apart: bool = False
+    part: int = -1
+    cells: list[Cell] = field(default_factory=list)
+    """The state of a walk."""
+    steps: dict[int, Recorded] = field(default_factory=dict)
+    first: dict[tuple[int, int], Recorded] = field(default_factory=dict)
+    per_column: bool = True
+
+    @property
+    def all(self) -> list[Recorded]:
+        return [*self.first.values(), *self.steps.values()]
+
+
+class Kept(Sequence[Any]):
+    """What a step returned for every body: in the same pass its value, later what the fields hold of it."""
+
+    def __init__(self, recorder: Recorder, made: Pass, base: Any = None, *, is_sum: bool = False) -> None:
+        self.recorder, self.part, self.made, self.base, self.is_sum = recorder, recorder.part(made), made, base, is_sum
+        self.values: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, body: Any) -> Any:
+        if isinstance(body, ClassBody):
+            value = self.values[body.key]
+            is_here = body.made is self.made
+            return value if is_here else self.recorder.read(value, self.part, "own", is_fixed=not self.is_sum)
+        return self.recorder.read(self.base, self.part, "parent")
+
+
+class Each(Sequence[Any]):
+    """What a step returns for every body, computed wherever it is needed."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, body: Any) -> Any:
+        return self.step(body)
+
+
+class ClassBody(Body):
+    """A body of a class in one pass: its constants are leaves, so that one step serves all members."""
+
+    is_root = False
+
+    def __init__(self, recorder: Recorder, key: int, made: Pass) -> None:
+        self.recorder, self.key, self.made = recorder, key, made
+        self.kind, self.constants = recorder.classes[key][0], recorder.constants[key]
+        x = self.constants
+        self.joint = Joint("", self.kind, placement=posed(x), pitch=x[23], spring_reference=x[28])
+        self.from_file = square(x[29:38])
+
+    @cached_property
+    def inertia(self) -> Inertia:  # type: ignore[override]
+        pi = self.recorder.share("parameters", self.key)
+        return inertia_of(pi, self.from_file) if pi else inertia_of(self.constants[12:22])
+
+    @cached_property
+    def parameters(self) -> list[JointParameters]:  # type: ignore[override]
+        nv = KINDS[self.kind].nv
+        if not self.recorder.is_parametric:
+            return [JointParameters(*self.constants[24:28])] * nv
+        x = self.recorder.share("friction", self.key)
+        own = [JointParameters(*x[k : k + PER_VELOCITY]) for k in range(0, len(x), PER_VELOCITY)]
+        return own or [JointParameters()] * nv
+
+    @cached_property
+    def pose(self) -> Pose:  # type: ignore[override]
+        return self.recorder.pose(self)
+
+    @cached_property
+    def link(self) -> Link:  # type: ignore[override]
+        placed, pose = self.joint.placement, self.pose
+        rotations = tuple(r for r in (placed.rotation, pose.rotation) if r != IDENTITY)
+        return Link(rotations, add(placed.position, matvec(placed.rotation, pose.position)), MASSLESS, ZERO)
+
+    def of(self, x: Scalars) -> Scalars:
+        return self.recorder.shared(x, self, KINDS[self.kind].nv)
+
+    def at(self, q: Scalars) -> Scalars:
+        return self.recorder.shared(q, self, KINDS[self.kind].nq)
+
+
+class Recorder(Executor):
+    """A tree of many bodies; its vectors have one entry, which stands for those of all bodies."""
+
+    nv = 1
+    is_coupled = False
+
+    def __init__(self, model: Model, inputs: Sequence[Port], *, is_massless: bool, is_parametric: bool) -> None:
+        self.filed, self.inputs, self.is_parametric = model, inputs, is_parametric
+        self.has_joint_parameters = model.has_joint_parameters
+        if is_massless or is_parametric:
+            bare = (replace(body, inertia=MASSLESS) for body in model.without_joint_parameters().bodies)
+            model = replace(model, bodies=tuple(bare))
+        self.model, self.file_rotations = with_z_axes(model)
+        self.gravity, self.frame_index = model.gravity, model.frame_index
+        self.keeps_file_axes = not (is_massless or is_parametric)
+        self.frames: Sequence[Frame] = ()
+        self.graph, self.passes, self.made_in = Graph(), list[Pass](), list[Pass]()
+        self.base: dict[Cell, float] = {}
+        self.leaves: dict[Read, Expr] = {}
+        self.reads: dict[int, Read] = {}
+        self.vectors: dict[int, Callable[[ClassBody], Scalars]] = {}
+        self.of_shares: dict[tuple[str, int], tuple[Expr, ...]] = {}
+        self.memories = {port.name: port for port in inputs}
+        self.fixed: set[int] = set()
+        """The leaves that are constants of a class, or what an item keeps."""
+        self.blocks: list[Block] = []
+        self.slots: list[Port] = []
+        self.matrices: dict[int, Pass] = {}
+        self.at_ends: dict[int, Pass] = {}
+        self.inputs_of: dict[int, str] = {}
+        self.extra: list[Scalars] = []
+        self.poses: Kept | None = None
+
+    @property
+    def independent(self) -> Recorder:
+        """Return the tree: no joint follows another."""
+        return self
+
+    def leading_to(self, frames: Sequence[Frame]) -> Executor:
+        self.frames = frames
+        return self
+
+    # Items and classes
+
+    @cached_property
+    def bodies(self) -> list[int]:
+        """Return the bodies that are visited."""
+        path = {i for frame in self.frames for i in self.model.ancestors(frame.body)}
+        return sorted(path) if self.frames else list(range(len(self.model.bodies)))
+
+    @cached_property
+    def numbers(self) -> list[tuple[float, ...]]:
+        """Return the constants of every item."""
+        rotations = [IDENTITY] * len(self.model.bodies) if self.keeps_file_axes else self.file_rotations
+        found = [body_constants(self.model.bodies[i], rotations[i]) for i in self.bodies]
+        return [(), *found, *(frame_constants(frame, self.file_rotations) for frame in self.frames)]
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """Return the class of every item."""
+        kinds = [self.model.bodies[i].joint.kind for i in self.bodies]
+        return _keys([ROOT, *kinds, *([FRAME] * len(self.frames))], self.numbers)
+
+    @cached_property
+    def classes(self) -> list[Key]:
+        """Return the classes."""
+        return list(dict.fromkeys(self.keys))
+
+    @cached_property
+    def constants(self) -> list[tuple[Any, ...]]:
+        """Return the constants of every class: leaves, or the numbers that all members have."""
+        unknown = self.graph.unknown
+        found = [tuple(unknown() if x is None else x for x in pattern) for _, pattern in self.classes]
+        self.fixed |= {x.index for own in found for x in own if isinstance(x, Expr)}
+        return found
+
+    # What steps read
+
+    def read(self, like: Any, part: int, where: str, *, is_fixed: bool = False) -> Any:
+        """Return leaves in the structure of a value, that stand for the numbers of a part.
+
+        Of a fixed value, numbers and constants of the class are kept, and what the item keeps already.
+        """
+        numbers = _halved(like)
+        kept = [is_fixed and (not isinstance(x, Expr) or x.index in self.fixed) for x in numbers]
+        leaves = (Read(where, Cell(part, k)) for k in range(len(numbers)))
+        found = [x if keep else self.leaf(leaf) for x, keep, leaf in zip(numbers, kept, leaves, strict=True)]
+        return _rebuilt(like, iter(found))
+
+    def leaf(self, read: Read) -> Expr:
+        """Return the leaf of a cell."""
+        found = self.leaves.get(read)
+        if found is None:
+            found = self.leaves[read] = self.graph.unknown()
+            self.reads[found.index] = read
+            self.fixed |= {found.index} if read.where == "own" else set()
+        return found
+
+    def share(self, memory: str, key: int) -> tuple[Expr, ...]:
+        """Return the leaves of a class's share of a memory; none of a memory that the program does not have."""
+        if (memory, key) not in self.of_shares:
+            self.of_shares[memory, key] = tuple(self.graph.unknown() for _ in range(self.place(memory, key).size))
+        return self.of_shares[memory, key]
+
+    def place(self, memory: str, key: int) -> Share:
+        """Return where the share of a class stands."""
+        if key == WHOLE:
+            return Share(memory, self.memories[memory].size)
+        joint, count = KINDS[self.classes[key][0]], len(self.model.bodies)
+        if memory == "friction":
+            size = PER_VELOCITY * joint.nv if self.is_parametric and self.has_joint_parameters else 0
+            return Share("parameters", size, V, PER_VELOCITY, PER_BODY * count)
+        if memory == "parameters":
+            return Share(memory, PER_BODY * (memory in self.memories), INDEX, PER_BODY)
+        return Share(memory, joint.nq, Q) if memory == "q" else Share(memory, joint.nv, V)
+
+    def argument(self, port: Port, *, is_vector: bool) -> Scalars:
+        """Return what a program is given for a memory: one entry for a vector of the tree."""
+        if not is_vector:
+            leaves = self.of_shares[port.name, WHOLE] = tuple(self.graph.unknown() for _ in range(port.size))
+            return leaves
+        (leaf,) = self.vector(Each(lambda body: self.share(port.name, body.key)))
+        self.inputs_of[leaf.index] = port.name
+        return (leaf,)
+
+    def shared(self, x: Scalars, body: ClassBody, size: int) -> Scalars:
+        """Return a class's share of a vector of one entry."""
+        (entry,) = x
+        if not isinstance(entry, Expr):
+            return (entry,) * size
+        if entry.index in self.vectors:
+            return tuple(self.vectors[entry.index](body))
+        made = needed([entry])
+        columns = {e.index: tuple(self.vectors[e.index](body)) for e in made if e.index in self.vectors}
+        size = max(map(len, columns.values()), default=size)
+        rows = []
+        for k in range(size):
+            known: dict[int, Any] = {index: column[k] for index, column in columns.items()}
+            for e in made:
+                if e.args:
+                    values = [known.get(arg.index, arg.value if arg.op is Op.CONST else arg) for arg in e.args]
+                    known[e.index] = EVALUATE[e.op](*values)
+            rows.append(known[entry.index])
+        return tuple(rows)
+
+    def pose(self, body: ClassBody) -> Pose:
+        """Return the pose of a joint: computed in the first pass that needs it, then from what is kept of it."""
+        if self.poses is None and body.made in self.passes:
+            self.poses = Kept(self, body.made)
+        if self.poses is not None and body.made is not self.poses.made:
+            return unpacked(body.kind, self.poses[body])
+        q = self.share("q", body.key)
+        found = body.joint.pose((q[0] + body.constants[22],) if len(q) == 1 else q)
+        if self.poses is not None:
+            self.poses.values[body.key] = packed(body.kind, found)
+            self._write(body.made.steps[body.key].writes, self.poses.part, self.poses.values[body.key])
+        return found
+
+    # What steps give
+
+    def part(self, made: Pass) -> int:
+        """Return the number of a new part of what items keep, that a pass completes."""
+        self.made_in.append(made)
+        return len(self.made_in) - 1
+
+    def _write(self, to: dict[Cell, Any], part: int, value: Any) -> None:
+        to.update((Cell(part, k), x) for k, x in enumerate(_halved(value)))
+
+    def _pass(self, *, inward: bool = False) -> Pass:
+        """Return a pass over bodies: an outward one continues the one before if that is outward too."""
+        last = self.passes[-1] if self.passes else None
+        if inward or last is None or last.is_apart or last.inward or any(step.sums for step in last.all):
+            self.passes.append(Pass(inward))
+        return self.passes[-1]
+
+    def _visited(self, made: Pass) -> Iterator[tuple[int, Recorded, ClassBody]]:
+        for c, (kind, _) in enumerate(self.classes):
+            if kind in KINDS:
+                yield c, made.steps.setdefault(c, Recorded(c)), ClassBody(self, c, made)
+
+    def _soonest(self, evaluate: Callable[[ClassBody], Any]) -> tuple[Pass, list[tuple[Recorded, Any]]]:
+        """Return the first pass over bodies that has what some values need, and its steps with the values."""
+        later = next((evaluate(body) for _, _, body in self._visited(Pass())), None)
+        reads = (self.reads[e.index] for e in self.leaves_of(_halved(later)) if e.index in self.reads)
+        after = [self.passes.index(self.made_in[x.cell.part]) + (x.where == "root") for x in reads]
+        made = next((x for x in self.passes[max(after, default=0) :] if not x.is_apart), None)
+        if made is None:
+            made = Pass()
+            self.passes.append(made)
+        return made, [(step, evaluate(body)) for _, step, body in self._visited(made)]
+
+    def outward(self, base: Any, step: Step) -> PerBody:
+        return self._outward(base, lambda body, parent: (step(body, parent), None), None)[0]
+
+    def _outward(self, base: Any, step: Step, nothing: Any) -> tuple[Kept, Kept]:
+        made = self._pass()
+        states, totals = Kept(self, made, base), Kept(self, made, nothing, is_sum=True)
+        self.base |= {Cell(states.part, k): x for k, x in enumerate(_halved(base))}
+        parent = self.read(base, states.part, "parent")
+        for c, recorded, body in self._visited(made):
+            states.values[c], totals.values[c] = step(body, parent)
+            self._write(recorded.writes, states.part, states.values[c])
+            self._write(recorded.writes, totals.part, totals.values[c])
+        return states, totals
+
+    def around(
+        self, base: Any, nothing: Any, out: Step, back: Step, first: Step | None = None, climb: Step | None = None
+    ) -> Around:
+        states, totals = self._outward(base, out, nothing)
+        made = self.made_in[totals.part] = self._pass(inward=True)
+        kept = Kept(self, made)
+        for c, recorded, body in self._visited(made):
+            given, kept.values[c] = back(body, states[body], totals[body])
+            self._write(recorded.adds, totals.part, given)
+            self._write(recorded.writes, kept.part, kept.values[c])
+        world = self.read(nothing, totals.part, "root")
+        if first is None or climb is None:
+            return Around(states, totals, kept, world, ())
+        entries = self._walks(
+            lambda body, k: first(body, states[body], totals[body], k),
+            lambda body, load: climb(body, states[body], load),
+        )
+        return Around(states, totals, kept, world, entries)
+
+    def _walks(self, first: Step, climb: Step, *, per_column: bool = True) -> list[Any]:
+        """Return matrices, each an entry that stands for all, of walks from every body."""
+        made = Pass(is_apart=True, per_column=per_column)
+        made.part = self.part(made)
+        self.passes.append(made)
+        matrices = [self.graph.unknown()]
+        loads: dict[tuple[int, int], Any] = {}
+        for c, _, body in self._visited(made):
+            for k in range(KINDS[body.kind].nv) if per_column else (0,):
+                recorded = made.first[c, k] = Recorded(c)
+                loads[c, k], entries = first(body, k)
+                self._entries(recorded, body, matrices, entries)
+        numbers = {key: _halved(load) for key, load in loads.items()}
+        # what is zero at every start is zero on the way
+        zeros = [all(isinstance(x, float) and not x for x in column) for column in zip(*numbers.values(), strict=True)]
+        for key, recorded in made.first.items():
+            recorded.state = [*itertools.compress(numbers[key], map(operator.not_, zeros))]
+        made.cells = [Cell(made.part, k) for k, zero in enumerate(zeros) if not zero]
+        load = next(iter(loads.values()), None)
+        state = self.read([0.0] * len(zeros), made.part, "state")
+        state = [0.0 if zero else x for x, zero in zip(state, zeros, strict=True)]
+        for _, recorded, body in self._visited(made):
+            given, entries = climb(body, _rebuilt(load, iter(state)))
+            recorded.state = [*itertools.compress(_halved(given), map(operator.not_, zeros))]
+            self._entries(recorded, body, matrices, entries)
+        self.matrices |= dict.fromkeys((x.index for x in matrices), made)
+        return [((x,),) for x in matrices]
+
+    def _entries(self, recorded: Recorded, body: ClassBody, matrices: list[Expr], entries: Any) -> None:
+        """Append where the entries of a step of a walk stand, under the name of the matrix."""
+        matrices += (self.graph.unknown() for _ in entries[len(matrices) :])
+        n, nv = self.model.nv, KINDS[body.kind].nv
+        for matrix, (in_column, in_row) in zip(matrices, entries, strict=True):
+            name = f"matrix {matrix.index}"
+            for k, x in enumerate(in_column):
+                if isinstance(x, tuple | list):
+                    width = n_parameters(self.filed)
+                    recorded.shares.append((Share(name, len(x), V, width, k * width, len(x)), [*x]))
+                else:
+                    recorded.shares.append((Share(name, 1, V, n, k * n, start=1), [x]))
+            if in_row:
+                recorded.shares.append((Share(name, nv, V, start=n), [*in_row]))
+
+    def parametric(self, first: Step, climb: Step, own: Step, named: Step) -> Any:
+        shares = []
+        if self.has_joint_parameters:
+            start, width = PER_BODY * len(self.model.bodies), n_parameters(self.filed)
+            for recorded, rows in self._soonest(own)[1]:
+                for k, row in enumerate(rows):
+                    share = Share("", PER_VELOCITY, V, width + PER_VELOCITY, start + k * (width + PER_VELOCITY))
+                    shares.append((recorded, share, [*row]))
+        ((matrix,),) = self._walks(lambda body, _: first(body), climb, per_column=False)[0]
+        for recorded, share, row in shares:
+            recorded.shares.append((share._replace(memory=f"matrix {matrix.index}"), row))
+        return ((matrix,),)
+
+    def each(self, step: Step) -> PerBody:
+        return Each(step)
+
+    def vector(self, shares: PerBody) -> Scalars:
+        leaf = self.graph.unknown()
+        self.vectors[leaf.index] = lambda body: tuple(shares[body])
+        return (leaf,)
+
+    def columns(self, n: int, shares: PerBody) -> Any:
+        return tuple(self.vector(Each(lambda body, k=k: [x[k] for x in shares[body]])) for k in range(n))
+
+    def total(self, start: Any, shares: PerBody) -> Any:
+        made, steps = self._soonest(lambda body: shares[body])
+        part = self.part(made)
+        for recorded, value in steps:
+            self._write(recorded.sums, part, value)
+        return self.read(start, part, "root")
+
+    def ends(self, like: Any, step: Step) -> tuple[Any, ...]:
+        made = Pass(is_apart=True)
+        part = self.part(made)
+        self.passes.append(made)
+        for c, (kind, _) in enumerate(self.classes):
+            if kind == FRAME:
+                recorded = made.steps[c] = Recorded(c)
+                self._write(recorded.sums, part, step(FRAME, posed(self.constants[c])))
+        found = self.read(like, part, "root")
+        self.at_ends |= {x.index: made for x in flatten(found)}
+        return (found,)
+
+    def named(self, function: Callable[..., Scalars], *vectors: Scalars, like: Scalars | None = None) -> Scalars:
+        reads = [self.inputs_of[x.index] if isinstance(x, Expr) else "" for (x,) in vectors]
+        ports = [self.memories[name] for name in reads if name]
+        size = self.model.nv if like is None else len(like)
+
+        def whole(*given: Scalars) -> Scalars:
+            parts = iter(given)
+            return function(self.model, *(next(parts) if name else (0.0,) * self.model.nv for name in reads))
+
+        name = f"named{len(self.slots)}"
+        tape = trace(name, whole, ports, [Port(name, (size,))])
+        if all(step.op is Op.CONST and not step.value for step in tape.steps):
+            return (0.0,) * (1 if like is None else size)
+        self.slots.append(Port(name, (size,)))
+        self.memories[name] = self.slots[-1]
+        self.blocks.append(Block(tape, tuple(port.name for port in ports), (name,)))
+        return self.argument(self.slots[-1], is_vector=like is None)
+
+    def known(self, numbers: Scalars) -> Scalars:
+        self.extra.append(tuple(map(float, numbers)))
+        own = {c: tuple(self.graph.unknown() for _ in range(KINDS[self.classes[c][0]].nv)) for c, _, _ in self._visited(Pass())}
+        for c, leaves in own.items():
+            self.constants[c] = (*self.constants[c], *leaves)
+        return self.vector(Each(lambda body: own[body.key]))
+
+    # The program
+
+    def program(self, name: str, results: Sequence[tuple[Port, Any]], outputs: tuple[Port, ...]) -> Program:
+        """Return the program of some outputs, given as the recursions return them."""
+        self.outputs: dict[str, str] = {}
+        gaps = [port.name for port, value in results if self._output(port, value)]
+        return _Laid(self).program(name, outputs, gaps)
+
+    def _output(self, port: Port, value: Any) -> bool:
+        """Append an output to the steps that compute it; return whether some of it is left out, and is zero."""
+        flat = list(flatten(value))
+        first = flat[0].index if flat and isinstance(flat[0], Expr) else -1
+        if first in self.matrices:
+            self.outputs[f"matrix {first}"] = port.name
+            parents = [self.model.bodies[i].parent for i in self.bodies]
+            return not self.matrices[first].per_column or parents != [*range(-1, len(parents) - 1)]
+        if first in self.at_ends:
+            cells = [self.reads[x.index].cell for x in flat]
+            for recorded in self.at_ends[first].steps.values():
+                share = Share(port.name, len(cells), INDEX, len(cells))
+                recorded.shares.append((share, [recorded.sums[cell] for cell in cells]))
+            return False
+        if port.shape and len(flat) == port.size // port.shape[-1] and self._is_of_bodies(flat, port):
+            number, n = (V, "nv") if port.shape[-1] == self.model.nv else (Q, "nq")
+
+            def shares(body: ClassBody) -> list[Scalars]:
+                return [self.shared((x,), body, getattr(KINDS[body.kind], n)) for x in flat]
+
+            for recorded, found in self._soonest(shares)[1]:
+                rows = enumerate(found)
+                places = [(Share(port.name, len(x), number, 1, k * port.shape[-1]), [*x]) for k, x in rows]
+                recorded.shares += places
+            return bool(self.frames)
+        made = Pass(is_apart=True)
+        self.passes.append(made)
+        made.steps[0] = Recorded(0, shares=[(Share(port.name, port.size), flat)])
+        return False
+
+    def _is_of_bodies(self, flat: Sequence[Any], port: Port) -> bool:
+        leaves = self.leaves_of(flat)
+        return port.size != len(flat) or any(x.index in self.vectors for x in leaves)
+
+    def leaves_of(self, values: Sequence[Any]) -> list[Expr]:
+        """Return the leaves that some values are made of."""
+        return [e for e in needed([x for x in values if isinstance(x, Expr)]) if e.op is Op.INPUT]
+
+
+class _Laid:
+    """A recorder's passes on their way to a program: which cells are needed, and the fields that hold them."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._trim()
+        self.passes = [made for made in recorder.passes if made.all]
+        readers: dict[Cell, set[tuple[int, str]]] = defaultdict(set)
+        for k, made in enumerate(self.passes):
+            for recorded in made.all:
+                for read in self._reads(recorded):
+                    readers[read.cell].add((k, _where(read, recorded)))
+        groups: dict[tuple[int, frozenset[tuple[int, str]]], list[Cell]] = defaultdict(list)
+        for cell in sorted(readers):
+            groups[cell.part, frozenset(readers[cell])].append(cell)
+        self.groups = {f"field{k}": tuple(cells) for k, cells in enumerate(groups.values())}
+        used = {x.index for made in self.passes for one in made.all for x in recorder.leaves_of(_results(one))}
+        self.constants = [
+            [k for k, x in enumerate(own) if isinstance(x, Expr) and x.index in used] for own in recorder.constants
+        ]
+        fields = {name: len(cells) for name, cells in self.groups.items()}
+        base = {name: tuple(recorder.base.get(x, 0.0) for x in cells) for name, cells in self.groups.items()}
+        self.items = Items(tuple(self._items()), fields, {name: x for name, x in base.items() if any(x)})
+
+    def program(self, name: str, outputs: tuple[Port, ...], gaps: Sequence[str]) -> Program:
+        """Return the program, whose outputs with gaps are zero at first."""
+        own = self.recorder
+        zeroed = (Copy("", name) for name in gaps)
+        passes = (self._walk(made) if made.first else self._sweep(made) for made in self.passes)
+        nodes: tuple[Node, ...] = (*zeroed, *own.blocks, Begin(self.items), *passes)
+        return Program(name, tuple(own.inputs), outputs, nodes, tuple(own.slots))
+
+    def _reads(self, recorded: Recorded) -> Iterator[Read]:
+        leaves = self.recorder.leaves_of(_results(recorded))
+        found = (self.recorder.reads.get(x.index) for x in leaves)
+        yield from (read for read in found if read is not None and read.where != "state")
+
+    def _trim(self) -> None:
+        """Drop what no output needs."""
+        recorder, writers = self.recorder, defaultdict[Cell, list[Any]](list)
+        for made in recorder.passes:
+            for one in made.all:
+                one.shares = [x for x in one.shares if not x[0].memory.startswith("matrix ") or x[0].memory in recorder.outputs]
+                for cell, x in one.cells:
+                    writers[cell].append(x)
+        live, is_walk = set[Cell](), {id(m): any(x.shares for x in m.all) for m in recorder.passes}
+        pending = [x for m in recorder.passes for one in m.all for _, own in one.shares for x in own]
+        pending += [x for m in recorder.passes if is_walk[id(m)] for one in m.all for x in one.state]
+        while pending:
+            reads = (recorder.reads.get(x.index) for x in recorder.leaves_of(pending))
+            new = {read.cell for read in reads if read is not None} - live
+            live |= new
+            pending = [x for cell in new for x in writers[cell]]
+        for made in recorder.passes:
+            for one in made.all:
+                one.writes, one.adds, one.sums = (
+                    {cell: x for cell, x in part.items() if cell in live} for part in (one.writes, one.adds, one.sums)
+                )
+            if not any(one.shares or [*one.cells] for one in made.all):
+                made.steps, made.first = {}, {}
+
+    def _items(self) -> Iterator[Item]:
+        own = self.recorder
+        place = {WORLD: 0} | {i: k for k, i in enumerate(own.bodies, start=1)}
+        rows = [(0, (0, 0, 0))]
+        for i in own.bodies:
+            rows.append(
+                (place[own.model.bodies[i].parent], (own.model.q_slices[i].start, own.model.v_slices[i].start, i))
+            )
+        rows += [(place[frame.body], (0, 0, k)) for k, frame in enumerate(own.frames)]
+        more: list[Any] = [(), *([x for part in own.extra for x in part[own.model.v_slices[i]]] for i in own.bodies)]
+        more += [()] * len(own.frames)
+        index = {key: c for c, key in enumerate(own.classes)}
+        for (parent, numbers), key, constants, others in zip(rows, own.keys, own.numbers, more, strict=True):
+            every = (*constants, *others)
+            yield Item(index[key], parent, numbers, tuple(every[k] for k in self.constants[index[key]]))
+
+    def _fields(self, made: Pass) -> Fields:
+        read = {(_where(x, one), x.cell) for one in made.all for x in self._reads(one)}
+        given = [{cell for one in made.all for cell in getattr(one, part)} for part in ("writes", "adds", "sums")]
+        sides = [{cell for at, cell in read if at == where} for where in ("own", "parent", "root")]
+        return Fields(*(tuple(x for x, cells in self.groups.items() if own.intersection(cells)) for own in (*sides, *given)))
+
+    def _sweep(self, made: Pass) -> Sweep:
+        fields = self._fields(made)
+        stages = (made.steps.get(c) for c in range(len(self.recorder.classes)))
+        return Sweep(self.items, made.inward, fields, tuple(one and self._stage(made, one, fields) for one in stages))
+
+    def _walk(self, made: Pass) -> Walk:
+        """Return walks from every body, one per column of its joint if the pass has one per column."""
+        own, fields = self.recorder, self._fields(made)
+        begins = {x: k for k, x in enumerate(made.first)}
+        starts = []
+        for k, i in enumerate(own.bodies, start=1):
+            numbers = own.model.velocities(i) if made.per_column else (i,)
+            starts += [Start(k, begins[self.items.rows[k].kind, j], number) for j, number in enumerate(numbers)]
+        first = tuple(self._stage(made, one, fields, 0) for one in made.first.values())
+        stages = (made.steps.get(c) for c in range(len(own.classes)))
+        steps = tuple(one and self._stage(made, one, fields, len(made.cells)) for one in stages)
+        return Walk(self.items, fields, len(made.cells), tuple(starts), first, steps)
+
+    def _stage(self, made: Pass, one: Recorded, fields: Fields, takes: int = 0) -> Stage:
+        """Return one step as a tape."""
+        own, c = self.recorder, one.key
+        used = {x.index for x in own.leaves_of(_results(one))}
+        shares = [
+            (own.place(memory, key), leaves)
+            for (memory, key), leaves in own.of_shares.items()
+            if key in (c, WHOLE) and used.intersection(x.index for x in leaves)
+        ]
+        given = [own.constants[c][k] for k in self.constants[c]]
+        given += [x for _, leaves in shares for x in leaves]
+        for where, names in zip(("own", "parent", "root"), fields[:3], strict=True):
+            at = "root" if own.classes[c][0] == ROOT else where
+            given += [own.leaf(Read(at, cell)) for name in names for cell in self.groups[name]]
+        given += [own.leaf(Read("state", cell)) for cell in made.cells[:takes]]
+        results = [
+            x.get(cell, 0.0)
+            for x, names in zip((one.writes, one.adds, one.sums), fields[3:], strict=True)
+            for name in names
+            for cell in self.groups[name]
+        ]
+        results += [*one.state, *(x for _, part in one.shares for x in part)]
+        ports = [Port("x", (len(given),))], [Port("results", (len(results),))]
+        tape = lay(own.classes[c][0], own.graph, results, *ports, given)
+        to = tuple(share._replace(memory=own.outputs.get(share.memory, share.memory)) for share, _ in one.shares)
+        return Stage(tape, tuple(share for share, _ in shares), to)
+
+
+def _where(read: Read, recorded: Recorded) -> str:
+    """Return whose cell a step reads: what is the root's for others is the world's own."""
+    return "own" if recorded.key == 0 else read.where
+
+
+def _results(one: Recorded) -> list[Any]:
+    """Return all that a step gives."""
+    return [*(x for _, x in one.cells), *one.state, *(x for _, part in one.shares for x in part)]
+
+
+def _halved(value: Any) -> list[Any]:
+    """Return the numbers of a structure, of symmetric matrices the upper half."""
+    if value is None:
+        return []
+    if not isinstance(value, tuple | list):
+        return [value]
+    names = getattr(value, "_fields", None)
+    if names is None:
+        return [x for part in value for x in _halved(part)]
+    parts = zip(names, value, strict=True)
+    return [x for name, part in parts for x in (upper(part) if (type(value), name) in SYMMETRIC else _halved(part))]
+
+
+def _rebuilt(like: Any, numbers: Iterator[Any]) -> Any:
+    """Return the structure of `like` with other numbers, in the order of :func:`_halved`."""
+    if like is None:
+        return None
+    if not isinstance(like, tuple | list):
+        return next(numbers)
+    names = getattr(like, "_fields", None)
+    if names is None:
+        return type(like)([_rebuilt(part, numbers) for part in like])
+    parts = zip(names, like, strict=True)
+    half = [symmetric(tuple(itertools.islice(numbers, 6))) if (type(like), x) in SYMMETRIC else _rebuilt(y, numbers) for x, y in parts]
+    return type(like)(*half)
+
+
+def _keys(kinds: list[str], constants: list[tuple[float, ...]]) -> list[Key]:
+    """Return the class of every item."""
+    keys: list[Key] = [
+        (kind, tuple(x if x in (0.0, 1.0, -1.0) else None for x in numbers))
+        for kind, numbers in zip(kinds, constants, strict=True)
+    ]
+    crowded = len({key for key in keys if key[0] in KINDS}) > CLASSES
+    alike: dict[str, tuple[float | None, ...]] = {}
+    for kind, pattern in keys:
+        before = alike.get(kind, pattern)
+        alike[kind] = tuple(x if x == y else None for x, y in zip(before, pattern, strict=True))
+    return [(kind, alike[kind]) if crowded or kind == FRAME else (kind, pattern) for kind, pattern in keys]
