@@ -293,7 +293,8 @@ class Recorder(Executor):
             return Share("parameters", size, V, PER_VELOCITY, PER_BODY * count)
         if memory == "parameters":
             return Share(memory, PER_BODY * (memory in self.memories), INDEX, PER_BODY)
-        return Share(memory, joint.nq, Q) if memory == "q" else Share(memory, joint.nv, V)
+        is_of_q = self.memories[memory].size == self.model.nq
+        return Share(memory, joint.nq, Q) if is_of_q else Share(memory, joint.nv, V)
 
     def argument(self, port: Port, *, is_vector: bool) -> Scalars:
         """Return what a program is given for a memory: one entry for a vector of the tree."""
