@@ -80,7 +80,7 @@ def regressor_of_loads(tree: Executor, q: Scalars, v: Scalars, a: Scalars) -> Ro
         entries = [[power(column, load) for load in loads] for column in body.columns]
         return [carried(body.link, load) for load in loads], [(entries, ())]
 
-    return tree.parametric(first, climb, partial(joint_columns, q=q, v=v, a=a), spring_columns)
+    return tree.parametric(first, climb, partial(joint_columns, q=q, v=v, a=a), spring_columns, q, v)
 
 
 def joint_columns(body: Body, q: Scalars, v: Scalars, a: Scalars) -> Sequence[Scalars]:

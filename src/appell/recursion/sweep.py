@@ -212,7 +212,7 @@ class Executor(ABC):
     def total(self, start: Any, shares: PerBody) -> Any:
         """Return the sum of a structure of scalars over all bodies."""
 
-    def parametric(self, first: Step, climb: Step, own: Step, named: Step) -> Any:
+    def parametric(self, first: Step, climb: Step, own: Step, named: Step, q: Scalars, v: Scalars) -> Any:
         """Return the matrix with a column per parameter of the model, of executors that record steps.
 
         `first(body)` and `climb(body, load)` return a load and entries of the columns of the body that a walk begins

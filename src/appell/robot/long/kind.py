@@ -49,7 +49,7 @@ LOOPED = {verb for verb in VERBS if verb not in (*WRITTEN, *UNROLLED, *COMPOSED)
 
 def is_long(model: Model) -> bool:
     """Return whether a robot's verbs are computed by loops."""
-    return len(model.bodies) > LONG and not model.is_coupled and not model.springs
+    return len(model.bodies) > LONG and not model.is_coupled
 
 
 def open_kind(model: Model, factory: Callable[[Model], Kind]) -> Tree:

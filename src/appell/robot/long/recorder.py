@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from appell.model.joints import KINDS
 from appell.model.model import WORLD, Frame, Joint, JointParameters, Model
-from appell.model.parameters import PER_BODY, PER_VELOCITY, n_parameters
-from appell.program.nodes import Begin, Block, Copy, Fields, Item, Items, Node, Program, Share, Stage, Start, Sweep, Walk
+from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY, n_parameters, with_parameters
+from appell.program.nodes import Begin, Block, Copy, Fields, Item, Items, Node, Program, Share, Stage, Start, Sweep, Walk, renamed
 from appell.recursion.articulated import Articulated
 from appell.recursion.kinematics import Link, Scalars
 from appell.recursion.sweep import Around, Body, Executor, PerBody, Step
@@ -210,6 +210,8 @@ class Recorder(Executor):
         self.at_ends: dict[int, Pass] = {}
         self.inputs_of: dict[int, str] = {}
         self.extra: list[Scalars] = []
+        self.copied: Sweep | None = None
+        """The pass that copies columns of springs."""
         self.poses: Kept | None = None
 
     @property
@@ -447,17 +449,23 @@ class Recorder(Executor):
             if in_row:
                 recorded.shares.append((Share(name, nv, V, start=n), [*in_row]))
 
-    def parametric(self, first: Step, climb: Step, own: Step, named: Step) -> Any:
-        shares = []
-        if self.has_joint_parameters:
-            start, width = PER_BODY * len(self.model.bodies), n_parameters(self.filed)
-            for recorded, rows in self._soonest(own)[1]:
-                for k, row in enumerate(rows):
-                    share = Share("", PER_VELOCITY, V, width + PER_VELOCITY, start + k * (width + PER_VELOCITY))
-                    shares.append((recorded, share, [*row]))
+    def parametric(self, first: Step, climb: Step, own: Step, named: Step, q: Scalars, v: Scalars) -> Any:
+        width, given = n_parameters(self.filed), self._soonest(own)[1] if self.has_joint_parameters else ()
         ((matrix,),) = self._walks(lambda body, _: first(body), climb, per_column=False)[0]
-        for recorded, share, row in shares:
-            recorded.shares.append((share._replace(memory=f"matrix {matrix.index}"), row))
+        name, start = f"matrix {matrix.index}", PER_BODY * len(self.model.bodies)
+        for recorded, rows in given:
+            for k, row in enumerate(rows):
+                share = Share(name, PER_VELOCITY, V, width + PER_VELOCITY, start + k * (width + PER_VELOCITY))
+                recorded.shares.append((share, [*row]))
+        entries = named(self.filed, (0.0,) * self.model.nq, (0.0,) * self.model.nv)
+        slot = Port("named columns", (PER_SPRING * len(entries),))
+        if self._block(slot, lambda *x: [own for _, _, own in named(*x)], (q, v)):
+            # an item per joint of a spring
+            places = [(PER_SPRING * k, width * row + column) for k, (row, column, _) in enumerate(entries)]
+            items = Items((Item(0, 0, (0, 0), ()), *(Item(1, 0, place, ()) for place in places)), {})
+            copy = trace("copied", lambda x: x, [Port("x", (PER_SPRING,))], [Port("y", (PER_SPRING,))])
+            stage = Stage(copy, (Share(slot.name, PER_SPRING, 0),), (Share(name, PER_SPRING, 1),))
+            self.copied = Sweep(items, inward=False, fields=Fields(), stages=(None, stage))
         return ((matrix,),)
 
     def each(self, step: Step) -> PerBody:
@@ -491,22 +499,29 @@ class Recorder(Executor):
         return (found,)
 
     def named(self, function: Callable[..., Scalars], *vectors: Scalars, like: Scalars | None = None) -> Scalars:
+        slot = Port(f"named{len(self.slots)}", (self.model.nv if like is None else len(like),))
+        if not self._block(slot, function, vectors):
+            return (0.0,) * (1 if like is None else slot.size)
+        return self.argument(slot, is_vector=like is None)
+
+    def _block(self, slot: Port, function: Callable[..., Any], vectors: Sequence[Scalars]) -> bool:
+        """Append a block that writes a function of whole vectors to a slot, unless the model has no springs."""
+        if not self.filed.springs:
+            return False
         reads = [self.inputs_of[x.index] if isinstance(x, Expr) else "" for (x,) in vectors]
-        ports = [self.memories[name] for name in reads if name]
-        size = self.model.nv if like is None else len(like)
+        names = [*filter(None, reads), *(["parameters"] if self.is_parametric else ())]
 
-        def whole(*given: Scalars) -> Scalars:
-            parts = iter(given)
-            return function(self.model, *(next(parts) if name else (0.0,) * self.model.nv for name in reads))
+        def whole(*given: Scalars) -> Any:
+            parts, model = iter(given), self.filed
+            if self.is_parametric:
+                model = with_parameters(model, given[-1])
+            return function(model, *(next(parts) if name else (0.0,) * self.model.nv for name in reads))
 
-        name = f"named{len(self.slots)}"
-        tape = trace(name, whole, ports, [Port(name, (size,))])
-        if all(step.op is Op.CONST and not step.value for step in tape.steps):
-            return (0.0,) * (1 if like is None else size)
-        self.slots.append(Port(name, (size,)))
-        self.memories[name] = self.slots[-1]
-        self.blocks.append(Block(tape, tuple(port.name for port in ports), (name,)))
-        return self.argument(self.slots[-1], is_vector=like is None)
+        tape = trace(slot.name, whole, [self.memories[name] for name in names], [slot])
+        self.slots.append(slot)
+        self.memories[slot.name] = slot
+        self.blocks.append(Block(tape, tuple(names), (slot.name,)))
+        return True
 
     def known(self, numbers: Scalars) -> Scalars:
         self.extra.append(tuple(map(float, numbers)))
@@ -592,6 +607,8 @@ class _Laid:
         zeroed = (Copy("", name) for name in gaps)
         passes = (self._walk(made) if made.first else self._sweep(made) for made in self.passes)
         nodes: tuple[Node, ...] = (*zeroed, *own.blocks, Begin(self.items), *passes)
+        if own.copied is not None:
+            nodes = (*nodes, *renamed([own.copied], own.outputs))
         return Program(name, tuple(own.inputs), outputs, nodes, tuple(own.slots))
 
     def _reads(self, recorded: Recorded) -> Iterator[Read]:
