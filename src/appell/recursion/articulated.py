@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.forward import probe, sum_of_squares
+from appell.recursion.forward import cholesky, probe, solve_cholesky, sum_of_squares
 from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.joint_forces import joint_forces
 from appell.recursion.kinematics import STILL, Link, Load, Scalars, Velocity, carried, motions, moved, posed
@@ -130,6 +130,26 @@ def response(tree: Executor, pivots: PerBody, efforts: Scalars) -> Scalars:
 
     moving = tree.outward((AT_REST, ()), step)
     return tree.vector(tree.each(lambda body: moving[body][1]))
+
+
+def bound(model: Tree, q: Scalars, free: Solved, rows: Sequence[Scalars]) -> Scalars:
+    """Return the accelerations with K·a = 0 for rows K, held by forces Kᵀλ: (K M⁻¹Kᵀ) λ = −K a₀,  a = a₀ + M⁻¹Kᵀλ."""
+    tree = posed(model, q)
+    answers = [response(tree, free.pivots, tree.known(row)) for row in rows]
+
+    def multipliers(_: Model, start: Scalars, *columns: Scalars) -> Scalars:
+        matrix = tuple(tuple(_product(row, column) for column in columns) for row in rows)
+        return solve_cholesky(cholesky(matrix), tuple(-_product(row, start) for row in rows))
+
+    forces = tree.named(multipliers, free.accelerations, *answers, like=(0.0,) * len(rows)) if rows else ()
+    a = free.accelerations
+    for force, answer in zip(forces, answers, strict=True):
+        a = tuple(x + force * y for x, y in zip(a, answer, strict=True))
+    return a
+
+
+def _product(row: Scalars, x: Scalars) -> Scalar:
+    return sum((c * y for c, y in zip(row, x, strict=False) if c), start=0.0)
 
 
 class Extent(NamedTuple):

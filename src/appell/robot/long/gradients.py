@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from appell.model.model import Model
+from appell.model.model import WORLD, Model
 from appell.program.adjoint import adjoint
 from appell.program.nodes import Copy, Program, renamed
 from appell.program.tangent import tangent
@@ -59,15 +59,16 @@ def _vjp(
     given = tuple(port for port in inputs if port.name != WEIGHTS)
     by = [port.name for port in given if port.name != PARAMETERS or not is_stacked]
     guards = outputs[1:] if is_stacked else outputs[len(by) :]
-    results = (Port(result, (model.nv,)), *guards)
+    own = model.independent
+    results = (Port(result, (own.nv,)), *guards)
     formulation = ARTICULATED if of == "forward_dynamics" else OF_VERBS[of]["gibbs"]
     base = programs.program(model, of, formulation, None, given, results, is_parametric=is_parametric)
     back = adjoint(base, by, [result], [port.name for port in guards])
     nodes = renamed(back.nodes, {f"w_{result}": WEIGHTS}, {})
     sums = {x.target: x.source for x in nodes if isinstance(x, Copy) and x.target.startswith("by_")}
     kept = [x for x in nodes if not (isinstance(x, Copy) and x.target in sums)]
-    q, *others = (Port(sums[f"by_{name}"] or f"by_{name}", (model.nq if name == "q" else model.nv,)) for name in by[:3])
-    to = [outputs[0]._replace(shape=(3, model.nv))] if is_stacked else list(outputs[:3])
+    q, *others = (Port(sums[f"by_{name}"] or f"by_{name}", (own.nq if name == "q" else own.nv,)) for name in by[:3])
+    to = [outputs[0]._replace(shape=(3, own.nv))] if is_stacked else list(outputs[:3])
     kept += _along(model, given[0], q, others, to).nodes
     if len(by) > len(others) + 1:
         kept.append(Copy(sums[f"by_{PARAMETERS}"], outputs[3].name))
@@ -76,7 +77,7 @@ def _vjp(
 
 def _along(model: Model, q: Port, by_q: Port, others: Sequence[Port], to: Sequence[Port]) -> Program:
     """Return the program of a gradient by q along the motions of the joints, followed by other gradients."""
-    tree = Recorder(model, (q, by_q, *others), is_massless=True, is_parametric=False)
+    tree = Recorder(_joints(model), (q, by_q, *others), is_massless=True, is_parametric=False)
     place, slope, *rest = (tree.argument(port, is_vector=True) for port in tree.inputs)
 
     def motion(body: Body) -> Scalars:
@@ -87,14 +88,21 @@ def _along(model: Model, q: Port, by_q: Port, others: Sequence[Port], to: Sequen
     return tree.program("motion", list(zip(to, found if len(to) > 1 else [found], strict=True)), tuple(to))
 
 
+def _joints(model: Model) -> Model:
+    """Return the joints that follow no other, each on the world."""
+    own = model.independent
+    return replace(own, bodies=tuple(replace(body, parent=WORLD) for body in own.bodies), springs=())
+
+
 def _hvp(model: Model, inputs: tuple[Port, ...], outputs: tuple[Port, ...], *, is_parametric: bool) -> Program:
     """Return the rates of the stacked gradients of inverse dynamics, along motions dq and rates dv and da."""
     moving = {"q": "rate_q", "v": "dv", "a": "da"}
     given = tuple(port for port in inputs if port.name not in ("dq", "dv", "da"))
     options = {"is_parametric": is_parametric, "is_stacked": True}
     made = tangent(_vjp(model, given, outputs, of="inverse_dynamics", result="tau", **options), moving)
-    rate, ports = Port(moving["q"], (model.nq,)), (given[0], Port("dq", (model.nv,)))
-    tree: Any = Recorder(model, ports, is_massless=True, is_parametric=False)
+    own = _joints(model)
+    rate, ports = Port(moving["q"], (own.nq,)), (given[0], Port("dq", (own.nv,)))
+    tree: Any = Recorder(own, ports, is_massless=True, is_parametric=False)
     found = coordinate_rates(tree, *(tree.argument(port, is_vector=True) for port in ports))
     first = tree.program("rates", [(rate, found)], (rate,)).nodes
     return replace(made, inputs=inputs, nodes=(*first, *made.nodes), slots=(*made.slots, rate))

@@ -12,7 +12,7 @@ from appell.robot.calls import compile
 from appell.robot.calls.composed import COMPOSED
 from appell.robot.kind import Key, Kind
 from appell.robot.long import gradients, programs
-from appell.robot.tree import Tree
+from appell.robot.tree import OF_OPEN, Tree
 from appell.robot.verbs.guards import GUARDS
 from appell.robot.verbs.programs import Formulation
 from appell.robot.verbs.table import UNIT, VERBS
@@ -49,7 +49,7 @@ LOOPED = {verb for verb in VERBS if verb not in (*WRITTEN, *UNROLLED, *COMPOSED)
 
 def is_long(model: Model) -> bool:
     """Return whether a robot's verbs are computed by loops."""
-    return len(model.bodies) > LONG and not model.is_coupled
+    return len(model.bodies) > LONG
 
 
 def open_kind(model: Model, factory: Callable[[Model], Kind]) -> Tree:
@@ -65,7 +65,8 @@ class LongTree(Tree):
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithm of the loops, or of the few verbs that are short for any robot."""
         found, name = super().formulations(verb), FORMULATIONS.get(verb.removesuffix("_loaded"), "gibbs")
-        return {name: found[name]} if verb in LOOPED else found
+        every = {**found, **OF_OPEN.get(verb.removesuffix("_loaded"), {})}
+        return {name: every[name]} if verb in LOOPED else found
 
     def variants(self, verb: str) -> Sequence[str]:
         """Return the lean model, in which loops are made too."""

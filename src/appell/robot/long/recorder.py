@@ -8,6 +8,7 @@ the items, number by number: what no result needs is not kept.
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from appell.model.model import WORLD, Frame, Joint, JointParameters, Model
 from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY, n_parameters, with_parameters
 from appell.program.nodes import Begin, Block, Copy, Fields, Item, Items, Node, Program, Share, Stage, Start, Sweep, Walk, renamed
 from appell.recursion.articulated import Articulated
+from appell.recursion.coupling import sources
 from appell.recursion.kinematics import Link, Scalars
 from appell.recursion.sweep import Around, Body, Executor, PerBody, Step
 from appell.robot.long.body import (
@@ -47,8 +49,11 @@ FRAME, ROOT = "frame", "world"
 """Classes beside the kinds of joint."""
 WHOLE = -1
 """In place of a class: a memory that is no vector of the tree."""
-Q, V, INDEX = range(3)
-"""The numbers of an item: where its coordinates begin in q, its velocities in v, and which body (or frame) it is."""
+Q, V, INDEX, OWN_Q, OWN_V = range(5)
+"""The numbers of an item: where its coordinates begin in q of the tree, its velocities in v, which body (or frame) it is,
+and where those that it follows begin in q and v of the robot."""
+FORCES = ("tau", "load")
+"""Inputs that act on the joints which follow no other."""
 SYMMETRIC = {(Inertia, "second"), (Articulated, "linear"), (Articulated, "angular")}
 """Matrices of which fields hold the upper half."""
 
@@ -99,6 +104,8 @@ class Pass:
     steps: dict[int, Recorded] = field(default_factory=dict)
     first: dict[tuple[int, int], Recorded] = field(default_factory=dict)
     per_column: bool = True
+    block: Block | None = None
+    """In place of a visit."""
 
     @property
     def all(self) -> list[Recorded]:
@@ -184,8 +191,13 @@ class Recorder(Executor):
 
     nv = 1
     is_coupled = False
+    """Its vectors are those of the tree, whatever its joints follow."""
 
     def __init__(self, model: Model, inputs: Sequence[Port], *, is_massless: bool, is_parametric: bool) -> None:
+        self.has_followers = model.is_coupled
+        self.sources = sources(model, of_q=True), sources(model, of_q=False)
+        self.own_nv = model.independent.nv
+        self.nq, model = model.independent.nq, model.tree
         self.filed, self.inputs, self.is_parametric = model, inputs, is_parametric
         self.has_joint_parameters = model.has_joint_parameters
         if is_massless or is_parametric:
@@ -202,13 +214,17 @@ class Recorder(Executor):
         self.vectors: dict[int, Callable[[ClassBody], Scalars]] = {}
         self.of_shares: dict[tuple[str, int], tuple[Expr, ...]] = {}
         self.memories = {port.name: port for port in inputs}
+        self.arguments = {*self.memories}
         self.fixed: set[int] = set()
         """The leaves that are constants of a class, or what an item keeps."""
-        self.blocks: list[Block] = []
+        self.written: dict[str, Pass] = {}
+        """The passes after which slots are known."""
         self.slots: list[Port] = []
         self.matrices: dict[int, Pass] = {}
         self.at_ends: dict[int, Pass] = {}
         self.inputs_of: dict[int, str] = {}
+        self.held: dict[int, str] = {}
+        self.outer: Sequence[str] = ()
         self.extra: list[Scalars] = []
         self.copied: Sweep | None = None
         """The pass that copies columns of springs."""
@@ -235,8 +251,21 @@ class Recorder(Executor):
     def numbers(self) -> list[tuple[float, ...]]:
         """Return the constants of every item."""
         rotations = [IDENTITY] * len(self.model.bodies) if self.keeps_file_axes else self.file_rotations
-        found = [body_constants(self.model.bodies[i], rotations[i]) for i in self.bodies]
+        found = [(*body_constants(self.model.bodies[i], rotations[i]), *self._followed(i)) for i in self.bodies]
         return [(), *found, *(frame_constants(frame, self.file_rotations) for frame in self.frames)]
+
+    def _followed(self, i: int) -> tuple[float, float, float]:
+        """Return the multiplier and the offset of a body's joint, and whether it follows another."""
+        if self.model.bodies[i].joint.mimic is None or not self.has_followers:
+            return 1.0, 0.0, 0.0
+        _, multiplier, offset = self.sources[0][self.model.q_slices[i].start]
+        return multiplier, offset, 1.0
+
+    def followed(self, i: int) -> tuple[int, int]:
+        """Return where the coordinates and velocities that a body's joint has, or follows, begin in those of the robot."""
+        model, (of_q, of_v) = self.model, self.sources
+        starts = (model.q_slices[i], of_q), (model.v_slices[i], of_v)
+        return tuple(found[at.start].place if at.stop > at.start else 0 for at, found in starts)
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -295,17 +324,27 @@ class Recorder(Executor):
             return Share("parameters", size, V, PER_VELOCITY, PER_BODY * count)
         if memory == "parameters":
             return Share(memory, PER_BODY * (memory in self.memories), INDEX, PER_BODY)
-        is_of_q = self.memories[memory].size == self.model.nq
-        return Share(memory, joint.nq, Q) if is_of_q else Share(memory, joint.nv, V)
+        numbers, nq = ((OWN_V, OWN_Q), self.nq) if memory in self.arguments else ((V, Q), self.model.nq)
+        is_of_q = self.memories[memory].size == nq
+        return Share(memory, (joint.nv, joint.nq)[is_of_q], numbers[is_of_q])
 
     def argument(self, port: Port, *, is_vector: bool) -> Scalars:
         """Return what a program is given for a memory: one entry for a vector of the tree."""
         if not is_vector:
             leaves = self.of_shares[port.name, WHOLE] = tuple(self.graph.unknown() for _ in range(port.size))
             return leaves
-        (leaf,) = self.vector(Each(lambda body: self.share(port.name, body.key)))
+        (leaf,) = self.vector(Each(lambda body: self._argument(port.name, body)))
         self.inputs_of[leaf.index] = port.name
         return (leaf,)
+
+    def _argument(self, memory: str, body: ClassBody) -> Scalars:
+        """Return a joint's share of a memory; of one that follows another, what follows from that."""
+        found, (multiplier, offset, follows) = self.share(memory, body.key), body.constants[38:41]
+        if memory not in self.arguments:
+            return found
+        if memory in FORCES:
+            return (0.0,) * len(found) if follows else found
+        return tuple(multiplier * x + (offset if memory == "q" else 0.0) for x in found)
 
     def shared(self, x: Scalars, body: ClassBody, size: int) -> Scalars:
         """Return a class's share of a vector of one entry."""
@@ -333,7 +372,7 @@ class Recorder(Executor):
             self.poses = Kept(self, body.made)
         if self.poses is not None and body.made is not self.poses.made:
             return unpacked(body.kind, self.poses[body])
-        q = self.share("q", body.key)
+        q = self._argument("q", body)
         found = body.joint.pose((q[0] + body.constants[22],) if len(q) == 1 else q)
         if self.poses is not None:
             self.poses.values[body.key] = packed(body.kind, found)
@@ -367,11 +406,18 @@ class Recorder(Executor):
         later = next((evaluate(body) for _, _, body in self._visited(Pass())), None)
         reads = (self.reads[e.index] for e in self.leaves_of(_halved(later)) if e.index in self.reads)
         after = [self.passes.index(self.made_in[x.cell.part]) + (x.where == "root") for x in reads]
+        after += [self.passes.index(self.written[x]) for x in self._slots_of(_halved(later))]
         made = next((x for x in self.passes[max(after, default=0) :] if not x.is_apart), None)
         if made is None:
             made = Pass()
             self.passes.append(made)
         return made, [(step, evaluate(body)) for _, step, body in self._visited(made)]
+
+    def _slots_of(self, values: Sequence[Any]) -> set[str]:
+        """Return the slots that some values are made of."""
+        used = {x.index for x in self.leaves_of(values)}
+        found = ((name, leaves) for (name, _), leaves in self.of_shares.items() if name in self.written)
+        return {name for name, leaves in found if used.intersection(x.index for x in leaves)}
 
     def outward(self, base: Any, step: Step) -> PerBody:
         return self._outward(base, lambda body, parent: (step(body, parent), None), None)[0]
@@ -504,11 +550,23 @@ class Recorder(Executor):
             return (0.0,) * (1 if like is None else slot.size)
         return self.argument(slot, is_vector=like is None)
 
+    def _memory(self, x: Any) -> str:
+        """Return the memory that holds a vector of the tree; none of zeros."""
+        if not isinstance(x, Expr) or (x.index in self.inputs_of and not self.has_followers):
+            return self.inputs_of[x.index] if isinstance(x, Expr) else ""
+        if x.index not in self.held:
+            is_of_q = self.inputs_of.get(x.index) == "q"
+            slot = Port(f"held{len(self.slots)}", (self.model.nq if is_of_q else self.model.nv,))
+            self.slots.append(slot)
+            self.memories[slot.name], self.held[x.index] = slot, slot.name
+            self._output(slot, (x,))
+        return self.held[x.index]
+
     def _block(self, slot: Port, function: Callable[..., Any], vectors: Sequence[Scalars]) -> bool:
-        """Append a block that writes a function of whole vectors to a slot, unless the model has no springs."""
-        if not self.filed.springs:
+        """Append a block that writes a function of whole vectors to a slot, unless that is zero."""
+        if not any(flatten(function(self.filed, *((math.nan,) * self.model.nq for _ in vectors)))):
             return False
-        reads = [self.inputs_of[x.index] if isinstance(x, Expr) else "" for (x,) in vectors]
+        reads = [self._memory(x) for (x,) in vectors]
         names = [*filter(None, reads), *(["parameters"] if self.is_parametric else ())]
 
         def whole(*given: Scalars) -> Any:
@@ -520,7 +578,8 @@ class Recorder(Executor):
         tape = trace(slot.name, whole, [self.memories[name] for name in names], [slot])
         self.slots.append(slot)
         self.memories[slot.name] = slot
-        self.blocks.append(Block(tape, tuple(names), (slot.name,)))
+        self.written[slot.name] = Pass(is_apart=True, block=Block(tape, tuple(names), (slot.name,)))
+        self.passes.append(self.written[slot.name])
         return True
 
     def known(self, numbers: Scalars) -> Scalars:
@@ -532,9 +591,15 @@ class Recorder(Executor):
 
     # The program
 
-    def program(self, name: str, results: Sequence[tuple[Port, Any]], outputs: tuple[Port, ...]) -> Program:
-        """Return the program of some outputs, given as the recursions return them."""
+    def program(
+        self, name: str, results: Sequence[tuple[Port, Any]], outputs: tuple[Port, ...], outer: Sequence[str] = ()
+    ) -> Program:
+        """Return the program of some outputs, given as the recursions return them.
+
+        Vectors in `outer` are those of the joints that follow no other.
+        """
         self.outputs: dict[str, str] = {}
+        self.outer = outer
         gaps = [port.name for port, value in results if self._output(port, value)]
         return _Laid(self).program(name, outputs, gaps)
 
@@ -553,15 +618,19 @@ class Recorder(Executor):
                 recorded.shares.append((share, [recorded.sums[cell] for cell in cells]))
             return False
         if port.shape and len(flat) == port.size // port.shape[-1] and self._is_of_bodies(flat, port):
-            number, n = (V, "nv") if port.shape[-1] == self.model.nv else (Q, "nq")
+            is_own = self.has_followers and port.name in self.outer
+            is_of_q = port.shape[-1] != (self.own_nv if is_own else self.model.nv)
+            number = (OWN_V, OWN_Q)[is_of_q] if is_own else (V, Q)[is_of_q]
 
             def shares(body: ClassBody) -> list[Scalars]:
-                return [self.shared((x,), body, getattr(KINDS[body.kind], n)) for x in flat]
+                kind = KINDS[body.kind]
+                return [self.shared((x,), body, kind.nq if is_of_q else kind.nv) for x in flat]
 
             for recorded, found in self._soonest(shares)[1]:
-                rows = enumerate(found)
-                places = [(Share(port.name, len(x), number, 1, k * port.shape[-1]), [*x]) for k, x in rows]
-                recorded.shares += places
+                if not (is_own and self.constants[recorded.key][40]):  # others have no entry of their own
+                    rows = enumerate(found)
+                    places = [(Share(port.name, len(x), number, 1, k * port.shape[-1]), [*x]) for k, x in rows]
+                    recorded.shares += places
             return bool(self.frames)
         made = Pass(is_apart=True)
         self.passes.append(made)
@@ -583,7 +652,7 @@ class _Laid:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self._trim()
-        self.passes = [made for made in recorder.passes if made.all]
+        self.passes = [made for made in recorder.passes if made.all or made.block]
         readers: dict[Cell, set[tuple[int, str]]] = defaultdict(set)
         for k, made in enumerate(self.passes):
             for recorded in made.all:
@@ -605,8 +674,8 @@ class _Laid:
         """Return the program, whose outputs with gaps are zero at first."""
         own = self.recorder
         zeroed = (Copy("", name) for name in gaps)
-        passes = (self._walk(made) if made.first else self._sweep(made) for made in self.passes)
-        nodes: tuple[Node, ...] = (*zeroed, *own.blocks, Begin(self.items), *passes)
+        passes = (made.block or (self._walk(made) if made.first else self._sweep(made)) for made in self.passes)
+        nodes: tuple[Node, ...] = (*zeroed, Begin(self.items), *passes)
         if own.copied is not None:
             nodes = (*nodes, *renamed([own.copied], own.outputs))
         return Program(name, tuple(own.inputs), outputs, nodes, tuple(own.slots))
@@ -643,12 +712,11 @@ class _Laid:
     def _items(self) -> Iterator[Item]:
         own = self.recorder
         place = {WORLD: 0} | {i: k for k, i in enumerate(own.bodies, start=1)}
-        rows = [(0, (0, 0, 0))]
+        rows = [(0, (0, 0, 0, 0, 0))]
         for i in own.bodies:
-            rows.append(
-                (place[own.model.bodies[i].parent], (own.model.q_slices[i].start, own.model.v_slices[i].start, i))
-            )
-        rows += [(place[frame.body], (0, 0, k)) for k, frame in enumerate(own.frames)]
+            q, v = own.model.q_slices[i].start, own.model.v_slices[i].start
+            rows.append((place[own.model.bodies[i].parent], (q, v, i, *own.followed(i))))
+        rows += [(place[frame.body], (0, 0, k, 0, 0)) for k, frame in enumerate(own.frames)]
         more: list[Any] = [(), *([x for part in own.extra for x in part[own.model.v_slices[i]]] for i in own.bodies)]
         more += [()] * len(own.frames)
         index = {key: c for c, key in enumerate(own.classes)}
@@ -752,8 +820,11 @@ def _keys(kinds: list[str], constants: list[tuple[float, ...]]) -> list[Key]:
         for kind, numbers in zip(kinds, constants, strict=True)
     ]
     crowded = len({key for key in keys if key[0] in KINDS}) > CLASSES
-    alike: dict[str, tuple[float | None, ...]] = {}
+    alike: dict[Any, tuple[float | None, ...]] = {}
     for kind, pattern in keys:
-        before = alike.get(kind, pattern)
-        alike[kind] = tuple(x if x == y else None for x, y in zip(before, pattern, strict=True))
-    return [(kind, alike[kind]) if crowded or kind == FRAME else (kind, pattern) for kind, pattern in keys]
+        sort = kind, pattern[-1:] if kind in KINDS else ()  # those that follow others apart
+        alike[sort] = tuple(x if x == y else None for x, y in zip(alike.get(sort, pattern), pattern, strict=True))
+    return [
+        (kind, alike[kind, pattern[-1:] if kind in KINDS else ()]) if crowded or kind == FRAME else (kind, pattern)
+        for kind, pattern in keys
+    ]
