@@ -175,9 +175,9 @@ def extents(model: Model) -> list[Extent]:
     def gathered(i: int, below: list[tuple[int, Extent]]) -> Extent:
         mass, _, second = model.bodies[i].inertia
         moment = trace(second)
-        for child, (carried, spread) in below:
+        for child, (load, spread) in below:
             p = model.bodies[child].joint.placement.position
-            mass, moment = mass + carried, moment + (spread + dot(p, p) * carried)
+            mass, moment = mass + load, moment + (spread + dot(p, p) * load)
         return Extent(mass, moment)
 
     return inward(model, gathered)

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.model.joints import Column
-from appell.recursion.inertia_matrix import Rows, moved_up, unit_momentum
+from appell.recursion.inertia_matrix import moved_up, unit_momentum
 from appell.recursion.kinematics import (
     STILL,
     JointMotion,
@@ -41,9 +41,9 @@ from appell.recursion.kinematics import (
     power,
     projected,
 )
-from appell.recursion.sweep import Body, Entries, Tree
+from appell.recursion.sweep import Body, Entries, Rows, Tree
 from appell.spatial.inertia import NULL, Inertia
-from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import (
     ZERO,
     add,
@@ -93,8 +93,9 @@ def coriolis_matrix(model: Tree, q: Scalars, v: Scalars) -> Rows:
         load = excited(whole, velocity, body.columns[j])
         # rotor inertia, which does not turn with the velocities of its joint
         unit = tuple(1.0 if k == j else 0.0 for k in range(len(body.columns)))
-        turns = zip(projected(body.columns, load.rate), body.parameters, body.joint.type.transport(body.of(v), unit))
-        return carried_up(body.link, load), [([x + joint.armature * turn for x, joint, turn in turns], ())]
+        turns = body.joint.type.transport(body.of(v), unit)
+        rows = zip(projected(body.columns, load.rate), body.parameters, turns, strict=True)
+        return carried_up(body.link, load), [([x + joint.armature * turn for x, joint, turn in rows], ())]
 
     def climb(body: Body, velocity: Velocity, load: Carried) -> tuple[Carried, Entries]:
         rates = [column_rate(velocity, column) for column in body.columns]

@@ -18,6 +18,7 @@ from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, scale
 
+
 def composite_bodies(tree: Executor) -> Around:
     """Return, in each body's frame, the inertia of the body with all that it carries (mata2002 4.2, steps 1, 4, 5)."""
     return tree.inward(Inertia(), lambda body: body.inertia, lambda body, whole: moved_up(body.link, whole))

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from appell.model.model import Model
 from appell.model.parameters import n_parameters
-from appell.recursion.inertia_matrix import Rows, composite_bodies, unit_momentum
+from appell.recursion.inertia_matrix import composite_bodies, unit_momentum
 from appell.recursion.kinematics import NO_LOAD, Load, Scalars, carried, frame_columns, placed, posed, velocities
 from appell.recursion.points import accelerations_at, velocities_at
-from appell.recursion.sweep import Body, Executor, PerBody, Tree
+from appell.recursion.sweep import Body, Executor, PerBody, Rows, Tree
 from appell.spatial.inertia import UNITS, Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector, nonzero

@@ -33,14 +33,12 @@ def positions(model: Tree, q: Scalars, places: Sequence[Place]) -> tuple[Vector,
 
 def point_velocities(model: Tree, q: Scalars, v: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
     """Return ṗ of every point."""
-    return tuple(x[:3] for x in velocities_at(posed(model, q, frames(places)), v))  # type: ignore[misc]  # three
+    return tuple(x[:3] for x in velocities_at(posed(model, q, frames(places)), v))
 
 
-def point_accelerations(
-    model: Tree, q: Scalars, v: Scalars, a: Scalars, places: Sequence[Place]
-) -> tuple[Vector, ...]:
+def point_accelerations(model: Tree, q: Scalars, v: Scalars, a: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
     """Return p̈ of every point."""
-    return tuple(x[:3] for x in accelerations_at(posed(model, q, frames(places)), v, a))  # type: ignore[misc]  # three
+    return tuple(x[:3] for x in accelerations_at(posed(model, q, frames(places)), v, a))
 
 
 def frames(places: Sequence[Place]) -> list[Frame]:

@@ -15,10 +15,9 @@ from appell.model.joints import Column
 from appell.model.model import Model
 from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY, n_parameters
 from appell.recursion.gibbs import Acceleration, acceleration_tensor, accelerations
-from appell.recursion.inertia_matrix import Rows
 from appell.recursion.joint_forces import stretch_rate, stretched, stretches
 from appell.recursion.kinematics import Load, Scalars, carried, links, posed, power
-from appell.recursion.sweep import Body, Entries, Executor, Tree, outward
+from appell.recursion.sweep import Body, Entries, Executor, Rows, Tree, outward
 from appell.spatial.scalar import Matrix, Scalar, Vector, sign
 from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, transpose
 
@@ -69,8 +68,8 @@ def regressor_of_loads(tree: Executor, q: Scalars, v: Scalars, a: Scalars) -> Ro
         # the parameters are about the axes of the file
         turn, link = body.from_file, body.link
         omega, alpha, _, origin = moving[body]
-        parts = [matvec(turn, part) for part in (omega, alpha, origin)]
-        loads = unit_loads(Acceleration(*parts[:2], acceleration_tensor(*parts[:2]), parts[2]))
+        omega, alpha, origin = (matvec(turn, part) for part in (omega, alpha, origin))
+        loads = unit_loads(Acceleration(omega, alpha, acceleration_tensor(omega, alpha), origin))
         columns = tuple(Column(*(matvec(turn, part) for part in column)) for column in body.columns)
         if turn != IDENTITY:
             link = link._replace(rotations=(*link.rotations, transpose(turn)))
@@ -80,7 +79,8 @@ def regressor_of_loads(tree: Executor, q: Scalars, v: Scalars, a: Scalars) -> Ro
         entries = [[power(column, load) for load in loads] for column in body.columns]
         return [carried(body.link, load) for load in loads], [(entries, ())]
 
-    return tree.parametric(first, climb, partial(joint_columns, q=q, v=v, a=a), spring_columns, q, v)
+    own = partial(joint_columns, q=q, v=v, a=a)
+    return tree.parametric(first, climb, own, spring_columns, q, v)  # type: ignore[no-any-return]  # a matrix of walks
 
 
 def joint_columns(body: Body, q: Scalars, v: Scalars, a: Scalars) -> Sequence[Scalars]:

@@ -29,8 +29,8 @@ Result = TypeVar("Result")
 Scalars = tuple[Scalar, ...]
 Rows = tuple[tuple[Scalar, ...], ...]
 Step = Callable[..., Any]
-PerBody = Sequence[Any]
-"""What a step returned for every body; a body is the index."""
+PerBody = Any
+"""What a step returned for every body; a body is the index. Of written out steps it is a list."""
 
 
 def outward(
@@ -259,20 +259,25 @@ class _Body(Body):
 
     @property
     def link(self) -> Link:
+        """Return the body as its parent sees it."""
         return self.tree.chain[self.index]
 
     @property
     def inertia(self) -> Inertia:  # type: ignore[override]
+        """Return its inertia."""
         return self.tree.chain[self.index].inertia
 
     @cached_property
-    def pose(self) -> Pose:  # type: ignore[override]
+    def pose(self) -> Pose:
+        """Return the pose of its frame in the joint frame."""
         return self.joint.pose(self.at(self.tree.q))
 
     def of(self, x: Scalars) -> Scalars:
+        """Return its joint's share of a vector of the tree."""
         return x[self.along]
 
     def at(self, q: Scalars) -> Scalars:
+        """Return its joint's share of coordinates of the tree."""
         return q[self.place]
 
 
@@ -289,6 +294,7 @@ class Unrolled(Executor):
         self.chosen = range(len(self.bodies)) if frames is None else sorted(path)
 
     def leading_to(self, frames: Sequence[Frame]) -> Executor:
+        """Return the executor for the paths to some frames."""
         return Unrolled(self.model, self.q, self._chain, frames)
 
     @cached_property
@@ -297,12 +303,14 @@ class Unrolled(Executor):
         return self._chain()
 
     def outward(self, base: Any, step: Step) -> PerBody:
+        """Return the states of all bodies, parents first."""
         # the world comes last, where its index of −1 finds it
         return [*outward(self.model, base, lambda i, parent: step(self.bodies[i], parent), self.chosen), base]
 
     def around(
         self, base: Any, nothing: Any, out: Step, back: Step, first: Step | None = None, climb: Step | None = None
     ) -> Around:
+        """Return the results of both sweeps and of walks."""
         n, matrices = len(self.bodies), _Matrices(self.model)
         states, totals, kept = [base] * n, [nothing] * n, [()] * n
         world = nothing
@@ -334,28 +342,35 @@ class Unrolled(Executor):
                 matrices.enter(i, j, entries)
 
     def each(self, step: Step) -> PerBody:
+        """Return step(body) for every body."""
         return [step(body) if i in self.chosen else () for i, body in enumerate(self.bodies)]
 
     def vector(self, shares: PerBody) -> Scalars:
+        """Return the vector of which every body has a share."""
         parts = (own or (0.0,) * body.joint.type.nv for own, body in zip(shares, self.bodies, strict=True))
         return tuple(x for part in parts for x in part)
 
     def columns(self, n: int, shares: PerBody) -> Any:
+        """Return the matrix of which every body has columns."""
         columns: list[Scalars] = []
         for own, body in zip(shares, self.bodies, strict=True):
             columns += own or [(0.0,) * n] * body.joint.type.nv
         return tuple(zip(*columns, strict=True)) if columns else ((),) * n
 
     def total(self, start: Any, shares: PerBody) -> Any:
+        """Return the sum over all bodies."""
         return functools.reduce(plus, shares, start)
 
     def ends(self, like: Any, step: Step) -> tuple[Any, ...]:
+        """Return what a step gives for every frame."""
         return tuple(step(frame.body, frame.placement) for frame in self.frames)
 
     def named(self, function: Callable[..., Scalars], *vectors: Scalars, like: Scalars | None = None) -> Scalars:
+        """Return a function of whole vectors."""
         return function(self.model, *vectors)
 
     def known(self, numbers: Scalars) -> Scalars:
+        """Return a vector of given numbers."""
         return numbers
 
 

@@ -134,5 +134,5 @@ def lay(
 def lay_parts(name: str, graph: Graph, inputs: Sequence[Sequence[Expr]], results: Sequence[Sequence[Any]]) -> Tape:
     """Return the tape of results in parts, each an output, of all inputs of a graph in parts, each an input."""
     sides = (("x", inputs), ("y", results))
-    ports = ([Port(f"{x}{k}", (len(part),)) for k, part in enumerate(parts)] for x, parts in sides)
-    return lay(name, graph, [x for part in results for x in part], *ports)
+    given, made = ([Port(f"{x}{k}", (len(part),)) for k, part in enumerate(parts)] for x, parts in sides)
+    return lay(name, graph, [x for part in results for x in part], given, made)

@@ -83,7 +83,7 @@ def posed(x: Scalars) -> Pose:
 def inertia_of(x: Scalars, file_rotation: Matrix | None = None) -> Inertia:
     """Return the inertia of ten moments, or of ten inertial parameters about the axes of the file."""
     if file_rotation is None:
-        return Inertia(x[0], x[1:4], symmetric(x[4:]))  # type: ignore[arg-type]  # three numbers
+        return Inertia(x[0], x[1:4], symmetric(x[4:]))
     mass, first, second = Inertia.from_parameters(x)
     back = transpose(file_rotation)
     if back == IDENTITY:

@@ -19,7 +19,8 @@ from appell.recursion.rates import coordinate_rates
 from appell.recursion.sweep import Body
 from appell.robot.long import programs
 from appell.robot.long.recorder import Recorder
-from appell.robot.verbs.programs import ARTICULATED, PROGRAMS as OF_VERBS
+from appell.robot.verbs.programs import ARTICULATED
+from appell.robot.verbs.programs import PROGRAMS as OF_VERBS
 from appell.trace.adjoint import gradient
 from appell.trace.tape import Port
 

@@ -107,7 +107,9 @@ def _gathered_rows(model: Model, source: Port, target: Port) -> Sweep:
     for count in range(1, most + 1):
 
         def added(factors: Scalars, *rows: Scalars) -> Any:
-            return [sum((c * x for c, x in zip(factors, column, strict=True)), 0.0) for column in zip(*rows, strict=True)]
+            return [
+                sum((c * x for c, x in zip(factors, column, strict=True)), 0.0) for column in zip(*rows, strict=True)
+            ]
 
         ports = [Port("factors", (count,)), *(Port(f"x{k}", (width,)) for k in range(count))]
         tape = trace("rows", added, ports, [Port("y", (width,))])

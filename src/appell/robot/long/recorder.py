@@ -19,7 +19,22 @@ from typing import Any, NamedTuple
 from appell.model.joints import KINDS
 from appell.model.model import WORLD, Frame, Joint, JointParameters, Model
 from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY, n_parameters, with_parameters
-from appell.program.nodes import Begin, Block, Copy, Fields, Item, Items, Node, Program, Share, Stage, Start, Sweep, Walk, renamed
+from appell.program.nodes import (
+    Begin,
+    Block,
+    Copy,
+    Fields,
+    Item,
+    Items,
+    Node,
+    Program,
+    Share,
+    Stage,
+    Start,
+    Sweep,
+    Walk,
+    renamed,
+)
 from appell.recursion.articulated import Articulated
 from appell.recursion.coupling import sources
 from appell.recursion.kinematics import Link, Scalars
@@ -50,8 +65,8 @@ FRAME, ROOT = "frame", "world"
 WHOLE = -1
 """In place of a class: a memory that is no vector of the tree."""
 Q, V, INDEX, OWN_Q, OWN_V = range(5)
-"""The numbers of an item: where its coordinates begin in q of the tree, its velocities in v, which body (or frame) it is,
-and where those that it follows begin in q and v of the robot."""
+"""The numbers of an item: where its coordinates begin in q of the tree, its velocities in v, which body (or frame) it
+is, and where those that it follows begin in q and v of the robot."""
 FORCES = ("tau", "load")
 """Inputs that act on the joints which follow no other."""
 SYMMETRIC = {(Inertia, "second"), (Articulated, "linear"), (Articulated, "angular")}
@@ -69,7 +84,7 @@ class Cell(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A leaf that stands for a cell: the item's "own", its "parent"'s or the "root"'s, or a number of a walk's "state"."""
+    """A leaf that stands for a cell of "own", "parent" or "root", or for a number of the "state" of a walk."""
 
     where: str
     cell: Cell
@@ -88,13 +103,14 @@ class Recorded:
 
     @property
     def cells(self) -> Iterator[tuple[Cell, Any]]:
+        """Yield what is given by cell."""
         for part in (self.writes, self.adds, self.sums):
             yield from part.items()
 
 
 @dataclass(eq=False)
 class Pass:
-    """One visit of all items, or a walk from each of them, with the steps of the classes; first steps of walks apart."""
+    """One visit of all items, or a walk from each of them, with the steps of the classes."""
 
     inward: bool = False
     is_apart: bool = False
@@ -109,18 +125,17 @@ class Pass:
 
     @property
     def all(self) -> list[Recorded]:
+        """Return all steps."""
         return [*self.first.values(), *self.steps.values()]
 
 
-class Kept(Sequence[Any]):
+class Kept:
     """What a step returned for every body: in the same pass its value, later what the fields hold of it."""
 
     def __init__(self, recorder: Recorder, made: Pass, base: Any = None, *, is_sum: bool = False) -> None:
-        self.recorder, self.part, self.made, self.base, self.is_sum = recorder, recorder.part(made), made, base, is_sum
+        self.recorder, self.made, self.base, self.is_sum = recorder, made, base, is_sum
+        self.part = recorder.part(made)
         self.values: dict[int, Any] = {}
-
-    def __len__(self) -> int:
-        return 1
 
     def __getitem__(self, body: Any) -> Any:
         if isinstance(body, ClassBody):
@@ -130,14 +145,11 @@ class Kept(Sequence[Any]):
         return self.recorder.read(self.base, self.part, "parent")
 
 
-class Each(Sequence[Any]):
+class Each:
     """What a step returns for every body, computed wherever it is needed."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
-
-    def __len__(self) -> int:
-        return 1
 
     def __getitem__(self, body: Any) -> Any:
         return self.step(body)
@@ -157,11 +169,13 @@ class ClassBody(Body):
 
     @cached_property
     def inertia(self) -> Inertia:  # type: ignore[override]
+        """Return its inertia."""
         pi = self.recorder.share("parameters", self.key)
         return inertia_of(pi, self.from_file) if pi else inertia_of(self.constants[12:22])
 
     @cached_property
     def parameters(self) -> list[JointParameters]:  # type: ignore[override]
+        """Return the parameters of every velocity."""
         nv = KINDS[self.kind].nv
         if not self.recorder.is_parametric:
             return [JointParameters(*self.constants[24:28])] * nv
@@ -170,19 +184,23 @@ class ClassBody(Body):
         return own or [JointParameters()] * nv
 
     @cached_property
-    def pose(self) -> Pose:  # type: ignore[override]
+    def pose(self) -> Pose:
+        """Return the pose of its frame in the joint frame."""
         return self.recorder.pose(self)
 
     @cached_property
-    def link(self) -> Link:  # type: ignore[override]
+    def link(self) -> Link:
+        """Return the body as its parent sees it."""
         placed, pose = self.joint.placement, self.pose
         rotations = tuple(r for r in (placed.rotation, pose.rotation) if r != IDENTITY)
         return Link(rotations, add(placed.position, matvec(placed.rotation, pose.position)), MASSLESS, ZERO)
 
     def of(self, x: Scalars) -> Scalars:
+        """Return its joint's share of a vector of the tree."""
         return self.recorder.shared(x, self, KINDS[self.kind].nv)
 
     def at(self, q: Scalars) -> Scalars:
+        """Return its joint's share of coordinates of the tree."""
         return self.recorder.shared(q, self, KINDS[self.kind].nq)
 
 
@@ -236,6 +254,7 @@ class Recorder(Executor):
         return self
 
     def leading_to(self, frames: Sequence[Frame]) -> Executor:
+        """Return the executor for the paths to some frames."""
         self.frames = frames
         return self
 
@@ -262,10 +281,10 @@ class Recorder(Executor):
         return multiplier, offset, 1.0
 
     def followed(self, i: int) -> tuple[int, int]:
-        """Return where the coordinates and velocities that a body's joint has, or follows, begin in those of the robot."""
+        """Return where the q and v that a body's joint has, or follows, begin in those of the robot."""
         model, (of_q, of_v) = self.model, self.sources
-        starts = (model.q_slices[i], of_q), (model.v_slices[i], of_v)
-        return tuple(found[at.start].place if at.stop > at.start else 0 for at, found in starts)
+        q, v = model.q_slices[i], model.v_slices[i]
+        return (of_q[q.start].place, of_v[v.start].place) if v.stop > v.start else (0, 0)
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -420,6 +439,7 @@ class Recorder(Executor):
         return {name for name, leaves in found if used.intersection(x.index for x in leaves)}
 
     def outward(self, base: Any, step: Step) -> PerBody:
+        """Return the states of all bodies, parents first."""
         return self._outward(base, lambda body, parent: (step(body, parent), None), None)[0]
 
     def _outward(self, base: Any, step: Step, nothing: Any) -> tuple[Kept, Kept]:
@@ -436,6 +456,7 @@ class Recorder(Executor):
     def around(
         self, base: Any, nothing: Any, out: Step, back: Step, first: Step | None = None, climb: Step | None = None
     ) -> Around:
+        """Return the results of both sweeps and of walks."""
         states, totals = self._outward(base, out, nothing)
         made = self.made_in[totals.part] = self._pass(inward=True)
         kept = Kept(self, made)
@@ -496,6 +517,7 @@ class Recorder(Executor):
                 recorded.shares.append((Share(name, nv, V, start=n), [*in_row]))
 
     def parametric(self, first: Step, climb: Step, own: Step, named: Step, q: Scalars, v: Scalars) -> Any:
+        """Return the matrix with a column per parameter."""
         width, given = n_parameters(self.filed), self._soonest(own)[1] if self.has_joint_parameters else ()
         ((matrix,),) = self._walks(lambda body, _: first(body), climb, per_column=False)[0]
         name, start = f"matrix {matrix.index}", PER_BODY * len(self.model.bodies)
@@ -515,17 +537,21 @@ class Recorder(Executor):
         return ((matrix,),)
 
     def each(self, step: Step) -> PerBody:
+        """Return step(body) for every body."""
         return Each(step)
 
     def vector(self, shares: PerBody) -> Scalars:
+        """Return the vector of which every body has a share."""
         leaf = self.graph.unknown()
         self.vectors[leaf.index] = lambda body: tuple(shares[body])
         return (leaf,)
 
     def columns(self, n: int, shares: PerBody) -> Any:
+        """Return the matrix of which every body has columns."""
         return tuple(self.vector(Each(lambda body, k=k: [x[k] for x in shares[body]])) for k in range(n))
 
     def total(self, start: Any, shares: PerBody) -> Any:
+        """Return the sum over all bodies."""
         made, steps = self._soonest(lambda body: shares[body])
         part = self.part(made)
         for recorded, value in steps:
@@ -533,6 +559,7 @@ class Recorder(Executor):
         return self.read(start, part, "root")
 
     def ends(self, like: Any, step: Step) -> tuple[Any, ...]:
+        """Return what a step gives for every frame."""
         made = Pass(is_apart=True)
         part = self.part(made)
         self.passes.append(made)
@@ -545,6 +572,7 @@ class Recorder(Executor):
         return (found,)
 
     def named(self, function: Callable[..., Scalars], *vectors: Scalars, like: Scalars | None = None) -> Scalars:
+        """Return a function of whole vectors."""
         slot = Port(f"named{len(self.slots)}", (self.model.nv if like is None else len(like),))
         if not self._block(slot, function, vectors):
             return (0.0,) * (1 if like is None else slot.size)
@@ -583,8 +611,12 @@ class Recorder(Executor):
         return True
 
     def known(self, numbers: Scalars) -> Scalars:
+        """Return a vector of given numbers."""
         self.extra.append(tuple(map(float, numbers)))
-        own = {c: tuple(self.graph.unknown() for _ in range(KINDS[self.classes[c][0]].nv)) for c, _, _ in self._visited(Pass())}
+        own = {
+            c: tuple(self.graph.unknown() for _ in range(KINDS[self.classes[c][0]].nv))
+            for c, _, _ in self._visited(Pass())
+        }
         for c, leaves in own.items():
             self.constants[c] = (*self.constants[c], *leaves)
         return self.vector(Each(lambda body: own[body.key]))
@@ -690,7 +722,9 @@ class _Laid:
         recorder, writers = self.recorder, defaultdict[Cell, list[Any]](list)
         for made in recorder.passes:
             for one in made.all:
-                one.shares = [x for x in one.shares if not x[0].memory.startswith("matrix ") or x[0].memory in recorder.outputs]
+                one.shares = [
+                    x for x in one.shares if not x[0].memory.startswith("matrix ") or x[0].memory in recorder.outputs
+                ]
                 for cell, x in one.cells:
                     writers[cell].append(x)
         live, is_walk = set[Cell](), {id(m): any(x.shares for x in m.all) for m in recorder.passes}
@@ -706,7 +740,7 @@ class _Laid:
                 one.writes, one.adds, one.sums = (
                     {cell: x for cell, x in part.items() if cell in live} for part in (one.writes, one.adds, one.sums)
                 )
-            if not any(one.shares or [*one.cells] for one in made.all):
+            if not any(one.shares or one.writes or one.adds or one.sums for one in made.all):
                 made.steps, made.first = {}, {}
 
     def _items(self) -> Iterator[Item]:
@@ -728,12 +762,18 @@ class _Laid:
         read = {(_where(x, one), x.cell) for one in made.all for x in self._reads(one)}
         given = [{cell for one in made.all for cell in getattr(one, part)} for part in ("writes", "adds", "sums")]
         sides = [{cell for at, cell in read if at == where} for where in ("own", "parent", "root")]
-        return Fields(*(tuple(x for x, cells in self.groups.items() if own.intersection(cells)) for own in (*sides, *given)))
+        return Fields(
+            *(tuple(x for x, cells in self.groups.items() if own.intersection(cells)) for own in (*sides, *given))
+        )
 
     def _sweep(self, made: Pass) -> Sweep:
         fields = self._fields(made)
-        stages = (made.steps.get(c) for c in range(len(self.recorder.classes)))
-        return Sweep(self.items, made.inward, fields, tuple(one and self._stage(made, one, fields) for one in stages))
+        return Sweep(self.items, made.inward, fields, self._stages(made, fields))
+
+    def _stages(self, made: Pass, fields: Fields) -> tuple[Stage | None, ...]:
+        """Return the steps of all classes."""
+        steps = (made.steps.get(c) for c in range(len(self.recorder.classes)))
+        return tuple(None if one is None else self._stage(made, one, fields, len(made.cells)) for one in steps)
 
     def _walk(self, made: Pass) -> Walk:
         """Return walks from every body, one per column of its joint if the pass has one per column."""
@@ -744,11 +784,9 @@ class _Laid:
             numbers = own.model.velocities(i) if made.per_column else (i,)
             starts += [Start(k, begins[self.items.rows[k].kind, j], number) for j, number in enumerate(numbers)]
         first = tuple(self._stage(made, one, fields, 0) for one in made.first.values())
-        stages = (made.steps.get(c) for c in range(len(own.classes)))
-        steps = tuple(one and self._stage(made, one, fields, len(made.cells)) for one in stages)
-        return Walk(self.items, fields, len(made.cells), tuple(starts), first, steps)
+        return Walk(self.items, fields, len(made.cells), tuple(starts), first, self._stages(made, fields))
 
-    def _stage(self, made: Pass, one: Recorded, fields: Fields, takes: int = 0) -> Stage:
+    def _stage(self, made: Pass, one: Recorded, fields: Fields, takes: int) -> Stage:
         """Return one step as a tape."""
         own, c = self.recorder, one.key
         used = {x.index for x in own.leaves_of(_results(one))}
@@ -809,7 +847,10 @@ def _rebuilt(like: Any, numbers: Iterator[Any]) -> Any:
     if names is None:
         return type(like)([_rebuilt(part, numbers) for part in like])
     parts = zip(names, like, strict=True)
-    half = [symmetric(tuple(itertools.islice(numbers, 6))) if (type(like), x) in SYMMETRIC else _rebuilt(y, numbers) for x, y in parts]
+    half = [
+        symmetric(tuple(itertools.islice(numbers, 6))) if (type(like), x) in SYMMETRIC else _rebuilt(y, numbers)
+        for x, y in parts
+    ]
     return type(like)(*half)
 
 

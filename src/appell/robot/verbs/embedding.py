@@ -20,10 +20,9 @@ from appell.model.model import Model
 from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_columns, reduce_matrix, reduce_rows
 from appell.recursion.elimination import is_zero
 from appell.recursion.forward import velocity_parents
-from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars, posed
 from appell.recursion.rates import coordinate_rates, speeds
-from appell.recursion.sweep import Body
+from appell.recursion.sweep import Body, Rows
 from appell.robot.verbs.coordinates import normalised, tracking_error
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along
