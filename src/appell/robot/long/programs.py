@@ -78,7 +78,7 @@ def program(
 def _of_tree(model: Model, port: Port, sizes: tuple[Any, ...]) -> Port:
     """Return the slot of a result of the tree that is gathered; the port itself if it is not."""
     shape = tuple(model.nv if x in ("v", "u", "d") else n for x, n in zip(sizes, port.shape, strict=True))
-    return port if shape == port.shape else Port(f"{port.name} of the tree", shape)
+    return port if shape == port.shape else Port(f"tree_{port.name}", shape)
 
 
 def gathered(model: Model, source: Port, target: Port) -> tuple[list[Sweep], list[Port]]:
@@ -87,7 +87,7 @@ def gathered(model: Model, source: Port, target: Port) -> tuple[list[Sweep], lis
     if source.shape[-1] != target.shape[-1]:
         n, m = source.shape[-1], target.shape[-1]
         last = len(source.shape) == 1 or source.shape[0] == target.shape[0]
-        to = target if last else Port(f"{source.name} by columns", (*source.shape[:-1], m))
+        to = target if last else Port(f"{source.name}_by_column", (*source.shape[:-1], m))
         tape = trace("columns", lambda x: reduce(model, x), [Port("x", (n,))], [Port("y", (m,))])
         rows = [Item(1, 0, (k * n, k * m), ()) for k in range(source.size // n)]
         stage = Stage(tape, (Share(source.name, n, 0),), (Share(to.name, m, 1),))

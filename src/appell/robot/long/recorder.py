@@ -526,7 +526,7 @@ class Recorder(Executor):
                 share = Share(name, PER_VELOCITY, V, width + PER_VELOCITY, start + k * (width + PER_VELOCITY))
                 recorded.shares.append((share, [*row]))
         entries = named(self.filed, (0.0,) * self.model.nq, (0.0,) * self.model.nv)
-        slot = Port("named columns", (PER_SPRING * len(entries),))
+        slot = Port("named_columns", (PER_SPRING * len(entries),))
         if self._block(slot, lambda *x: [own for _, _, own in named(*x)], (q, v)):
             # an item per joint of a spring
             places = [(PER_SPRING * k, width * row + column) for k, (row, column, _) in enumerate(entries)]
