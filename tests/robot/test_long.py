@@ -27,9 +27,11 @@ from appell.robot.calls import compile
 from appell.robot.kind import Key
 from appell.robot.long import kind, recorder
 from appell.robot.long.kind import LONG, LongTree, is_long
+from appell.robot.long.recorder import Recorder
 from appell.robot.verbs.table import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
 from appell.spatial.pose import Pose
+from appell.trace.tape import Port
 from tests.support.evaluation import written_out
 from tests.support.exported import in_python
 from tests.support.kinds import about
@@ -154,6 +156,17 @@ def test_loops_have_springs_between_joints_and_joints_that_follow_others(
     expected = np.array(compile.tape(one.kind, key).run(*given))[:size]
     found = np.array(run(verify(looped(one, verb, frame, is_parametric=is_parametric)), *given), dtype=float)[:size]
     agree(found, expected, 1e-10 if "forward" in verb or verb in ("motion", "step") else 1e-12)
+
+
+def test_a_step_sees_of_a_body_what_all_of_its_class_have(robot: Callable[..., appell.Robot]) -> None:
+    """What a step may branch on is the same of all members of a class; which body it is, it cannot ask."""
+    model = robot("long", True).model
+    tree = Recorder(model, (Port("q", (model.nq,)),), is_massless=False, is_parametric=False)
+    for (sort, pattern), numbers, i in zip(tree.keys[1:], tree.numbers[1:], tree.bodies, strict=True):
+        assert sort == model.bodies[i].joint.kind
+        assert all(x is None or x == y for x, y in zip(pattern, numbers, strict=True))
+    with pytest.raises(TypeError, match="ClassBody"):
+        tree.total(0.0, tree.each(lambda body: model.bodies[body].inertia.mass))
 
 
 def test_parameters_take_the_place_of_the_models(robot: Callable[..., appell.Robot], agree: Any) -> None:
