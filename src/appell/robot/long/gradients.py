@@ -17,7 +17,7 @@ from appell.program.tangent import tangent
 from appell.recursion.kinematics import Scalars
 from appell.recursion.rates import coordinate_rates
 from appell.recursion.sweep import Body
-from appell.robot.long import programs
+from appell.robot.long import layout, programs
 from appell.robot.long.recorder import Recorder
 from appell.robot.verbs.programs import ARTICULATED
 from appell.robot.verbs.programs import PROGRAMS as OF_VERBS
@@ -86,7 +86,8 @@ def _along(model: Model, q: Port, by_q: Port, others: Sequence[Port], to: Sequen
         return tuple(gradient(body.joint.type.rates(body.at(place), unit), body.at(slope), unit))
 
     found = [tree.vector(tree.each(motion)), *rest]
-    return tree.program("motion", list(zip(to, found if len(to) > 1 else [found], strict=True)), tuple(to))
+    results = list(zip(to, found if len(to) > 1 else [found], strict=True))
+    return layout.program(tree, "motion", results, tuple(to))
 
 
 def _joints(model: Model) -> Model:
@@ -105,7 +106,7 @@ def _hvp(model: Model, inputs: tuple[Port, ...], outputs: tuple[Port, ...], *, i
     rate, ports = Port(moving["q"], (own.nq,)), (given[0], Port("dq", (own.nv,)))
     tree: Any = Recorder(own, ports, is_massless=True, is_parametric=False)
     found = coordinate_rates(tree, *(tree.argument(port, is_vector=True) for port in ports))
-    first = tree.program("rates", [(rate, found)], (rate,)).nodes
+    first = layout.program(tree, "rates", [(rate, found)], (rate,)).nodes
     return replace(made, inputs=inputs, nodes=(*first, *made.nodes), slots=(*made.slots, rate))
 
 

@@ -12,6 +12,7 @@ from appell.program.nodes import Fields, Item, Items, Program, Share, Stage, Swe
 from appell.recursion.coupling import reduce, sources
 from appell.recursion.kinematics import Scalars
 from appell.recursion.points import Place
+from appell.robot.long import layout
 from appell.robot.long.recorder import Recorder
 from appell.robot.verbs.coordinates import quaternion_errors
 from appell.robot.verbs.embedding import Tree
@@ -58,11 +59,11 @@ def program(
     results = own[: len(own) - len(guards)]
     values = [*([found] if len(results) == 1 else found), *norm]
     if verb in MOTIONS or not model.is_coupled:
-        made = tree.program(verb, list(zip(own, values, strict=True)), own, [port.name for port in results])
+        made = layout.program(tree, verb, list(zip(own, values, strict=True)), own, [port.name for port in results])
     else:
         sizes = [size for _, size in VERBS[verb].outputs]
         wide = [_of_tree(model, port, size) for port, size in zip(results, sizes, strict=True)]
-        made = tree.program(verb, list(zip((*wide, *guards), values, strict=True)), own)
+        made = layout.program(tree, verb, list(zip((*wide, *guards), values, strict=True)), own)
         nodes, slots = list(made.nodes), list(made.slots)
         for port, of_tree in zip(results, wide, strict=True):
             if of_tree != port:
