@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from appell.trace.derive import gradient
 
 import appell
 from appell.simulation.contact.points import default_points
+from appell.trace.derive import gradient
 from appell.trace.tape import Port, trace
 
 WALLS = [

@@ -15,14 +15,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from appell.model.joints import QUATERNION
 from appell.model.model import Model
 from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_columns, reduce_matrix, reduce_rows
 from appell.recursion.elimination import is_zero
 from appell.recursion.forward import velocity_parents
-from appell.recursion.inertia_matrix import Rows
-from appell.recursion.kinematics import Scalars
+from appell.recursion.kinematics import Scalars, posed
 from appell.recursion.rates import coordinate_rates, speeds
-from appell.robot.verbs.coordinates import normalised, quaternion_places, tracking_error
+from appell.recursion.sweep import Body, Rows
+from appell.robot.verbs.coordinates import normalised, tracking_error
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along
 
@@ -184,7 +185,13 @@ class Tree(NamedTuple):
 
     def finished(self, q: Scalars) -> Forces:
         """Return q with unit quaternions."""
-        return normalised(quaternion_places(self.coupled.independent), q)
+
+        def unit(body: Body) -> Forces:
+            places = [QUATERNION[body.joint.kind].start] if body.joint.kind in QUATERNION else []
+            return normalised(places, body.at(q))
+
+        tree = posed(self.coupled.independent, q)
+        return tree.vector(tree.each(unit))
 
     def weightless(self) -> Embedding:
         """Return the robot without gravity and springs."""
