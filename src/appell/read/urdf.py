@@ -121,10 +121,10 @@ def read_urdf(
         remedy = XACRO if b"xacro" in given.data else "a robot needs at least one"
         raise ReadError(f"no <link> in <robot>; {remedy}", given.source, line_of(root))
     if all(link.name != WORLD_NAME for link in links):
-        hung = [connection for connection in connections if connection.parent == WORLD_NAME]
-        if hung:
-            problem = f"joint '{hung[0].joint.name}': its parent link 'world' is not defined; read as the world"
-            warn(problem, given.source, hung[0].line or 1)
+        attached = [connection for connection in connections if connection.parent == WORLD_NAME]
+        if attached:
+            problem = f"joint '{attached[0].joint.name}': its parent link 'world' is not defined; read as the world"
+            warn(problem, given.source, attached[0].line or 1)
             links.insert(0, Link(WORLD_NAME))
     name = (root.get("name") or "").strip() or "robot"
     model = build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
