@@ -146,8 +146,8 @@ def opened(moments: Moments, speed: JointMotion) -> Moments:
     """Return the moments as the parent sees them, in the body's frame: y + σ_l + σ_w × x in place of y."""
     (m, h, second), first_rate, spread = moments
     gained = add(scale(m, speed.linear), cross(speed.angular, h))
-    stirred = madd(matmul(skew(speed.angular), second), outer(speed.linear, h))
-    return Moments(moments.inertia, add(first_rate, gained), madd(spread, stirred))
+    excited_spread = madd(matmul(skew(speed.angular), second), outer(speed.linear, h))
+    return Moments(moments.inertia, add(first_rate, gained), madd(spread, excited_spread))
 
 
 def lifted(link: Link, moments: Moments) -> Moments:

@@ -190,8 +190,8 @@ def _bounds(
     if max_steps is not None:
         return Limits(whole("simulate: max_steps", max_steps), seconds)
     steps = 0.0 if step is None else 1.0 / _positive("step", step)
-    asked = duration * sum((10_000.0, rate or 0.0, steps))
-    return Limits(20_000 + int(min(asked, 1e18)), seconds)
+    needed = duration * sum((10_000.0, rate or 0.0, steps))
+    return Limits(20_000 + int(min(needed, 1e18)), seconds)
 
 
 def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:

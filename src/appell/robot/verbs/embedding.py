@@ -122,11 +122,11 @@ class Posture(ABC):
         lower = [[dot(columns[i], pushed[j]) if j <= i else 0.0 for j in n] for i in n]
         return tuple(tuple(lower[max(i, j)][min(i, j)] for j in n) for i in n)
 
-    def coriolis(self, stir: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
+    def coriolis(self, tree: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
         """Return Γᵀ(CΓ + MΓ̇)."""
         columns = self.columns(range(self.n))
         pushed = [
-            [dot(c, column) + dot(m, change) for c, m in zip(stir, mass, strict=True)]
+            [dot(c, column) + dot(m, change) for c, m in zip(tree, mass, strict=True)]
             for column, change in zip(columns, self.turned(v, moving, columns), strict=True)
         ]
         return [[dot(column, push) for push in pushed] for column in columns]
@@ -244,6 +244,6 @@ class TreePosture(Posture):
         reduced, n = reduce_matrix(self._coupled, rows), range(self.n)
         return tuple(tuple(reduced[max(i, j)][min(i, j)] for j in n) for i in n)
 
-    def coriolis(self, stir: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
+    def coriolis(self, tree: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
         """Return ΓᵀCΓ."""
-        return reduce_matrix(self._coupled, stir)
+        return reduce_matrix(self._coupled, tree)

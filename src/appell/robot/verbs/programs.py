@@ -244,8 +244,8 @@ def coriolis_matrix(robot: Embedding, q: Scalars, v: Scalars) -> Any:
     """Return Γᵀ(CΓ + MΓ̇), with Ṁ − 2C skew."""
     at = robot.at(q)
     moving = at.velocities(v)
-    stir = coriolis.coriolis_matrix(at.model, at.q, moving)
-    return at.coriolis(stir, inertia_matrix.mass_matrix_composite(at.model, at.q), v, moving)
+    tree = coriolis.coriolis_matrix(at.model, at.q, moving)
+    return at.coriolis(tree, inertia_matrix.mass_matrix_composite(at.model, at.q), v, moving)
 
 
 def passive_inverse_dynamics(robot: Embedding, q: Scalars, v: Scalars, v_r: Scalars, a_r: Scalars) -> Any:

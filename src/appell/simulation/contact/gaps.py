@@ -117,7 +117,7 @@ class Gaps:
     def gaps(self, q: Array) -> Array:
         """Return the gaps (..., pairs)."""
         p = self._points.positions(q)
-        parts = [_asked(group.wall, "gap", p[..., group.points, :]) for group in self._groups]
+        parts = [_evaluated(group.wall, "gap", p[..., group.points, :]) for group in self._groups]
         if self._limits:
             tree = self._robot.tree_configuration(q)
             parts += [(limit.sign * (tree[..., limit.coordinate] - limit.bound))[..., None] for limit in self._limits]
@@ -128,14 +128,14 @@ class Gaps:
         if self.endless.all():
             return self.endless
         p = self._points.positions(q)
-        parts = [_asked(group.wall, "covers", p[group.points]) for group in self._groups]
+        parts = [_evaluated(group.wall, "covers", p[group.points]) for group in self._groups]
         return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
 
     def rates(self, q: Array, v: Array) -> Array:
         """Return the rates of the gaps, (pairs,)."""
         p, speed = self._points.positions(q), self._points.velocities(q, v)
         parts = [
-            np.einsum("ki,ki->k", _asked(group.wall, "gradient", p[group.points]), speed[group.points])
+            np.einsum("ki,ki->k", _evaluated(group.wall, "gradient", p[group.points]), speed[group.points])
             for group in self._groups
         ]
         if self._limits:
@@ -146,7 +146,7 @@ class Gaps:
     def slopes(self, q: Array) -> Array:
         """Return the norm of every gap's gradient, (pairs,): 1 where a gap is a distance."""
         p = self._points.positions(q)
-        parts = [np.linalg.norm(_asked(group.wall, "gradient", p[group.points]), axis=-1) for group in self._groups]
+        parts = [np.linalg.norm(_evaluated(group.wall, "gradient", p[group.points]), axis=-1) for group in self._groups]
         return np.concatenate([*parts, np.ones(len(self._limits))])
 
     def rows(self, q: Array, v: Array, which: Sequence[int]) -> Rows:
@@ -166,7 +166,7 @@ class Gaps:
                 rows.bias[i, 0] = place.sign * self._robot.tree_acceleration(q, v, still)[place.velocity]
                 continue
             wall, k, radius = place
-            slope = _asked(wall, "gradient", p[k])
+            slope = _evaluated(wall, "gradient", p[k])
             length = float(np.linalg.norm(slope))
             if not length > 0.0:
                 raise InputError(
@@ -174,7 +174,7 @@ class Gaps:
                     "a gap with a nonzero gradient on the wall"
                 )
             axes = _axes(slope / length)
-            n, bend = axes[0], _asked(wall, "hessian", p[k]) @ speed[k] / length
+            n, bend = axes[0], _evaluated(wall, "hessian", p[k]) @ speed[k] / length
             matrix, rolling = jacobians[k], bias[k]
             if radius:  # of the material point of the ball at the wall: c = p − r·n
                 matrix = matrix + self._points.turned(k, p, jacobians, -radius * n)
@@ -197,7 +197,7 @@ class Gaps:
         return group.wall, int(group.points[pair - group.start]), group.radius
 
 
-def _asked(wall: Wall, what: str, p: Array) -> Array:
+def _evaluated(wall: Wall, what: str, p: Array) -> Array:
     """Return gap, gradient, hessian or covers of a wall at points; the class of a wall may be a user's."""
     try:
         values: Array = getattr(wall, what)(own(p))
