@@ -8,7 +8,7 @@ products that mata2002's table 3 has for "Cholesky" and for solving. M = LLᵀ t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from appell.model.model import WORLD, Model
 from appell.recursion.inertia_matrix import Rows
@@ -83,19 +83,30 @@ def solve_factorised(
     lower: list[dict[int, Scalar]], inverse: list[Scalar], parents: list[int], right: Scalars
 ) -> Scalars:
     """Return x with LᵀDL·x = right."""
+    scaled = [x * d for x, d in zip(carried_inward(lower, parents, right), inverse, strict=True)]
+    return tuple(carried_outward(lower, parents, scaled))
+
+
+def carried_inward(lower: list[dict[int, Scalar]], parents: list[int], right: Sequence[Scalar]) -> list[Scalar]:
+    """Return x with Lᵀx = right."""
     x = list(right)
     for k in reversed(range(len(x))):
         i = parents[k]
         while i >= 0:
             x[i] = x[i] - lower[k][i] * x[k]
             i = parents[i]
-    x = [value * d for value, d in zip(x, inverse, strict=True)]
+    return x
+
+
+def carried_outward(lower: list[dict[int, Scalar]], parents: list[int], right: Sequence[Scalar]) -> list[Scalar]:
+    """Return x with L x = right."""
+    x = list(right)
     for k in range(len(x)):
         i = parents[k]
         while i >= 0:
             x[k] = x[k] - lower[k][i] * x[i]
             i = parents[i]
-    return tuple(x)
+    return x
 
 
 def cholesky(matrix: Rows) -> list[list[Scalar]]:

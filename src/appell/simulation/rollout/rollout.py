@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,11 @@ from appell.robot.robot import Robot, checked_robot
 from appell.robot.singular.recovery import Samples, report
 from appell.robot.verbs.table import MASS
 from appell.simulation.laws.joint_laws import JointLaw
+from appell.simulation.contact.points import Point
+from appell.simulation.rollout.ground import Coefficients, Contacts, contacts
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel
+from appell.simulation.rollout.time_stepping import MEASURES
+from appell.simulation.walls.wall import Wall
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -46,6 +50,14 @@ class Rollout(NamedTuple):
     diverged : array, shape (...)
         The first step after which a robot's state is not finite, −1 where all are finite. Later states are NaN or
         infinite.
+    impulses : array, shape (..., n + 1, contacts, 3), or None
+        With walls: the impulse of every contact in the step before [N·s], along the normal and two tangents.
+    penetration : array, shape (...), or None
+        With walls: the largest depth at the start of any step [m], 0 without penetration.
+    residual : array, shape (...), or None
+        With walls: the largest change of a speed of a contact in the last sweep of any step [m/s].
+    energy_gain : array, shape (...), or None
+        With walls: the energy that impulses have added, each step that loses energy counted as zero [J].
 
     Examples
     --------
@@ -59,6 +71,10 @@ class Rollout(NamedTuple):
     q: Array
     v: Array
     diverged: Array
+    impulses: Array | None = None
+    penetration: Array | None = None
+    residual: Array | None = None
+    energy_gain: Array | None = None
 
     def __repr__(self) -> str:
         motions, failed = self.diverged.size, int((self.diverged >= 0).sum())
@@ -105,6 +121,13 @@ def rollout(  # noqa: PLR0913  (keyword options)
     save_every: int = 1,
     control: JointLaw | None = None,
     parameters: ArrayLike | None = None,
+    walls: Sequence[Wall] | None = None,
+    points: Iterable[str | Point] | None = None,
+    friction: Coefficients = 0.0,
+    restitution: Coefficients = 0.0,
+    offsets: ArrayLike = 0.0,
+    limits: bool | float = False,
+    sweeps: int = 20,
 ) -> Rollout:
     """Simulate many robots with a fixed step and torques held over each step.
 
@@ -158,7 +181,12 @@ def rollout(  # noqa: PLR0913  (keyword options)
     """
     checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
-    given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters)
+    found = None
+    if walls is not None or limits:
+        if method != "euler":
+            raise InputError(f"method: walls and limits need method='euler', got '{method}'")
+        found = contacts(robot, walls or (), points, friction, restitution, offsets, sweeps)
+    given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters, found)
     kept = range(0, given.steps + 1, whole("save_every", save_every))
     if given.steps % save_every:
         raise InputError(
@@ -166,14 +194,25 @@ def rollout(  # noqa: PLR0913  (keyword options)
         )
     _check_memory(given, len(kept))
     law = Driver.of(control) if control is not None else None
-    kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
-    (q, v, *_), lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
+    kernel = rollout_kernel(robot, method, law, found and found.ground, is_parametric=parameters is not None)
+    (q, v, *others), lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
     report_singular(robot, q)
     report_singular_mass(robot, q, given.parameters)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
-    q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
-    return Rollout(np.arange(kept.start, kept.stop, kept.step) * dt, q, v, diverged)
+    results = {
+        port.name: x.reshape(*given.leading, *x.shape[1:])
+        for port, x in zip(kernel.spec.outputs, (q, v, *others), strict=False)
+    }
+    t = np.arange(kept.start, kept.stop, kept.step) * dt
+    return Rollout(t, results["q"], results["v"], diverged, **({} if found is None else _touched(found, results)))
+
+
+def _touched(found: Contacts, results: dict[str, Array]) -> dict[str, Array]:
+    """Return the fields of a rollout that time stepping adds."""
+    measures = dict(zip(MEASURES, np.moveaxis(results["measure"][..., -1, :], -1, 0), strict=True))
+    kept, n = results["q"].shape[:-1], len(found.names)
+    return {"impulses": results["impulse"].reshape(*kept, n, 3) if n else np.zeros((*kept, 0, 3)), **measures}
 
 
 def advance(robot: Robot, method: str, dt: float, steps: int) -> Callable[..., tuple[Array, Array, Array]]:
@@ -281,6 +320,7 @@ class _Arguments:
         steps: int | None,
         dt: float,
         parameters: ArrayLike | None,
+        found: Contacts | None = None,
     ) -> None:
         self._robot = robot
         tau = 0.0 if tau is None else tau
@@ -290,6 +330,10 @@ class _Arguments:
         if parameters is not None:
             fixed["parameters"] = self._row("parameters", parameters, robot.parameters.size)
         robot.configuration("q0", states["q0"])
+        if found is not None:
+            own = found.ground.ports(robot, is_parametric=parameters is not None)
+            states |= {port.name: np.zeros(port.shape) for port in own.states}
+            fixed |= {port.name: found.numbers[port.name] for port in own.fixed}
         self.steps = _steps(drives, steps)
         if law is not None:
             gains, goals = self._law(law, dt)

@@ -1,0 +1,229 @@
+"""Impulses at contacts: Moreau–Jean time stepping with Coulomb friction and Newton's restitution.
+
+With M̂ = LᵀDL, the free velocity v_f = v + M̂⁻¹h f and y = L⁻ᵀh f, contacts of Jacobian J add impulses λ:
+
+    Y = L⁻ᵀJᵀ,   A = YᵀD⁻¹Y,   u = J v_f + Aλ,   v⁺ = v + L⁻¹D⁻¹(y + Yλ).
+
+Every contact has a normal and two tangents. A sweep of projected Gauss–Seidel visits one contact after the other and
+solves its law with all other impulses held: 0 ≤ λₙ ⟂ uₙ − bound ≥ 0, and λₜ on the disk of radius μλₙ, opposite to uₜ
+where that is not zero. Several contacts of one body share the six coordinates of its motion; a box row has one
+coordinate and least and greatest speeds, or a least and greatest impulse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from appell.recursion.kinematics import Scalars
+from appell.spatial.scalar import Matrix, Scalar, Vector, select, sqrt
+from appell.spatial.vector import add, cross, matvec, matvec_t
+
+TINY = 1e-36
+"""Square of an impulse that is none, above the least number of single precision."""
+FLAT = 1e-6
+"""Ratio of det A to (tr A)² of two directions, below which they are one."""
+DEEP = 0.2
+"""Share of a penetration that is closed in a step."""
+RISING = 0.5
+"""Largest speed [m/s] at which a penetration is closed."""
+
+
+class Place(NamedTuple):
+    """A contact of a group of several: its directions as rows, and the arm from the group's point to it."""
+
+    axes: Matrix
+    arm: Vector
+
+    def speeds(self, motion: Scalars) -> Vector:
+        """Return normal and tangential speeds of a motion: velocity of the group's point, angular velocity."""
+        return matvec(self.axes, add(motion[:3], cross(motion[3:], self.arm)))  # type: ignore[arg-type]
+
+    def wrench(self, impulse: Vector) -> Scalars:
+        """Return an impulse of the contact as force and moment about the group's point."""
+        force = matvec_t(self.axes, impulse)
+        return (*force, *cross(self.arm, force))
+
+
+class Own(NamedTuple):
+    """What a contact's own impulse changes: A of its three directions, and inverses of parts of it."""
+
+    normal: Scalar
+    """1/Aₙₙ, 0 where the contact cannot move along its normal."""
+    coupling: tuple[Scalar, Scalar]
+    """Aₜₙ."""
+    stick: tuple[Scalar, Scalar, Scalar]
+    """Aₜₜ⁻¹: its entries 11, 12 and 22."""
+    slide: Scalar
+    """1/λ of the greatest eigenvalue λ of Aₜₜ."""
+
+
+def contact_axes(n: Vector) -> Matrix:
+    """Return a unit normal and two tangents as rows, without a branch (Duff et al. 2017)."""
+    x, y, z = n
+    s = select(z + 1e-300, 1.0, -1.0) if isinstance(z, float) else select(z, 1.0, -1.0)
+    a = -1.0 / (s + z)
+    b = x * y * a
+    return n, (1.0 + s * x * x * a, s * b, -s * x), (b, s + y * y * a, -y)
+
+
+def least_speed(gap: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
+    """Return the least normal speed at a gap: −g/h, so that nothing tunnels; a penetration is closed in part.
+
+    The second is the same where there is a penetration, else zero.
+    """
+    closing = -gap / h
+    share = DEEP * closing
+    rise = select(closing, select(RISING - share, share, RISING), 0.0)
+    return select(closing, rise, closing), rise
+
+
+def rebound(bound: Scalar, before: Scalar, free: Scalar, restitution: Scalar) -> Scalar:
+    """Return the least normal speed after an impact: −e·v where the free motion closes the gap, and v does."""
+    back = -restitution * before
+    bouncing = select(back - bound, back, bound)
+    return select(bound - free, select(-before, bouncing, bound), bound)
+
+
+def own(a: Matrix) -> Own:
+    """Return the parts of a contact's own A that a visit needs."""
+    (nn, n1, n2), (_, xx, xy), (_, _, yy) = a
+    trace = xx + yy
+    half = 0.5 * (xx - yy)
+    slide = 1.0 / (0.5 * trace + sqrt(half * half + xy * xy + TINY))
+    det = xx * yy - xy * xy
+    regular = det - FLAT * (trace * trace)
+    over = 1.0 / select(regular, det, 1.0)
+    stick = tuple(select(regular, x * over, y) for x, y in ((yy, slide), (-xy, 0.0), (xx, slide)))
+    movable = nn - FLAT * FLAT * trace
+    return Own(select(movable, 1.0 / select(movable, nn, 1.0), 0.0), (n1, n2), stick, slide)  # type: ignore[arg-type]
+
+
+def visited(part: Own, friction: Scalar, u: Vector, impulse: Vector) -> Vector:
+    """Return the impulse of a contact for its speeds u, the normal one relative to its bound."""
+    n, x, y = impulse
+    wanted = n - part.normal * u[0]
+    normal = select(wanted, wanted, 0.0)
+    change = normal - n
+    ux, uy = (s + c * change for s, c in zip(u[1:], part.coupling, strict=True))
+    radius = friction * normal
+    square = radius * radius
+    # sticking: the impulse that stops the slip
+    xx, xy, yy = part.stick
+    sx, sy = x - (xx * ux + xy * uy), y - (xy * ux + yy * uy)
+    # sliding: a step against the slip, onto the disk
+    px, py = x - part.slide * ux, y - part.slide * uy
+    length = px * px + py * py
+    scale = radius / sqrt(select(length - square, length, square + TINY))
+    sticks = square - (sx * sx + sy * sy)
+    return normal, select(sticks, sx, scale * px), select(sticks, sy, scale * py)
+
+
+class Contact(NamedTuple):
+    """A contact in a sweep: its number, its place in a group of several, its law, and its own part of A."""
+
+    number: int
+    place: Place | None
+    friction: Scalar
+    bound: Scalar
+    own: Own
+
+
+class Box(NamedTuple):
+    """A row with a least and a greatest speed, or (without these) with a greatest impulse and the speed zero."""
+
+    number: int
+    speeds: tuple[Scalar, Scalar] | None
+    most: Scalar
+    inverse: Scalar
+
+    def visited(self, speed: Scalar, impulse: Scalar) -> Scalar:
+        """Return the impulse of the row for its speed."""
+        if self.speeds is None:
+            return clipped(impulse - self.inverse * speed, -self.most, self.most)
+        low, high = (impulse + self.inverse * (x - speed) for x in self.speeds)
+        return clipped(0.0, low, high)
+
+
+def clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
+    """Return a number within bounds."""
+    return greatest(greatest(low, x), high, -1.0)
+
+
+def greatest(x: Scalar, y: Scalar, sign: float = 1.0) -> Scalar:
+    """Return the greater of two numbers, the less with the sign −1."""
+    return select((x - y) * sign, x, y)
+
+
+class Group(NamedTuple):
+    """Rows that are solved together: those of one contact, of the motion of a body with several, or of a box.
+
+    `y` are the columns of Y, `scaled` those of D⁻¹Y, `free` the speeds of the free motion, less the bound of a contact
+    that is alone.
+    """
+
+    y: tuple[Scalars, ...]
+    scaled: tuple[Scalars, ...]
+    free: Scalars
+    contacts: tuple[Contact, ...] = ()
+    boxes: tuple[Box, ...] = ()
+
+    def gathered(self, impulses: Impulses) -> list[Scalar]:
+        """Return the impulses of the members along the rows."""
+        if self.boxes:
+            return [impulses.boxes[box.number] for box in self.boxes]
+        if self.contacts[0].place is None:
+            return list(impulses.contacts[self.contacts[0].number])
+        wrenches = (x.place.wrench(impulses.contacts[x.number]) for x in self.contacts if x.place is not None)
+        return [sum(parts, start=0.0) for parts in zip(*wrenches, strict=True)]
+
+
+class Impulses(NamedTuple):
+    """Impulses of the contacts, each along normal and tangents, and of the boxes."""
+
+    contacts: tuple[Vector, ...]
+    boxes: Scalars
+
+
+def response(a: Group, b: Group) -> tuple[Scalars, ...]:
+    """Return the rows of A of one group, in the columns of another."""
+    return tuple(tuple(product(row, column) for column in b.scaled) for row in a.y)
+
+
+def product(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    """Return Σxy without the products that are zero by structure."""
+    total: Scalar = 0.0
+    for a, b in zip(x, y, strict=True):
+        if not (isinstance(a, float) and a == 0.0) and not (isinstance(b, float) and b == 0.0):
+            total = total + a * b
+    return total
+
+
+def swept(
+    groups: Sequence[Group], a: Sequence[Sequence[Sequence[Scalars]]], impulses: Impulses
+) -> Impulses:
+    """Return the impulses after a visit of every member of every group; `a` are the blocks of A, by groups."""
+    contacts, boxes = list(impulses.contacts), list(impulses.boxes)
+    along = [group.gathered(impulses) for group in groups]
+    for i, group in enumerate(groups):
+        motion = list(group.free)
+        # the impulses that were found last come last: the others need not wait for them
+        for j in (*range(i, len(groups)), *range(i)):
+            motion = [x + product(row, along[j]) for x, row in zip(motion, a[i][j], strict=True)]
+        for k, box in enumerate(group.boxes):
+            boxes[box.number] = box.visited(motion[k], boxes[box.number])
+        for contact in group.contacts:
+            before = contacts[contact.number]
+            if contact.place is None:
+                after = visited(contact.own, contact.friction, tuple(motion), before)  # type: ignore[arg-type]
+                along[i] = list(after)
+            else:
+                n, *slip = contact.place.speeds(tuple(motion))
+                after = visited(contact.own, contact.friction, (n - contact.bound, *slip), before)
+                change = contact.place.wrench(tuple(x - y for x, y in zip(after, before, strict=True)))
+                along[i] = [x + y for x, y in zip(along[i], change, strict=True)]
+                motion = [x + product(row, change) for x, row in zip(motion, a[i][i], strict=True)]
+            contacts[contact.number] = after
+        if group.boxes:
+            along[i] = [boxes[box.number] for box in group.boxes]
+    return Impulses(tuple(contacts), tuple(boxes))
