@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from appell.recursion.kinematics import Scalars
 from appell.spatial.scalar import Matrix, Scalar, Vector, select, sqrt
-from appell.spatial.vector import add, cross, matvec, matvec_t
+from appell.spatial.vector import IDENTITY, add, cross, matvec, matvec_t, sub
 
 TINY = 1e-36
 """Square of an impulse that is none, above the least number of single precision."""
@@ -46,16 +46,20 @@ class Place(NamedTuple):
 
 
 class Own(NamedTuple):
-    """What a contact's own impulse changes: A of its three directions, and inverses of parts of it."""
+    """What a visit needs of a contact's own part of A, which has the rows n, x and y."""
 
     normal: Scalar
-    """1/Aₙₙ, 0 where the contact cannot move along its normal."""
+    """−1/Aₙₙ, 0 where the contact cannot move along its normal."""
+    lean: tuple[Scalar, Scalar]
+    """−Aₙₜ/Aₙₙ."""
     coupling: tuple[Scalar, Scalar]
     """Aₜₙ."""
     stick: tuple[Scalar, Scalar, Scalar]
-    """Aₜₜ⁻¹: its entries 11, 12 and 22."""
+    """Aₜₜ⁻¹: its entries xx, xy and yy."""
     slide: Scalar
-    """1/λ of the greatest eigenvalue λ of Aₜₜ."""
+    """1/ρ of the greatest eigenvalue ρ of Aₜₜ."""
+    kept: tuple[Scalar, Scalar, Scalar]
+    """1 − Aₜₜ/ρ: its entries xx, xy and yy."""
 
 
 def contact_axes(n: Vector) -> Matrix:
@@ -96,25 +100,27 @@ def own(a: Matrix) -> Own:
     over = 1.0 / select(regular, det, 1.0)
     stick = tuple(select(regular, x * over, y) for x, y in ((yy, slide), (-xy, 0.0), (xx, slide)))
     movable = nn - FLAT * FLAT * trace
-    return Own(select(movable, 1.0 / select(movable, nn, 1.0), 0.0), (n1, n2), stick, slide)  # type: ignore[arg-type]
+    normal = select(movable, -1.0 / select(movable, nn, 1.0), 0.0)
+    kept = (1.0 - slide * xx, -(slide * xy), 1.0 - slide * yy)
+    return Own(normal, (n1 * normal, n2 * normal), (n1, n2), stick, slide, kept)  # type: ignore[arg-type]
 
 
-def visited(part: Own, friction: Scalar, u: Vector, impulse: Vector) -> Vector:
-    """Return the impulse of a contact for its speeds u, the normal one relative to its bound."""
-    n, x, y = impulse
-    wanted = n - part.normal * u[0]
+def visited(part: Own, friction: Scalar, speeds: Vector, impulse: Vector) -> Vector:
+    """Return the impulse of a contact for the speeds without it, the normal one less its bound and times −1/Aₙₙ."""
+    _, x, y = impulse
+    wanted = speeds[0] + part.lean[0] * x + part.lean[1] * y
     normal = select(wanted, wanted, 0.0)
-    change = normal - n
-    ux, uy = (s + c * change for s, c in zip(u[1:], part.coupling, strict=True))
+    ux, uy = (s + c * normal for s, c in zip(speeds[1:], part.coupling, strict=True))
     radius = friction * normal
     square = radius * radius
-    # sticking: the impulse that stops the slip
+    # sticking: the impulse without slip
     xx, xy, yy = part.stick
-    sx, sy = x - (xx * ux + xy * uy), y - (xy * ux + yy * uy)
+    sx, sy = -(xx * ux + xy * uy), -(xy * ux + yy * uy)
     # sliding: a step against the slip, onto the disk
-    px, py = x - part.slide * ux, y - part.slide * uy
+    xx, xy, yy = part.kept
+    px, py = (xx * x + xy * y) - part.slide * ux, (xy * x + yy * y) - part.slide * uy
     length = px * px + py * py
-    scale = radius / sqrt(select(length - square, length, square + TINY))
+    scale = radius / sqrt(select(length - square, length, square) + TINY)
     sticks = square - (sx * sx + sy * sy)
     return normal, select(sticks, sx, scale * px), select(sticks, sy, scale * py)
 
@@ -127,6 +133,14 @@ class Contact(NamedTuple):
     friction: Scalar
     bound: Scalar
     own: Own
+    response: Matrix = IDENTITY
+    """The contact's own part of A, in a group of several."""
+
+    def visited_in(self, motion: Scalars, before: Vector) -> Vector:
+        """Return the impulse for the motion of the group, the contact's own share in it."""
+        assert self.place is not None
+        n, x, y = sub(self.place.speeds(motion), matvec(self.response, before))
+        return visited(self.own, self.friction, (self.own.normal * (n - self.bound), x, y), before)
 
 
 class Box(NamedTuple):
@@ -158,8 +172,7 @@ def greatest(x: Scalar, y: Scalar, sign: float = 1.0) -> Scalar:
 class Group(NamedTuple):
     """Rows that are solved together: those of one contact, of the motion of a body with several, or of a box.
 
-    `y` are the columns of Y, `scaled` those of D⁻¹Y, `free` the speeds of the free motion, less the bound of a contact
-    that is alone.
+    `y` are the columns of Y, `scaled` those of D⁻¹Y, `free` the speeds of the free motion.
     """
 
     y: tuple[Scalars, ...]
@@ -187,43 +200,66 @@ class Impulses(NamedTuple):
 
 def response(a: Group, b: Group) -> tuple[Scalars, ...]:
     """Return the rows of A of one group, in the columns of another."""
-    return tuple(tuple(product(row, column) for column in b.scaled) for row in a.y)
+    return tuple(tuple(summed(0.0, row, column) for column in b.scaled) for row in a.y)
 
 
-def product(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-    """Return Σxy without the products that are zero by structure."""
-    total: Scalar = 0.0
+def summed(start: Scalar, x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    """Return start + Σxy without the products that are zero by structure."""
+    total = start
     for a, b in zip(x, y, strict=True):
         if not (isinstance(a, float) and a == 0.0) and not (isinstance(b, float) and b == 0.0):
             total = total + a * b
     return total
 
 
-def swept(
-    groups: Sequence[Group], a: Sequence[Sequence[Sequence[Scalars]]], impulses: Impulses
-) -> Impulses:
-    """Return the impulses after a visit of every member of every group; `a` are the blocks of A, by groups."""
+Blocks = Sequence[Sequence[Sequence[Scalars]]]
+"""Parts of A: the rows of one group, by groups, in the columns of another."""
+
+
+def delassus(groups: Sequence[Group]) -> Blocks:
+    """Return A."""
+    lower = [[response(x, y) for y in groups[: i + 1]] for i, x in enumerate(groups)]
+    n = range(len(groups))
+    return [[lower[i][j] if j <= i else tuple(zip(*lower[j][i], strict=True)) for j in n] for i in n]
+
+
+def weighed(groups: Sequence[Group], a: Blocks) -> tuple[list[Group], Blocks]:
+    """Return groups and A as sweeps need them: the normal rows of contacts that are alone times −1/Aₙₙ."""
+    own, rows = list[Group](), list[Sequence[Sequence[Scalars]]]()
+    for group, blocks in zip(groups, a, strict=True):
+        if len(group.contacts) != 1:
+            own.append(group._replace(y=(), scaled=()))
+            rows.append(blocks)
+            continue
+        contact, (n, *slip) = group.contacts[0], group.free
+        factor = contact.own.normal
+        own.append(Group((), (), (factor * (n - contact.bound), *slip), group.contacts))
+        rows.append([(tuple(factor * x for x in block[0]), *block[1:]) for block in blocks])
+    return own, rows
+
+
+def swept(groups: Sequence[Group], a: Blocks, impulses: Impulses) -> Impulses:
+    """Return the impulses after a visit of every member of every group, for groups and A that are weighed."""
     contacts, boxes = list(impulses.contacts), list(impulses.boxes)
     along = [group.gathered(impulses) for group in groups]
     for i, group in enumerate(groups):
+        is_alone = len(group.contacts) == 1
         motion = list(group.free)
         # the impulses that were found last come last: the others need not wait for them
-        for j in (*range(i, len(groups)), *range(i)):
-            motion = [x + product(row, along[j]) for x, row in zip(motion, a[i][j], strict=True)]
+        for j in (*range(i + is_alone, len(groups)), *range(i)):
+            motion = [summed(x, row, along[j]) for x, row in zip(motion, a[i][j], strict=True)]
         for k, box in enumerate(group.boxes):
             boxes[box.number] = box.visited(motion[k], boxes[box.number])
+            along[i][k] = boxes[box.number]
         for contact in group.contacts:
             before = contacts[contact.number]
             if contact.place is None:
                 after = visited(contact.own, contact.friction, tuple(motion), before)  # type: ignore[arg-type]
                 along[i] = list(after)
             else:
-                n, *slip = contact.place.speeds(tuple(motion))
-                after = visited(contact.own, contact.friction, (n - contact.bound, *slip), before)
-                change = contact.place.wrench(tuple(x - y for x, y in zip(after, before, strict=True)))
+                after = contact.visited_in(tuple(motion), before)
+                change = contact.place.wrench(sub(after, before))
                 along[i] = [x + y for x, y in zip(along[i], change, strict=True)]
-                motion = [x + product(row, change) for x, row in zip(motion, a[i][i], strict=True)]
+                motion = [summed(x, row, change) for x, row in zip(motion, a[i][i], strict=True)]
             contacts[contact.number] = after
-        if group.boxes:
-            along[i] = [boxes[box.number] for box in group.boxes]
     return Impulses(tuple(contacts), tuple(boxes))

@@ -15,7 +15,7 @@ from appell.program.nodes import Block, Copy, Loop, Program
 from appell.program.record import Recorder
 from appell.recursion import impulses
 from appell.recursion.forward import carried_inward, carried_outward, factorise
-from appell.recursion.impulses import Box, Contact, Group, Impulses, Place, product
+from appell.recursion.impulses import Blocks, Box, Contact, Group, Impulses, Place, summed
 from appell.recursion.kinematics import Scalars, column_at, world_poses
 from appell.robot.kind import FILE
 from appell.robot.robot import Robot
@@ -141,22 +141,22 @@ def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric
             own = [tuple(row) for row in at.reduced_columns(jacobian)]
             y = [tuple(carried_inward(lower, at.parents, row)) for row in own]
             scaled = [tuple(a * b for a, b in zip(row, inverse, strict=True)) for row in y]
-            before = [product(row, given.v) for row in own]
-            free = [a + product(row, right) for a, row in zip(before, scaled, strict=True)]
+            before = [summed(0.0, row, given.v) for row in own]
+            free = [summed(a, row, right) for a, row in zip(before, scaled, strict=True)]
             return Group(tuple(y), tuple(scaled), tuple(free)), before
 
         touching = _Contacts(ground.sites, at, given)
         groups = [touching.group(sites, group) for sites in touching.bodies.values()]
         for number, k in enumerate(rubs):
             found, _ = group([tuple(float(k == j) for j in range(at.model.nv))])
-            inertia = product(found.y[0], found.scaled[0])
+            inertia = summed(0.0, found.y[0], found.scaled[0])
             most = h * (robot.parameters[places[k]] if pi is None else pi[places[k]])
             groups.append(found._replace(boxes=(Box(number, None, most, 1.0 / inertia),)))
-        a = [[impulses.response(x, y) for y in groups] for x in groups]
+        a = impulses.delassus(groups)
         start = Impulses(_triples(given.impulse), given.box)
         after, change = _repeated(call, ground.sweeps, groups, a, start)
         along = [(x, f) for group in groups for x, f in zip(group.y, group.gathered(after), strict=True)]
-        kicked = [product([y[k] for y, _ in along], [f for _, f in along]) for k in range(n)]
+        kicked = [summed(0.0, [y[k] for y, _ in along], [f for _, f in along]) for k in range(n)]
         jump = carried_outward(lower, at.parents, [(x + y) * d for x, y, d in zip(right, kicked, inverse, strict=True)])
         faster = tuple(x + y for x, y in zip(given.v, jump, strict=True))
         moving = call(rates, given.q, faster)[0]
@@ -187,19 +187,18 @@ class _Contacts:
         if len(numbers) == 1:
             (axes, arm), (k,) = places[0], numbers
             linear = self._jacobian(body, add(pose.position, arm))[:3]
-            group, before = made([tuple(product(axis, column) for column in zip(*linear, strict=True)) for axis in axes])
+            group, before = made([tuple(summed(0.0, axis, column) for column in zip(*linear, strict=True)) for axis in axes])
             bound = self._bound(k, before[0], group.free[0])
             own = impulses.own(impulses.response(group, group))  # type: ignore[arg-type]
-            contact = Contact(k, None, given.friction[k], bound, own)
-            return group._replace(free=(group.free[0] - bound, *group.free[1:]), contacts=(contact,))
+            return group._replace(contacts=(Contact(k, None, given.friction[k], bound, own),))
         group, before = made(self._jacobian(body, pose.position))
         a, contacts = impulses.response(group, group), list[Contact]()
         for k, place in zip(numbers, places, strict=True):
             bound = self._bound(k, place.speeds(tuple(before))[0], place.speeds(group.free)[0])
             wrenches = [place.wrench(tuple(float(i == j) for j in range(3))) for i in range(3)]  # type: ignore[arg-type]
-            columns = [place.speeds(tuple(product(row, x) for row in a)) for x in wrenches]
-            own = impulses.own(tuple(zip(*columns, strict=True)))  # type: ignore[arg-type]
-            contacts.append(Contact(k, place, given.friction[k], bound, own))
+            columns = [place.speeds(tuple(summed(0.0, row, x) for row in a)) for x in wrenches]
+            part: Any = tuple(zip(*columns, strict=True))
+            contacts.append(Contact(k, place, given.friction[k], bound, impulses.own(part), part))
         return group._replace(contacts=tuple(contacts))
 
     def _place(self, k: int, pose: Pose) -> Place:
@@ -231,13 +230,13 @@ def _triples(flat: Scalars) -> tuple[Vector, ...]:
 
 
 def _repeated(
-    call: Recorder, sweeps: int, groups: Sequence[Group], a: Any, start: Impulses
+    call: Recorder, sweeps: int, groups: Sequence[Group], a: Blocks, start: Impulses
 ) -> tuple[Impulses, Impulses]:
     """Return the impulses after all sweeps, and their change in the last one."""
     if not groups:
         return start, start
-    slim = tuple(group._replace(y=(), scaled=()) for group in groups)
-    live = list({x.index: x for x in flatten((slim, a)) if isinstance(x, Expr)}.values())
+    problem: Any = tuple(impulses.weighed(groups, a))
+    live = list({x.index: x for x in flatten(problem) if isinstance(x, Expr)}.values())
     places = {x.index: k for k, x in enumerate(live)}
     count = 3 * len(start.contacts)
     state, data = Port("impulse", (count + len(start.boxes),)), Port("data", (len(live),))
@@ -252,7 +251,7 @@ def _repeated(
             return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
         given = Impulses(_triples(before[:count]), before[count:])
-        after = tuple(flatten(tuple(impulses.swept(own(slim), own(a), given))))
+        after = tuple(flatten(tuple(impulses.swept(*own(problem), given))))
         return after, tuple(x - y for x, y in zip(after, before, strict=True))
 
     change, now = state._replace(name="change"), state._replace(name="now")
@@ -269,7 +268,7 @@ def _measured(
     before: Scalars,
     touching: _Contacts,
     groups: Sequence[Group],
-    a: Any,
+    a: Blocks,
     after: Impulses,
     change: Impulses,
     inverse: Sequence[Scalar],
@@ -285,13 +284,11 @@ def _measured(
     moves = [group.gathered(change) for group in groups]
     for i, _ in enumerate(groups):
         for k in range(len(a[i][i])):
-            speed = sum((product(a[i][j][k], move) for j, move in enumerate(moves)), start=0.0)
+            speed = sum((summed(0.0, a[i][j][k], move) for j, move in enumerate(moves)), start=0.0)
             residual = impulses.greatest(impulses.greatest(speed, -speed), residual)
     energy = 0.5 * sum((d * x * x for d, x in zip(inverse, kicked, strict=True)), start=0.0)
     for group in groups:
-        energy = energy + product(group.free, group.gathered(after))
+        energy = energy + summed(0.0, group.free, group.gathered(after))
         for contact in group.contacts:
-            # the free speed of a contact that is alone is relative to its bound
-            bound = contact.bound if contact.place is None else 0.0
-            energy = energy + (bound - touching.rises[contact.number]) * after.contacts[contact.number][0]
+            energy = energy - touching.rises[contact.number] * after.contacts[contact.number][0]
     return [depth, residual, gain + select(energy, energy, 0.0)]
