@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
+from appell.model.parameters import velocity_names
 from appell.once import once
 from appell.program.nodes import Copy, Loop, Program
 from appell.program.record import Recorder
@@ -58,8 +59,9 @@ class Driver(NamedTuple):
     @property
     def is_implicit(self) -> bool:
         """Return whether time stepping takes its feedback at the end of a step: one of joint errors, on the motors."""
-        driven = self.robot.independent[: self.robot.nu]
-        return self.equation in ("pd", "pd_gravity") and list(driven) == list(self.robot.actuators)
+        names, robot = velocity_names(self.robot.model), self.robot
+        driven = [names[k] for k in robot.facts.actuated]
+        return self.equation in ("pd", "pd_gravity") and robot.independent[: robot.nu] == driven
 
 
 def ports(
