@@ -34,8 +34,8 @@ LOCKSTEP = 6
 """Sines computed side by side: enough to hide their latency, few enough for the registers."""
 
 
-def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool, is_quiet: bool = True) -> None:
-    """Append the tape's steps; `values` grows by one name per step. Quiet comparisons raise no flag on not-a-number."""
+def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool) -> None:
+    """Append the tape's steps; `values` grows by one name per step."""
     known = dict(enumerate(values))
     for i in _early(tape):
         known[i] = _value(w, tape, i, known)
@@ -48,8 +48,6 @@ def compute(w: Writer, tape: Tape, values: list[str], *, fused: bool, is_quiet: 
             if angle not in trigonometry:
                 trigonometry[angle] = emit_sincos(w, [Angle(values[angle], 0.0)], fused=fused)[0]
             values.append(trigonometry[angle][step.op is Op.COS])
-        elif step.op is Op.SELECT and not is_quiet:
-            values.append(_compared(w, tape, step, values))
         else:
             values.append(_value(w, tape, i, values))
 
@@ -119,24 +117,6 @@ def select(w: Writer, condition: str, chosen: str, other: str) -> str:
     known = w.emit(f"fcmp ord {w.vector} {condition}, {condition}")
     both = w.emit(f"and {flags} {above}, {known}")
     return w.emit(f"select {flags} {both}, {w.vector} {chosen}, {w.vector} {other}")
-
-
-def _compared(w: Writer, tape: Tape, choice: Step, values: Sequence[str]) -> str:
-    """Append a choice by one comparison: of a difference, that of its two numbers."""
-    at, left, right = choice.args[0], "", "zeroinitializer"
-    step = tape.steps[at - tape.n_inputs] if at >= tape.n_inputs else None
-    is_swapped = step is not None and step.op is Op.NEG
-    if step is not None and is_swapped:
-        at = step.args[0]
-        step = tape.steps[at - tape.n_inputs] if at >= tape.n_inputs else None
-    left = values[at]
-    if step is not None and step.op is Op.SUB:
-        left, right = (values[i] for i in step.args)
-    if is_swapped:
-        left, right = right, left
-    above = w.emit(f"fcmp ogt {w.vector} {left}, {right}")
-    chosen, other = (values[i] for i in choice.args[1:])
-    return w.emit(f"select <{w.lanes} x i1> {above}, {w.vector} {chosen}, {w.vector} {other}")
 
 
 def reduced(w: Writer, values: list[str], angles: list[int], here: str) -> list[str]:

@@ -247,8 +247,7 @@ class _Nodes:
         for source, wanted, start in later:
             for k, value in zip(wanted, self._get(source, wanted) if wanted else (), strict=True):
                 values[start + k] = value
-        # the callers of programs with streams ignore what is raised on not-a-number
-        compute(self.w, tape, values, fused=self.target.has_fma, is_quiet=not self.streams.axes)
+        compute(self.w, tape, values, fused=self.target.has_fma)
         results = [values[i] for i in tape.results]
         for port, target in zip(tape.outputs, block.writes, strict=True):
             self._put(target, results[: port.size])
