@@ -62,6 +62,11 @@ class Loop(NamedTuple):
     rows: tuple[tuple[float, ...], ...] = ()
     is_backward: bool = False
     """Whether the turns are taken from the last to the first."""
+    when: str = ""
+    """A number without which the loop changes nothing that is read later, where it is not above zero.
+
+    Native code then takes no turn, if that holds for all samples at hand.
+    """
 
     @property
     def turns(self) -> int:
@@ -325,7 +330,7 @@ def renamed(
             case Copy(source, target):
                 return Copy(reads.get(source, source), writes.get(target, target))
             case Loop():
-                return node._replace(body=renamed(node.body, reads, writes))
+                return node._replace(body=renamed(node.body, reads, writes), when=reads.get(node.when, node.when))
             case Sweep():
                 return node._replace(stages=tuple(map(stage, node.stages)))
             case Walk():

@@ -88,7 +88,7 @@ class _Tangent:
                 if target in self.writes:
                     yield Copy(self.reads.get(source, ""), self.writes[target])
             case Loop():
-                yield node._replace(body=self._all(node.body))
+                yield node._replace(body=self._all(node.body), when="")
             case Begin(items):
                 yield Begin(self.items[items])
             case Sweep() | Walk():

@@ -84,6 +84,8 @@ class _Verification:
             self._fail(f"two loops or memories are named '{node.axis}'")
         if not node.turns and not any(node.axis in port.axes for port in self.program.inputs):
             self._fail(f"loop '{node.axis}' has no count and no stream")
+        if node.when and self._size(node.when, rows, "input") != 1:
+            self._fail(f"the condition of loop '{node.axis}' is no single number")
         if len(set(map(len, node.rows))) > 1:
             self._fail(f"the rows of loop '{node.axis}' differ in length")
 

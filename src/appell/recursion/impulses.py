@@ -126,12 +126,16 @@ def visited(part: Own, friction: Scalar, speeds: Vector, impulse: Vector) -> Vec
 
 
 class Contact(NamedTuple):
-    """A contact in a sweep: its number, its place in a group of several, its law, and its own part of A."""
+    """A contact in a sweep: its number, its place in a group of several, its law, and its own part of A.
+
+    `bound` is the least normal speed, `rise` the part of it that closes a penetration.
+    """
 
     number: int
     place: Place | None
     friction: Scalar
     bound: Scalar
+    rise: Scalar
     own: Own
     response: Matrix = IDENTITY
     """The contact's own part of A, in a group of several."""
@@ -144,16 +148,20 @@ class Contact(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A row with a least and a greatest speed, or (without these) with a greatest impulse and the speed zero."""
+    """A row with a greatest impulse and the speed zero, or with a least and a greatest speed.
+
+    `inverse` is 1/A, `rises` the parts of the speeds that lead back to them.
+    """
 
     number: int
-    speeds: tuple[Scalar, Scalar] | None
-    most: Scalar
     inverse: Scalar
+    most: Scalar | None
+    speeds: tuple[Scalar, Scalar] = (0.0, 0.0)
+    rises: tuple[Scalar, Scalar] = (0.0, 0.0)
 
     def visited(self, speed: Scalar, impulse: Scalar) -> Scalar:
         """Return the impulse of the row for its speed."""
-        if self.speeds is None:
+        if self.most is not None:
             return clipped(impulse - self.inverse * speed, -self.most, self.most)
         low, high = (impulse + self.inverse * (x - speed) for x in self.speeds)
         return clipped(0.0, low, high)
@@ -191,11 +199,28 @@ class Group(NamedTuple):
         return [sum(parts, start=0.0) for parts in zip(*wrenches, strict=True)]
 
 
+    def rising(self, impulses: Impulses) -> Scalar:
+        """Return the work of impulses on what closes penetrations."""
+        work: Scalar = 0.0
+        for contact in self.contacts:
+            work = work + contact.rise * impulses.contacts[contact.number][0]
+        for box in self.boxes:
+            impulse = impulses.boxes[box.number]
+            work = work + select(impulse, box.rises[0], box.rises[1]) * impulse
+        return work
+
+
 class Impulses(NamedTuple):
     """Impulses of the contacts, each along normal and tangents, and of the boxes."""
 
     contacts: tuple[Vector, ...]
     boxes: Scalars
+
+
+def inverse(group: Group) -> Scalar:
+    """Return 1/A of a group of one row, 0 where it cannot move."""
+    ((a,),) = response(group, group)
+    return select(a, 1.0 / select(a, a, 1.0), 0.0)
 
 
 def response(a: Group, b: Group) -> tuple[Scalars, ...]:

@@ -262,6 +262,10 @@ class _Rows:
 
     def _loop(self, loop: Loop) -> None:
         w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]
+        if loop.when:
+            self.helpers["is_any"] = is_any(self.frame)
+            wanted = w.emit(f"call i1 @is_any(ptr {self._slot(loop.when)}, i64 %n)")
+            w.do(f"br i1 {wanted}, label %taken{n}, label %over{n}", f"taken{n}:")
         if loop.rows and axis not in self._rows:
             self._rows[axis] = len(loop.rows[0])
             self.helpers[f"rows_{axis}"] = numbers_table(f"rows_{axis}", loop.rows, w.real)
@@ -407,6 +411,19 @@ def _over_frames(head: str, lines: Sequence[str], bytes_of_frame: int) -> str:
     body += [f"%at = mul i64 %i, {bytes_of_frame}", "%to = getelementptr i8, ptr %to0, i64 %at", *lines]
     body += ["br label %done", "done:", "%next = add i64 %i, 1", "%more = icmp ult i64 %next, %n"]
     return function(head, [*body, "br i1 %more, label %body, label %end", "end:", "ret void"])
+
+
+def is_any(frame: Frame) -> str:
+    """Return @is_any: whether a number is above zero in any lane of any frame."""
+    w, flags = Writer(frame.real, frame.lanes), f"<{frame.lanes} x i1>"
+    w.do("br label %body", "body:", "%i = phi i64 [ 0, %entry ], [ %next, %body ]")
+    at = w.emit(f"getelementptr i8, ptr %from, i64 {w.emit(f'mul i64 %i, {frame.bytes}')}")
+    x = w.emit(f"load {w.vector}, ptr {at}, align {frame.size}")
+    bits = w.emit(f"bitcast {w.vector} {x} to {w.integers}")
+    mask = w.emit(f"bitcast {flags} {w.emit(f'icmp sgt {w.integers} {bits}, zeroinitializer')} to i{frame.lanes}")
+    w.do(f"%found = icmp ne i{frame.lanes} {mask}, 0", "%next = add i64 %i, 1", "%last = icmp eq i64 %next, %n")
+    w.do("%over = or i1 %found, %last", "br i1 %over, label %end, label %body", "end:", "ret i1 %found")
+    return function("internal i1 @is_any(ptr %from, i64 %n) noinline", w.lines)
 
 
 def move(bytes_of_frame: int) -> str:

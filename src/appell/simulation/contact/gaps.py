@@ -89,7 +89,7 @@ class Gaps:
                 e, mu = coefficient(wall.restitution, restitution, name), coefficient(wall.friction, friction, name)
                 self.pairs.append(Pair(name, wall.label, e, mu))
                 self._endless.append(wall.is_endless)
-        self._limits = [] if limits is None else _limits(robot)
+        self._limits = [] if limits is None else joint_ends(robot)
         for limit in self._limits:
             end = "lower limit" if limit.sign > 0.0 else "upper limit"
             self.pairs.append(Pair(limit.joint, end, float(limits or 0.0), 0.0))
@@ -217,7 +217,7 @@ def coefficient(own: PerPoint | None, common: PerPoint, name: str) -> float:
     return 0.0
 
 
-def _limits(robot: Robot) -> list[_Limit]:
+def joint_ends(robot: Robot) -> list[_Limit]:
     """Return the limits of all joints of the tree except mimic joints."""
     model = robot.model
     found = []

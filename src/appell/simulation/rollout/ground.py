@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.arguments import real_array, whole
+from appell.arguments import number, real_array, whole
 from appell.errors import InputError
 from appell.messages import listed, shown
 from appell.model.model import WORLD
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
-from appell.simulation.contact.gaps import check_names, chosen, coefficient
+from appell.simulation.contact.gaps import check_names, chosen, coefficient, joint_ends
 from appell.simulation.contact.points import Point, resolve
-from appell.simulation.rollout.time_stepping import Ground, Site
+from appell.simulation.rollout.time_stepping import Ground, Limit, Site
 from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
 from appell.trace.adjoint import gradient
@@ -42,6 +43,7 @@ def contacts(
     friction: Coefficients,
     restitution: Coefficients,
     offsets: ArrayLike,
+    limits: bool | float,
     sweeps: int,
 ) -> Contacts:
     """Return the contacts of a robot's points with walls, wall by wall."""
@@ -63,7 +65,25 @@ def contacts(
         check_names([getattr(wall, name) for wall in given], points_by_name)
         numbers[name] = _coefficients(robot, name, common, most, laws, points_by_name)
     numbers["offset"] = _per_contact(robot, "offsets", offsets, len(sites))
-    return Contacts(tuple(names), Ground(tuple(sites), whole("sweeps", sweeps)), numbers)
+    ends, rebound = _limits(robot, limits, restitution)
+    return Contacts(tuple(names), Ground(tuple(sites), whole("sweeps", sweeps), ends, rebound), numbers)
+
+
+def _limits(robot: Robot, limits: bool | float, restitution: Coefficients) -> tuple[tuple[Limit, ...], float]:
+    """Return the limits of joints, each joint once, and their restitution."""
+    if isinstance(limits, bool | np.bool_):
+        if not limits:
+            return (), 0.0
+        if isinstance(restitution, Mapping) or np.ndim(restitution):
+            raise InputError(
+                "limits: with a restitution per contact, limits must be a number: the restitution at the limits"
+            )
+        limits = number("restitution", restitution, 0.0, 1.0)
+    found: dict[int, Limit] = {}
+    for _, at, along, bound, sign in joint_ends(robot):
+        own = found.get(along, Limit(at, along, -math.inf, math.inf))
+        found[along] = own._replace(**{"lower" if sign > 0.0 else "upper": bound})
+    return tuple(found.values()), number("limits: expected a restitution in [0, 1]", limits, 0.0, 1.0)
 
 
 def _walls(walls: Any) -> tuple[Wall, ...]:

@@ -182,10 +182,10 @@ def rollout(  # noqa: PLR0913  (keyword options)
     checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
     found = None
-    if walls is not None or limits:
+    if walls is not None or limits is not False:
         if method != "euler":
             raise InputError(f"method: walls and limits need method='euler', got '{method}'")
-        found = contacts(robot, walls or (), points, friction, restitution, offsets, sweeps)
+        found = contacts(robot, walls or (), points, friction, restitution, offsets, limits, sweeps)
     given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters, found)
     kept = range(0, given.steps + 1, whole("save_every", save_every))
     if given.steps % save_every:

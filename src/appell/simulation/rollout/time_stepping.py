@@ -6,13 +6,14 @@ block that ends it. Control laws that feed back joint errors enter with their ga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from appell.model.parameters import velocity_names
-from appell.program.nodes import Block, Copy, Loop, Program
-from appell.program.record import Recorder
+from appell.program.nodes import Block, Copy, Loop, Program, inlined
+from appell.program.record import Recorder, record
 from appell.recursion import impulses
 from appell.recursion.forward import carried_inward, carried_outward, factorise
 from appell.recursion.impulses import Blocks, Box, Contact, Group, Impulses, Place, summed
@@ -26,8 +27,10 @@ from appell.spatial.vector import add, dot, matvec, scale, sub
 from appell.trace.expr import Expr
 from appell.trace.tape import Port, Tape, flatten, trace
 
-SWEEP = "sweep"
-"""The axis of the sweeps of a step."""
+SWEEP, LIMITED = "sweep", "limited"
+"""The axes of the sweeps of a step, without and with joint limits."""
+FAST = 1e9
+"""A speed that no joint has."""
 
 
 class Site(NamedTuple):
@@ -46,17 +49,29 @@ class Ports(NamedTuple):
     fixed: tuple[Port, ...]
 
 
+class Limit(NamedTuple):
+    """The limits of a joint: its places among the coordinates and the velocities of the tree, least and greatest."""
+
+    coordinate: int
+    velocity: int
+    lower: float
+    upper: float
+
+
 @dataclass(frozen=True)
 class Ground:
     """What a robot may touch, and how often its contacts are visited in a step."""
 
     sites: tuple[Site, ...]
     sweeps: int
+    limits: tuple[Limit, ...] = ()
+    rebound: float = 0.0
+    """The restitution of joint limits."""
 
     def ports(self, robot: Robot, *, is_parametric: bool) -> Ports:
         """Return the states and the fixed arguments of time stepping."""
         n = len(self.sites)
-        boxes = len(rubbing(robot, is_parametric=is_parametric))
+        boxes = len(rubbing(robot, is_parametric=is_parametric)) + len(self.limits)
         sizes = {"impulse": 3 * n, "box": boxes, "measure": len(MEASURES)}
         fixed = tuple(Port(name, (n,)) for name in ("friction", "restitution", "offset") if n)
         return Ports(tuple(Port(name, (size,)) for name, size in sizes.items() if size), fixed)
@@ -64,7 +79,8 @@ class Ground:
     @property
     def fingerprint(self) -> str:
         """Return the data that programs depend on."""
-        return repr(([(*site[:3], site.wall.digest) for site in self.sites], self.sweeps))
+        sites = [(*site[:3], site.wall.digest) for site in self.sites]
+        return repr((sites, self.sweeps, [tuple(limit) for limit in self.limits], self.rebound))
 
 
 def rubbing(robot: Robot, *, is_parametric: bool) -> list[int]:
@@ -114,6 +130,55 @@ MEASURES = ("penetration", "residual", "energy_gain")
 """Of every robot: largest depth [m], largest change of a speed in the last sweep of a step [m/s], energy [J]."""
 
 
+class _Problem(NamedTuple):
+    """What the impulses of a step depend on: M̂ = LᵀDL with 1/D, y = L⁻ᵀh f, v, and the rows."""
+
+    parents: tuple[int, ...]
+    lower: list[dict[int, Scalar]]
+    inverse: list[Scalar]
+    right: list[Scalar]
+    v: Scalars
+    groups: tuple[Group, ...] = ()
+
+    def group(self, jacobian: Iterable[Sequence[Scalar]]) -> tuple[Group, list[Scalar]]:
+        """Return a group of rows of J, and its speeds before the step."""
+        rows = [tuple(row) for row in jacobian]
+        y = tuple(tuple(carried_inward(self.lower, self.parents, row)) for row in rows)
+        scaled = tuple(tuple(a * b for a, b in zip(row, self.inverse, strict=True)) for row in y)
+        before = [summed(0.0, row, self.v) for row in rows]
+        free = tuple(summed(a, row, self.right) for a, row in zip(before, scaled, strict=True))
+        return Group(y, scaled, free), before
+
+    def solved(self, call: Recorder, axis: str, sweeps: int, start: Impulses) -> _Solution:
+        """Return the impulses after all sweeps, and what follows from them."""
+        groups, a = self.groups, impulses.delassus(self.groups)
+        after, change = _repeated(call, axis, sweeps, groups, a, start)
+        along = [(y, f) for group in groups for y, f in zip(group.y, group.gathered(after), strict=True)]
+        kicks = [summed(0.0, [y[k] for y, _ in along], [f for _, f in along]) for k in range(len(self.v))]
+        scaled = [(x + y) * d for x, y, d in zip(self.right, kicks, self.inverse, strict=True)]
+        jump = carried_outward(self.lower, self.parents, scaled)
+        faster = tuple(x + y for x, y in zip(self.v, jump, strict=True))
+        residual: Scalar = 0.0
+        for group, blocks, i in zip(groups, a, range(len(groups)), strict=True):
+            for row in blocks[i]:
+                speed = summed(0.0, row, group.gathered(change))
+                residual = impulses.greatest(impulses.greatest(speed, -speed), residual)
+        # λ adds the energy u_f·λ + ½λᵀAλ, of which the work of what closes penetrations is left out
+        energy = 0.5 * sum((d * x * x for d, x in zip(self.inverse, kicks, strict=True)), start=0.0)
+        for group in groups:
+            energy = summed(energy, group.free, group.gathered(after)) - group.rising(after)
+        return _Solution(after, faster, residual, energy)
+
+
+class _Solution(NamedTuple):
+    """Impulses, the velocity after the step, the change of a row's speeds in the last sweep, and the energy added."""
+
+    impulses: Impulses
+    faster: Scalars
+    residual: Scalar
+    energy: Scalar
+
+
 def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric: bool) -> Callable[..., Any]:
     """Return the function of a step: q, v, impulses, boxes and measures from a recorder and the named arguments."""
     plain = slippery(robot)
@@ -136,50 +201,142 @@ def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric
         pushed = call(actuation, given.q, given.tau)[0]
         push = [h * (x - y) for x, y in zip(pushed, call(biases, given.q, given.v, *bare)[0], strict=True)]
         right = carried_inward(lower, at.parents, push)
-
-        def group(jacobian: Sequence[Scalars]) -> tuple[Group, list[Scalar]]:
-            own = [tuple(row) for row in at.reduced_columns(jacobian)]
-            y = [tuple(carried_inward(lower, at.parents, row)) for row in own]
-            scaled = [tuple(a * b for a, b in zip(row, inverse, strict=True)) for row in y]
-            before = [summed(0.0, row, given.v) for row in own]
-            free = [summed(a, row, right) for a, row in zip(before, scaled, strict=True)]
-            return Group(tuple(y), tuple(scaled), tuple(free)), before
-
-        touching = _Contacts(ground.sites, at, given)
-        groups = [touching.group(sites, group) for sites in touching.bodies.values()]
+        problem = _Problem(tuple(at.parents), lower, inverse, right, given.v)
+        touching = _Contacts(ground.sites, at, given, problem)
+        groups = [touching.group(sites) for sites in touching.bodies.values()]
         for number, k in enumerate(rubs):
-            found, _ = group([tuple(float(k == j) for j in range(at.model.nv))])
-            inertia = summed(0.0, found.y[0], found.scaled[0])
             most = h * (robot.parameters[places[k]] if pi is None else pi[places[k]])
-            groups.append(found._replace(boxes=(Box(number, None, most, 1.0 / inertia),)))
-        a = impulses.delassus(groups)
+            found, _ = problem.group(at.reduced_columns([_unit(k, at.model.nv)]))
+            groups.append(found._replace(boxes=(Box(number, impulses.inverse(found), most),)))
+        problem = problem._replace(groups=tuple(groups))
         start = Impulses(_triples(given.impulse), given.box)
-        after, change = _repeated(call, ground.sweeps, groups, a, start)
-        along = [(x, f) for group in groups for x, f in zip(group.y, group.gathered(after), strict=True)]
-        kicked = [summed(0.0, [y[k] for y, _ in along], [f for _, f in along]) for k in range(n)]
-        jump = carried_outward(lower, at.parents, [(x + y) * d for x, y, d in zip(right, kicked, inverse, strict=True)])
-        faster = tuple(x + y for x, y in zip(given.v, jump, strict=True))
-        moving = call(rates, given.q, faster)[0]
+        solution = problem.solved(call, SWEEP, ground.sweeps, start._replace(boxes=given.box[: len(rubs)]))
+        if ground.limits:
+            ends = [_ends(limit, embedding.at(given.place).q, h) for limit in ground.limits]
+            units = at.reduced_columns([_unit(limit.velocity, at.model.nv) for limit in ground.limits])
+            solution = _limited(call, ground, problem, list(zip(units, ends, strict=True)), start, solution)
+        moving = call(rates, given.q, solution.faster)[0]
         moved = tuple(x + h * rate for x, rate in zip(given.place, moving, strict=True))
-        measures = _measured(given.measure, touching, groups, a, after, change, inverse, kicked)
-        return moved, faster, after.contacts, after.boxes, measures
+        depth, residual, gain = given.measure
+        for gap in touching.gaps:
+            depth = impulses.greatest(-gap, depth)
+        residual = impulses.greatest(solution.residual, residual)
+        measures = depth, residual, gain + select(solution.energy, solution.energy, 0.0)
+        return moved, solution.faster, *solution.impulses, measures
 
     return step
+
+
+def _unit(k: int, n: int) -> Scalars:
+    return tuple(float(j == k) for j in range(n))
+
+
+class _Ends(NamedTuple):
+    """Least and greatest speed of a joint within its limits, and the parts of them that lead back to a limit."""
+
+    speeds: tuple[Scalar, Scalar]
+    rises: tuple[Scalar, Scalar]
+
+
+def _ends(limit: Limit, q: Scalars, h: Scalar) -> _Ends:
+    x = q[limit.coordinate]
+    low, rise = impulses.least_speed(x - limit.lower, h) if math.isfinite(limit.lower) else (-FAST, 0.0)
+    high, fall = impulses.least_speed(limit.upper - x, h) if math.isfinite(limit.upper) else (-FAST, 0.0)
+    return _Ends((low, -high), (rise, -fall))
+
+
+def _limited(
+    call: Recorder,
+    ground: Ground,
+    problem: _Problem,
+    joints: Sequence[tuple[Sequence[Scalar], _Ends]],
+    start: Impulses,
+    found: _Solution,
+) -> _Solution:
+    """Return the solution with joint limits: the one without them where no joint passes a limit."""
+    beyond: Scalar = 0.0
+    for row, (speeds, _) in joints:
+        speed = summed(0.0, row, found.faster)
+        beyond = impulses.greatest(impulses.greatest(speeds[0] - speed, speed - speeds[1]), beyond)
+    rubs = len(found.impulses.boxes)
+    whole = found._replace(impulses=found.impulses._replace(boxes=(*found.impulses.boxes, *(0.0,) * len(joints))))
+    known = _Known((problem, joints, start, whole, beyond))
+
+    def program(call: Recorder, numbers: Scalars) -> Any:
+        problem, joints, start, whole, beyond = known.of(numbers)
+        groups = list(problem.groups)
+        for number, (row, (speeds, rises)) in enumerate(joints, start=rubs):
+            group, (before,) = problem.group([row])
+            if ground.rebound:
+                low, high = speeds
+                low = impulses.rebound(low, before, group.free[0], ground.rebound)
+                speeds = low, -impulses.rebound(-high, -before, -group.free[0], ground.rebound)
+            groups.append(group._replace(boxes=(Box(number, impulses.inverse(group), None, speeds, rises),)))
+        solution = problem._replace(groups=tuple(groups)).solved(call, LIMITED, ground.sweeps, start)
+        pairs = zip(flatten(solution), flatten(whole), strict=True)
+        return tuple(select(beyond, x, y) for x, y in pairs)
+
+    old = tuple(flatten(whole))
+    inputs, state = Port("known", (len(known.live),)), Port("state", (len(old),))
+    made = record("limits", program, [inputs], [state])
+    nodes, slots = inlined(made, "limits_", {"known": "known"}, {"state": "state"})
+    before, after, when = state._replace(name="before"), state._replace(name="after"), Port("when", (1,))
+    body = (Copy("before", "state"), Loop("limit", nodes, 1, when="when"), Copy("state", "after"))
+    whole_program = Program("limits", (inputs, before, when), (after,), body, (state, *slots))
+    numbers = iter(call(whole_program, known.live, old, (beyond,))[0])
+    return _filled(whole, numbers)
+
+
+class _Known:
+    """Nested values, and those of them that are not constant, as the arguments of a program of its own."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        self.live = list({x.index: x for x in _scalars(values) if isinstance(x, Expr)}.values())
+        self._places = {x.index: k for k, x in enumerate(self.live)}
+
+    def of(self, numbers: Scalars) -> Any:
+        """Return the values with other numbers."""
+        return _mapped(self.values, lambda x: numbers[self._places[x.index]] if isinstance(x, Expr) else x)
+
+
+def _scalars(values: Any) -> Iterator[Any]:
+    if isinstance(values, dict):
+        values = list(values.values())
+    if isinstance(values, tuple | list):
+        for x in values:
+            yield from _scalars(x)
+    else:
+        yield values
+
+
+def _mapped(values: Any, function: Callable[[Any], Any]) -> Any:
+    """Return nested values of the same structure."""
+    if isinstance(values, dict):
+        return {key: _mapped(x, function) for key, x in values.items()}
+    if not isinstance(values, tuple | list):
+        return function(values)
+    parts = [_mapped(x, function) for x in values]
+    return type(values)(*parts) if hasattr(values, "_fields") else type(values)(parts)
+
+
+def _filled(values: Any, numbers: Iterator[Scalar]) -> Any:
+    """Return nested values of the same structure from numbers."""
+    return _mapped(values, lambda _: next(numbers))
 
 
 class _Contacts:
     """The contacts of a step: where they are, and the laws of their normal speeds."""
 
-    def __init__(self, sites: Sequence[Site], at: Posture, given: Given) -> None:
-        self._sites, self._at, self._given = sites, at, given
+    def __init__(self, sites: Sequence[Site], at: Posture, given: Given, problem: _Problem) -> None:
+        self._sites, self._at, self._given, self._problem = sites, at, given, problem
         self._poses = world_poses(at.model, at.q) if sites else []
         self.bodies: dict[int, list[int]] = {}
         for k, site in enumerate(sites):
             self.bodies.setdefault(site.body, []).append(k)
         self.gaps: list[Scalar] = [0.0] * len(sites)
-        self.rises: list[Scalar] = [0.0] * len(sites)
 
-    def group(self, numbers: list[int], made: Callable[..., tuple[Group, list[Scalar]]]) -> Group:
+    def group(self, numbers: list[int]) -> Group:
         """Return the rows of the contacts of one body."""
         body, given = self._sites[numbers[0]].body, self._given
         pose = self._poses[body]
@@ -187,18 +344,19 @@ class _Contacts:
         if len(numbers) == 1:
             (axes, arm), (k,) = places[0], numbers
             linear = self._jacobian(body, add(pose.position, arm))[:3]
-            group, before = made([tuple(summed(0.0, axis, column) for column in zip(*linear, strict=True)) for axis in axes])
-            bound = self._bound(k, before[0], group.free[0])
+            columns = list(zip(*linear, strict=True))
+            group, before = self._made([tuple(summed(0.0, axis, column) for column in columns) for axis in axes])
             own = impulses.own(impulses.response(group, group))  # type: ignore[arg-type]
-            return group._replace(contacts=(Contact(k, None, given.friction[k], bound, own),))
-        group, before = made(self._jacobian(body, pose.position))
+            bound = self._bound(k, before[0], group.free[0])
+            return group._replace(contacts=(Contact(k, None, given.friction[k], *bound, own),))
+        group, before = self._made(self._jacobian(body, pose.position))
         a, contacts = impulses.response(group, group), list[Contact]()
         for k, place in zip(numbers, places, strict=True):
             bound = self._bound(k, place.speeds(tuple(before))[0], place.speeds(group.free)[0])
             wrenches = [place.wrench(tuple(float(i == j) for j in range(3))) for i in range(3)]  # type: ignore[arg-type]
             columns = [place.speeds(tuple(summed(0.0, row, x) for row in a)) for x in wrenches]
             part: Any = tuple(zip(*columns, strict=True))
-            contacts.append(Contact(k, place, given.friction[k], bound, impulses.own(part), part))
+            contacts.append(Contact(k, place, given.friction[k], *bound, impulses.own(part), part))
         return group._replace(contacts=tuple(contacts))
 
     def _place(self, k: int, pose: Pose) -> Place:
@@ -211,9 +369,13 @@ class _Contacts:
         self.gaps[k] = (gap - self._given.offset[k]) / length - site.radius
         return Place(impulses.contact_axes(normal), sub(arm, scale(site.radius, normal)))
 
-    def _bound(self, k: int, before: Scalar, free: Scalar) -> Scalar:
-        bound, self.rises[k] = impulses.least_speed(self.gaps[k], self._given.dt[0])
-        return impulses.rebound(bound, before, free, self._given.restitution[k])
+    def _made(self, rows: Sequence[Scalars]) -> tuple[Group, list[Scalar]]:
+        return self._problem.group(self._at.reduced_columns(rows))
+
+    def _bound(self, k: int, before: Scalar, free: Scalar) -> tuple[Scalar, Scalar]:
+        """Return the least normal speed of a contact, and the part of it that closes a penetration."""
+        bound, rise = impulses.least_speed(self.gaps[k], self._given.dt[0])
+        return impulses.rebound(bound, before, free, self._given.restitution[k]), rise
 
     def _jacobian(self, body: int, point: Vector) -> list[Scalars]:
         """Return the rows of the motion of a point of a body by the velocities of the tree."""
@@ -230,65 +392,23 @@ def _triples(flat: Scalars) -> tuple[Vector, ...]:
 
 
 def _repeated(
-    call: Recorder, sweeps: int, groups: Sequence[Group], a: Blocks, start: Impulses
+    call: Recorder, axis: str, sweeps: int, groups: Sequence[Group], a: Blocks, start: Impulses
 ) -> tuple[Impulses, Impulses]:
     """Return the impulses after all sweeps, and their change in the last one."""
     if not groups:
         return start, start
-    problem: Any = tuple(impulses.weighed(groups, a))
-    live = list({x.index: x for x in flatten(problem) if isinstance(x, Expr)}.values())
-    places = {x.index: k for k, x in enumerate(live)}
-    count = 3 * len(start.contacts)
-    state, data = Port("impulse", (count + len(start.boxes),)), Port("data", (len(live),))
+    known = _Known(impulses.weighed(groups, a))
+    count = len(tuple(flatten(start)))
+    state, data = Port("impulse", (count,)), Port("data", (len(known.live),))
 
-    def sweep(before: Scalars, known: Scalars) -> Any:
-        def own(x: Any) -> Any:
-            if isinstance(x, Expr):
-                return known[places[x.index]]
-            if not isinstance(x, tuple | list):
-                return x
-            parts = [own(y) for y in x]
-            return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-
-        given = Impulses(_triples(before[:count]), before[count:])
-        after = tuple(flatten(tuple(impulses.swept(*own(problem), given))))
+    def sweep(before: Scalars, numbers: Scalars) -> Any:
+        after = tuple(flatten(impulses.swept(*known.of(numbers), _filled(start, iter(before)))))
         return after, tuple(x - y for x, y in zip(after, before, strict=True))
 
     change, now = state._replace(name="change"), state._replace(name="now")
-    block = Block(trace(SWEEP, sweep, [state, data], [state, change]), ("now", "data"), ("now", "latest"))
-    nodes = (Copy("impulse", "now"), Loop(SWEEP, (block,), sweeps), Copy("now", "after"), Copy("latest", "change"))
-    outputs = (state._replace(name="after"), change)
-    program = Program(SWEEP, (state, data), outputs, nodes, (now, state._replace(name="latest")))
-    found = call(program, tuple(flatten(tuple(start))), live)
-    after, latest = (Impulses(_triples(x[:count]), x[count:]) for x in found)
-    return after, latest
-
-
-def _measured(
-    before: Scalars,
-    touching: _Contacts,
-    groups: Sequence[Group],
-    a: Blocks,
-    after: Impulses,
-    change: Impulses,
-    inverse: Sequence[Scalar],
-    kicked: Sequence[Scalar],
-) -> list[Scalar]:
-    """Return the measures of a robot after a step.
-
-    Of an impulse, u_f·λ + ½λᵀAλ is the energy that it adds, less the work of what closes penetrations.
-    """
-    depth, residual, gain = before
-    for gap in touching.gaps:
-        depth = impulses.greatest(-gap, depth)
-    moves = [group.gathered(change) for group in groups]
-    for i, _ in enumerate(groups):
-        for k in range(len(a[i][i])):
-            speed = sum((summed(0.0, a[i][j][k], move) for j, move in enumerate(moves)), start=0.0)
-            residual = impulses.greatest(impulses.greatest(speed, -speed), residual)
-    energy = 0.5 * sum((d * x * x for d, x in zip(inverse, kicked, strict=True)), start=0.0)
-    for group in groups:
-        energy = energy + summed(0.0, group.free, group.gathered(after))
-        for contact in group.contacts:
-            energy = energy - touching.rises[contact.number] * after.contacts[contact.number][0]
-    return [depth, residual, gain + select(energy, energy, 0.0)]
+    block = Block(trace(axis, sweep, [state, data], [state, change]), ("now", "data"), ("now", "latest"))
+    nodes = (Copy("impulse", "now"), Loop(axis, (block,), sweeps), Copy("now", "after"), Copy("latest", "change"))
+    outputs, latest = (state._replace(name="after"), change), state._replace(name="latest")
+    found = call(Program(axis, (state, data), outputs, nodes, (now, latest)), tuple(flatten(start)), known.live)
+    after, difference = (_filled(start, iter(x)) for x in found)
+    return after, difference
