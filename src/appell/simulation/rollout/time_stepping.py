@@ -281,7 +281,7 @@ def _limited(
     made = record("limits", program, [inputs], [state])
     nodes, slots = inlined(made, "limits_", {"known": "known"}, {"state": "state"})
     before, after, when = state._replace(name="before"), state._replace(name="after"), Port("when", (1,))
-    body = (Copy("before", "state"), Loop("limit", nodes, 1, when="when"), Copy("state", "after"))
+    body = (Copy("before", "state"), Loop("held_back", nodes, 1, when="when"), Copy("state", "after"))
     whole_program = Program("limits", (inputs, before, when), (after,), body, (state, *slots))
     numbers = iter(call(whole_program, known.live, old, (beyond,))[0])
     return _filled(whole, numbers)
