@@ -198,7 +198,6 @@ class Group(NamedTuple):
         wrenches = (x.place.wrench(impulses.contacts[x.number]) for x in self.contacts if x.place is not None)
         return [sum(parts, start=0.0) for parts in zip(*wrenches, strict=True)]
 
-
     def rising(self, impulses: Impulses) -> Scalar:
         """Return the work of impulses on what closes penetrations."""
         work: Scalar = 0.0

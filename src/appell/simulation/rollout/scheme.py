@@ -166,9 +166,7 @@ def _euler(robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
     return part("euler", step, [state[0], place, state[1], torques, (DT, DT.name), *parameters], state)
 
 
-def _time_stepping(
-    robot: Robot, ground: Ground, torques: Bound, parameters: list[Bound], *, is_implicit: bool
-) -> Part:
+def _time_stepping(robot: Robot, ground: Ground, torques: Bound, parameters: list[Bound], *, is_implicit: bool) -> Part:
     """Return a step of Moreau–Jean time stepping."""
     own = ground.ports(robot, is_parametric=bool(parameters))
     q, v, *carried = ((port, now(port.name)) for port in (Port("q", (robot.nq,)), Port("v", (robot.nv,)), *own.states))

@@ -11,24 +11,37 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from appell.model.model import Model
 from appell.model.parameters import velocity_names
 from appell.program.nodes import Block, Copy, Loop, Program, inlined
 from appell.program.record import Recorder, record
 from appell.recursion import impulses
-from appell.recursion.forward import carried_inward, carried_outward, factorise
-from appell.recursion.impulses import Blocks, Box, Contact, Group, Impulses, Place, summed
+from appell.recursion.forward import carried_inward, carried_outward, divided, eliminated
+from appell.recursion.impulses import (
+    Blocks,
+    Box,
+    Contact,
+    Group,
+    Impulses,
+    Place,
+    greatest,
+    least_speed,
+    summed,
+)
 from appell.recursion.kinematics import Scalars, column_at, world_poses
 from appell.robot.kind import FILE
 from appell.robot.robot import Robot
 from appell.robot.verbs.embedding import Posture
 from appell.spatial.pose import Pose
-from appell.spatial.scalar import Scalar, Vector, select, sqrt
+from appell.spatial.scalar import Scalar, Vector, select, sign, sqrt
 from appell.spatial.vector import add, dot, matvec, scale, sub
 from appell.trace.expr import Expr
 from appell.trace.tape import Port, Tape, flatten, trace
 
-SWEEP, LIMITED = "sweep", "limited"
-"""The axes of the sweeps of a step, without and with joint limits."""
+SWEEP = "sweep"
+"""The axis of the sweeps of a step."""
+TRIES = 4
+"""How often a step is repeated at most, until it holds the joints at the right limits."""
 FAST = 1e9
 """A speed that no joint has."""
 
@@ -130,53 +143,158 @@ MEASURES = ("penetration", "residual", "energy_gain")
 """Of every robot: largest depth [m], largest change of a speed in the last sweep of a step [m/s], energy [J]."""
 
 
-class _Problem(NamedTuple):
-    """What the impulses of a step depend on: M̂ = LᵀDL with 1/D, y = L⁻ᵀh f, v, and the rows."""
+class _Touch(NamedTuple):
+    """The contacts of one body: their numbers, the rows of their motion, their places in it, and their gaps."""
 
-    parents: tuple[int, ...]
-    lower: list[dict[int, Scalar]]
-    inverse: list[Scalar]
-    right: list[Scalar]
-    v: Scalars
-    groups: tuple[Group, ...] = ()
+    numbers: tuple[int, ...]
+    rows: tuple[Scalars, ...]
+    places: tuple[Place | None, ...]
+    gaps: Scalars
 
-    def group(self, jacobian: Iterable[Sequence[Scalar]]) -> tuple[Group, list[Scalar]]:
-        """Return a group of rows of J, and its speeds before the step."""
-        rows = [tuple(row) for row in jacobian]
-        y = tuple(tuple(carried_inward(self.lower, self.parents, row)) for row in rows)
-        scaled = tuple(tuple(a * b for a, b in zip(row, self.inverse, strict=True)) for row in y)
-        before = [summed(0.0, row, self.v) for row in rows]
-        free = tuple(summed(a, row, self.right) for a, row in zip(before, scaled, strict=True))
-        return Group(y, scaled, free), before
 
-    def solved(self, call: Recorder, axis: str, sweeps: int, start: Impulses) -> _Solution:
-        """Return the impulses after all sweeps, and what follows from them."""
-        groups, a = self.groups, impulses.delassus(self.groups)
-        after, change = _repeated(call, axis, sweeps, groups, a, start)
-        along = [(y, f) for group in groups for y, f in zip(group.y, group.gathered(after), strict=True)]
-        kicks = [summed(0.0, [y[k] for y, _ in along], [f for _, f in along]) for k in range(len(self.v))]
-        scaled = [(x + y) * d for x, y, d in zip(self.right, kicks, self.inverse, strict=True)]
-        jump = carried_outward(self.lower, self.parents, scaled)
-        faster = tuple(x + y for x, y in zip(self.v, jump, strict=True))
-        residual: Scalar = 0.0
-        for group, blocks, i in zip(groups, a, range(len(groups)), strict=True):
-            for row in blocks[i]:
-                speed = summed(0.0, row, group.gathered(change))
-                residual = impulses.greatest(impulses.greatest(speed, -speed), residual)
-        # λ adds the energy u_f·λ + ½λᵀAλ, of which the work of what closes penetrations is left out
-        energy = 0.5 * sum((d * x * x for d, x in zip(self.inverse, kicks, strict=True)), start=0.0)
-        for group in groups:
-            energy = summed(energy, group.free, group.gathered(after)) - group.rising(after)
-        return _Solution(after, faster, residual, energy)
+class _Joint(NamedTuple):
+    """A joint with limits: its row, least and greatest speed within them, and the parts of these that lead back."""
+
+    row: Scalars
+    speeds: tuple[Scalar, Scalar]
+    rises: tuple[Scalar, Scalar]
+
+    @property
+    def place(self) -> int | None:
+        """Return the independent velocity that is the joint's, if there is one."""
+        ones = [k for k, x in enumerate(self.row) if not (isinstance(x, float) and x == 0.0)]
+        return ones[0] if len(ones) == 1 and self.row[ones[0]] == 1.0 else None
 
 
 class _Solution(NamedTuple):
-    """Impulses, the velocity after the step, the change of a row's speeds in the last sweep, and the energy added."""
+    """What a step finds: impulses, velocities, the change of a row's speeds in the last sweep, the energy added.
+
+    `sides` are the limits at which joints are held: 1 the lower, −1 the upper, 0 none; `wrong` is above zero where they
+    differ from what was assumed.
+    """
 
     impulses: Impulses
     faster: Scalars
     residual: Scalar
     energy: Scalar
+    sides: Scalars
+    wrong: Scalar
+
+
+class _Problem(NamedTuple):
+    """A step before impulses: M̂ and the impulse h f of all forces, and what may be touched.
+
+    A joint at a limit is held: its change of velocity s is given, its row has D⁻¹ = 0, and with W = DL
+
+        zₖ = D⁻¹ₖ yₖ + sₖ,   y = h f − Wᵀz (of ancestors),   v⁺ = v + L⁻¹z,   λₖ = (W (v⁺ − v))ₖ − yₖ.
+    """
+
+    parents: tuple[int, ...]
+    matrix: tuple[Scalars, ...]
+    push: Scalars
+    v: Scalars
+    h: Scalar
+    friction: Scalars
+    restitution: Scalars
+    touches: tuple[_Touch, ...]
+    rubs: tuple[tuple[Scalars, Scalar], ...]
+    """Rows with Coulomb friction, and the greatest impulses of these."""
+    ends: tuple[_Joint, ...]
+    """Joints with limits that are solved with the contacts."""
+    held: tuple[_Joint, ...]
+    """Joints with limits that are held there."""
+    rebound: float
+    """The restitution of limits."""
+
+    def solved(self, call: Recorder, sweeps: int, start: Impulses, sides: Scalars) -> _Solution:
+        """Return the step where joints are held at some limits."""
+        n, count = len(self.v), len(self.rubs) + len(self.ends)
+        free, jump = [1.0] * n, [0.0] * n
+        for joint, side in zip(self.held, sides, strict=True):
+            k = joint.place
+            assert k is not None
+            is_held = side * side
+            free[k], jump[k] = 1.0 - is_held, is_held * (self._target(joint, side) - self.v[k])
+        rows, inverse = eliminated(self.matrix, self.parents, free)
+        lower, y, z = divided(rows, inverse), list(self.push), [0.0] * n
+        for k in reversed(range(n)):
+            z[k] = y[k] * inverse[k] + jump[k]
+            for i in self._above(k):
+                y[i] = y[i] - rows[k][i] * z[k]
+
+        def group(jacobian: Sequence[Scalars]) -> tuple[Group, list[Scalar]]:
+            columns = tuple(tuple(carried_inward(lower, self.parents, row)) for row in jacobian)
+            scaled = tuple(tuple(a * b for a, b in zip(row, inverse, strict=True)) for row in columns)
+            before = [summed(0.0, row, self.v) for row in jacobian]
+            return Group(columns, scaled, tuple(map(summed, before, columns, [z] * len(columns)))), before
+
+        groups = [self._contacts(touch, *group(touch.rows)) for touch in self.touches]
+        for number, (row, most) in enumerate(self.rubs):
+            found, _ = group([row])
+            groups.append(found._replace(boxes=(Box(number, impulses.inverse(found), most),)))
+        for number, (row, speeds, rises) in enumerate(self.ends, start=len(self.rubs)):
+            found, _ = group([row])
+            groups.append(found._replace(boxes=(Box(number, impulses.inverse(found), None, speeds, rises),)))
+        a = impulses.delassus(groups)
+        after, change = _repeated(call, sweeps, groups, a, start._replace(boxes=start.boxes[:count]))
+        along = [(row, f) for group in groups for row, f in zip(group.y, group.gathered(after), strict=True)]
+        kicks = [summed(0.0, [row[k] for row, _ in along], [f for _, f in along]) for k in range(n)]
+        moved = carried_outward(lower, self.parents, [x + y * d for x, y, d in zip(z, kicks, inverse, strict=True)])
+        faster = tuple(x + y for x, y in zip(self.v, moved, strict=True))
+        residual: Scalar = 0.0
+        for group, blocks, i in zip(groups, a, range(len(groups)), strict=True):
+            for row in blocks[i]:
+                speed = summed(0.0, row, group.gathered(change))
+                residual = greatest(greatest(speed, -speed), residual)
+        # λ adds the energy u_f·λ + ½λᵀAλ, of which the work of what closes penetrations is left out
+        energy = 0.5 * sum((d * x * x for d, x in zip(inverse, kicks, strict=True)), start=0.0)
+        for group in groups:
+            energy = summed(energy, group.free, group.gathered(after)) - group.rising(after)
+        found_sides, reactions, wrong = [], [], 0.0
+        for joint, side in zip(self.held, sides, strict=True):
+            k = joint.place
+            assert k is not None
+            reaction = summed(
+                -(y[k] + kicks[k]), [rows[k][i] for i in (k, *self._above(k))], [moved[i] for i in (k, *self._above(k))]
+            )
+            low, high = joint.speeds
+            passed = select(low - faster[k], 1.0, select(faster[k] - high, -1.0, 0.0))
+            found_sides.append(select(side * side, select(reaction * side, side, 0.0), passed))
+            reactions.append(side * side * reaction)
+            off = found_sides[-1] - side
+            wrong = wrong + off * off
+        boxes = (*after.boxes, *reactions)
+        return _Solution(Impulses(after.contacts, boxes), faster, residual, energy, tuple(found_sides), wrong)
+
+    def _above(self, k: int) -> Iterator[int]:
+        while (k := self.parents[k]) >= 0:
+            yield k
+
+    def _target(self, joint: _Joint, side: Scalar) -> Scalar:
+        """Return the speed of a joint that is held at a limit."""
+        k, speeds = joint.place, joint.speeds
+        assert k is not None
+        if self.rebound:
+            back = -self.rebound * self.v[k]
+            low, high = speeds
+            speeds = select(back, greatest(low, back), low), select(-back, greatest(high, back, -1.0), high)
+        return select(side, *speeds)
+
+    def _contacts(self, touch: _Touch, group: Group, before: list[Scalar]) -> Group:
+        """Return the rows of the contacts of one body."""
+        contacts, a = list[Contact](), impulses.response(group, group)
+        for k, place, gap in zip(touch.numbers, touch.places, touch.gaps, strict=True):
+            speeds, part = (before[0], group.free[0]), a
+            if place is not None:
+                speeds = place.speeds(tuple(before))[0], place.speeds(group.free)[0]
+                wrenches = [place.wrench(tuple(float(i == j) for j in range(3))) for i in range(3)]  # type: ignore[arg-type]
+                columns = [place.speeds(tuple(summed(0.0, row, x) for row in a)) for x in wrenches]
+                part = tuple(zip(*columns, strict=True))
+            bound, rise = impulses.least_speed(gap, self.h)
+            bound = impulses.rebound(bound, *speeds, self.restitution[k])
+            own: Any = part
+            contacts.append(Contact(k, place, self.friction[k], bound, rise, impulses.own(own), own))
+        return group._replace(contacts=tuple(contacts))
 
 
 def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric: bool) -> Callable[..., Any]:
@@ -197,94 +315,120 @@ def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric
         for k, more in enumerate(given.implicit):
             rows[k][k] = rows[k][k] + more
         at = embedding.at(given.q)
-        lower, inverse = factorise(tuple(map(tuple, rows)), at.parents)
-        pushed = call(actuation, given.q, given.tau)[0]
-        push = [h * (x - y) for x, y in zip(pushed, call(biases, given.q, given.v, *bare)[0], strict=True)]
-        right = carried_inward(lower, at.parents, push)
-        problem = _Problem(tuple(at.parents), lower, inverse, right, given.v)
-        touching = _Contacts(ground.sites, at, given, problem)
-        groups = [touching.group(sites) for sites in touching.bodies.values()]
-        for number, k in enumerate(rubs):
-            most = h * (robot.parameters[places[k]] if pi is None else pi[places[k]])
-            found, _ = problem.group(at.reduced_columns([_unit(k, at.model.nv)]))
-            groups.append(found._replace(boxes=(Box(number, impulses.inverse(found), most),)))
-        problem = problem._replace(groups=tuple(groups))
-        start = Impulses(_triples(given.impulse), given.box)
-        solution = problem.solved(call, SWEEP, ground.sweeps, start._replace(boxes=given.box[: len(rubs)]))
-        if ground.limits:
-            ends = [_ends(limit, embedding.at(given.place).q, h) for limit in ground.limits]
-            units = at.reduced_columns([_unit(limit.velocity, at.model.nv) for limit in ground.limits])
-            solution = _limited(call, ground, problem, list(zip(units, ends, strict=True)), start, solution)
+        pushed, bias = call(actuation, given.q, given.tau)[0], call(biases, given.q, given.v, *bare)[0]
+        most = [h * (robot.parameters[places[k]] if pi is None else pi[places[k]]) for k in rubs]
+        joints = _joints(ground.limits, at, embedding.at(given.place).q if ground.limits else (), h)
+        touches = _touches(ground.sites, at, given.offset)
+        problem = _Problem(
+            tuple(at.parents),
+            tuple(map(tuple, rows)),
+            tuple(h * (x - y) for x, y in zip(pushed, bias, strict=True)),
+            given.v,
+            h,
+            given.friction,
+            given.restitution,
+            touches,
+            tuple(zip(_units(rubs, at), most, strict=True)),
+            tuple(joint for joint in joints if joint.place is None),
+            tuple(joint for joint in joints if joint.place is not None),
+            ground.rebound,
+        )
+        solution = _solved(call, problem, ground.sweeps, Impulses(_triples(given.impulse), given.box))
         moving = call(rates, given.q, solution.faster)[0]
         moved = tuple(x + h * rate for x, rate in zip(given.place, moving, strict=True))
         depth, residual, gain = given.measure
-        for gap in touching.gaps:
-            depth = impulses.greatest(-gap, depth)
-        residual = impulses.greatest(solution.residual, residual)
+        for gap in (gap for touch in touches for gap in touch.gaps):
+            depth = greatest(-gap, depth)
+        residual = greatest(solution.residual, residual)
         measures = depth, residual, gain + select(solution.energy, solution.energy, 0.0)
         return moved, solution.faster, *solution.impulses, measures
 
     return step
 
 
-def _unit(k: int, n: int) -> Scalars:
-    return tuple(float(j == k) for j in range(n))
+def _units(velocities: Sequence[int], at: Posture) -> list[Scalars]:
+    """Return the rows of some velocities of the tree."""
+    n = at.model.nv
+    return [tuple(row) for row in at.reduced_columns([tuple(float(j == k) for j in range(n)) for k in velocities])]
 
 
-class _Ends(NamedTuple):
-    """Least and greatest speed of a joint within its limits, and the parts of them that lead back to a limit."""
-
-    speeds: tuple[Scalar, Scalar]
-    rises: tuple[Scalar, Scalar]
-
-
-def _ends(limit: Limit, q: Scalars, h: Scalar) -> _Ends:
-    x = q[limit.coordinate]
-    low, rise = impulses.least_speed(x - limit.lower, h) if math.isfinite(limit.lower) else (-FAST, 0.0)
-    high, fall = impulses.least_speed(limit.upper - x, h) if math.isfinite(limit.upper) else (-FAST, 0.0)
-    return _Ends((low, -high), (rise, -fall))
+def _joints(limits: Sequence[Limit], at: Posture, q: Scalars, h: Scalar) -> list[_Joint]:
+    """Return the joints with limits."""
+    found = []
+    for limit, row in zip(limits, _units([limit.velocity for limit in limits], at), strict=True):
+        x = q[limit.coordinate]
+        low, rise = least_speed(x - limit.lower, h) if math.isfinite(limit.lower) else (-FAST, 0.0)
+        high, fall = least_speed(limit.upper - x, h) if math.isfinite(limit.upper) else (-FAST, 0.0)
+        found.append(_Joint(row, (low, -high), (rise, -fall)))
+    return found
 
 
-def _limited(
-    call: Recorder,
-    ground: Ground,
-    problem: _Problem,
-    joints: Sequence[tuple[Sequence[Scalar], _Ends]],
-    start: Impulses,
-    found: _Solution,
-) -> _Solution:
-    """Return the solution with joint limits: the one without them where no joint passes a limit."""
-    beyond: Scalar = 0.0
-    for row, (speeds, _) in joints:
-        speed = summed(0.0, row, found.faster)
-        beyond = impulses.greatest(impulses.greatest(speeds[0] - speed, speed - speeds[1]), beyond)
-    rubs = len(found.impulses.boxes)
-    whole = found._replace(impulses=found.impulses._replace(boxes=(*found.impulses.boxes, *(0.0,) * len(joints))))
-    known = _Known((problem, joints, start, whole, beyond))
+def _touches(sites: Sequence[Site], at: Posture, offset: Scalars) -> tuple[_Touch, ...]:
+    """Return the contacts, by body."""
+    poses = world_poses(at.model, at.q) if sites else []
+    bodies: dict[int, list[int]] = {}
+    for k, site in enumerate(sites):
+        bodies.setdefault(site.body, []).append(k)
+    found = []
+    for body, numbers in bodies.items():
+        pose, places, gaps = poses[body], list[Place](), list[Scalar]()
+        for k in numbers:
+            radius, arm = sites[k].radius, matvec(pose.rotation, sites[k].position)
+            gap, *slope = sites[k].wall.run(add(pose.position, arm))
+            length = sqrt(dot(slope, slope))  # type: ignore[arg-type]
+            normal = scale(1.0 / length, tuple(slope))  # type: ignore[arg-type]
+            gaps.append((gap - offset[k]) / length - radius)
+            places.append(Place(impulses.contact_axes(normal), sub(arm, scale(radius, normal))))
+        if len(numbers) > 1:
+            motion = at.reduced_columns(_jacobian(at.model, poses, body, pose.position))
+            found.append(_Touch(tuple(numbers), tuple(map(tuple, motion)), tuple(places), tuple(gaps)))
+            continue
+        (place,) = places
+        linear = _jacobian(at.model, poses, body, add(pose.position, place.arm))[:3]
+        rows = [tuple(summed(0.0, axis, column) for column in zip(*linear, strict=True)) for axis in place.axes]
+        found.append(_Touch(tuple(numbers), tuple(map(tuple, at.reduced_columns(rows))), (None,), tuple(gaps)))
+    return tuple(found)
 
-    def program(call: Recorder, numbers: Scalars) -> Any:
-        problem, joints, start, whole, beyond = known.of(numbers)
-        groups = list(problem.groups)
-        for number, (row, (speeds, rises)) in enumerate(joints, start=rubs):
-            group, (before,) = problem.group([row])
-            if ground.rebound:
-                low, high = speeds
-                low = impulses.rebound(low, before, group.free[0], ground.rebound)
-                speeds = low, -impulses.rebound(-high, -before, -group.free[0], ground.rebound)
-            groups.append(group._replace(boxes=(Box(number, impulses.inverse(group), None, speeds, rises),)))
-        solution = problem._replace(groups=tuple(groups)).solved(call, LIMITED, ground.sweeps, start)
-        pairs = zip(flatten(solution), flatten(whole), strict=True)
-        return tuple(select(beyond, x, y) for x, y in pairs)
 
-    old = tuple(flatten(whole))
-    inputs, state = Port("known", (len(known.live),)), Port("state", (len(old),))
-    made = record("limits", program, [inputs], [state])
-    nodes, slots = inlined(made, "limits_", {"known": "known"}, {"state": "state"})
-    before, after, when = state._replace(name="before"), state._replace(name="after"), Port("when", (1,))
-    body = (Copy("before", "state"), Loop("held_back", nodes, 1, when="when"), Copy("state", "after"))
-    whole_program = Program("limits", (inputs, before, when), (after,), body, (state, *slots))
-    numbers = iter(call(whole_program, known.live, old, (beyond,))[0])
-    return _filled(whole, numbers)
+def _jacobian(model: Model, poses: Sequence[Pose], body: int, point: Vector) -> list[Scalars]:
+    """Return the rows of the motion of a point of a body by the velocities of the tree."""
+    columns: list[Scalars] = [(0.0,) * 6] * model.nv
+    for i in model.ancestors(body):
+        for k, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
+            columns[k] = column_at(poses[i], column, point)
+    return list(zip(*columns, strict=True))
+
+
+def _solved(call: Recorder, problem: _Problem, sweeps: int, start: Impulses) -> _Solution:
+    """Return the step in which no joint passes a limit and no limit pulls.
+
+    It begins with the limits of the step before, and is repeated where these turn out to be wrong.
+    """
+    n = len(start.boxes) - len(problem.held)
+    sides = tuple(map(sign, start.boxes[n:]))
+    if not problem.held:
+        return problem.solved(call, sweeps, start, ())
+    first = _Solution(start, problem.v, 0.0, 0.0, sides, 1.0)
+    known = _Known(problem)
+
+    def program(call: Recorder, numbers: Scalars, before: Scalars, wrong: Scalars) -> Any:
+        last = _filled(first, iter((*before, *wrong)))
+        found = known.of(numbers).solved(call, sweeps, last.impulses, last.sides)
+        *values, again = (select(wrong[0], x, y) for x, y in zip(flatten(found), flatten(last), strict=True))
+        return values, again
+
+    *old, _ = flatten(first)
+    inputs, state, wrong = Port("known", (len(known.live),)), Port("state", (len(old),)), Port("wrong", (1,))
+    ports = {port.name: port.name for port in (inputs, state, wrong)}
+    nodes, slots = inlined(record("held", program, [inputs, state, wrong], [state, wrong]), "held_", ports, ports)
+    begin, end = state._replace(name="begin"), state._replace(name="end")
+    first_wrong, last_wrong = wrong._replace(name="first_wrong"), wrong._replace(name="last_wrong")
+    tries = Loop("tries", (Loop("try", nodes, 1, when="wrong"),), TRIES)
+    copies = Copy("begin", "state"), Copy("first_wrong", "wrong")
+    body = (*copies, tries, Copy("state", "end"), Copy("wrong", "last_wrong"))
+    whole = Program("held", (inputs, begin, first_wrong), (end, last_wrong), body, (state, wrong, *slots))
+    values, (off,) = call(whole, known.live, old, (1.0,))
+    return _filled(first, iter((*values, off)))
 
 
 class _Known:
@@ -325,74 +469,12 @@ def _filled(values: Any, numbers: Iterator[Scalar]) -> Any:
     return _mapped(values, lambda _: next(numbers))
 
 
-class _Contacts:
-    """The contacts of a step: where they are, and the laws of their normal speeds."""
-
-    def __init__(self, sites: Sequence[Site], at: Posture, given: Given, problem: _Problem) -> None:
-        self._sites, self._at, self._given, self._problem = sites, at, given, problem
-        self._poses = world_poses(at.model, at.q) if sites else []
-        self.bodies: dict[int, list[int]] = {}
-        for k, site in enumerate(sites):
-            self.bodies.setdefault(site.body, []).append(k)
-        self.gaps: list[Scalar] = [0.0] * len(sites)
-
-    def group(self, numbers: list[int]) -> Group:
-        """Return the rows of the contacts of one body."""
-        body, given = self._sites[numbers[0]].body, self._given
-        pose = self._poses[body]
-        places = [self._place(k, pose) for k in numbers]
-        if len(numbers) == 1:
-            (axes, arm), (k,) = places[0], numbers
-            linear = self._jacobian(body, add(pose.position, arm))[:3]
-            columns = list(zip(*linear, strict=True))
-            group, before = self._made([tuple(summed(0.0, axis, column) for column in columns) for axis in axes])
-            own = impulses.own(impulses.response(group, group))  # type: ignore[arg-type]
-            bound = self._bound(k, before[0], group.free[0])
-            return group._replace(contacts=(Contact(k, None, given.friction[k], *bound, own),))
-        group, before = self._made(self._jacobian(body, pose.position))
-        a, contacts = impulses.response(group, group), list[Contact]()
-        for k, place in zip(numbers, places, strict=True):
-            bound = self._bound(k, place.speeds(tuple(before))[0], place.speeds(group.free)[0])
-            wrenches = [place.wrench(tuple(float(i == j) for j in range(3))) for i in range(3)]  # type: ignore[arg-type]
-            columns = [place.speeds(tuple(summed(0.0, row, x) for row in a)) for x in wrenches]
-            part: Any = tuple(zip(*columns, strict=True))
-            contacts.append(Contact(k, place, given.friction[k], *bound, impulses.own(part), part))
-        return group._replace(contacts=tuple(contacts))
-
-    def _place(self, k: int, pose: Pose) -> Place:
-        """Return directions and arm of a contact, and set its gap."""
-        site = self._sites[k]
-        arm = matvec(pose.rotation, site.position)
-        gap, *slope = site.wall.run(add(pose.position, arm))
-        length = sqrt(dot(slope, slope))  # type: ignore[arg-type]
-        normal = scale(1.0 / length, tuple(slope))  # type: ignore[arg-type]
-        self.gaps[k] = (gap - self._given.offset[k]) / length - site.radius
-        return Place(impulses.contact_axes(normal), sub(arm, scale(site.radius, normal)))
-
-    def _made(self, rows: Sequence[Scalars]) -> tuple[Group, list[Scalar]]:
-        return self._problem.group(self._at.reduced_columns(rows))
-
-    def _bound(self, k: int, before: Scalar, free: Scalar) -> tuple[Scalar, Scalar]:
-        """Return the least normal speed of a contact, and the part of it that closes a penetration."""
-        bound, rise = impulses.least_speed(self.gaps[k], self._given.dt[0])
-        return impulses.rebound(bound, before, free, self._given.restitution[k]), rise
-
-    def _jacobian(self, body: int, point: Vector) -> list[Scalars]:
-        """Return the rows of the motion of a point of a body by the velocities of the tree."""
-        model = self._at.model
-        columns: list[Scalars] = [(0.0,) * 6] * model.nv
-        for i in model.ancestors(body):
-            for k, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
-                columns[k] = column_at(self._poses[i], column, point)
-        return list(zip(*columns, strict=True))
-
-
 def _triples(flat: Scalars) -> tuple[Vector, ...]:
     return tuple(flat[k : k + 3] for k in range(0, len(flat), 3))  # type: ignore[misc]
 
 
 def _repeated(
-    call: Recorder, axis: str, sweeps: int, groups: Sequence[Group], a: Blocks, start: Impulses
+    call: Recorder, sweeps: int, groups: Sequence[Group], a: Blocks, start: Impulses
 ) -> tuple[Impulses, Impulses]:
     """Return the impulses after all sweeps, and their change in the last one."""
     if not groups:
@@ -406,9 +488,9 @@ def _repeated(
         return after, tuple(x - y for x, y in zip(after, before, strict=True))
 
     change, now = state._replace(name="change"), state._replace(name="now")
-    block = Block(trace(axis, sweep, [state, data], [state, change]), ("now", "data"), ("now", "latest"))
-    nodes = (Copy("impulse", "now"), Loop(axis, (block,), sweeps), Copy("now", "after"), Copy("latest", "change"))
+    block = Block(trace(SWEEP, sweep, [state, data], [state, change]), ("now", "data"), ("now", "latest"))
+    nodes = (Copy("impulse", "now"), Loop(SWEEP, (block,), sweeps), Copy("now", "after"), Copy("latest", "change"))
     outputs, latest = (state._replace(name="after"), change), state._replace(name="latest")
-    found = call(Program(axis, (state, data), outputs, nodes, (now, latest)), tuple(flatten(start)), known.live)
+    found = call(Program(SWEEP, (state, data), outputs, nodes, (now, latest)), tuple(flatten(start)), known.live)
     after, difference = (_filled(start, iter(x)) for x in found)
     return after, difference
