@@ -71,12 +71,14 @@ def contact_axes(n: Vector) -> Matrix:
     return n, (1.0 + s * x * x * a, s * b, -s * x), (b, s + y * y * a, -y)
 
 
-def least_speed(gap: Scalar, h: Scalar) -> tuple[Scalar, Scalar]:
+def least_speed(gap: Scalar, rate: Scalar) -> tuple[Scalar, Scalar]:
     """Return the least normal speed at a gap: −g/h, so that nothing tunnels; a penetration is closed in part.
+
+    `rate` is 1/h.
 
     The second is the same where there is a penetration, else zero.
     """
-    closing = -gap / h
+    closing = -(gap * rate)
     share = DEEP * closing
     rise = select(closing, select(RISING - share, share, RISING), 0.0)
     return select(closing, rise, closing), rise

@@ -40,6 +40,8 @@ FEW = 16
 """Numbers of an output port, in vectors, up to which its lines are prefetched while parts run."""
 BLOCK = 8
 """Vectors that a segment runs on in a turn."""
+NEAREST = 1 << 15
+"""Bytes of the first cache."""
 FRAMES = 1 << 18
 """Bytes for the frames of a block, a share of the second cache; a block is shorter where that is more."""
 TOGETHER = 3
@@ -269,7 +271,7 @@ class _Rows:
         """Append a loop.
 
         One with a condition runs on each succession of frames in which a lane fulfils it. A short one of a constant
-        number of turns takes all of them in a frame before it goes on to the next: what it reads stays in the cache.
+        number of turns takes all of them in one frame or two before it goes on to the next.
         """
         blocks = [node for node in loop.body if isinstance(node, Block)]
         is_short = len(blocks) == len(loop.body) and sum(len(block.tape.steps) for block in blocks) < LONG
@@ -287,13 +289,19 @@ class _Rows:
                 self.helpers["leading"] = leading(self.frame)
                 self.n = w.emit(f"call i64 @leading(ptr {self._slot(loop.when)}, i64 {self.n}, i1 {wanted})")
             else:
-                self.n = w.emit(f"call i64 @llvm.umin.i64(i64 {self.n}, i64 1)")
+                self.n = w.emit(f"call i64 @llvm.umin.i64(i64 {self.n}, i64 {self._together(blocks)})")
             at = w.emit(f"add i64 {at}, {self.n}")
         w.do(f"store i64 {at}, ptr %at_{axis}", f"%none{n} = icmp eq i64 {self.n}, 0")
         w.do(f"br i1 %none{n}, label %beyond{n}, label %found{n}", f"found{n}:")
         self._turns(loop)
         self.shared, self.n = frames
         w.do(f"br label %find{n}", f"beyond{n}:")
+
+    def _together(self, blocks: Sequence[Block]) -> int:
+        """Return in how many frames what blocks read fits the first cache, two at most, which hide latencies."""
+        names = {x for block in blocks for x in block.reads if isinstance(x, str)}
+        sizes = (port.size for port in self.program.slots if port.name in names)
+        return min(2, max(1, NEAREST // (sum(sizes) * self.frame.size)))
 
     def _turns(self, loop: Loop) -> None:
         w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]

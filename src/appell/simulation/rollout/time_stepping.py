@@ -193,7 +193,8 @@ class _Problem(NamedTuple):
     matrix: tuple[Scalars, ...]
     push: Scalars
     v: Scalars
-    h: Scalar
+    rate: Scalar
+    """1/h."""
     friction: Scalars
     restitution: Scalars
     touches: tuple[_Touch, ...]
@@ -290,7 +291,7 @@ class _Problem(NamedTuple):
                 wrenches = [place.wrench(tuple(float(i == j) for j in range(3))) for i in range(3)]  # type: ignore[arg-type]
                 columns = [place.speeds(tuple(summed(0.0, row, x) for row in a)) for x in wrenches]
                 part = tuple(zip(*columns, strict=True))
-            bound, rise = impulses.least_speed(gap, self.h)
+            bound, rise = impulses.least_speed(gap, self.rate)
             bound = impulses.rebound(bound, *speeds, self.restitution[k])
             own: Any = part
             contacts.append(Contact(k, place, self.friction[k], bound, rise, impulses.own(own), own))
@@ -309,6 +310,7 @@ def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric
     def step(call: Recorder, *arguments: Scalars) -> Any:
         given = Given(**dict(zip(names, arguments, strict=True)))
         (h,), pi = given.dt, given.parameters
+        rate = 1.0 / h
         bare = () if pi is None else (tuple(0.0 if k in places else x for k, x in enumerate(pi)),)
         flat = call(matrix, given.q, *bare)[0]
         rows = [list(flat[n * k : n * (k + 1)]) for k in range(n)]
@@ -317,14 +319,14 @@ def stepper(robot: Robot, ground: Ground, names: Sequence[str], *, is_parametric
         at = embedding.at(given.q)
         pushed, bias = call(actuation, given.q, given.tau)[0], call(biases, given.q, given.v, *bare)[0]
         most = [h * (robot.parameters[places[k]] if pi is None else pi[places[k]]) for k in rubs]
-        joints = _joints(ground.limits, at, embedding.at(given.place).q if ground.limits else (), h)
+        joints = _joints(ground.limits, at, embedding.at(given.place).q if ground.limits else (), rate)
         touches = _touches(ground.sites, at, given.offset)
         problem = _Problem(
             tuple(at.parents),
             tuple(map(tuple, rows)),
             tuple(h * (x - y) for x, y in zip(pushed, bias, strict=True)),
             given.v,
-            h,
+            rate,
             given.friction,
             given.restitution,
             touches,
@@ -352,13 +354,13 @@ def _units(velocities: Sequence[int], at: Posture) -> list[Scalars]:
     return [tuple(row) for row in at.reduced_columns([tuple(float(j == k) for j in range(n)) for k in velocities])]
 
 
-def _joints(limits: Sequence[Limit], at: Posture, q: Scalars, h: Scalar) -> list[_Joint]:
+def _joints(limits: Sequence[Limit], at: Posture, q: Scalars, rate: Scalar) -> list[_Joint]:
     """Return the joints with limits."""
     found = []
     for limit, row in zip(limits, _units([limit.velocity for limit in limits], at), strict=True):
         x = q[limit.coordinate]
-        low, rise = least_speed(x - limit.lower, h) if math.isfinite(limit.lower) else (-FAST, 0.0)
-        high, fall = least_speed(limit.upper - x, h) if math.isfinite(limit.upper) else (-FAST, 0.0)
+        low, rise = least_speed(x - limit.lower, rate) if math.isfinite(limit.lower) else (-FAST, 0.0)
+        high, fall = least_speed(limit.upper - x, rate) if math.isfinite(limit.upper) else (-FAST, 0.0)
         found.append(_Joint(row, (low, -high), (rise, -fall)))
     return found
 
