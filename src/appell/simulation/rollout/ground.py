@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.arguments import number, real_array, whole
-from appell.errors import InputError
+from appell.errors import InputError, warn
 from appell.messages import listed, shown
 from appell.model.model import WORLD
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
 from appell.simulation.contact.gaps import check_names, chosen, coefficient, joint_ends
-from appell.simulation.contact.points import Point, resolve
+from appell.simulation.contact.points import Named, Point, Points, resolve
 from appell.simulation.rollout.time_stepping import Ground, Limit, Site
 from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
@@ -28,12 +28,48 @@ Coefficients = PerPoint | ArrayLike
 """One number, one per point by name, or arrays (..., contacts)."""
 
 
-class Contacts(NamedTuple):
-    """The contacts of a rollout: their names, what the program needs, and arrays (..., contacts) of numbers."""
+INSIDE = 1e-3
+"""Depth [m] from which a robot counts as inside a wall at the start."""
 
-    names: tuple[str, ...]
+
+class Pair(NamedTuple):
+    """A contact point and a wall."""
+
+    point: Named
+    wall: Wall
+
+    @property
+    def name(self) -> str:
+        """Return the names of both."""
+        return f"{self.point.name}, {self.wall.label}"
+
+
+class Contacts(NamedTuple):
+    """The contacts of a rollout, what the program needs, and arrays (..., contacts) of numbers."""
+
+    pairs: tuple[Pair, ...]
     ground: Ground
     numbers: dict[str, Array]
+
+    def warn_inside(self, robot: Robot, q: Array) -> None:
+        """Warn of robots (..., nq) that start inside a wall."""
+        if not self.pairs:
+            return
+        p = Points(robot, [pair.point for pair in self.pairs]).positions(q)
+        depths = [
+            pair.point.radius - pair.wall.gap(p[..., k, :]) / np.linalg.norm(pair.wall.gradient(p[..., k, :]), axis=-1)
+            for k, pair in enumerate(self.pairs)
+        ]
+        depth = np.stack(depths, axis=-1) + self.numbers["offset"]
+        if (worst := float(depth.max(initial=0.0))) > INSIDE:
+            robots, k = (
+                np.moveaxis(depth > INSIDE, -1, 0),
+                int(np.argmax(depth.reshape(-1, len(self.pairs)).max(axis=0))),
+            )
+            warn(
+                f"rollout: {int(robots.any(axis=0).sum())} of {robots[0].size} robots '{robot.name}' start inside a "
+                f"wall, the deepest by {worst:.3g} m ({self.pairs[k].name}); change q0 or move the wall"
+            )
 
 
 def contacts(
@@ -51,22 +87,17 @@ def contacts(
     named = resolve(robot, points) if given else []
     if fixed := [point.name for point in named if point.place.body == WORLD]:
         raise InputError(f"points: {listed(fixed)} cannot move; choose points of the links of robot '{robot.name}'")
-    names, sites, laws = list[str](), list[Site](), list[tuple[Wall, str]]()
-    points_by_name = [point.name for point in named]
-    for wall in (part for whole in given for part in whole.parts):
-        tape = wall_tape(wall)
-        for k in chosen(wall, points_by_name):
-            place, radius = named[k].place, named[k].radius
-            sites.append(Site(place.body, place.position, radius, tape))
-            laws.append((wall, named[k].name))
-            names.append(f"{named[k].name}, {wall.label}")
+    names = [point.name for point in named]
+    tapes = {wall: wall_tape(wall) for one in given for wall in one.parts}
+    pairs = [Pair(named[k], wall) for wall in tapes for k in chosen(wall, names)]
+    sites = tuple(Site(*point.place, point.radius, tapes[wall]) for point, wall in pairs)
     numbers = {}
     for name, common, most in (("friction", friction, np.inf), ("restitution", restitution, 1.0)):
-        check_names([getattr(wall, name) for wall in given], points_by_name)
-        numbers[name] = _coefficients(robot, name, common, most, laws, points_by_name)
-    numbers["offset"] = _per_contact(robot, "offsets", offsets, len(sites))
+        check_names([getattr(wall, name) for wall in given], names)
+        numbers[name] = _coefficients(robot, name, common, most, pairs, names)
+    numbers["offset"] = _per_contact(robot, "offsets", offsets, len(pairs))
     ends, rebound = _limits(robot, limits, restitution)
-    return Contacts(tuple(names), Ground(tuple(sites), whole("sweeps", sweeps), ends, rebound), numbers)
+    return Contacts(tuple(pairs), Ground(sites, whole("sweeps", sweeps), ends, rebound), numbers)
 
 
 def _limits(robot: Robot, limits: bool | float, restitution: Coefficients) -> tuple[tuple[Limit, ...], float]:
@@ -90,26 +121,28 @@ def _walls(walls: Any) -> tuple[Wall, ...]:
     given = tuple(walls) if isinstance(walls, Iterable) else (walls,)
     if not all(isinstance(wall, Wall) for wall in given):
         raise InputError(f"walls: expected a list of walls such as appell.walls.Plane, got {shown(walls)}")
+    for wall in (part for one in given for part in one.parts):
+        if not wall.is_endless:
+            raise InputError(f"{wall.label}: walls with ends do not act in rollouts; use appell.simulate, or a Line")
     return given
 
 
 def _coefficients(
-    robot: Robot, name: str, common: Any, most: float, laws: Sequence[tuple[Wall, str]], points: Sequence[str]
+    robot: Robot, name: str, common: Any, most: float, pairs: Sequence[Pair], points: Sequence[str]
 ) -> Array:
     """Return a coefficient of every contact: the wall's, else the run's."""
+    own = [getattr(pair.wall, name) for pair in pairs]
     if isinstance(common, Mapping) or np.ndim(common) == 0:
         check_names([common], points)
         check_range(name, common, most)
-        return np.array([coefficient(getattr(wall, name), common, point) for wall, point in laws])
-    array = _per_contact(robot, name, common, len(laws))
+        return np.array([coefficient(law, common, pair.point.name) for law, pair in zip(own, pairs, strict=True)])
+    array = _per_contact(robot, name, common, len(pairs))
     if not ((array >= 0.0) & (array <= most)).all():
         span = f"[0, {most:g}]" if most <= 1.0 else "0 or more"
         raise InputError(f"{name}: expected numbers in {span}, got {shown(common)}")
-    own = [getattr(wall, name) for wall, _ in laws]
-    given = [k for k, value in enumerate(own) if value is not None]
-    if given:
-        array = np.array(array)
-        array[..., given] = [coefficient(own[k], 0.0, laws[k][1]) for k in given]
+    given = [k for k, law in enumerate(own) if law is not None]
+    array = np.array(array)
+    array[..., given] = [coefficient(own[k], 0.0, pairs[k].point.name) for k in given]
     return array
 
 

@@ -20,8 +20,8 @@ from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
 from appell.robot.singular.recovery import Samples, report
 from appell.robot.verbs.table import MASS
-from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.contact.points import Point
+from appell.simulation.laws.joint_laws import JointLaw
 from appell.simulation.rollout.ground import Coefficients, Contacts, contacts
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel
 from appell.simulation.rollout.time_stepping import MEASURES
@@ -153,6 +153,20 @@ def rollout(  # noqa: PLR0913  (keyword options)
         sampled at the start of every step, step k at the time k·dt, and held; its integral action starts from zero.
     parameters : array_like, optional
         π (..., n) in the layout of ``robot.parameters``: individual inertias per robot, without recompilation.
+    walls : sequence of Wall, optional
+        Obstacles for the contact points, see :mod:`appell.walls`, by Moreau–Jean time stepping; needs "euler". PD and
+        PDGravity then act on the state at the end of the step, and Coulomb friction of joints sticks. An empty list
+        is time stepping without obstacles. Contacts are ordered by wall, then by point.
+    points : iterable of str or Point, optional
+        The contact points, as in :func:`appell.simulate`.
+    friction, restitution : float, mapping or array_like
+        Coefficients as in :func:`appell.simulate`, or arrays (..., contacts).
+    offsets : array_like
+        Distances [m] by which walls are moved towards their free sides, one number or (..., contacts).
+    limits : bool or float
+        True: joints stop at their limits, with the restitution of the walls; a number is their own restitution.
+    sweeps : int
+        Number of Gauss–Seidel sweeps over the contacts in a step; see ``Rollout.residual``.
 
     Returns
     -------
@@ -177,7 +191,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
     -----
     Robots are distributed over the threads of :func:`appell.threads`; results do not depend on the batch, to the last
     bit. Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits
-    do not act. The kernel is compiled once per robot, method and type of control law, and cached on disk.
+    act with ``limits=`` only. The kernel is compiled once per robot, method and type of control law, and cached on disk.
     """
     checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
@@ -185,8 +199,15 @@ def rollout(  # noqa: PLR0913  (keyword options)
     if walls is not None or limits is not False:
         if method != "euler":
             raise InputError(f"method: walls and limits need method='euler', got '{method}'")
+        if robot.kind.is_looped:
+            raise InputError(
+                f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for walls and limits; "
+                "use appell.simulate"
+            )
         found = contacts(robot, walls or (), points, friction, restitution, offsets, limits, sweeps)
     given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters, found)
+    if found is not None:
+        found.warn_inside(robot, given.q0)
     kept = range(0, given.steps + 1, whole("save_every", save_every))
     if given.steps % save_every:
         raise InputError(
@@ -211,7 +232,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
 def _touched(found: Contacts, results: dict[str, Array]) -> dict[str, Array]:
     """Return the fields of a rollout that time stepping adds."""
     measures = dict(zip(MEASURES, np.moveaxis(results["measure"][..., -1, :], -1, 0), strict=True))
-    kept, n = results["q"].shape[:-1], len(found.names)
+    kept, n = results["q"].shape[:-1], len(found.pairs)
     return {"impulses": results["impulse"].reshape(*kept, n, 3) if n else np.zeros((*kept, 0, 3)), **measures}
 
 
@@ -346,6 +367,7 @@ class _Arguments:
         typed = [x for x in map(np.asarray, (q0, v0, tau)) if x.ndim]
         self._kind = np.float32 if all(x.dtype == np.float32 for x in typed) else np.float64
         self.states = [self._flat(x) for x in states.values()]
+        self.q0 = states["q0"]
         self.fixed = [self._flat(x) for x in fixed.values()]
         self.parameters = self.fixed[1] if parameters is not None else None
         self.fixed[0] = self.fixed[0][:, 0]
