@@ -88,16 +88,17 @@ def contacts(
     if fixed := [point.name for point in named if point.place.body == WORLD]:
         raise InputError(f"points: {listed(fixed)} cannot move; choose points of the links of robot '{robot.name}'")
     names = [point.name for point in named]
-    tapes = {wall: wall_tape(wall) for one in given for wall in one.parts}
-    pairs = [Pair(named[k], wall) for wall in tapes for k in chosen(wall, names)]
-    sites = tuple(Site(*point.place, point.radius, tapes[wall]) for point, wall in pairs)
+    parts = [(wall, wall_tape(wall)) for one in given for wall in one.parts]
+    found = [(Pair(named[k], wall), tape) for wall, tape in parts for k in chosen(wall, names)]
+    pairs = tuple(pair for pair, _ in found)
+    sites = tuple(Site(*point.place, point.radius, tape) for (point, _), tape in found)
     numbers = {}
     for name, common, most in (("friction", friction, np.inf), ("restitution", restitution, 1.0)):
         check_names([getattr(wall, name) for wall in given], names)
         numbers[name] = _coefficients(robot, name, common, most, pairs, names)
     numbers["offset"] = _per_contact(robot, "offsets", offsets, len(pairs))
     ends, rebound = _limits(robot, limits, restitution)
-    return Contacts(tuple(pairs), Ground(sites, whole("sweeps", sweeps), ends, rebound), numbers)
+    return Contacts(pairs, Ground(sites, whole("sweeps", sweeps), ends, rebound), numbers)
 
 
 def _limits(robot: Robot, limits: bool | float, restitution: Coefficients) -> tuple[tuple[Limit, ...], float]:

@@ -191,7 +191,8 @@ def rollout(  # noqa: PLR0913  (keyword options)
     -----
     Robots are distributed over the threads of :func:`appell.threads`; results do not depend on the batch, to the last
     bit. Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits
-    act with ``limits=`` only. The kernel is compiled once per robot, method and type of control law, and cached on disk.
+    act with ``limits=`` only. The kernel is compiled once per robot, method, contacts and type of control law, and
+    cached on disk.
     """
     checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
@@ -331,7 +332,7 @@ def checked_law(robot: Robot, law: Any) -> JointLaw:
 class _Arguments:
     """The checked arguments of a rollout, as contiguous rows with one leading axis."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (those of a rollout)
         self,
         robot: Robot,
         q0: ArrayLike,
@@ -341,7 +342,7 @@ class _Arguments:
         steps: int | None,
         dt: float,
         parameters: ArrayLike | None,
-        found: Contacts | None = None,
+        found: Contacts | None,
     ) -> None:
         self._robot = robot
         tau = 0.0 if tau is None else tau
