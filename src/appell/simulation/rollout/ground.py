@@ -22,7 +22,7 @@ from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
 from appell.trace.adjoint import gradient
 from appell.trace.expr import Expr
-from appell.trace.tape import Port, Tape, flatten, trace
+from appell.trace.tape import Port, Tape, trace
 
 Coefficients = PerPoint | ArrayLike
 """One number, one per point by name, or arrays (..., contacts)."""
@@ -167,11 +167,11 @@ def wall_tape(wall: Wall) -> Tape:
     """
 
     def program(p: Sequence[Expr]) -> Any:
-        at = np.empty(3, dtype=object)
-        at[:] = p
+        at = np.empty((1, 3), dtype=object)
+        at[0] = p
         function = getattr(wall, "function", wall.gap)
         try:
-            (gap,) = flatten(np.asarray(function(at), dtype=object).reshape(1).tolist())
+            (gap,) = np.asarray(function(at), dtype=object).reshape(1).tolist()
         except Exception as error:  # a user's function may raise anything
             raise InputError(
                 f"{wall.label}: its gap cannot be compiled for a rollout, since it raised {raised(error)}; write it "
