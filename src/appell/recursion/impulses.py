@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
     def speeds(self, motion: Scalars) -> Vector:
         """Return normal and tangential speeds of a motion: velocity of the group's point, angular velocity."""
-        return matvec(self.axes, add(motion[:3], cross(motion[3:], self.arm)))  # type: ignore[arg-type]
+        return matvec(self.axes, add(motion[:3], cross(motion[3:], self.arm)))
 
     def wrench(self, impulse: Vector) -> Scalars:
         """Return an impulse of the contact as force and moment about the group's point."""
@@ -104,7 +104,7 @@ def own(a: Matrix) -> Own:
     movable = nn - FLAT * FLAT * trace
     normal = select(movable, -1.0 / select(movable, nn, 1.0), 0.0)
     kept = (1.0 - slide * xx, -(slide * xy), 1.0 - slide * yy)
-    return Own(normal, (n1 * normal, n2 * normal), (n1, n2), stick, slide, kept)  # type: ignore[arg-type]
+    return Own(normal, (n1 * normal, n2 * normal), (n1, n2), stick, slide, kept)
 
 
 def visited(part: Own, friction: Scalar, speeds: Vector, impulse: Vector) -> Vector:
@@ -280,7 +280,7 @@ def swept(groups: Sequence[Group], a: Blocks, impulses: Impulses) -> Impulses:
         for contact in group.contacts:
             before = contacts[contact.number]
             if contact.place is None:
-                after = visited(contact.own, contact.friction, tuple(motion), before)  # type: ignore[arg-type]
+                after = visited(contact.own, contact.friction, tuple(motion), before)
                 along[i] = list(after)
             else:
                 after = contact.visited_in(tuple(motion), before)
