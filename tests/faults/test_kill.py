@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks processes
 SCRIPT = """
 import os, random, signal, sys, time
 from pathlib import Path
-from appell.read import files
+from appell import files
 
 folder, kills = Path(sys.argv[1]), int(sys.argv[2])
 single, pair = folder / "run.npz", [folder / "arm.h", folder / "arm.c"]

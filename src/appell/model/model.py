@@ -58,7 +58,9 @@ class Joint:
     `placement` is the joint frame in the parent body's frame; the child's frame coincides with the joint frame where
     q + offset = 0 (only joints of one coordinate have an offset). `pitch` [m/rad] is the advance of a helical joint.
     `damping` [N·m·s/rad], `friction` [N·m] (Coulomb) and `armature` [kg·m²] (rotor inertia seen at the joint) act on
-    the joint's own velocity and acceleration; `stiffness` [N·m/rad] (a spring) on its coordinate's distance from
+    the joint's own velocity and acceleration. Friction holds a joint at rest up to `static_friction` [N·m], at least
+    `friction`, and falls to `friction` over the speed `stribeck_velocity` [rad/s]; both matter to simulations only.
+    `stiffness` [N·m/rad] (a spring) on its coordinate's distance from
     `spring_reference` [rad], for joints of one coordinate. `mimic` takes effect only in a coupled model
     (:mod:`appell.model.mimic`).
     """
@@ -74,6 +76,8 @@ class Joint:
     armature: float = 0.0
     stiffness: float = 0.0
     spring_reference: float = 0.0
+    static_friction: float = 0.0
+    stribeck_velocity: float = 0.0
     pitch: float = 0.0
     mimic: Mimic | None = None
 
@@ -305,7 +309,8 @@ class Model:
         """
         none: dict[str, Any] = dict.fromkeys(names, 0.0)
         between: dict[str, Any] = {name: 0.0 for name in names if name in ("stiffness", "damping")}
-        bodies = tuple(replace(body, joint=replace(body.joint, **none)) for body in self.bodies)
+        at_rest: dict[str, Any] = {"static_friction": 0.0} if "friction" in names else {}
+        bodies = tuple(replace(body, joint=replace(body.joint, **none, **at_rest)) for body in self.bodies)
         springs = tuple(replace(spring, **between) for spring in self.springs)
         own = tuple(joint._replace(**none) for joint in self.own_joint_parameters)
         return replace(self, bodies=bodies, springs=springs, own_joint_parameters=own)

@@ -45,7 +45,10 @@ from appell.spatial.rotation import about
 from appell.spatial.scalar import Vector
 
 GEOMETRY_KEYS = ("a", "alpha", "d", "theta")
-LOSS_KEYS = ("damping", "friction", "armature", "stiffness", "spring_reference")
+LOSS_KEYS = (
+    *("damping", "friction", "static_friction", "stribeck_velocity", "armature"),
+    *("stiffness", "spring_reference"),
+)
 ROW_KEYS = ("name", "link", "kind", *GEOMETRY_KEYS, *INERTIA_KEYS, "limits", *LOSS_KEYS)
 DH_KINDS = ("revolute", "continuous", "prismatic")
 

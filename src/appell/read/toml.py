@@ -33,7 +33,9 @@ number of radians or text such as ``"90 deg"``::
     # axis2 = [0.0, 0.0, 1.0]               # the second axis where universal, required there
     mimic = { joint = "knee", multiplier = 1.0, offset = 0.0 }  # what it follows; see mimic at the top
     damping = 0.1
-    friction = 0.0
+    friction = 0.0                          # Coulomb friction
+    static_friction = 0.0                   # at rest, where it is more than friction, to which it falls over the speed
+    stribeck_velocity = 0.0                 # [rad/s]; both act in simulations
     armature = 0.0
     stiffness = 0.0                         # of a spring at the joint, relaxed where q = spring_reference
     spring_reference = 0.0                  # joints of one coordinate have springs

@@ -1156,6 +1156,8 @@ class Robot:
         effort: float | None = None,
         damping: float | None = None,
         friction: float | None = None,
+        static_friction: float | None = None,
+        stribeck_velocity: float | None = None,
         armature: float | None = None,
         stiffness: float | None = None,
         spring_reference: float | None = None,
@@ -1172,6 +1174,9 @@ class Robot:
             The largest speed [rad/s, or m/s] and the largest torque or force [N·m, or N]; infinite for none.
         damping, friction
             Viscous damping [N·m·s/rad, or N·s/m] and Coulomb friction [N·m, or N].
+        static_friction, stribeck_velocity
+            The largest friction at rest [N·m, or N], if more than `friction`, and the speed over which it falls to
+            `friction` [rad/s, or m/s]; for simulations.
         armature
             Rotor inertia seen at the joint [kg·m², or kg].
         stiffness, spring_reference
@@ -1199,6 +1204,7 @@ class Robot:
         """
         values = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
         values |= {"damping": damping, "friction": friction, "armature": armature}
+        values |= {"static_friction": static_friction, "stribeck_velocity": stribeck_velocity}
         values |= {"stiffness": stiffness, "spring_reference": spring_reference}
         return edits.with_joint(self, name, values)
 

@@ -1,8 +1,9 @@
 """The event-driven simulation: integrate up to the next event, handle it, continue.
 
-Events are impacts of points on walls; resting contacts that are released, start sliding or stop sliding; and user
-events. :mod:`appell.simulation.events.event_finder` locates them on the dense output of a step. The step is then
-repeated to end exactly at the event, so that the state there is integrated and not interpolated.
+Events are impacts of points on walls; resting contacts that are released, start sliding or stop sliding; joints with
+Coulomb friction that start slipping or stop; and user events. :mod:`appell.simulation.events.event_finder` locates
+them on the dense output of a step. The step is then repeated to end exactly at the event, so that the state there is
+integrated and not interpolated.
 """
 
 from __future__ import annotations
@@ -14,19 +15,18 @@ from functools import partial
 import numpy as np
 
 from appell.errors import AppellError
-from appell.messages import listed
 from appell.results.run import ContactInterval, EventRecord
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
 from appell.simulation.contact import contact_interval
-from appell.simulation.contact.contact_interval import Contact
+from appell.simulation.contact.contact_interval import Contact, Friction, Held
 from appell.simulation.contact.contact_solver import SLIDE, STICK, UnsolvedError
 from appell.simulation.contact.gaps import Gaps
 from appell.simulation.contact.impact import Metric, strike
 from appell.simulation.control import Drive
 from appell.simulation.events.event_finder import LAG, EventFinder, Found
 from appell.simulation.integrators import Integrator, Step, StepError
-from appell.simulation.plant import CREEP, Plant
+from appell.simulation.plant import Plant
 from appell.simulation.record import (
     INTERRUPTED,
     Event,
@@ -47,6 +47,8 @@ TINY = 1000
 """Number of consecutive steps, each shorter than a billionth of the run, after which the run ends early."""
 CROWD, WINDOW = 200, 1e-5
 """Number of impacts within a time [s] that counts as an accumulation; restitution is zero from then on."""
+CREEP = 1e-3
+"""Speed [rad/s, m/s] v₀ of Coulomb friction regularised as f·tanh(v/v₀), for methods that need smooth torques."""
 
 
 class Engine:
@@ -61,11 +63,16 @@ class Engine:
         impact_law: ImpactLaw,
         events: Sequence[Event],
         limits: Limits,
+        *,
+        is_smooth: bool,
     ) -> None:
         self.robot, self.gaps, self.drive, self.impact_law = robot, gaps, drive, impact_law
         self.plant = Plant(robot, charts=not len(gaps))
         self.record = Record()
         self.contacts: list[Contact] = []
+        none = np.zeros(robot.nv)
+        self._creeping = self.plant.friction.kinetic if is_smooth else none
+        self.friction = Friction(none, none, none, none) if is_smooth else self.plant.friction
         self.quaternions = list(robot.facts.quaternions)
         self._limits, self._deadline, self._steps = limits, np.inf, 0
         self._events = tuple(events)
@@ -85,15 +92,28 @@ class Engine:
         rate, a, _ = self._motion(t, y)
         return np.concatenate([rate, a])
 
+    @property
+    def is_regularised(self) -> bool:
+        """Return whether the robot has Coulomb friction, which is regularised."""
+        return bool(self._creeping.any())
+
     def _motion(self, t: float, y: Array) -> tuple[Array, Array, Array]:
         """Return q̇, the accelerations, and the joint torques."""
         q, v = y[: self.robot.nq], y[self.robot.nq :]
         tau = self._tau(t, q, v)
-        rate, a = self.plant.motion(q, v, tau)
-        if self.contacts:
-            forces = self.plant.with_friction(v, tau)
-            a = contact_interval.accelerate(self.plant.bare, self.gaps, self.normalised(q), v, forces, self.contacts).a
+        forces = self._with_friction(v, tau)
+        rate, a = self.plant.motion(q, v, forces + self.friction.torques(v))
+        if self.is_held:
+            a = self._accelerated(self.normalised(q), v, forces).a
         return rate, a, tau
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether there are resting contacts or joints that stick."""
+        return bool(self.contacts or len(self.friction.sticking))
+
+    def _accelerated(self, q: Array, v: Array, forces: Array) -> Held:
+        return contact_interval.accelerate(self.plant.bare, self.gaps, q, v, forces, self.contacts, self.friction)
 
     def _tau(self, t: float, q: Array, v: Array) -> Array:
         """Return the joint torques; the control law receives unit quaternions and the robot's own velocities.
@@ -105,12 +125,15 @@ class Engine:
         return self.drive.tau(t, self.normalised(q), self.plant.own_velocity(q, v))
 
     def pull(self, t: float, q: Array, v: Array) -> Array:
-        """Return the sum of control torques and joint friction."""
-        return self.plant.with_friction(v, self._tau(t, q, v))
+        """Return the sum of control torques and regularised friction."""
+        return self._with_friction(v, self._tau(t, q, v))
 
-    def _held(self, t: float, q: Array, v: Array) -> Array:
-        """Return the forces at the resting contacts."""
-        return contact_interval.accelerate(self.plant.bare, self.gaps, q, v, self.pull(t, q, v), self.contacts).forces
+    def _with_friction(self, v: Array, tau: Array) -> Array:
+        return tau - self._creeping * np.tanh(v / CREEP) if self.is_regularised else tau
+
+    def _held(self, t: float, q: Array, v: Array) -> Held:
+        """Return the forces at the resting contacts, and the torques of the joints that stick."""
+        return self._accelerated(q, v, self.pull(t, q, v))
 
     def normalised(self, q: Array) -> Array:
         """Return q with normalised quaternions."""
@@ -128,8 +151,11 @@ class Engine:
             y[:nq] = self.normalised(y[:nq])
         if np.isfinite(y).all():
             y[:nq] = self.plant.closed(y[:nq])
-        if self.contacts and np.isfinite(y).all():
-            y[:nq], y[nq:] = contact_interval.project(self.robot, self.gaps, y[:nq], y[nq:], self.contacts)
+        if self.is_held and np.isfinite(y).all():
+            y[:nq], y[nq:] = self._projected(y[:nq], y[nq:])
+
+    def _projected(self, q: Array, v: Array) -> tuple[Array, Array]:
+        return contact_interval.project(self.robot, self.gaps, q, v, self.contacts, self.friction.sticking)
 
     def run(self, q: Array, v: Array, duration: float, progress: Callable[[float], None]) -> str:
         """Integrate from q and v; return the reason for an early end, empty if the duration was reached."""
@@ -166,7 +192,7 @@ class Engine:
         """Return the initial state after the impacts and resting contacts of points that touch a wall at the start."""
         nq = self.robot.nq
         q, v = y[:nq], y[nq:]
-        if not len(self.gaps):
+        if not len(self.gaps) and not self.friction.static.any():
             return y
         gap, rates = self.gaps.gaps(q), self.gaps.rates(q, v)
         there = self.gaps.reached(q) & (np.abs(gap) <= TOUCH)
@@ -179,7 +205,11 @@ class Engine:
     def _advance(self, t: float, y: Array, limit: float) -> tuple[float, Array, bool]:
         """Return the time and state after the next step or event, and whether the run has ended."""
         if self._steps >= self._limits.steps:
-            raise StopError(f"max_steps: {self._steps} steps taken at t = {t:.9g} s; {self._why_short(t, y)}")
+            raise StopError(
+                f"max_steps: {self._steps} steps taken at t = {t:.9g} s; the motion is too fast or the control too "
+                "stiff: increase max_steps, or reduce gains and speeds"
+                + ("" if self._integrator.is_implicit else "; method='radau' is for stiff control")
+            )
         self._steps += 1
         nq = self.robot.nq
         v, is_other = self.plant.switched(y[:nq], y[nq:])
@@ -188,7 +218,7 @@ class Engine:
             self._integrator.restart()
         step = self._integrator.advance(self.field, t, y, limit)
         self._check(step)
-        found = self._event_finder.first(step.segments[0], self.contacts, partial(self._shot, t, y))
+        found = self._event_finder.first(step.segments[0], self.contacts, self.friction, partial(self._shot, t, y))
         is_over = False
         if found is None:
             t, y = self._accept(step)
@@ -205,7 +235,7 @@ class Engine:
         if self.drive.is_due(t) and t < self._duration:
             self.drive.sample(t, self.normalised(y[:nq]), self.plant.own_velocity(y[:nq], y[nq:]))
             self._integrator.restart()
-            if self.contacts:
+            if self.contacts or self.friction.static.any():
                 self._settle(t, y, self._touching(y[:nq], y[nq:]))
         if self.contacts:  # the slip direction at the start of the next step
             self.contacts = [self._aimed(contact, y) for contact in self.contacts]
@@ -221,7 +251,13 @@ class Engine:
             return self._happen(t, y, found.which)
         if found.what == "impact":
             return self._impact(t, y, [found.which]), False
-        handle = {"release": self._release, "slide": self._slide, "stop": self._stop}[found.what]
+        handle = {
+            "release": self._release,
+            "slide": self._slide,
+            "stop": self._stop,
+            "slip": self._slip,
+            "stick": self._stick,
+        }[found.what]
         return handle(t, y, found.which), False
 
     def _accept(self, step: Step) -> tuple[float, Array]:
@@ -250,19 +286,6 @@ class Engine:
                 f"{TINY} consecutive steps up to t = {t:.9g} s are shorter than a billionth of the run, the last "
                 f"{t - start:.1e} s; the motion is too fast or the control law not smooth; sample the law with rate="
             )
-
-    def _why_short(self, t: float, y: Array) -> str:
-        """Return why steps are short, and a remedy."""
-        q, v = y[: self.robot.nq], y[self.robot.nq :]
-        held = self.plant.held(q, self.plant.own_velocity(q, v), t / self._steps)
-        if held and not self._integrator.is_implicit:
-            return (
-                f"friction holds joint {listed(held, 3)} at rest, where its smoothing below {CREEP:g} rad/s (m/s) is "
-                "stiff: use method='radau', or load the robot with friction=False"
-            )
-        return "the motion is too fast or the control too stiff: increase max_steps, or reduce gains and speeds" + (
-            "" if self._integrator.is_implicit else "; method='radau' is for stiff control"
-        )
 
     # Events
 
@@ -335,16 +358,16 @@ class Engine:
         """Determine which touching points are resting contacts from now on."""
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), y[nq:]
-        self.contacts = contact_interval.settle(
-            self.plant.bare, self.gaps, q, v, self.pull(t, q, v), sorted(set(touching))
+        self.contacts, self.friction = contact_interval.settle(
+            self.plant.bare, self.gaps, q, v, self.pull(t, q, v), sorted(set(touching)), self.friction
         )
         now = {contact.pair for contact in self.contacts}
         for pair in [pair for pair in self._since if pair not in now]:
             self._leave(pair, t)
         for pair in now.difference(self._since):
             self._since[pair] = t
-        if any(contact.mode == STICK for contact in self.contacts):
-            y[:nq], y[nq:] = contact_interval.project(self.robot, self.gaps, q, v, self.contacts)
+        if len(self.friction.sticking) or any(contact.mode == STICK for contact in self.contacts):
+            y[:nq], y[nq:] = self._projected(q, v)
 
     def _leave(self, pair: int, t: float) -> None:
         names = self.gaps.pairs[pair]
@@ -363,9 +386,9 @@ class Engine:
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), y[nq:]
         contact = self.contacts[which]
-        forces = self._held(t, q, v)
+        held = self._held(t, q, v)
         tangents = self.gaps.rows(q, v, [contact.pair]).tangents[0]
-        way = -forces[which, 1:] @ tangents
+        way = -held.forces[which, 1:] @ tangents
         self.contacts[which] = Contact(contact.pair, SLIDE, way / np.linalg.norm(way))
         return y
 
@@ -374,14 +397,33 @@ class Engine:
         nq = self.robot.nq
         q, v = self.normalised(y[:nq]), np.array(y[nq:])
         rows = self.gaps.rows(q, v, [other.pair for other in self.contacts]).matrices
-        if np.hypot(*(rows[which, 1:] @ v)) <= 10.0 * contact_interval.SLIP:
-            held = np.concatenate([rows[:, 0], rows[which, 1:]])
-            metric = Metric(self.robot.mass_matrix(q), held)
-            v = metric.after(v, -np.linalg.lstsq(metric.matrix, held @ v, rcond=1e-11)[0])
+        slow = np.hypot(*(rows[which, 1:] @ v)) <= 10.0 * contact_interval.SLIP
+        return self._stopped(t, q, v, rows[which, 1:] if slow else rows[which, 1:1])
+
+    def _stopped(self, t: float, q: Array, v: Array, rows: Array) -> Array:
+        """Return the state after some speeds have become zero, with the contacts and joints that then stick."""
+        normals = self.gaps.rows(q, v, [contact.pair for contact in self.contacts]).matrices[:, 0]
+        held = np.concatenate([normals, rows])
+        metric = Metric(self.robot.mass_matrix(q), held)
+        v = metric.after(v, -np.linalg.lstsq(metric.matrix, held @ v, rcond=1e-11)[0])
         y = np.concatenate([q, v])
         self._settle(t, y, self._touching(q, v))
         self._note(t, y)
         return y
+
+    def _slip(self, t: float, y: Array, which: int) -> Array:
+        """Let a joint that sticks slip, opposite to its friction."""
+        nq, k = self.robot.nq, self.friction.sticking[which]
+        held = self._held(t, self.normalised(y[:nq]), y[nq:])
+        slips = self.friction.slips.copy()
+        slips[k] = -np.sign(held.torques[which])
+        self.friction = self.friction._replace(slips=slips)
+        return y
+
+    def _stick(self, t: float, y: Array, which: int) -> Array:
+        """Determine whether a joint whose velocity reached zero sticks or slips in the other direction."""
+        nq, k = self.robot.nq, self.friction.slipping[which]
+        return self._stopped(t, self.normalised(y[:nq]), np.array(y[nq:]), np.eye(self.robot.nv)[[k]])
 
     def _aimed(self, contact: Contact, y: Array) -> Contact:
         """Return a sliding contact with its present slip direction."""

@@ -1,25 +1,21 @@
-"""The vector field of a robot, made smooth for the integrator.
+"""The vector field of a robot without Coulomb friction, made smooth for the integrator.
 
-*Coulomb friction of joints* is discontinuous at zero velocity; here it is regularised as f·tanh(v/v₀) with v₀ =
-:data:`CREEP`: equal beyond a few v₀, and a joint that would stick creeps slower than v₀ instead. At *singularities* of
-a closed-loop robot its independent velocities no longer determine the motion; the integration continues in other
-coordinates (:meth:`appell.Robot.coordinates_near`), and results are converted to the robot's own.
+*Coulomb friction of joints* is discontinuous at zero velocity: the engine adds it, see
+:mod:`appell.simulation.contact.contact_interval`. At *singularities* of a closed-loop robot its independent velocities
+no longer determine the motion; the integration continues in other coordinates
+(:meth:`appell.Robot.coordinates_near`), and results are converted to the robot's own.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from appell.errors import InputError
 from appell.results.path import Segment, fit_matrix
 from appell.robot.robot import Robot
+from appell.simulation.contact.contact_interval import Friction
 from appell.simulation.record import StopError
 from appell.spatial.scalar import Array
-
-CREEP = 1e-3
-"""Speed [rad/s or m/s] v₀ of the regularised Coulomb friction."""
 
 
 class Plant:
@@ -29,35 +25,17 @@ class Plant:
         self.robot = robot
         self._charted = charts
         self._now = robot
-        self._friction = _coulomb(robot)
-        self.bare = robot if self._friction is None else _without_coulomb(robot)
-
-    @property
-    def is_smoothed(self) -> bool:
-        """Return whether the robot has Coulomb friction, which is regularised."""
-        return self._friction is not None
+        self.friction = _coulomb(robot)
+        self.bare = _without_coulomb(robot) if self.friction.static.any() else robot
 
     def motion(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
         """Return q̇ and the accelerations, in the present coordinates."""
-        robot = self._now if self._friction is None else self.bare
+        robot = self.bare if self.friction.static.any() else self._now
         try:
-            rate, a = robot.evaluate("motion", q, v, self.with_friction(v, tau))
+            rate, a = robot.evaluate("motion", q, v, tau)
         except InputError as outside:  # of the workspace
             raise StopError(str(outside)) from None
         return rate, a
-
-    def with_friction(self, v: Array, tau: Array) -> Array:
-        """Return the joint torques minus the regularised Coulomb friction."""
-        return tau if self._friction is None else tau - self._friction * np.tanh(v / CREEP)
-
-    def held(self, q: Array, v: Array, step: float) -> list[str]:
-        """Return the joints that Coulomb friction holds at rest, where its slope is too steep for steps much longer."""
-        if self._friction is None:
-            return []
-        rates = self._friction / CREEP * np.diag(np.linalg.inv(self.robot.mass_matrix(q)))
-        is_held = (np.abs(v) < CREEP) & (rates * step > 1.0)
-        names = (body.joint.name for body in self.robot.model.bodies for _ in range(body.joint.type.nv))
-        return [name for name, here in zip(names, is_held, strict=True) if here]
 
     def closed(self, q: Array) -> Array:
         """Return q with its loops closed."""
@@ -95,14 +73,16 @@ class Plant:
         )
 
 
-def _coulomb(robot: Robot) -> Array | None:
-    """Return the Coulomb friction per joint torque, None for a robot without it or with other actuation."""
+def _coulomb(robot: Robot) -> Friction:
+    """Return the Coulomb friction of joints; none for a robot with other actuation."""
+    model, still = robot.model, np.zeros(robot.nv)
     if robot.facts.sizes["t"] != robot.nu:
-        return None
-    friction = np.array([own.friction for own in robot.model.joint_parameters], dtype=float)
-    return friction if friction.any() else None
+        return Friction(still, still, still, still)
+    joints = [body.joint for body in model.bodies for _ in range(body.joint.type.nv)]
+    kinetic = np.array([own.friction for own in model.joint_parameters], dtype=float)
+    static = np.maximum(kinetic, [joint.static_friction for joint in joints])
+    return Friction(kinetic, static, np.array([joint.stribeck_velocity for joint in joints]), still)
 
 
 def _without_coulomb(robot: Robot) -> Robot:
-    bodies = tuple(replace(body, joint=replace(body.joint, friction=0.0)) for body in robot.model.bodies)
-    return robot.with_model(replace(robot.model, bodies=bodies))
+    return robot.with_model(robot.model.without("friction"))

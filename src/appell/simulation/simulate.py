@@ -22,9 +22,8 @@ from appell.simulation.contact.gaps import Gaps, check_coefficients
 from appell.simulation.contact.impact import IMPACT_LAWS
 from appell.simulation.contact.points import Point, Points, resolve
 from appell.simulation.control import Control, Drive
-from appell.simulation.engine import TOUCH, Engine
+from appell.simulation.engine import CREEP, TOUCH, Engine
 from appell.simulation.integrators import Adaptive, FixedStep, Integrator, rk4
-from appell.simulation.plant import CREEP
 from appell.simulation.record import Event, ImpactLaw, Limits, Record
 from appell.simulation.variational import variational
 from appell.simulation.walls.wall import PerPoint, Wall
@@ -92,8 +91,8 @@ def simulate(  # noqa: PLR0913  # keyword options
     events : sequence of Event or callable
         :class:`appell.simulation.Event`, or functions (t, q, v) whose zero crossings are recorded.
     method : str
-        "dop853" (order 8, adaptive), "radau" (order 5, adaptive, implicit: for joints held by Coulomb friction and
-        other stiff systems), "rk4" (order 4, fixed step) or "symplectic" (order 2, fixed step, no energy drift).
+        "dop853" (order 8, adaptive), "radau" (order 5, adaptive, implicit: for stiff systems), "rk4" (order 4, fixed
+        step) or "symplectic" (order 2, fixed step, no energy drift; it regularises the Coulomb friction of joints).
     step : float, optional
         Step size [s] of "rk4" and "symplectic".
     rtol, atol : float
@@ -154,10 +153,11 @@ def simulate(  # noqa: PLR0913  # keyword options
         event.at(0.0, q, v)
     integrator = partial(_integrator, method=method, step=step, rtol=rtol, atol=atol)
     bounds = _bounds(duration, step, rate, max_steps, timeout)
-    engine = Engine(robot, gaps, drive, integrator, ImpactLaw(impact_law, tie_window, rest_speed), wanted, bounds)
+    law = ImpactLaw(impact_law, tie_window, rest_speed)
+    engine = Engine(robot, gaps, drive, integrator, law, wanted, bounds, is_smooth=method == "symplectic")
     with _bar(progress is True, duration) as report:
         reason = engine.run(q, v, duration, report)
-    if engine.plant.is_smoothed:
+    if engine.is_regularised:
         engine.record.notes.append(f"Coulomb friction of joints is regularised below {CREEP:g} rad/s (m/s): tanh(v/v0)")
     if reason:
         warn(f"simulate: the run of robot '{robot.name}' ended early: {reason}")

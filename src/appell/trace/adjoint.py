@@ -51,7 +51,7 @@ def adjoint_ports(inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[tupl
     """Return the inputs and outputs of the adjoint of a program: weights follow the inputs, each a row of numbers.
 
     >>> adjoint_ports([Port("q", (2,))], [Port("M", (2, 2))])[0]
-    (Port(name='q', shape=(2,)), Port(name='w_M', shape=(4,)))
+    (Port(name='q', shape=(2,), axes=()), Port(name='w_M', shape=(4,), axes=()))
     """
     weights = tuple(Port(f"w_{port.name}", (port.size,)) for port in outputs)
     return (*inputs, *weights), tuple(Port(f"by_{port.name}", (port.size,)) for port in inputs)

@@ -142,7 +142,7 @@ def test_friction_opposes_slip_with_all_its_strength(seed, k):
     rows = rng.normal(size=(3 * k, 3 * k + 2))
     A, b = rows @ rows.T, rows @ rng.normal(size=rows.shape[1])
     mu = rng.uniform(0.1, 0.5, k)
-    forces, _, residual = coulomb(A, b, mu, [None] * k)
+    forces, _, residual, _ = coulomb(A, b, mu, [None] * k)
     motion = (A @ forces.ravel() + b).reshape(k, 3)
     assert residual < 1e-8
     for force, u, m in zip(forces, motion, mu, strict=True):

@@ -47,7 +47,7 @@ def export(  # noqa: PLR0913  (those of Robot.export)
     if unfit:
         raise InputError(f"export: {unfit[0]} belongs to {listed(text.JOBS)}; leave it out for verbs")
     verbs = [verb] if isinstance(verb, str) else several("export: expected a verb, or several", verb)
-    if alone := [name for name in verbs if name in text.JOBS]:
+    if alone := [name for name in verbs if isinstance(name, str) and name in text.JOBS]:
         raise InputError(f"export: '{alone[0]}' is written alone, not in a list")
     truth("export: libm", libm)
     framed = [name for name in verbs if verb_of(robot.kind, name).about == "frame"]

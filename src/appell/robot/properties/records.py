@@ -31,6 +31,8 @@ class JointRecord:
     limits: Limits
     damping: float
     friction: float
+    static_friction: float
+    stribeck_velocity: float
     armature: float
     stiffness: float
     spring_reference: float
@@ -81,6 +83,8 @@ def joint_records(model: Model) -> Named[JointRecord]:
             joint.limits,
             joint.damping,
             joint.friction,
+            joint.static_friction,
+            joint.stribeck_velocity,
             joint.armature,
             joint.stiffness,
             joint.spring_reference,

@@ -1,8 +1,9 @@
-"""Resting contacts: points that stick to or slide on a wall until the normal force vanishes.
+"""Resting contacts, and joints with Coulomb friction, between two events.
 
-Contact forces and accelerations are solved together: the second derivative of the gap is zero. Which touching points
-are active, and which of those stick, is a complementarity problem (contact_solver.py) solved whenever a contact opens
-or closes; in between the active set is constant and the motion smooth.
+Points stick to or slide on a wall until the normal force vanishes; joints stick or slip. Forces and accelerations are
+solved together: the second derivative of the gap is zero, and so is the acceleration of a joint that sticks. Which
+touching points are active, and which points and joints stick, is a complementarity problem (contact_solver.py) solved
+whenever one of these changes; in between the active set is constant and the motion smooth.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from appell.simulation.contact.impact import Metric
 from appell.spatial.scalar import Array
 
 SLIP = 1e-6
-"""Speed [m/s] below which a sliding point counts as stopped."""
+"""Speed [m/s, rad/s] below which a sliding point or a slipping joint counts as stopped."""
 
 
 class Contact(NamedTuple):
@@ -32,30 +33,65 @@ class Contact(NamedTuple):
     """Slip direction in world axes, (3,); zero without friction."""
 
 
+class Friction(NamedTuple):
+    """Coulomb friction of joints, one entry per velocity, and the sign of its slip: zero where the joint sticks.
+
+    It is at most `static` [N·m, N] at rest (zero without friction), and falls to `kinetic` over the speeds `stribeck`
+    [rad/s, m/s].
+    """
+
+    kinetic: Array
+    static: Array
+    stribeck: Array
+    slips: Array
+
+    @property
+    def sticking(self) -> Array:
+        """Return the velocities of the joints that stick."""
+        return np.flatnonzero((self.static > 0.0) & (self.slips == 0.0))
+
+    @property
+    def slipping(self) -> Array:
+        """Return the velocities of the joints that slip."""
+        return np.flatnonzero((self.static > 0.0) & (self.slips != 0.0))
+
+    def torques(self, v: Array) -> Array:
+        """Return the torques of the joints that slip."""
+        ratio = np.divide(v, self.stribeck, out=np.full_like(v, np.inf), where=self.stribeck > 0.0)
+        return np.asarray(-self.slips * (self.kinetic + (self.static - self.kinetic) * np.exp(-(ratio**2))))
+
+
 class Held(NamedTuple):
-    """Accelerations with resting contacts, and the contact forces (k, 3) along normal and tangents."""
+    """Accelerations, the contact forces (k, 3) along normal and tangents, and the torques of the joints that stick."""
 
     a: Array
     forces: Array
+    torques: Array
 
 
-def accelerate(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, contacts: Sequence[Contact]) -> Held:
-    """Return a with M·a + bias = τ + Jᵀλ and zero accelerations at the contacts."""
+def accelerate(
+    robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, contacts: Sequence[Contact], friction: Friction
+) -> Held:
+    """Return a with M·a + bias = τ + Jᵀλ and zero accelerations at the contacts and of the joints that stick."""
+    free, stuck = robot.evaluate("motion", q, v, tau + friction.torques(v))[1], np.eye(robot.nv)[friction.sticking]
+    if not contacts:
+        carry = np.linalg.solve(robot.mass_matrix(q), stuck.T)
+        torques = -np.linalg.solve(stuck @ carry, stuck @ free)
+        return Held(free + carry @ torques, np.zeros((0, 3)), torques)
     rows = gaps.rows(q, v, [contact.pair for contact in contacts])
-    factor = scipy.linalg.cho_factor(robot.mass_matrix(q))
-    free = robot.evaluate("motion", q, v, tau)[1]
     # directions of the contact forces: three axes for sticking, the edge of the friction cone for sliding
     ways = [
         np.eye(3) if contact.mode == STICK else np.array([[1.0, *_friction(gaps, rows, i, contact, v)]])
         for i, contact in enumerate(contacts)
     ]
-    K = np.concatenate([rows.matrices[i, : len(way)] for i, way in enumerate(ways)])
-    D = np.concatenate([way @ rows.matrices[i] for i, way in enumerate(ways)])
-    rates = np.concatenate([rows.bias[i, : len(way)] for i, way in enumerate(ways)])
-    carry = scipy.linalg.cho_solve(factor, D.T)
+    K = np.concatenate([*(rows.matrices[i, : len(way)] for i, way in enumerate(ways)), stuck])
+    D = np.concatenate([*(way @ rows.matrices[i] for i, way in enumerate(ways)), stuck])
+    rates = np.concatenate([*(rows.bias[i, : len(way)] for i, way in enumerate(ways)), np.zeros(len(stuck))])
+    carry = scipy.linalg.cho_solve(scipy.linalg.cho_factor(robot.mass_matrix(q)), D.T)
     push = -np.linalg.lstsq(K @ carry, K @ free + rates, rcond=1e-11)[0]
-    parts = np.split(push, np.cumsum([len(way) for way in ways])[:-1])
-    return Held(free + carry @ push, np.array([part @ way for part, way in zip(parts, ways, strict=True)]))
+    *parts, torques = np.split(push, np.cumsum([len(way) for way in ways]))
+    forces = np.array([part @ way for part, way in zip(parts, ways, strict=True)])
+    return Held(free + carry @ push, forces, torques)
 
 
 def _friction(gaps: Gaps, rows: Rows, i: int, contact: Contact, v: Array) -> Array:
@@ -86,49 +122,68 @@ def slips(gaps: Gaps, q: Array, v: Array, contacts: Sequence[Contact]) -> Array:
     return result
 
 
-def settle(robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, touching: Sequence[int]) -> list[Contact]:
-    """Return the active contacts among the touching pairs, each sticking or sliding."""
-    if not touching:
-        return []
+def settle(
+    robot: Robot, gaps: Gaps, q: Array, v: Array, tau: Array, touching: Sequence[int], friction: Friction
+) -> tuple[list[Contact], Friction]:
+    """Return the active contacts among the touching pairs, each sticking or sliding, and the slips of the joints."""
+    slips = np.where((np.abs(v) > SLIP) & (friction.static > 0.0), np.sign(v), 0.0)
+    friction = friction._replace(slips=slips)
+    still = friction.sticking
+    if not len(touching) and not len(still):
+        return [], friction
     rows = gaps.rows(q, v, touching)
-    mass = robot.mass_matrix(q)
-    metric = Metric(mass, rows.matrices)
-    free = robot.evaluate("motion", q, v, tau)[1]
-    b = metric.rows @ free + rows.bias.ravel()
+    metric = Metric(
+        robot.mass_matrix(q), np.concatenate([rows.matrices.reshape(-1, robot.nv), np.eye(robot.nv)[still]])
+    )
+    free = robot.evaluate("motion", q, v, tau + friction.torques(v))[1]
+    k = 3 * len(touching)
+    b = metric.rows @ free
+    b[:k] += rows.bias.ravel()
     mu = gaps.friction[list(touching)]
-    if not mu.any():
+    if not mu.any() and not len(still):
         pushing = complementarity(metric.matrix[0::3, 0::3], b[0::3])
-        return [Contact(pair, SLIDE, np.zeros(3)) for pair, force in zip(touching, pushing, strict=True) if force > 0.0]
-    speeds = (metric.rows @ v).reshape(-1, 3)[:, 1:]
+        pairs = (pair for pair, force in zip(touching, pushing, strict=True) if force > 0.0)
+        return [Contact(pair, SLIDE, np.zeros(3)) for pair in pairs], friction
+    speeds = (metric.rows[:k] @ v).reshape(-1, 3)[:, 1:]
     slip = [s / np.hypot(*s) if np.hypot(*s) > SLIP else None for s in speeds]
-    solution = coulomb(metric.matrix, b, mu, slip)
+    bounds = friction.static[still]
+    solution = coulomb(metric.matrix, b, mu, slip, bounds)
+    # a torque at its bound lets the joint slip, opposite to the torque
+    slips[still] = np.where(np.abs(solution.torques) < bounds, 0.0, -np.sign(solution.torques))
     contacts = []
     for i, (pair, mode) in enumerate(zip(touching, solution.modes, strict=True)):
         if mode == OPEN:
             continue
         way = slip[i]
         if mode == SLIDE and way is None:  # incipient slip, opposite to the friction force
-            friction = solution.forces[i, 1:]
-            length = float(np.hypot(*friction))
-            way = -friction / length if length > 0.0 else np.array([1.0, 0.0])
+            pull = solution.forces[i, 1:]
+            length = float(np.hypot(*pull))
+            way = -pull / length if length > 0.0 else np.array([1.0, 0.0])
         direction = np.zeros(3) if way is None else way @ rows.tangents[i]
         contacts.append(Contact(pair, mode, direction))
-    return contacts
+    return contacts, friction
 
 
-def project(robot: Robot, gaps: Gaps, q: Array, v: Array, contacts: Sequence[Contact]) -> tuple[Array, Array]:
-    """Return the nearest state, in the metric of M, with zero gap and zero normal speed at the contacts."""
+def project(
+    robot: Robot, gaps: Gaps, q: Array, v: Array, contacts: Sequence[Contact], sticking: Array
+) -> tuple[Array, Array]:
+    """Return the nearest state, in the metric of M, with zero gap and zero normal speed at the contacts.
+
+    Points and joints that stick are at rest in it.
+    """
     which = [contact.pair for contact in contacts]
-    for _ in range(3):
+    for _ in range(3 if which else 0):
         gap = gaps.gaps(q)[which] / gaps.slopes(q)[which]
         if float(np.abs(gap).max()) <= 1e-15:
             break
         normals = gaps.rows(q, v, which).matrices[:, :1]
         q = robot.integrate(q, _least(robot.mass_matrix(q), normals, -gap))
     rows = gaps.rows(q, v, which).matrices
-    wanted = [(i, j) for i, contact in enumerate(contacts) for j in range(3 if contact.mode == STICK else 1)]
-    held = np.array([rows[i, j] for i, j in wanted])
-    return q, v + _least(robot.mass_matrix(q), held, -(held @ v))
+    parts = [rows[i, : 3 if contact.mode == STICK else 1] for i, contact in enumerate(contacts)]
+    held = np.concatenate([*parts, np.eye(robot.nv)[sticking]])
+    v = v + _least(robot.mass_matrix(q), held, -(held @ v))
+    v[sticking] = 0.0
+    return q, v
 
 
 def lifted(robot: Robot, gaps: Gaps, q: Array, v: Array, most: float) -> Array:

@@ -3,7 +3,9 @@
 Each contact has three components: along the normal, and along two tangents. The motion at the contacts is u = A·λ + b
 with A = J M⁻¹ Jᵀ, symmetric and positive semidefinite. Without friction λ solves a linear complementarity problem,
 0 ≤ λₙ ⟂ uₙ ≥ 0: no adhesion, no penetration, and no force at an opening contact. With Coulomb friction the tangential
-force is bounded by μλₙ, and equals μλₙ opposite to the slip where the contact slides.
+force is bounded by μλₙ, and equals μλₙ opposite to the slip where the contact slides. Joints at rest with Coulomb
+friction are further rows: the torque of each is bounded, and equals its bound opposite to the motion where the joint
+moves.
 
 The same problems govern impacts (u velocities, λ impulses) and resting contacts (u accelerations, λ forces).
 """
@@ -11,7 +13,7 @@ The same problems govern impacts (u velocities, λ impulses) and resting contact
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +35,37 @@ class UnsolvedError(Exception):
 
 
 class Solution(NamedTuple):
-    """Forces (k, 3), the mode of each contact (open, sticking or sliding), and the residual of the contact laws."""
+    """Forces (k, 3), the mode of each contact (open, sticking or sliding), and the residual of the contact laws.
+
+    `torques` (m,) are those of joints at rest.
+    """
 
     forces: Array
     modes: tuple[str, ...]
     residual: float
+    torques: Array
+
+
+class _Problem(NamedTuple):
+    """The contact problem: u = A·λ + b, and what bounds λ."""
+
+    A: Array
+    b: Array
+    mu: Array
+    rays: list[Array | None]
+    """Fixed directions of contact forces, None where they may be anywhere in the friction cone."""
+    bounds: Array
+    """Largest torques of the joints, whose rows follow those of the contacts."""
+
+    def moved(self, x: Array) -> tuple[Array, Array]:
+        """Return u at the contacts (k, 3) and at the joints (m,)."""
+        u, first = self.A @ x + self.b, 3 * len(self.mu)
+        return u[:first].reshape(-1, 3), u[first:]
+
+    def parts(self, x: Array) -> tuple[Array, Array]:
+        """Return the forces (k, 3) and the torques (m,)."""
+        first = 3 * len(self.mu)
+        return x[:first].reshape(-1, 3), x[first:]
 
 
 def complementarity(A: Array, b: Array) -> Array:
@@ -83,41 +111,54 @@ def _least_squares(A: Array, b: Array) -> Array:
     return np.asarray(forces)
 
 
-def coulomb(A: Array, b: Array, mu: Array, slip: list[Array | None]) -> Solution:
-    """Return the forces at k contacts with friction; A is (3k, 3k), b (3k,).
+def coulomb(A: Array, b: Array, mu: Array, slip: list[Array | None], bounds: Array | Sequence[float] = ()) -> Solution:
+    """Return the forces at k contacts with friction and the torques of m joints at rest; A is (3k+m, 3k+m).
 
     A contact with a `slip` direction (a unit vector in its tangent plane) slides along it, with friction opposite; any
-    other contact sticks, or slides opposite to its friction force.
+    other contact sticks, or slides opposite to its friction force. `bounds` are those of the joints' torques.
     """
     k = len(mu)
-    rays = [_ray(mu[i], slip[i]) for i in range(k)]
-    forces = np.zeros((k, 3))
+    problem = _Problem(A, b, mu, [_ray(mu[i], slip[i]) for i in range(k)], np.asarray(bounds, dtype=float))
+    x = np.zeros(len(b))
     normals = [3 * i for i in range(k)]
+    joints = range(3 * k, len(b))
     try:
-        forces[:, 0] = complementarity(A[np.ix_(normals, normals)], b[normals])
+        x[normals] = complementarity(A[np.ix_(normals, normals)], b[normals])
     except UnsolvedError:
-        forces[:, 0] = 0.0
+        x[normals] = 0.0
+    if joints:
+        x[3 * k :] = _boxed(A[3 * k :, 3 * k :], b[3 * k :] + A[3 * k :, : 3 * k] @ x[: 3 * k], problem.bounds)
     scale = float(np.abs(b).max(initial=0.0)) or 1.0
     for sweep in range(SWEEPS):
-        before = forces.copy()
+        before = x.copy()
         for i in range(k):
             own = slice(3 * i, 3 * i + 3)
-            rest = b[own] + A[own] @ forces.ravel() - A[own, own] @ forces[i]
-            forces[i] = _one(A[own, own], rest, mu[i], rays[i])
-        change = float(np.abs(forces - before).max(initial=0.0))
-        is_still = change <= 1e-14 * float(np.abs(forces).max(initial=0.0))
+            rest = b[own] + A[own] @ x - A[own, own] @ x[own]
+            x[own] = _one(A[own, own], rest, mu[i], problem.rays[i])
+        for j, bound in zip(joints, problem.bounds, strict=True):
+            x[j] = np.clip(x[j] - (A[j] @ x + b[j]) / A[j, j], -bound, bound)
+        change = float(np.abs(x - before).max(initial=0.0))
+        is_still = change <= 1e-14 * float(np.abs(x).max(initial=0.0))
         if is_still or sweep in (2, 6, 20, 60, 200):
-            polished = _polished(A, b, mu, rays, forces)
+            polished = _polished(problem, x)
             if polished is not None and polished.residual <= 1e-9 * scale:
                 return polished._replace(residual=polished.residual / scale)
         if is_still:
             break
-    off = _residual(A, b, mu, rays, forces) / scale
+    off = _residual(problem, x) / scale
     if off > GIVE_UP:
         raise UnsolvedError(
             f"forces at {k} contacts with friction: residual of the contact laws is {off:.1e} relative to the motion"
         )
-    return Solution(forces, _modes(A, b, mu, rays, forces), off)
+    forces, torques = problem.parts(x)
+    return Solution(forces, _modes(problem, x), off, torques)
+
+
+def _boxed(A: Array, b: Array, bounds: Array) -> Array:
+    """Return |x| ≤ bounds with u = A·x + b zero inside and opposite to x at a bound: the least ½xᵀAx + bᵀx."""
+    root = np.linalg.cholesky(A).T
+    least = scipy.optimize.lsq_linear(root, -np.linalg.solve(root.T, b), (-bounds, bounds), method="bvls")
+    return np.asarray(least.x)
 
 
 def _ray(mu: float, slip: Array | None) -> Array | None:
@@ -172,32 +213,36 @@ def _sliding(A: Array, b: Array, mu: float) -> Array:
     return best
 
 
-def _modes(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: Array) -> tuple[str, ...]:
-    u = (A @ forces.ravel() + b).reshape(-1, 3)
-    size = float(np.abs(forces).max(initial=0.0))
-    speed = float(np.abs(b).max(initial=0.0))
+def _modes(problem: _Problem, x: Array) -> tuple[str, ...]:
+    (u, _), (forces, _) = problem.moved(x), problem.parts(x)
+    size = float(np.abs(x).max(initial=0.0))
+    speed = float(np.abs(problem.b).max(initial=0.0))
     modes = []
     for i, force in enumerate(forces):
         if force[0] <= 1e-13 * size:
             modes.append(OPEN)
-        elif rays[i] is not None:
+        elif problem.rays[i] is not None:
             modes.append(SLIDE)
         else:
             slipping = np.hypot(*u[i, 1:]) > 1e-7 * speed
-            modes.append(SLIDE if slipping and np.hypot(*force[1:]) > 0.999 * mu[i] * force[0] else STICK)
+            modes.append(SLIDE if slipping and np.hypot(*force[1:]) > 0.999 * problem.mu[i] * force[0] else STICK)
     return tuple(modes)
 
 
-def _polished(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: Array) -> Solution | None:
+def _polished(problem: _Problem, x: Array) -> Solution | None:
     """Return the solution to rounding with every contact in its mode; None if the result contradicts the modes."""
-    modes = _modes(A, b, mu, rays, forces)
-    x = forces.ravel()
+    A, b, mu = problem.A, problem.b, problem.mu
+    modes = _modes(problem, x)
+    inside = 3 * len(mu) + np.flatnonzero(np.abs(problem.parts(x)[1]) < problem.bounds)
+    fixed = x[3 * len(mu) :]
     for _ in range(25):
         u = A @ x + b
         error, slope = np.array(x), np.eye(len(x))
+        error[3 * len(mu) :] -= fixed
+        error[inside], slope[inside] = u[inside], A[inside]
         for i, mode in enumerate(modes):
             n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
-            ray = rays[i]
+            ray = problem.rays[i]
             if mode == OPEN:
                 continue
             error[n], slope[n] = u[n], A[n]
@@ -218,31 +263,33 @@ def _polished(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: A
             return None
         if float(np.abs(change).max()) <= 1e-15 * float(np.abs(x).max(initial=0.0)):
             break
-    found = x.reshape(-1, 3)
-    return Solution(found, modes, _residual(A, b, mu, rays, found))
+    forces, torques = problem.parts(x)
+    return Solution(forces, modes, _residual(problem, x), torques)
 
 
-def _residual(A: Array, b: Array, mu: Array, rays: list[Array | None], forces: Array) -> float:
-    """Return the residual of the contact rays: penetration, adhesion, friction off the cone or along the slip."""
-    u = (A @ forces.ravel() + b).reshape(-1, 3)
+def _residual(problem: _Problem, x: Array) -> float:
+    """Return the residual of the contact laws: penetration, adhesion, friction off the cone or along the slip."""
+    (u, turned), (forces, torques) = problem.moved(x), problem.parts(x)
     worst = 0.0
     for i, force in enumerate(forces):
-        own = A[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
+        own = problem.A[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
         weight = float(np.trace(own))
         worst = max(worst, -u[i, 0], -weight * force[0])
         if force[0] > 0.0:
             worst = max(worst, abs(u[i, 0]))
-        ray = rays[i]
+        ray = problem.rays[i]
         if ray is not None:
             worst = max(worst, weight * float(np.abs(force[1:] - ray[1:] * force[0]).max()))
             continue
-        bound, friction = mu[i] * force[0], float(np.hypot(*force[1:]))
+        bound, friction = problem.mu[i] * force[0], float(np.hypot(*force[1:]))
         worst = max(worst, weight * (friction - bound))
         slip = float(np.hypot(*u[i, 1:]))
         if slip > 0.0 and force[0] > 0.0:  # sliding friction is μλₙ opposite to the slip
             gap = weight * float(np.hypot(*(force[1:] + bound * u[i, 1:] / slip)))
             worst = max(worst, min(slip, gap))
-    return float(worst)
+    weights = np.diag(problem.A)[3 * len(forces) :]
+    wanted = np.clip(torques - turned / weights, -problem.bounds, problem.bounds)
+    return max(float(worst), float((weights * np.abs(torques - wanted)).max(initial=0.0)))
 
 
 def dissipate(A: Array, u: Array, bounds: Array) -> Array:

@@ -94,6 +94,7 @@ def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[P
     """Return the program of a control law, and its status codes for singular states.
 
     >>> import appell, numpy as np
+    >>> from appell.program.run import run
     >>> terms = Terms(*(np.array([x, x]) for x in (9.0, 6.0)), None, np.array([5.0, np.inf]))
     >>> program, _ = law_program(appell.load("two-link"), "pd_gravity", "pd_gravity", terms)
     >>> [port.name for port in program.inputs], run(program, [0.0, 0.0], [0.0, 0.0], [9.0, 0.0])[0]
