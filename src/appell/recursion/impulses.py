@@ -12,12 +12,12 @@ coordinate and least and greatest speeds, or a least and greatest impulse.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from appell.recursion.kinematics import Scalars
 from appell.spatial.scalar import Matrix, Scalar, Vector, select, sqrt
-from appell.spatial.vector import IDENTITY, add, cross, matvec, matvec_t, sub
+from appell.spatial.vector import add, cross, matvec, matvec_t
 
 TINY = 1e-36
 """Square of an impulse that is none, above the least number of single precision."""
@@ -128,9 +128,10 @@ def visited(part: Own, friction: Scalar, speeds: Vector, impulse: Vector) -> Vec
 
 
 class Contact(NamedTuple):
-    """A contact in a sweep: its number, its place in a group of several, its law, and its own part of A.
+    """A contact: its number, its place in a group of several, its law, and what a visit needs of A.
 
-    `bound` is the least normal speed, `rise` the part of it that closes a penetration.
+    `bound` is the least normal speed, `rise` the part of it that closes a penetration. `near` are the rows of A in the
+    columns of each contact of the group, its own included.
     """
 
     number: int
@@ -139,14 +140,13 @@ class Contact(NamedTuple):
     bound: Scalar
     rise: Scalar
     own: Own
-    response: Matrix = IDENTITY
-    """The contact's own part of A, in a group of several."""
+    near: tuple[Matrix, ...] = ()
 
-    def visited_in(self, motion: Scalars, before: Vector) -> Vector:
-        """Return the impulse for the motion of the group, the contact's own share in it."""
-        assert self.place is not None
-        n, x, y = sub(self.place.speeds(motion), matvec(self.response, before))
-        return visited(self.own, self.friction, (self.own.normal * (n - self.bound), x, y), before)
+    def weighed(self, rows: Sequence[Any]) -> tuple[Any, Any, Any]:
+        """Return numbers of normal and tangents, or rows of such, those of the normal times −1/Aₙₙ."""
+        n, x, y = rows
+        factor = self.own.normal
+        return tuple(factor * z for z in n) if isinstance(n, tuple) else factor * n, x, y
 
 
 class Box(NamedTuple):
@@ -195,10 +195,7 @@ class Group(NamedTuple):
         """Return the impulses of the members along the rows."""
         if self.boxes:
             return [impulses.boxes[box.number] for box in self.boxes]
-        if self.contacts[0].place is None:
-            return list(impulses.contacts[self.contacts[0].number])
-        wrenches = (x.place.wrench(impulses.contacts[x.number]) for x in self.contacts if x.place is not None)
-        return [sum(parts, start=0.0) for parts in zip(*wrenches, strict=True)]
+        return gathered((contact.place, impulses.contacts[contact.number]) for contact in self.contacts)
 
     def rising(self, impulses: Impulses) -> Scalar:
         """Return the work of impulses on what closes penetrations."""
@@ -249,43 +246,72 @@ def delassus(groups: Sequence[Group]) -> Blocks:
     return [[lower[i][j] if j <= i else tuple(zip(*lower[j][i], strict=True)) for j in n] for i in n]
 
 
-def weighed(groups: Sequence[Group], a: Blocks) -> tuple[list[Group], Blocks]:
-    """Return groups and A as sweeps need them: the normal rows of contacts that are alone times −1/Aₙₙ."""
-    own, rows = list[Group](), list[Sequence[Sequence[Scalars]]]()
-    for group, blocks in zip(groups, a, strict=True):
-        if len(group.contacts) != 1:
-            own.append(group._replace(y=(), scaled=()))
-            rows.append(blocks)
-            continue
-        contact, (n, *slip) = group.contacts[0], group.free
-        factor = contact.own.normal
-        own.append(Group((), (), (factor * (n - contact.bound), *slip), group.contacts))
-        rows.append([(tuple(factor * x for x in block[0]), *block[1:]) for block in blocks])
-    return own, rows
+class Visit(NamedTuple):
+    """A contact as sweeps need it: its normal row times −1/Aₙₙ, the motion without impulses less its bound."""
+
+    contact: Contact
+    free: Vector
+    near: tuple[Matrix, ...]
 
 
-def swept(groups: Sequence[Group], a: Blocks, impulses: Impulses) -> Impulses:
-    """Return the impulses after a visit of every member of every group, for groups and A that are weighed."""
-    contacts, boxes = list(impulses.contacts), list(impulses.boxes)
-    along = [group.gathered(impulses) for group in groups]
-    for i, group in enumerate(groups):
-        is_alone = len(group.contacts) == 1
-        motion = list(group.free)
-        # the impulses that were found last come last: the others need not wait for them
-        for j in (*range(i + is_alone, len(groups)), *range(i)):
-            motion = [summed(x, row, along[j]) for x, row in zip(motion, a[i][j], strict=True)]
-        for k, box in enumerate(group.boxes):
-            boxes[box.number] = box.visited(motion[k], boxes[box.number])
-            along[i][k] = boxes[box.number]
-        for contact in group.contacts:
-            before = contacts[contact.number]
-            if contact.place is None:
-                after = visited(contact.own, contact.friction, tuple(motion), before)
-                along[i] = list(after)
-            else:
-                after = contact.visited_in(tuple(motion), before)
-                change = contact.place.wrench(sub(after, before))
-                along[i] = [x + y for x, y in zip(along[i], change, strict=True)]
-                motion = [summed(x, row, change) for x, row in zip(motion, a[i][i], strict=True)]
-            contacts[contact.number] = after
-    return Impulses(tuple(contacts), tuple(boxes))
+class Sweep(NamedTuple):
+    """The rows of groups as sweeps need them."""
+
+    groups: tuple[Group, ...]
+    visits: tuple[tuple[Visit, ...], ...]
+    blocks: Blocks
+
+    @classmethod
+    def of(cls, groups: Sequence[Group], blocks: Blocks) -> Sweep:
+        """Return the rows of some groups, with the blocks of A."""
+        visits, rows = list[tuple[Visit, ...]](), list(blocks)
+        for i, group in enumerate(groups):
+            own = list[Visit]()
+            for contact in group.contacts:
+                n, x, y = contact.place.speeds(group.free) if contact.place else group.free
+                # a visit has no need of the contact's own part
+                near = tuple(contact.weighed(x) if k != len(own) else x[:0] for k, x in enumerate(contact.near))
+                own.append(Visit(contact._replace(near=()), contact.weighed((n - contact.bound, x, y)), near))
+            if own:
+                rows[i] = [block if j != i else () for j, block in enumerate(rows[i])]
+            if len(own) == 1:
+                rows[i] = [own[0].contact.weighed(block) if block else () for block in rows[i]]
+            visits.append(tuple(own))
+        bare = tuple(Group((), (), () if group.contacts else group.free, (), group.boxes) for group in groups)
+        return cls(bare, tuple(visits), rows)
+
+    def again(self, impulses: Impulses) -> Impulses:
+        """Return the impulses after a visit of every member of every group."""
+        contacts, boxes = list(impulses.contacts), list(impulses.boxes)
+
+        def pushed(group: Group, visits: Sequence[Visit]) -> list[Scalar]:
+            if not visits:
+                return [boxes[box.number] for box in group.boxes]
+            return gathered((contact.place, contacts[contact.number]) for contact, _, _ in visits)
+
+        along = list(map(pushed, self.groups, self.visits))
+        for i, (group, visits) in enumerate(zip(self.groups, self.visits, strict=True)):
+            motion = list(visits[0].free if len(visits) == 1 else group.free or [0.0] * 6)
+            # the impulses that were found last come last: the others need not wait for them
+            for j in (*range(i + bool(visits), len(self.groups)), *range(i)):
+                motion = [summed(x, row, along[j]) for x, row in zip(motion, self.blocks[i][j], strict=True)]
+            for k, box in enumerate(group.boxes):
+                boxes[box.number] = box.visited(motion[k], boxes[box.number])
+            for m, (contact, free, near) in enumerate(visits):
+                speeds: Any = motion
+                if contact.place is not None:
+                    more = contact.weighed(contact.place.speeds(tuple(motion)))
+                    speeds = [x + y for x, y in zip(free, more, strict=True)]
+                for k in (*range(m + 1, len(visits)), *range(m)):
+                    other = contacts[visits[k].contact.number]
+                    speeds = [summed(x, row, other) for x, row in zip(speeds, near[k], strict=True)]
+                before = contacts[contact.number]
+                contacts[contact.number] = visited(contact.own, contact.friction, tuple(speeds), before)  # type: ignore[arg-type]
+            along[i] = pushed(group, visits)
+        return Impulses(tuple(contacts), tuple(boxes))
+
+
+def gathered(impulses: Iterable[tuple[Place | None, Vector]]) -> list[Scalar]:
+    """Return the impulses of the contacts of a group along its rows."""
+    wrenches = [list(x) if place is None else place.wrench(x) for place, x in impulses]
+    return [sum(parts[1:], start=parts[0]) for parts in zip(*wrenches, strict=True)]

@@ -284,17 +284,21 @@ class _Problem(NamedTuple):
     def _contacts(self, touch: _Touch, group: Group, before: list[Scalar]) -> Group:
         """Return the rows of the contacts of one body."""
         contacts, a = list[Contact](), impulses.response(group, group)
-        for k, place, gap in zip(touch.numbers, touch.places, touch.gaps, strict=True):
-            speeds, part = (before[0], group.free[0]), a
+        places, n = [place for place in touch.places if place is not None], range(len(touch.numbers))
+        units: list[Vector] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+        wrenches = [[place.wrench(x) for x in units] for place in places]
+        moved = [[tuple(summed(0.0, row, x) for row in a) for x in own] for own in wrenches]
+        lower = [[tuple(map(place.speeds, moved[j])) for j in n[: m + 1]] for m, place in enumerate(places)]
+        for m, (k, place, gap) in enumerate(zip(touch.numbers, touch.places, touch.gaps, strict=True)):
+            speeds, near = (before[0], group.free[0]), [a]
             if place is not None:
                 speeds = place.speeds(tuple(before))[0], place.speeds(group.free)[0]
-                wrenches = [place.wrench(tuple(float(i == j) for j in range(3))) for i in range(3)]  # type: ignore[arg-type]
-                columns = [place.speeds(tuple(summed(0.0, row, x) for row in a)) for x in wrenches]
-                part = tuple(zip(*columns, strict=True))
+                # of contact j's impulses, each a column
+                near = [tuple(zip(*lower[m][j], strict=True)) if j <= m else lower[j][m] for j in n]
             bound, rise = impulses.least_speed(gap, self.rate)
             bound = impulses.rebound(bound, *speeds, self.restitution[k])
-            own: Any = part
-            contacts.append(Contact(k, place, self.friction[k], bound, rise, impulses.own(own), own))
+            own: Any = near[m]
+            contacts.append(Contact(k, place, self.friction[k], bound, rise, impulses.own(own), tuple(near)))  # type: ignore[arg-type]
         return group._replace(contacts=tuple(contacts))
 
 
@@ -481,12 +485,12 @@ def _repeated(
     """Return the impulses after all sweeps, and their change in the last one."""
     if not groups:
         return start, start
-    known = _Known(impulses.weighed(groups, a))
+    known = _Known(impulses.Sweep.of(groups, a))
     count = len(tuple(flatten(start)))
     state, data = Port("impulse", (count,)), Port("data", (len(known.live),))
 
     def sweep(before: Scalars, numbers: Scalars) -> Any:
-        after = tuple(flatten(impulses.swept(*known.of(numbers), _filled(start, iter(before)))))
+        after = tuple(flatten(known.of(numbers).again(_filled(start, iter(before)))))
         return after, tuple(x - y for x, y in zip(after, before, strict=True))
 
     change, now = state._replace(name="change"), state._replace(name="now")
