@@ -13,6 +13,7 @@ import appell
 from appell import walls
 from appell.control import PD, PDGravity
 from appell.errors import AppellWarning, InputError
+from appell.program.adjoint import adjoint, recorded
 from appell.program.run import run as interpreted
 from appell.program.stepping import Keep
 from appell.robot.robot import Robot
@@ -253,6 +254,53 @@ def test_feet_that_stand_neither_slip_nor_sink(go2):
     assert np.ptp(places[:, 1:], axis=1)[:, :2].max() < 1e-6
     assert np.abs(places[:, 1:, 2] - 0.022).max() < 1e-4
     assert run.residual < 1e-6
+
+
+@pytest.mark.parametrize("name", ["block", "slide"])
+def test_the_adjoint_of_a_step_is_its_gradient(request, name):
+    """Of a block that slides and turns on two corners, and of a slide that is held at its limit."""
+    robot, steps = request.getfixturevalue(name), 4
+    if name == "block":
+        found = contacts(robot, [walls.Plane()], CORNERS[:2], 0.4, 0.0, 0.0, False, 5)
+        q0 = np.array([0, 0, 0.0465, 0.01, 0.02, 0, 1.0])
+        q0[3:] /= np.linalg.norm(q0[3:])
+        v0 = np.array([0.5, 0.1, -0.3, 0.2, 0.1, -0.1])
+    else:
+        found = contacts(robot, [], None, 0.0, 0.0, 0.0, True, 5)
+        q0, v0 = np.array([0.999]), np.array([0.7])
+    program = rollout_program(robot, "euler", None, found.ground, keep=Keep.EVERY)
+    back = adjoint(program, ("q", "v", "tau"), ("q", "v"))
+    whole = recorded(program, [port for port in back.inputs if port.name.startswith("kept_")])
+    rng, n = np.random.default_rng(0), robot.nq + robot.nv
+    tau, weights = 0.1 * rng.normal(size=(steps, robot.nu)), rng.normal(size=(steps, n))
+
+    def run(program: Any, x: Array, **more: Any) -> dict[str, Array]:
+        given = {
+            "q": x[: robot.nq],
+            "v": x[robot.nq : n],
+            "tau": x[n:].reshape(tau.shape),
+            "dt": [1e-3],
+            **found.numbers,
+        }
+        arguments = [(given | more).get(port.name, np.zeros(port.size)) for port in program.inputs]
+        flat, results = np.array(interpreted(program, *(np.asarray(x).tolist() for x in arguments))), {}
+        for port in program.outputs:
+            size = port.size * (steps if port.axes else 1)
+            results[port.name], flat = flat[:size].reshape(-1, port.size), flat[size:]
+        return results
+
+    def loss(x: Array) -> float:
+        found = run(program, x)
+        return float(np.sum(weights * np.concatenate([found["q"], found["v"]], axis=1)))
+
+    x = np.concatenate([q0, v0, tau.ravel()])
+    out = run(whole, x)
+    assert any(out[key].any() for key in ("impulse", "box") if key in out)
+    kept = {key: value for key, value in out.items() if key.startswith("kept_")}
+    found_by = run(back, x, w_q=weights[:, : robot.nq], w_v=weights[:, robot.nq :], **kept)
+    by = np.concatenate([found_by[f"by_{key}"].ravel() for key in ("q", "v", "tau")])
+    step = 1e-7 * np.eye(len(x))
+    assert np.allclose(by, [(loss(x + e) - loss(x - e)) / 2e-7 for e in step], atol=1e-6 * np.abs(by).max())
 
 
 # Batches
