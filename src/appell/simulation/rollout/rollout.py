@@ -194,18 +194,66 @@ def rollout(  # noqa: PLR0913  (keyword options)
     act with ``limits=`` only. The kernel is compiled once per robot, method, contacts and type of control law, and
     cached on disk.
     """
+    found = grounded(robot, method, walls, points, friction, restitution, offsets, limits, sweeps)
+    results, diverged = stored(
+        robot,
+        q0,
+        v0,
+        tau,
+        dt,
+        found,
+        steps,
+        method=method,
+        save_every=save_every,
+        control=control,
+        parameters=parameters,
+    )
+    t = np.arange(results["q"].shape[-2]) * save_every * dt
+    return Rollout(t, results["q"], results["v"], diverged, **({} if found is None else _touched(found, results)))
+
+
+def grounded(  # noqa: PLR0913, PLR0917  (those of a rollout)
+    robot: Robot,
+    method: str,
+    walls: Sequence[Wall] | None,
+    points: Iterable[str | Point] | None,
+    friction: Coefficients,
+    restitution: Coefficients,
+    offsets: ArrayLike,
+    limits: bool | float,
+    sweeps: int,
+) -> Contacts | None:
+    """Return the contacts of a rollout, None where there is nothing to touch."""
+    checked_rollout(robot, method)
+    if walls is None and limits is False:
+        return None
+    if method != "euler":
+        raise InputError(f"method: walls and limits need method='euler', got '{method}'")
+    if robot.kind.is_looped:
+        raise InputError(
+            f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for walls and limits; "
+            "use appell.simulate"
+        )
+    return contacts(robot, walls or (), points, friction, restitution, offsets, limits, sweeps)
+
+
+def stored(  # noqa: PLR0913  (those of a rollout)
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    dt: float,
+    found: Contacts | None = None,
+    steps: int | None = None,
+    *,
+    method: str,
+    save_every: int,
+    control: JointLaw | None = None,
+    parameters: ArrayLike | None = None,
+) -> tuple[dict[str, Array], Array]:
+    """Return the stored states by name, with q and v the impulses of contacts, and which robots diverged."""
     checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
-    found = None
-    if walls is not None or limits is not False:
-        if method != "euler":
-            raise InputError(f"method: walls and limits need method='euler', got '{method}'")
-        if robot.kind.is_looped:
-            raise InputError(
-                f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for walls and limits; "
-                "use appell.simulate"
-            )
-        found = contacts(robot, walls or (), points, friction, restitution, offsets, limits, sweeps)
     given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters, found)
     if found is not None:
         found.warn_inside(robot, given.q0)
@@ -217,17 +265,13 @@ def rollout(  # noqa: PLR0913  (keyword options)
     _check_memory(given, len(kept))
     law = Driver.of(control) if control is not None else None
     kernel = rollout_kernel(robot, method, law, found and found.ground, is_parametric=parameters is not None)
-    (q, v, *others), lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
-    report_singular(robot, q)
-    report_singular_mass(robot, q, given.parameters)
+    states, lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
+    report_singular(robot, states[0])
+    report_singular_mass(robot, states[0], given.parameters)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
-    results = {
-        port.name: x.reshape(*given.leading, *x.shape[1:])
-        for port, x in zip(kernel.spec.outputs, (q, v, *others), strict=False)
-    }
-    t = np.arange(kept.start, kept.stop, kept.step) * dt
-    return Rollout(t, results["q"], results["v"], diverged, **({} if found is None else _touched(found, results)))
+    pairs = zip(kernel.spec.outputs, states, strict=False)
+    return {port.name: x.reshape(*given.leading, *x.shape[1:]) for port, x in pairs}, diverged
 
 
 def _touched(found: Contacts, results: dict[str, Array]) -> dict[str, Array]:

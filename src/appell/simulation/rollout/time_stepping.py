@@ -85,7 +85,7 @@ class Ground:
         """Return the states and the fixed arguments of time stepping."""
         n = len(self.sites)
         boxes = len(rubbing(robot, is_parametric=is_parametric)) + len(self.limits)
-        sizes = {"impulse": 3 * n, "box": boxes, "measure": len(MEASURES)}
+        sizes = {"impulse": 3 * n, "box": boxes, MEASURE: len(MEASURES)}
         fixed = tuple(Port(name, (n,)) for name in ("friction", "restitution", "offset") if n)
         return Ports(tuple(Port(name, (size,)) for name, size in sizes.items() if size), fixed)
 
@@ -139,6 +139,8 @@ class Given(NamedTuple):
     """What implicit feedback adds to the mass matrix, one number per motor."""
 
 
+MEASURE = "measure"
+"""The state with what is measured, on which no other depends."""
 MEASURES = ("penetration", "residual", "energy_gain")
 """Of every robot: largest depth [m], largest change of a speed in the last sweep of a step [m/s], energy [J]."""
 
