@@ -230,8 +230,13 @@ def test_gradients_of_rollouts_on_the_ground(save_every, tmp_path):
     (tmp_path / "block.urdf").write_text(f'<robot name="block">{link}</robot>')
     block = appell.load(tmp_path / "block.urdf", floating=True)
     points = [appell.simulation.Point("body", (x, y, -0.05)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
-    ground = {"walls": [appell.walls.Plane()], "points": points, "friction": [[0.3] * 4, [0.5] * 4], "method": "euler"}
-    q = torch.tensor([[0, 0, 0.0515, 0.01, 0.01, 0, 1], [0, 0, 0.052, 0, 0.01, 0, 1]], dtype=torch.float64)
+    ground: Any = {
+        "walls": [appell.walls.Plane()],
+        "points": points,
+        "friction": [[0.3] * 4, [0.5] * 4],
+        "method": "euler",
+    }
+    q = torch.tensor([[0, 0, 0.0545, 0.01, 0.01, 0, 1], [0, 0, 0.053, 0, 0.01, 0, 1]], dtype=torch.float64)
     q[:, 3:] /= q[:, 3:].norm(dim=1, keepdim=True)
     v = torch.tensor([[0.5, 0.1, -0.3, 0.2, 0.1, -0.1]] * 2, dtype=torch.float64, requires_grad=True)
     tau = torch.zeros(2, 12, 6, dtype=torch.float64, requires_grad=True)

@@ -102,7 +102,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
     ((2, 2), (100, 2))
     """
     torch, is_parametric = torch_package(), parameters is not None
-    program = differentiable(robot, "forward_dynamics", is_parametric=is_parametric)
+    program: Any = differentiable(robot, "forward_dynamics", is_parametric=is_parametric)
     if robot.kind.is_looped:
         raise InputError(
             f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for gradients of rollouts; "

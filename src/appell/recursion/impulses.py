@@ -251,7 +251,7 @@ class Visit(NamedTuple):
 
     contact: Contact
     free: Vector
-    near: tuple[Matrix, ...]
+    near: tuple[Any, ...]
 
 
 class Sweep(NamedTuple):
@@ -306,7 +306,7 @@ class Sweep(NamedTuple):
                     other = contacts[visits[k].contact.number]
                     speeds = [summed(x, row, other) for x, row in zip(speeds, near[k], strict=True)]
                 before = contacts[contact.number]
-                contacts[contact.number] = visited(contact.own, contact.friction, tuple(speeds), before)  # type: ignore[arg-type]
+                contacts[contact.number] = visited(contact.own, contact.friction, tuple(speeds), before)
             along[i] = pushed(group, visits)
         return Impulses(tuple(contacts), tuple(boxes))
 

@@ -89,7 +89,9 @@ def test_a_block_slides_down_an_incline_or_sticks(block, share):
     a = max(G * (np.sin(angle) - mu * np.cos(angle)), 0.0)
     off = []
     for n in (500, 1000):
-        run = on(block, q0, np.zeros(6), 1 / n, n, walls=[walls.Plane(normal=normal)], points=CORNERS, friction=mu)
+        run = on(
+            block, q0, np.zeros(6), 1 / n, n, walls=[walls.Plane(normal=normal.tolist())], points=CORNERS, friction=mu
+        )
         off.append(np.linalg.norm(run.q[-1, :3] - q0[:3]) - a / 2)
         assert run.penetration < 1e-8
         assert run.energy_gain == 0.0
@@ -211,7 +213,7 @@ def test_without_obstacles_and_friction_the_step_is_that_of_euler(name, rng):
     pi = np.where([x.startswith("f_") for x in robot.parameter_names], 0.0, robot.parameters)
     robot, q = robot.with_parameters(pi), robot.neutral()
     v, tau = 0.3 * rng.normal(size=robot.nv), rng.normal(size=robot.nu)
-    runs = [appell.rollout(robot, q, v, tau, 1e-3, steps=20, method="euler", walls=x) for x in (None, [])]
+    runs = [appell.rollout(robot, q, v, tau, 1e-3, steps=20, method="euler", walls=x) for x in (None, ())]
     assert np.allclose(runs[0].v, runs[1].v, atol=1e-12)
     assert np.allclose(runs[0].q, runs[1].q, atol=1e-12)
 
@@ -334,7 +336,7 @@ def test_every_robot_may_have_its_own_ground(block, rng):
     one = on(block, *start, points=CORNERS, friction=mu[2], restitution=e[2], offsets=offsets[2])
     assert np.array_equal(run.v[2], one.v)
     names = [corner.label for corner in CORNERS]
-    same = {"friction": dict(zip(names, mu[0], strict=True)), "restitution": dict(zip(names, e[0], strict=True))}
+    same: Any = {"friction": dict(zip(names, mu[0], strict=True)), "restitution": dict(zip(names, e[0], strict=True))}
     assert np.array_equal(run.v[0], on(block, *start, points=CORNERS, **same).v)
     lower = on(block, *start, points=CORNERS, friction=mu[4], restitution=e[4], walls=[walls.Plane((0, 0, -0.05))])
     assert np.allclose(run.v[4], lower.v, atol=1e-12)

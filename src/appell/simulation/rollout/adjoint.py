@@ -7,7 +7,7 @@ of them are stored (checkpoints); between two of them the forward steps are repe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,7 +79,11 @@ def rollout_gradients(
     every, is_parametric = steps // (states[0].shape[1] - 1), parameters is not None
     ground = None if found is None else found.ground
     frame = ports(robot, None, ground, is_parametric=is_parametric, keep=Keep.EVERY)
-    numbers = {"dt": np.full(rows, dt, kind), "parameters": parameters, **({} if found is None else found.numbers)}
+    numbers: dict[str, Any] = {
+        "dt": np.full(rows, dt, kind),
+        "parameters": parameters,
+        **({} if found is None else found.numbers),
+    }
     fixed = [np.broadcast_to(numbers[x.name], (rows, *x.shape)).astype(kind, copy=False) for x in frame.fixed]
     forward = rollout_kernel(robot, method, None, ground, is_parametric=is_parametric)
     backward = adjoint_kernel(robot, method, ground, is_parametric=is_parametric)

@@ -114,7 +114,7 @@ def _limits(robot: Robot, limits: bool | float, restitution: Coefficients) -> tu
     found: dict[int, Limit] = {}
     for _, at, along, bound, sign in joint_ends(robot):
         own = found.get(along, Limit(at, along, -math.inf, math.inf))
-        found[along] = own._replace(**{"lower" if sign > 0.0 else "upper": bound})
+        found[along] = own._replace(lower=bound) if sign > 0.0 else own._replace(upper=bound)
     return tuple(found.values()), number("limits: expected a restitution in [0, 1]", limits, 0.0, 1.0)
 
 

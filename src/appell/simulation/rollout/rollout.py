@@ -50,14 +50,6 @@ class Rollout(NamedTuple):
     diverged : array, shape (...)
         The first step after which a robot's state is not finite, −1 where all are finite. Later states are NaN or
         infinite.
-    impulses : array, shape (..., n + 1, contacts, 3), or None
-        With walls: the impulse of every contact in the step before [N·s], along the normal and two tangents.
-    penetration : array, shape (...), or None
-        With walls: the largest depth at the start of any step [m], 0 without penetration.
-    residual : array, shape (...), or None
-        With walls: the largest change of a speed of a contact in the last sweep of any step [m/s].
-    energy_gain : array, shape (...), or None
-        With walls: the energy that impulses have added, each step that loses energy counted as zero [J].
 
     Examples
     --------
@@ -71,10 +63,10 @@ class Rollout(NamedTuple):
     q: Array
     v: Array
     diverged: Array
-    impulses: Array | None = None
-    penetration: Array | None = None
-    residual: Array | None = None
-    energy_gain: Array | None = None
+
+    def __getattr__(self, name: str) -> Array:
+        hint = "; give walls= or limits=" if name in GroundRollout.__annotations__ else ""
+        raise AttributeError(f"Rollout has no '{name}'{hint}")
 
     def __repr__(self) -> str:
         motions, failed = self.diverged.size, int((self.diverged >= 0).sum())
@@ -107,6 +99,37 @@ class Rollout(NamedTuple):
         ['q [rad]', 'v [rad/s]']
         """
         return written("rollout.plot", path, lambda: motions(robot, self.t, self.q, self.v))
+
+
+class GroundRollout(Rollout):
+    """The trajectories of a rollout by time stepping, with walls or joint limits, and what it did at them.
+
+    Parameters
+    ----------
+    t, q, v, diverged : array
+        As in :class:`Rollout`.
+    impulses : array, shape (..., n + 1, contacts, 3)
+        The impulse of every contact in the step before [N·s], along the normal and two tangents.
+    penetration : array, shape (...)
+        The largest depth at the start of any step [m], 0 without penetration.
+    residual : array, shape (...)
+        The largest change of a contact's speeds in the last sweep of any step [m/s].
+    energy_gain : array, shape (...)
+        The energy that impulses have added [J]; a step that loses energy counts as zero.
+
+    Examples
+    --------
+    >>> import appell
+    >>> arm = appell.load("two-link")
+    >>> run = appell.rollout(arm, [0.1, 0.2], [0.0, 0.0], None, 1e-3, steps=10, method="euler", limits=True)
+    >>> run.impulses.shape, float(run.energy_gain)
+    ((11, 0, 3), 0.0)
+    """
+
+    impulses: Array
+    penetration: Array
+    residual: Array
+    energy_gain: Array
 
 
 def rollout(  # noqa: PLR0913  (keyword options)
@@ -166,12 +189,13 @@ def rollout(  # noqa: PLR0913  (keyword options)
     limits : bool or float
         True: joints stop at their limits, with the restitution of the walls; a number is their own restitution.
     sweeps : int
-        Number of Gauss–Seidel sweeps over the contacts in a step; see ``Rollout.residual``.
+        Number of Gauss–Seidel sweeps over the contacts in a step; see :class:`GroundRollout`.
 
     Returns
     -------
     Rollout
-        Times, states, and which robots diverged (also reported by a warning).
+        Times, states, and which robots diverged (also reported by a warning); with walls or limits a
+        :class:`GroundRollout`, which also has impulses, penetration, residual and energy gain.
 
     Raises
     ------
@@ -209,7 +233,11 @@ def rollout(  # noqa: PLR0913  (keyword options)
         parameters=parameters,
     )
     t = np.arange(results["q"].shape[-2]) * save_every * dt
-    return Rollout(t, results["q"], results["v"], diverged, **({} if found is None else _touched(found, results)))
+    if found is None:
+        return Rollout(t, results["q"], results["v"], diverged)
+    run = GroundRollout(t, results["q"], results["v"], diverged)
+    vars(run).update(_touched(found, results))
+    return run
 
 
 def grounded(  # noqa: PLR0913, PLR0917  (those of a rollout)

@@ -225,18 +225,18 @@ class _Problem(NamedTuple):
             for i in self._above(k):
                 y[i] = y[i] - rows[k][i] * z[k]
 
-        def group(jacobian: Sequence[Scalars]) -> tuple[Group, list[Scalar]]:
+        def made(jacobian: Sequence[Scalars]) -> tuple[Group, list[Scalar]]:
             columns = tuple(tuple(carried_inward(lower, self.parents, row)) for row in jacobian)
             scaled = tuple(tuple(a * b for a, b in zip(row, inverse, strict=True)) for row in columns)
             before = [summed(0.0, row, self.v) for row in jacobian]
             return Group(columns, scaled, tuple(map(summed, before, columns, [z] * len(columns)))), before
 
-        groups = [self._contacts(touch, *group(touch.rows)) for touch in self.touches]
+        groups = [self._contacts(touch, *made(touch.rows)) for touch in self.touches]
         for number, (row, most) in enumerate(self.rubs):
-            found, _ = group([row])
+            found, _ = made([row])
             groups.append(found._replace(boxes=(Box(number, impulses.inverse(found), most),)))
         for number, (row, speeds, rises) in enumerate(self.ends, start=len(self.rubs)):
-            found, _ = group([row])
+            found, _ = made([row])
             groups.append(found._replace(boxes=(Box(number, impulses.inverse(found), None, speeds, rises),)))
         a = impulses.delassus(groups)
         after, change = _repeated(call, sweeps, groups, a, start._replace(boxes=start.boxes[:count]))
@@ -384,7 +384,7 @@ def _touches(sites: Sequence[Site], at: Posture, offset: Scalars) -> tuple[_Touc
             radius, arm = sites[k].radius, matvec(pose.rotation, sites[k].position)
             gap, *slope = sites[k].wall.run(add(pose.position, arm))
             length = sqrt(dot(slope, slope))  # type: ignore[arg-type]
-            normal = scale(1.0 / length, tuple(slope))  # type: ignore[arg-type]
+            normal = scale(1.0 / length, tuple(slope))
             gaps.append((gap - offset[k]) / length - radius)
             places.append(Place(impulses.contact_axes(normal), sub(arm, scale(radius, normal))))
         if len(numbers) > 1:
@@ -436,7 +436,8 @@ def _solved(call: Recorder, problem: _Problem, sweeps: int, start: Impulses) -> 
     body = (*copies, tries, Copy("state", "end"), Copy("wrong", "last_wrong"))
     whole = Program("held", (inputs, begin, first_wrong), (end, last_wrong), body, (state, wrong, *slots))
     values, (off,) = call(whole, known.live, old, (1.0,))
-    return _filled(first, iter((*values, off)))
+    solution: _Solution = _filled(first, iter((*values, off)))
+    return solution
 
 
 class _Known:
@@ -478,7 +479,7 @@ def _filled(values: Any, numbers: Iterator[Scalar]) -> Any:
 
 
 def _triples(flat: Scalars) -> tuple[Vector, ...]:
-    return tuple(flat[k : k + 3] for k in range(0, len(flat), 3))  # type: ignore[misc]
+    return tuple(flat[k : k + 3] for k in range(0, len(flat), 3))
 
 
 def _repeated(
