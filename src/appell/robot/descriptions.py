@@ -108,7 +108,7 @@ _VERBS |= {
     "tracking": f"{_COMPUTED} u = goal_a + kd (goal_v - v) + kp (goal_q - q)",
     "tracking_with_integral": f"{_COMPUTED} u = goal_a + kd (goal_v - v) + kp (goal_q - q) + ki z; dz/dt = goal_q - q "
     "except where the torque is at its limit and z would increase it",
-    "rollout": "the state after many steps under torques that are held over each step; joint limits do not act",
+    "rollout": "the state after many steps under torques that are held over each step",
     "inverse_kinematics": "configuration of least residuals found from a guess, within the joint limits",
     "pd": "joint torques kp (goal - q) - kd v, within the limits above",
     "pd_gravity": "joint torques G(q) + kp (goal - q) - kd v, within the limits above",
@@ -180,6 +180,12 @@ _OF_A_VERB = {
     ("rollout", "dt"): "step size [s]",
     ("rollout", "tau"): f"torques {_FORCE}, held over each step",
     ("rollout", "memory"): "z, then the last errors goal_q - q, then the time since then: zeros at first",
+    ("rollout", "friction"): "coefficient of Coulomb friction of every contact, wall by wall",
+    ("rollout", "restitution"): "coefficient of restitution of every contact",
+    ("rollout", "offset"): "distance by which the wall of every contact is moved towards its free side [m]",
+    ("rollout", "impulse"): "impulses of the contacts in the last step, normal and two tangents [N s]: zeros at first",
+    ("rollout", "box"): "impulses of joints with friction, then of those with limits: zeros at first",
+    ("rollout", "measure"): "penetration [m], residual [m/s] and energy gain [J] so far: zeros at first",
     ("inverse_kinematics", "residual"): "one per task [m] or [rad]",
     ("closing_step", "q"): "configuration, in the order above",
 }

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ROBOTS_LOOKED_AT = 8
 """Number of robots whose mass matrix is checked."""
+SWEEPS = 20
+"""Sweeps of a step, unless given."""
 NEAR = 1e-3
 """Determinant, about 1 at regular configurations, below which a state counts as singular."""
 
@@ -150,7 +152,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
     restitution: Coefficients = 0.0,
     offsets: ArrayLike = 0.0,
     limits: bool | float = False,
-    sweeps: int = 20,
+    sweeps: int = SWEEPS,
 ) -> Rollout:
     """Simulate many robots with a fixed step and torques held over each step.
 
