@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 
 import appell
-from appell.cli.peers import from_model, pinocchio
+from appell.cli.compare import from_model, pinocchio
 from appell.reports.table import Cell, Table
 
 SAMPLES = 64

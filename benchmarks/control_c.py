@@ -23,7 +23,7 @@ from export_c import FLAGS, Case, built, raced
 from rich.console import Console
 
 import appell
-from appell.cli.peers import from_model
+from appell.cli.compare import from_model
 from appell.control import Tracking, gains, integral_gains
 from appell.reports.table import Cell, Table
 

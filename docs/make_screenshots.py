@@ -20,7 +20,7 @@ import numpy as np
 
 import appell
 from appell.papers.shafei2018 import RADIUS, START
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 
 IMAGES = Path(__file__).parent / "images"
 ROBOTS = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")

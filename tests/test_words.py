@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.words import files, find, habits, main, prose
+from tests.words import files, find, habits, main, names, prose
 
 TABLE = habits()
 
@@ -23,6 +23,16 @@ def test_code_is_no_prose(tmp_path):
     module.write_text('told = {"per": 1}\nprint(told["per"])\n')
     assert [*find(page, TABLE), *find(module, TABLE)] == []
     assert prose(page).count("\n") == page.read_text().count("\n")
+
+
+def test_names_are_checked_by_their_words(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text("heir_of = HungBody = 1\nknots = asking = Pasta(heirloom=2)\nx.is_knot\n")
+    assert [(finding.line, finding.text) for finding in names(module)] == [
+        (1, "HungBody"),
+        (1, "heir_of"),
+        (3, "is_knot"),
+    ]
 
 
 def test_a_sentence_is_found_over_line_breaks_and_adjacent_strings(tmp_path):

@@ -1,7 +1,8 @@
-"""Find habits of wording in prose: ``python -m tests.words [PATH ...]`` lists them with advice, from tests/words.toml.
+"""Find habits of wording: ``python -m tests.words [PATH ...]`` lists them with advice, from tests/words.toml.
 
 Prose is a page outside its code blocks, and the comments and strings of Python source, docstrings included. Code is
-blanked: a sentence stays contiguous over line breaks and adjacent strings, and line numbers stay correct.
+blanked: a sentence stays contiguous over line breaks and adjacent strings, and line numbers stay correct. Names in the
+code have a table of their own: words that no identifier contains.
 """
 
 from __future__ import annotations
@@ -106,6 +107,21 @@ def find(path: Path, table: list[Habit]) -> Iterator[Finding]:
             yield Finding(path, text.count("\n", 0, match.start()) + 1, " ".join(match[0].split()), habit)
 
 
+def names(path: Path) -> Iterator[Finding]:
+    """Yield the identifiers of Python source that contain an avoided word, each once per line."""
+    if path.suffix != ".py":
+        return
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))["names"]
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    used = {(token.start[0], token.string) for token in tokens if token.type == tokenize.NAME}
+    for line, name in sorted(used):
+        for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name):
+            if word.lower() in table:
+                yield Finding(
+                    path, line, name, Habit("avoided word in a name", re.compile(word), table[word.lower()], [], [])
+                )
+
+
 def files(places: list[str]) -> Iterator[Path]:
     """Yield the files of prose at places, folders searched through."""
     for place in map(Path, places):
@@ -116,9 +132,8 @@ def files(places: list[str]) -> Iterator[Path]:
 def main(places: list[str]) -> int:
     """Print the findings at places, by default all that is checked, and how many there are in each folder."""
     table = habits()
-    found = [
-        finding for path in files(places or [str(ROOT / name) for name in CHECKED]) for finding in find(path, table)
-    ]
+    paths = list(files(places or [str(ROOT / name) for name in CHECKED]))
+    found = [finding for path in paths for finding in (*find(path, table), *names(path))]
     for finding in sorted(found, key=lambda finding: (finding.path, finding.line)):
         print(finding)
     for folder, number in Counter(_room(finding.path) for finding in found).most_common():

@@ -17,7 +17,7 @@ from appell.files import as_path, is_file, shortened
 from appell.loops.closed import kind_of
 from appell.loops.spherical.kind import Spherical
 from appell.loops.spherical.mechanism import Mechanism
-from appell.loops.spherical.read import is_spherical, read_legs
+from appell.loops.spherical.read import read_legs
 from appell.messages import alternatives, listed
 from appell.model.check import check_numbers
 from appell.model.mimic import coupled, with_couplings
@@ -110,7 +110,7 @@ def load(  # noqa: PLR0913  (optional arguments are given by name)
     for option, is_set in (("floating", floating), ("friction", friction), ("armature", armature), ("mimic", mimic)):
         truth(f"load: {option}", is_set)
     place = "" if isinstance(source, Model) else _place(source)
-    if is_spherical(_toml(place)):
+    if "spherical" in _toml(place):
         for option, is_set in (("floating", floating), ("mimic", mimic)):
             if is_set:
                 raise InputError(f"load: '{place}' is a spherical parallel robot, which does not support {option}=True")
@@ -149,7 +149,7 @@ def _spherical(own: Mechanism | Model) -> Robot:
 
 
 def _read(place: str, gravity: Sequence[float] | None, xacro: Mapping[str, object] | None, packages: Folders) -> Model:
-    if place in _catalogue.names():
+    if _is_known(place):
         return _catalogue.read(place, gravity=gravity)
     if not Path(place).suffix and not is_file(Path(place)) and not place.startswith(SCHEME):
         found = description(place)
@@ -172,17 +172,22 @@ def _hint(name: str) -> str:
 def _toml(place: str) -> Mapping[str, Any]:
     """Return the tables of a robot in appell's toml format; empty for other files and for missing ones."""
     is_toml = Path(place).suffix.lower() == ".toml" and is_file(Path(place))
-    return tables(*_text(place))[0] if place in _catalogue.names() or is_toml else {}
+    return tables(*_text(place))[0] if _is_known(place) or is_toml else {}
 
 
 def _text(place: str) -> tuple[str | Path, str | None]:
     """Return the toml text of a catalogue robot and its name in messages, or the path of a file."""
-    return (_catalogue.file_text(place), f"{place}.toml") if place in _catalogue.names() else (Path(place), None)
+    return (_catalogue.file_text(place), f"{place}.toml") if _is_known(place) else (Path(place), None)
+
+
+def _is_known(place: str) -> bool:
+    """Return whether a place is a name of the catalogue, none of which has an extension."""
+    return not Path(place).suffix and place in _catalogue.names()
 
 
 def read_text(text: str, source: str) -> Robot:
     """Return the robot of the text of a toml file, as returned by ``robot.kind.text()``."""
-    if is_spherical(tables(text, source)[0]):
+    if "spherical" in tables(text, source)[0]:
         return _spherical(read_legs(text, source=source))
     return load(_read_toml(text, source=source))
 

@@ -10,9 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import appell
-from appell.cli import agreement as module
-from appell.cli import app, compare, mujoco_agreement
-from appell.cli.agreement import Agreement
+from appell.cli import app, compare
+from appell.cli.compare import Agreement
 
 pytest.importorskip("pinocchio")
 
@@ -55,8 +54,8 @@ def test_json_has_the_same_rows(folder):
 
 
 def test_a_wrong_number_is_found_and_fails(folder, monkeypatch):
-    true = module.on_arrays
-    monkeypatch.setattr(module, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1.0 + 1e-8))
+    true = compare.on_arrays
+    monkeypatch.setattr(compare, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1.0 + 1e-8))
     result = run(folder / "arm.urdf", "--samples", 2)
     assert result.exit_code == 1
     assert "0 agree within 1e-09, 2 do not" in result.stdout
@@ -92,8 +91,8 @@ def test_a_place_without_robots_is_told_in_one_line(tmp_path, place, fault):
 def test_a_verb_on_arrays_is_the_compiled_one(rng, agree):
     robot = appell.load("stanford")
     q, (v, a) = robot.random(rng, 5), rng.normal(size=(2, 5, 6))
-    agree(module.on_arrays(robot, "inverse_dynamics", [q, v, a]), robot.inverse_dynamics(q, v, a), 1e-12)
-    agree(module.on_arrays(robot, "jacobian", [q], "link6"), robot.jacobian(q, "link6"), 1e-12)
+    agree(compare.on_arrays(robot, "inverse_dynamics", [q, v, a]), robot.inverse_dynamics(q, v, a), 1e-12)
+    agree(compare.on_arrays(robot, "jacobian", [q], "link6"), robot.jacobian(q, "link6"), 1e-12)
 
 
 MJCF = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint name="f"/><inertial pos="0.1 0 0" mass="2"
@@ -136,8 +135,8 @@ def test_files_of_every_format_are_compared_with_their_peer(tmp_path):
 def test_a_wrong_number_of_an_mjcf_file_is_found(tmp_path, monkeypatch):
     pytest.importorskip("mujoco")
     (tmp_path / "arm.xml").write_text(MJCF)
-    true = module.on_arrays
-    monkeypatch.setattr(mujoco_agreement, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1 + 1e-8))
+    true = compare.on_arrays
+    monkeypatch.setattr(compare, "on_arrays", lambda robot, verb, *rest: true(robot, verb, *rest) * (1 + 1e-8))
     result = run(tmp_path, "--samples", 2)
     assert result.exit_code == 1
     assert "0 agree within 1e-09, 1 do not" in result.stdout

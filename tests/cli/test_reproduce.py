@@ -46,7 +46,7 @@ def film():
 
 def stand_in(name):
     """Return a small report of every kind of thing, quick to make."""
-    verdicts = (Same()(1, 1), Counts("n < 6")((1, 3), (1, 6)))
+    verdicts = (Same()(1, 1), Counts("n < 6")(((1,), (3,)), ((1,), (6,))))
     rows = tuple((f"row {k}", 1.0, 2.0, "wide " * 30, verdict) for k, verdict in enumerate(verdicts))
     table = Table(f"Table 1. Of {name} & co", ("what", "paper", "ours", "long", "verdict"), rows, ("a note",))
     figures = (Figure("figure1", "Figure 1. A line", draw), Film("motion", "A film", film))

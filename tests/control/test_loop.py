@@ -23,7 +23,7 @@ from appell.control import (
     run_loop,
     wait_until,
 )
-from appell.control.simulated import _held
+from appell.control.plant import _held
 from appell.errors import InputError
 
 GOAL = np.array([0.3, -0.7, 2.5, 0.2, 0.8, 0.3])

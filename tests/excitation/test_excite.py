@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 import appell
-from appell.excitation.bounds import bounds
+from appell.excitation.bounds import actuated_path, bounds
 from appell.excitation.excite import excite
 from appell.excitation.information import POWER, Information, log_condition, volume_measure
-from appell.excitation.search import Problem, fitted, random_motion
-from appell.excitation.series import Series
-from appell.identification.actuated_path import actuated_path
-from appell.identification.base_parameters import base_parameters
-from appell.identification.basis import random_states
+from appell.excitation.search import SearchProblem, Series, fitted, random_motion
+from appell.identification.base_parameters import base_parameters, random_states
 from appell.robot.properties.base_columns import State
 
 LIMITS = {"lower": [-2.0, -1.5], "upper": [1.0, 2.5], "velocity": 3.0, "acceleration": [6.0, 9.0], "torque": 250.0}
@@ -92,7 +89,7 @@ def test_margins_are_what_is_left_of_each_limit(motion, dense):
 
 def test_it_is_conditioned_better_than_random_motions_within_the_same_limits(arm, motion, rng):
     moved, what = actuated_path(arm), information(arm)
-    problem = Problem(moved, what, bounds(moved, LIMITS, BOX), Series(3, DURATION), 200)
+    problem = SearchProblem(moved, what, bounds(moved, LIMITS, BOX), Series(3, DURATION), 200)
     fits = (fitted(problem, random_motion(problem, rng)) for _ in range(60))
     random = [problem.condition(x) for x in fits if x is not None]
     assert len(random) > 10

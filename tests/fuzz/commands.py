@@ -55,7 +55,7 @@ def _files() -> dict[str, list[bytes]]:
         **{ending: list(valid(ending).values()) for ending in (".urdf", ".xml", ".scenario.toml", ".yaml")},
         ".toml": [file_text("two-link").encode(), file_text("agile-wrist").encode()],
         ".csv": text_logs(columns()),
-        ".npz": [table.npz(columns(), ABOUT)],
+        ".npz": [table.npz_bytes(columns(), ABOUT)],
         ".broken": [b"", b"x"],
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.logs import text
+from appell.logs import table
 
 _FILES = {path.name: path.read_bytes() for path in sorted((Path(__file__).parent / "valid").iterdir())}
 
@@ -19,7 +19,7 @@ def valid(ending: str) -> dict[str, bytes]:
 
 def text_logs(columns: dict[str, Any]) -> list[bytes]:
     """Return logs as text: with a header and without, with commas, semicolons, tabs and decimal commas."""
-    written = text.encoded(columns, {})
+    written = table.csv_text(columns, {})
     header = (written if isinstance(written, str) else written.decode()).encode()
     rows = np.column_stack([columns["t"], *(columns[name] for name in ("q", "v", "tau"))])
     plain = "\n".join(" ".join(f"{x:.6f}" for x in row) for row in rows).encode()

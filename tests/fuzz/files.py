@@ -25,7 +25,7 @@ from appell.robot.kind import FILE
 from appell.robot.verbs.programs import Actuated
 from appell.shapes.drawable import drawable
 from appell.simulation.scenario import read_scenario
-from appell.studies.store import Store
+from appell.studies.store import Checkpoint
 from appell.studies.study_file import read_study
 from tests.fuzz import structures as form
 from tests.fuzz.engine import Input, Target, ensure
@@ -203,7 +203,7 @@ def _checkpoint(space: Any, count: int) -> bytes:
         appell.sweep(measured, space, checkpoint=folder, workers=1)
         for part in Path(folder).glob("part-*"):
             part.unlink()
-        store = Store(folder)
+        store = Checkpoint(folder)
         found = appell.sweep(measured, space, workers=1).outcomes[:count]
         store.add(found)
         return form.zipped([(path.name, path.read_bytes()) for path in sorted(Path(folder).iterdir())])
@@ -303,7 +303,7 @@ def parquets() -> list[bytes]:
         {"t": np.array(np.arange(n), dtype="datetime64[s]")},
         {"q1": [[1.0], [1.0, 2.0]] * (n // 2), "tau1": [2**62] * n},
     ]
-    files = [table.parquet(columns(), ABOUT)]
+    files = [table.parquet_bytes(columns(), ABOUT)]
     for other in others:
         stream = io.BytesIO()
         pq.write_table(pa.table(flat | other), stream)
@@ -424,7 +424,7 @@ FILES = [
     Target("checkpoint", ".zip", maker(checkpoints, (form.archive_member,)), load_checkpoint, 1.0),
     Target("study", ".toml", maker(seeds(".study.toml"), *TOML), load_study, 2.0),
     Target("log-text", ".csv", maker(lambda: text_logs(columns()), OF_TEXT, OF_BYTES), load_log, 1.5),
-    Target("log-npz", ".npz", maker(lambda: [table.npz(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
+    Target("log-npz", ".npz", maker(lambda: [table.npz_bytes(columns(), ABOUT)], NPZ, NPZ, OF_BYTES), load_log, 2.0),
     Target("log-parquet", ".parquet", maker(parquets, OF_BYTES), load_log, 2.0),
     Target("log-mcap", ".mcap", mcaps, load_log),
     Target("dh", ".json", maker(lambda: DH, (form.json_tree,)), load_dh, 4.0),

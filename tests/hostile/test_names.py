@@ -29,7 +29,7 @@ from appell.cli import app
 from appell.errors import AppellError, AppellWarning
 from appell.model.model import Spring
 from appell.results import plots
-from appell.results.player import content
+from appell.results.player import page as player
 from appell.results.plots import energies
 from appell.robot.export import ros2
 from appell.robot.export.equations import displayed
@@ -333,7 +333,7 @@ def pages(name: str, plain: appell.Run, folder: Path) -> Iterator[str]:
 def test_pages_have_no_element_of_a_name(tmp_path, monkeypatch):
     run = appell.simulate(arm("a"), [0.0], [0.0], 0.01)
     known = energies(run)
-    monkeypatch.setattr(content, "energies", lambda run: known)  # which are compiled natively
+    monkeypatch.setattr(player, "energies", lambda run: known)  # which are compiled natively
     plain = [Tags(text).tags for text in pages("a", run, tmp_path)]
 
     def check(k: int, name: str) -> None:

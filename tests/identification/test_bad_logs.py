@@ -12,7 +12,7 @@ import pytest
 import appell
 from appell.errors import AppellError, AppellWarning, InputError
 from appell.excitation.excite import excite
-from appell.identification.essential import essential
+from appell.identification.base_parameters import essential
 from appell.identification.fit import Fit
 from appell.identification.gains import drive_gains
 from appell.identification.identify import identify

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 import appell
-from appell.identification.base_parameters import base_of, base_parameters
-from appell.identification.basis import columns, nominal, preference, random_states
-from appell.identification.essential import essential
+from appell.identification.base_parameters import (
+    base_of,
+    base_parameters,
+    columns,
+    essential,
+    nominal,
+    preference,
+    random_states,
+)
 from appell.spatial.inertia import Inertia
 
 

@@ -8,7 +8,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.identification.identify import identify
-from appell.identification.motion import motion
+from appell.identification.problem import motion
 from appell.logs.prepare import Prepared
 from appell.model.model import Model
 from appell.spatial.inertia import Inertia

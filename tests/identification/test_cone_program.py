@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from appell.errors import InputError
-from appell.identification.cone_program import UNIT, least_squares, symmetric
+from appell.identification.physical import UNIT, least_squares, symmetric
 
 pytest.importorskip("clarabel")
 SIZE = len(UNIT)

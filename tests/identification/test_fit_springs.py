@@ -7,7 +7,7 @@ import pytest
 
 import appell
 from appell.identification import base_parameters
-from appell.identification.basis import columns, nominal
+from appell.identification.base_parameters import columns, nominal
 from tests.robot.test_springs import BELT, arm
 
 ELASTIC = appell.Elasticity(300.0, 1.5, 2e-3, 20.0)

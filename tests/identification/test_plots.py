@@ -8,8 +8,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.identification.identify import identify
-from appell.identification.plots import overlay, residual
-from appell.identification.prediction import Prediction
+from appell.identification.prediction import Prediction, overlay, residual
 from appell.results.style import styled
 
 

@@ -10,7 +10,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.identification.identify import identify
-from appell.identification.uncertainty import autocorrelation, inverse
+from appell.identification.solve import autocorrelation, inverse
 from appell.identification.validation import _share, cross_validate, residuals
 
 

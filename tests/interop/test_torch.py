@@ -11,9 +11,8 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.interop import torch as functions
-from appell.interop import torch_rollout
 from appell.interop.differentiable import VERBS, differentiable
-from appell.interop.tensors import arrays_of
+from appell.interop.torch import arrays_of
 from tests.support.kinds import arguments, random_states
 from tests.support.pool import pool
 
@@ -161,7 +160,7 @@ def test_opcheck_of_verbs_and_rollouts():
         }
     q, v, _ = given
     run = (number, 1e-3, "euler", 2, [q, v, *leaves(np.ones((2, 4, 2)))])
-    assert set(torch.library.opcheck(torch_rollout.operations()[0], run).values()) == {"SUCCESS"}
+    assert set(torch.library.opcheck(functions.operations()[0], run).values()) == {"SUCCESS"}
 
 
 # Rollouts

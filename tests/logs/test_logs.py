@@ -10,9 +10,8 @@ import pytest
 
 import appell
 from appell.errors import InputError, ReadError
-from appell.logs.consistency import verdict
 from appell.logs.log import Log, Repair, spans
-from appell.logs.read_log import read_log
+from appell.logs.read_log import read_log, verdict
 
 FORMATS = [".csv", ".npz", ".parquet", ".mcap"]
 ROWS = [f"{0.01 * k:.2f},{0.1 * k:.4f},{0.2 * k:.4f},{k % 3}" for k in range(40)]

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from appell.errors import InputError
-from appell.logs.filters import derivative, zero_phase
 from appell.logs.log import Log
-from appell.logs.outliers import outliers
-from appell.logs.prepare import prepare
+from appell.logs.prepare import derivative, outliers, prepare, zero_phase
 from appell.logs.read_log import read_log
 
 GAINS = (11.976, 11.976, 9.8386, 10.763, 10.763, 10.763)

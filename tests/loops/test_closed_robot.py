@@ -279,7 +279,7 @@ def test_a_small_pivot_is_no_singularity_and_costs_no_digits(name, closed, rng, 
     expected = closed(name)
     expected.inverse_dynamics(expected.neutral(), np.zeros(expected.nv), np.zeros(len(expected.actuators)))
     monkeypatch.setitem(GUARDS, PIVOTS, replace(GUARDS[PIVOTS], high=0.0))
-    monkeypatch.setattr("appell.loops.pivots.PIVOT_GROWTH", 0.0)
+    monkeypatch.setattr("appell.loops.closed.PIVOT_GROWTH", 0.0)
     robot, made, own = appell.load(expected.model), [], Closed.alternate
 
     def counted(*arguments):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.cli.agreement import random_states
+from appell.cli.compare import random_states
 
 pin = pytest.importorskip("pinocchio")
 
@@ -45,17 +45,17 @@ def agree(robot: appell.Robot, model: Any) -> None:
     states = random_states(pin, model, robot, 3, np.random.default_rng(2018))
     order = states.order
     tau = states.peer(pin.rnea, "q", "v", "a")[:, order]
-    np.testing.assert_allclose(states.ask("inverse_dynamics"), tau, rtol=1e-9, atol=1e-10 * np.abs(tau).max())
+    np.testing.assert_allclose(states.result("inverse_dynamics"), tau, rtol=1e-9, atol=1e-10 * np.abs(tau).max())
     mass = states.peer(pin.crba, "q")
     mass = np.triu(mass) + np.swapaxes(np.triu(mass, 1), 1, 2)
     np.testing.assert_allclose(
-        states.ask("mass_matrix"), mass[:, order][:, :, order], rtol=1e-9, atol=1e-10 * np.abs(mass).max()
+        states.result("mass_matrix"), mass[:, order][:, :, order], rtol=1e-9, atol=1e-10 * np.abs(mass).max()
     )
     data, shared = model.createData(), [frame.name for frame in model.frames if frame.name in robot.frame_names]
     pin.framesForwardKinematics(model, data, states.theirs["q"][0])
     assert len(shared) > len(robot.joint_names)
     for name in itertools.islice(shared, 0, None, 5):
-        found = states.ask("pose", name)[0]
+        found = states.result("pose", name)[0]
         np.testing.assert_allclose(found, data.oMf[model.getFrameId(name)].homogeneous, atol=1e-10, err_msg=name)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from appell.cli.agreement import QUANTITIES, agreement
+from appell.cli.compare import QUANTITIES, agreement
 
 pin = pytest.importorskip("pinocchio")
 

@@ -9,7 +9,7 @@ import pytest
 
 from appell.papers import mata2002_line
 from appell.papers.valera2003_line import puma
-from appell.planning.wrist import LABELS
+from appell.planning.analytic_ik import LABELS
 
 FEEDS = {"cont": "continuous", "foh": "linear", "mid": "middle", "zoh": "held"}
 SPEEDS = {"0.06573": "both points, 5 s", "0.10000": "0.1 m/s, 5 s"}

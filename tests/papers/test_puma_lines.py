@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import appell
+from appell.planning.analytic_ik import LABELS
 from appell.planning.goal import pose
-from appell.planning.wrist import LABELS
 
 PUMA = appell.load("puma600")
 LINES = {

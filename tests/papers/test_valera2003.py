@@ -14,11 +14,9 @@ from appell.papers import valera2003_control, valera2003_counts
 from appell.papers.mata2002_counts import general_arm
 from appell.papers.valera2003 import INDEX, report
 from appell.papers.valera2003_line import line, printed_off, puma
-from appell.reports.index import Entry
 from appell.reports.report import Figure
 from appell.reports.verdict import Kind
-from appell.trace.count import count
-from appell.trace.tape import Port, trace
+from appell.trace.tape import Port, count, trace
 
 
 def test_torques_at_the_start_of_the_line_are_those_of_the_corrected_equations():
@@ -123,11 +121,11 @@ def test_the_unit_runs_the_line_and_stops_on_a_hot_motor():
     assert hot.stopped.kind == "thermal switch"
     assert plant.is_braked
     verdicts = table("unit", "Section 3. The control unit").verdicts
-    assert [verdict.kind for verdict in verdicts] == [Kind.AGREES, Kind.CHECKED, Kind.CHECKED]
+    assert [verdict.kind for verdict in verdicts] == [Kind.HOLDS, Kind.CHECKED, Kind.CHECKED]
 
 
 def test_signals_are_the_papers():
-    assert all(paper == ours for _, paper, ours in table("unit", "Section 3. Signals").rows)
+    assert {verdict.kind for verdict in table("unit", "Section 3. Signals").verdicts} == {Kind.AGREES}
 
 
 # Identification
@@ -171,12 +169,12 @@ def test_the_index_has_every_equation_table_and_figure():
     assert all(f"Figure {k}" in where for k in range(1, 6))
     assert all(f"Table {k}" in where for k in (1, 2, 3, 4))
     assert "Tables 5 to 7" in where
-    assert sum(isinstance(entry, Entry) for entry in INDEX) > 15
+    assert sum(bool(entry.call) for entry in INDEX) > 15
 
 
 def test_figures_are_drawn():
-    figures = report(tables=["line", "4", "unit"]).figures
-    assert [figure.name for figure in figures] == ["figure1", "figure3", "figure4", "table4", "figure5", "unit"]
+    figures = report(tables=["line", "4", "5", "unit"]).figures
+    assert [figure.name for figure in figures] == ["figure1", "figure3", "figure4", "figure5", "table4", "unit"]
     for figure in figures:
         assert isinstance(figure, Figure)
         assert figure.png().startswith(b"\x89PNG")

@@ -9,8 +9,8 @@ import pytest
 
 import appell
 from appell.errors import InputError
+from appell.planning.analytic_ik import arm_of
 from appell.planning.goal import pose
-from appell.planning.wrist import arm_of
 
 ARMS = ("puma560", "puma600", "stanford", "rx90")
 Rows = list[dict[str, Any]]

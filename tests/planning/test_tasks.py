@@ -12,7 +12,7 @@ import scipy
 import appell
 from appell.errors import InputError
 from appell.model.model import Frame, Model
-from appell.planning.residuals import logarithm
+from appell.planning.descent import logarithm
 from appell.planning.tasks import CentreOfMass, Orientation, Position, Posture
 from appell.robot.kind import FILE
 from appell.spatial.pose import Pose

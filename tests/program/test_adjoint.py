@@ -24,9 +24,9 @@ from appell.program.nodes import (
     Start,
     Sweep,
     Walk,
+    verify,
 )
 from appell.program.run import run
-from appell.program.verify import verify
 from appell.spatial.scalar import cos, select, sin
 from appell.trace.tape import Port
 from tests.support.programs import (

@@ -8,10 +8,9 @@ import pytest
 from appell.errors import TraceError
 from appell.program.adjoint import adjoint
 from appell.program.count import count
-from appell.program.nodes import Block, Copy, Entry, Program, Sweep, Walk, straight
+from appell.program.nodes import Block, Copy, Entry, Program, Sweep, Walk, straight, verify
 from appell.program.tangent import tangent
-from appell.program.verify import verify
-from appell.trace.count import count as count_tape
+from appell.trace.tape import count as count_tape
 from tests.program.test_targets import program as walking
 from tests.program.test_targets import stepping
 from tests.support.evaluation import written_out

@@ -17,10 +17,10 @@ from appell.program.nodes import (
     Copy,
     Loop,
     Program,
+    verify,
 )
 from appell.program.record import record
 from appell.program.run import run
-from appell.program.verify import verify
 from appell.spatial.scalar import select, sin
 from appell.trace.tape import Port, trace
 from tests.support.evaluation import written_out

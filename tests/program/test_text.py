@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.text import c99_parts, jax_values
+from appell.kernels.text import c99_values, jax_values
 from appell.kernels.text.c99 import header_text
 from appell.kernels.text.c99_values import REALS
 from appell.kernels.text.casadi import CASADI
@@ -115,8 +115,8 @@ def test_long_blocks_are_parts_in_loops_too(
     compiler: Any, libm: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part a function, their values in one array per block."""
-    monkeypatch.setattr(c99_parts, "LONG", 5)
-    monkeypatch.setattr(c99_parts, "PART", 4)
+    monkeypatch.setattr(c99_values, "LONG", 5)
+    monkeypatch.setattr(c99_values, "PART", 4)
     program, turns = loops(), {"kept": 3, "step": 2}
     assert "PART void part2_of_f_0_stage" in written(program, tmp_path, libm=libm).read_text()
     arguments = given(program, turns)

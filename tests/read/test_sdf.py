@@ -15,7 +15,7 @@ from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
 import appell
-from appell.cli.agreement import on_arrays
+from appell.cli.compare import on_arrays
 from appell.errors import AppellWarning, ReadError
 from appell.read import read_sdf
 

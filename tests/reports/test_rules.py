@@ -8,13 +8,16 @@ from appell.reports import rules
 from appell.reports.rules import (
     Checked,
     Counts,
+    Datum,
     DifferentRules,
     Digits,
+    Failed,
     Falls,
     Holds,
     Less,
     Misprint,
     NotComparable,
+    Reference,
     Same,
     Within,
 )
@@ -36,21 +39,31 @@ CASES = [
     (Within(0.1, "noise"), ((1.0, 1.09),), Kind.AGREES),
     (Within(0.1, "noise"), ((1.0, 1.09), (1.0, 0.88)), Kind.DIFFERS),  # the worst decides
     (Within(0.1, "noise"), ((1.0, 1e-8),), Kind.DIFFERS),
-    (Holds(1e-12), (9e-13,), Kind.AGREES),
+    (Holds(1e-12), (9e-13,), Kind.HOLDS),
     (Holds(1e-12), (1.1e-12,), Kind.DIFFERS),
     (Holds(1e-12), (float("nan"),), Kind.DIFFERS),
-    (Less(), (1, 2, 3), Kind.AGREES),
+    (Less(), (1, 2, 3), Kind.HOLDS),
     (Less(), (1, 2, 1), Kind.DIFFERS),
-    (Counts(), (((96, 84), 475), ((96, 84), 461)), Kind.FEWER),
-    (Counts(), (((96, 84), 475), ((96, 84), 475)), Kind.AGREES),
-    (Counts(), (((96, 84), 475), ((96, 84), 480)), Kind.DIFFERS),
-    (Counts(), (((150, 84), 852), ((117, 84), 563)), Kind.DIFFERENT_RULES),  # fewer, yet not by the same rule
-    (Counts(), (((121, 90), 458), ((117, 90), 425)), Kind.DIFFERENT_RULES),  # its products differ
+    (Counts(), (((96, 84), (187, 475)), ((96, 84), (173, 461))), Kind.FEWER),
+    (Counts(), (((96, 84), (187, 475)), ((96, 84), (187, 475))), Kind.AGREES),
+    (Counts(), (((96, 84), (475,)), ((96, 84), (480,))), Kind.DIFFERS),
+    (Counts(), (((11.5, 8.5), (113, 482)), ((11.5, 8.5), (120, 400))), Kind.DIFFERS),  # more for a small n
+    (Counts(), (((96, 84), (475,)), ((97, 84), (400,))), Kind.DIFFERS),  # more for a large n
+    (Counts(), (((150, 84), (852,)), ((117, 84), (563,))), Kind.DIFFERENT_RULES),  # fewer, yet not by the same rule
+    (Counts(), (((121, 90), (458,)), ((117, 90), (425,))), Kind.DIFFERENT_RULES),  # its products differ
     (Checked(1e-10, "a peer"), (1e-11,), Kind.CHECKED),
     (Checked(1e-10, "a peer"), (1e-9,), Kind.DIFFERS),
     (Checked(1e-10, "a peer"), (float("nan"),), Kind.DIFFERS),
     (Falls("the tolerance"), (3e-8, 2e-10, 1e-12), Kind.CHECKED),
     (Falls("the tolerance"), (3e-8, 2e-10, 4e-10), Kind.DIFFERS),
+    (Datum(), (["0.1", "-2"], [0.1, -2.0]), Kind.AS_PRINTED),
+    (Datum(), (["0.1", "-2"], [0.1, -2.001]), Kind.DIFFERS),
+    (Datum(), (["0"], [1e-6]), Kind.DIFFERS),
+    (Datum(), (["0.1"], [0.1, 0.2]), Kind.DIFFERS),
+    (Reference(), (["7.77"], [7.7749]), Kind.CHECKED),
+    (Reference(), (["7.77"], [7.7751]), Kind.DIFFERS),
+    (Reference(), (["7.77"], [float("nan")]), Kind.DIFFERS),
+    (Failed("a reason"), (), Kind.DIFFERS),
     (NotComparable("a reason"), (), Kind.NOT_COMPARABLE),
     (DifferentRules("a reason"), (), Kind.DIFFERENT_RULES),
     (Misprint("a reason"), (), Kind.MISPRINT),
@@ -71,7 +84,7 @@ def test_each_rule_has_a_case():
 
 
 def test_each_rule_that_credits_has_a_case_that_fails():
-    credit = {Kind.AGREES, Kind.FEWER, Kind.CHECKED}
+    credit = {Kind.AGREES, Kind.HOLDS, Kind.FEWER, Kind.CHECKED, Kind.AS_PRINTED}
     for rule in {type(rule) for rule, _, kind in CASES if kind in credit}:
         assert any(type(r) is rule and kind is Kind.DIFFERS for r, _, kind in CASES), rule
 

@@ -16,7 +16,7 @@ import appell
 from appell.cli import app
 from appell.errors import InputError
 from appell.papers.shafei2018 import RADIUS, START
-from appell.results.player.content import FRAME_BYTES, MOST, content, frame_times
+from appell.results.player.page import FRAME_BYTES, MOST, content, frame_times
 from appell.shapes.drawable import body_poses, drawable
 
 PATIENCE = 90_000

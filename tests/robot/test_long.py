@@ -18,9 +18,8 @@ from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.closed import kind_of
 from appell.model.joints import KINDS
 from appell.model.model import WORLD, Frame, Model
-from appell.program.nodes import Program
+from appell.program.nodes import Program, verify
 from appell.program.run import run
-from appell.program.verify import verify
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
 from appell.robot.calls import compile
 from appell.robot.kind import Key

@@ -22,8 +22,7 @@ from appell.robot import tree
 from appell.robot.long.kind import LongTree
 from appell.robot.robot import Robot
 from appell.robot.singular import recovery
-from appell.robot.singular.bound import inverse_norm_bound
-from appell.robot.singular.massless import scaled
+from appell.robot.singular.massless import inverse_norm_bound, scaled
 from appell.robot.singular.recovery import errors
 from appell.robot.verbs.table import MASS, VERBS
 from appell.spatial.vector import IDENTITY

@@ -13,7 +13,7 @@ import pytest
 import appell
 from appell.errors import AppellError, InputError, ReadError
 from appell.studies import store
-from appell.studies.store import CASES, MANIFEST, PART, Store, parquet_bytes
+from appell.studies.store import CASES, MANIFEST, PART, Checkpoint, parquet_bytes
 from appell.studies.study_file import read_study
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -33,7 +33,7 @@ def folder(tmp_path) -> Path:
     study = appell.sweep(measured, SPACE, checkpoint=made)
     for path in made.glob(PART):
         path.unlink()
-    Store(made).add(study.outcomes)
+    Checkpoint(made).add(study.outcomes)
     return made
 
 
@@ -81,7 +81,7 @@ def test_a_part_of_another_study_is_refused(folder, tmp_path):
 
 def test_merging_parts_keeps_a_part_that_is_the_merged_one(folder, monkeypatch):
     monkeypatch.setattr(store, "MERGED", 0)
-    Store(folder).merge()
+    Checkpoint(folder).merge()
     assert appell.Study.load(folder).values["double"].tolist() == [0.0, 2.0, 4.0]
 
 

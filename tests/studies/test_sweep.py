@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import appell
-from appell.studies.outcome import Outcome
-from appell.studies.store import Store
+from appell.studies.engines import Outcome
+from appell.studies.store import Checkpoint
 from tests.support import study as support
 
 
@@ -59,7 +59,7 @@ def test_a_killed_driver_loses_and_repeats_nothing_that_was_recorded(tmp_path):
     (tmp_path / "trap").touch()
     driver = subprocess.run([sys.executable, "-m", "tests.support.study", str(tmp_path)], check=False, timeout=300)
     assert driver.returncode == -signal.SIGKILL
-    recorded = Store(tmp_path / "checkpoint").outcomes()
+    recorded = Checkpoint(tmp_path / "checkpoint").outcomes()
     assert 0 < len(recorded) < support.CASES
     assert len(appell.Study.load(tmp_path / "checkpoint").outcomes) == len(recorded)
     before = len(support.calls(tmp_path))
@@ -170,7 +170,7 @@ def test_a_folder_of_something_else_is_no_checkpoint(tmp_path):
 
 
 def test_parts_are_merged_and_a_case_in_two_parts_counts_once(tmp_path):
-    store = Store(tmp_path)
+    store = Checkpoint(tmp_path)
     store.begin({"function": "", "robot": "", "space": "", "seed": 0, "cases": 101}, appell.space.grid(k=range(101)))
     outcomes = [Outcome(k, {"x": np.array(float(k)), "y": np.full((2, 2), k)}) for k in range(100)]
     for outcome in outcomes:

@@ -22,7 +22,7 @@ from appell.read import read_toml
 from appell.read.values import rotation
 from appell.recursion.kinematics import world_poses
 from appell.robot.robot import Robot
-from appell.robot.stance.held_frames import held
+from appell.robot.stance import held
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array, Vector

@@ -12,8 +12,7 @@ from appell.model.model import Model
 from appell.program.nodes import Program
 from appell.program.run import run
 from appell.recursion.rates import coordinate_rates
-from appell.trace.tape import Tape, flatten, trace
-from appell.trace.verify import verify
+from appell.trace.tape import Tape, flatten, trace, verify
 
 Array = NDArray[Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 
 PATIENCE = 60.0
 """How long a condition may take on a busy machine [s]."""

@@ -22,9 +22,9 @@ from appell.program.nodes import (
     Share,
     Stage,
     Sweep,
+    verify,
 )
 from appell.program.run import run
-from appell.program.verify import verify
 from appell.spatial.scalar import cos, sin
 from appell.trace.expr import Graph
 from appell.trace.tape import Port, flatten, trace

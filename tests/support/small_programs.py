@@ -21,8 +21,8 @@ from appell.program.nodes import (
     Start,
     Sweep,
     Walk,
+    verify,
 )
-from appell.program.verify import verify
 from appell.spatial.scalar import cos, select, sin
 from appell.trace.tape import Port, trace
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from appell.spatial import scalar
-from appell.trace.adjoint import gradient
-from appell.trace.derive import jacobian
+from appell.trace.derive import gradient, jacobian
 from appell.trace.tape import Port, trace
 
 X = (0.7, -1.3)

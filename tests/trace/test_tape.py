@@ -10,10 +10,8 @@ import pytest
 
 from appell.errors import TraceError
 from appell.spatial import scalar
-from appell.trace.count import Count, count
 from appell.trace.expr import ARITY, EVALUATE, Op
-from appell.trace.tape import Port, Step, Tape, trace
-from appell.trace.verify import verify
+from appell.trace.tape import Count, Port, Step, Tape, count, trace, verify
 
 IN, OUT = [Port("x", (2,))], [Port("y", (1,))]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 
 PATIENCE = 90_000
 """How long a page may take on a busy machine [ms]."""

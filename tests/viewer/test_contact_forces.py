@@ -9,7 +9,7 @@ import pytest
 
 import appell
 from appell.shapes.drawable import drawable
-from appell.viewer.contact_forces import resting_places, run_contacts, stance
+from appell.viewer.contacts import resting_places, run_contacts, stance
 
 FLOOR = appell.walls.Plane()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.viewer.ellipsoid import INERTIA, MANIPULABILITY, ellipsoid, end_effector
+from appell.viewer.overlays import INERTIA, MANIPULABILITY, ellipsoid, end_effector
 
 
 @pytest.mark.parametrize("name", ["puma560", "stewart"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from appell.viewer.loop import Loop
+from appell.viewer.view import DrawingLoop
 
 PATIENCE = 30.0
 
@@ -20,7 +20,7 @@ def test_what_is_asked_for_often_is_drawn_once() -> None:
             idle.set()
         return False
 
-    loop = Loop(tick)
+    loop = DrawingLoop(tick)
     loop.start()
     assert busy.wait(PATIENCE)
     for _ in range(100):
@@ -40,7 +40,7 @@ def test_it_goes_on_by_itself_until_told_not_to() -> None:
             over.set()
         return len(calls) < 5
 
-    loop = Loop(tick)
+    loop = DrawingLoop(tick)
     loop.start()
     assert over.wait(PATIENCE)
     loop.stop()

@@ -12,12 +12,11 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.shapes.drawable import drawable
-from appell.viewer.arrows import Arrows
-from appell.viewer.frames import chosen_axes, labels
-from appell.viewer.panel import RobotPage
+from appell.viewer.contacts import Arrows
+from appell.viewer.overlays import chosen_axes, labels
+from appell.viewer.panel import Reference, RobotPage
 from appell.viewer.playback import RunPage
-from appell.viewer.reference import Reference
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 
 pytest.importorskip("viser")
 
@@ -150,7 +149,7 @@ def test_the_trace_of_a_moved_robot_is_where_its_frame_was() -> None:
         line = node(viewer, f"/traces/{robot.frame_names.index('link6')}/0").points
         ends = [robot.pose([x, 0.0, 0.0, 0.0, 0.0, 0.0], "link6")[:3, 3] for x in (0.3, 0.6)]
         assert np.allclose(line[-1], ends, atol=1e-6)
-        page.overlays.traces._ask("Clear traces")
+        page.overlays.traces._request("Clear traces")
         page.tick(0.0)
         assert node(viewer, f"/traces/{robot.frame_names.index('link6')}/0") is None
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 import appell
 from appell.viewer.playback import RunPage
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 from tests.support.pages import pixel, until
 
 

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.viewer.loop import Loop
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import DrawingLoop, Viewer
 
 viser = pytest.importorskip("viser")
 
@@ -245,7 +244,7 @@ def test_what_cannot_be_drawn_is_named_and_does_not_end_the_thread(capfd: pytest
         again.set()
         return False
 
-    again, loop = threading.Event(), Loop(tick)
+    again, loop = threading.Event(), DrawingLoop(tick)
     loop.start()
     assert drawn.wait(PATIENCE)
     loop.wake()

@@ -11,7 +11,7 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.viewer.panel import RobotPage
-from appell.viewer.viewer import Viewer
+from appell.viewer.view import Viewer
 
 pytest.importorskip("viser")
 
@@ -57,10 +57,10 @@ def test_buttons_move_robot_and_sliders(name: str) -> None:
     with opened(name) as viewer:
         page = viewer.page
         assert isinstance(page, RobotPage)
-        page._ask("Random")
+        page._request("Random")
         page.tick(0.0)
         there = page.q
-        page._ask("Neutral")
+        page._request("Neutral")
         page.tick(0.0)
         assert not np.array_equal(page.q, there)
         assert np.allclose(page._slider_set.values(page.q), [slider.value for slider in page.sliders])

@@ -13,12 +13,10 @@ from appell.errors import InputError
 from appell.papers.shafei2018 import RADIUS, START
 from appell.results.plots import thinned
 from appell.shapes.drawable import drawable
-from appell.viewer.impacts import point_impacts
-from appell.viewer.playback import RunPage
-from appell.viewer.plots import Plot
-from appell.viewer.scene import Box
-from appell.viewer.viewer import Viewer
-from appell.viewer.walls import draw_walls
+from appell.viewer.contacts import point_impacts
+from appell.viewer.playback import Plot, RunPage
+from appell.viewer.scene import Box, draw_walls
+from appell.viewer.view import Viewer
 
 pytest.importorskip("viser")
 

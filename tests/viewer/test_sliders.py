@@ -11,7 +11,7 @@ import pytest
 import appell
 from appell.errors import AppellError, InputError
 from appell.model.model import Model
-from appell.viewer.sliders import SliderSet
+from appell.viewer.panel import SliderSet
 
 KINDS = ["free", "ball", "planar", "cylindrical", "revolute", "prismatic", "helical"]
 

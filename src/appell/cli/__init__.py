@@ -7,28 +7,30 @@ appell
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from appell import __version__
-from appell.cli import (
-    bench,
-    cache,
-    compare,
-    convert,
-    export,
-    fd,
-    id,
-    identify,
-    info,
-    ops,
-    reproduce,
-    simulate,
-    sweep,
-    view,
-)
 from appell.cli.group import Command, Group
+
+COMMANDS = (
+    "info",
+    "id",
+    "fd",
+    "simulate",
+    "sweep",
+    "view",
+    "identify",
+    "ops",
+    "export",
+    "convert",
+    "bench",
+    "compare",
+    "reproduce",
+    "cache",
+)
 
 app = typer.Typer(
     cls=Group,
@@ -54,23 +56,8 @@ def _root(
     """Accept the options before a command."""
 
 
-for _name, _module in {
-    "info": info,
-    "id": id,
-    "fd": fd,
-    "simulate": simulate,
-    "sweep": sweep,
-    "view": view,
-    "identify": identify,
-    "ops": ops,
-    "export": export,
-    "convert": convert,
-    "bench": bench,
-    "compare": compare,
-    "reproduce": reproduce,
-    "cache": cache,
-}.items():
-    app.command(_name, cls=Command)(_module.command)
+for _name in COMMANDS:
+    app.command(_name, cls=Command)(import_module(f"appell.cli.{_name}").command)
 
 
 def main() -> None:

@@ -11,24 +11,14 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
 
-from appell.cli.common import (
-    AsJson,
-    Plot,
-    RobotOptions,
-    argument,
-    check_endings,
-    option,
-    plain,
-    show,
-    show_json,
-)
-from appell.cli.peers import Peer, pinocchio, ur5
-from appell.errors import CompileError, InputError, ModelError
+from appell.cli.common import AsJson, Plot, RobotOptions, argument, check_endings, option, plain, show, show_json
+from appell.cli.compare import Peer, from_model, pinocchio, ur5
+from appell.errors import AppellError, CompileError, InputError
 from appell.files import write
 from appell.kernels.runtime.threads import threads
 from appell.loading import catalogue
@@ -46,17 +36,12 @@ VERBS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 _NATIVE = {"inverse_dynamics": "rneaInParallel", "forward_dynamics": "abaInParallel"}
 _SINGLE = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba"}
 
-Robots = Annotated[list[str] | None, argument("ROBOT", "Robot files or catalogue names; default the UR5.", catalogue)]
-Out = Annotated[Path, option("--out -o", "FILE", "Save the measurements as JSON.")]
-Batch = Annotated[int, typer.Option("--batch", min=1, help="Samples per batch.")]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.0, help="Duration of each measurement [s].")]
-
 
 def command(
-    robots: Robots = None,
-    out: Out = Path("out/bench.json"),
-    batch: Batch = 8192,
-    seconds: Seconds = 2.0,
+    robots: list[str] | None = argument("ROBOT", "Robot files or catalogue names; default the UR5.", catalogue),
+    out: Path = option("--out -o FILE", "Save the measurements as JSON.", default=Path("out/bench.json")),
+    batch: int = option("--batch", "Samples per batch.", min=1, default=8192),
+    seconds: float = option("--seconds", "Duration of each measurement [s].", min=0.0, default=2.0),
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:
@@ -108,8 +93,9 @@ def command(
 def _peer(pin: Any, name: str, robot: Robot) -> Peer | None:
     """Return the peer of a robot; without one, print the reason on stderr."""
     try:
-        return Peer.of(pin, robot, Path(name) if Path(name).is_file() else None)
-    except (ModelError, ValueError, RuntimeError, NotImplementedError) as error:
+        by_file = Path(name).is_file() and Path(name).suffix.lower() in (".urdf", ".xml")
+        return Peer.of(pin, robot, pin.buildModelFromUrdf(name) if by_file else from_model(pin, robot.model))
+    except (AppellError, ValueError, RuntimeError) as error:
         typer.echo(f"Pinocchio cannot load {robot.name}; only appell is measured: {error}", err=True)
         return None
 
@@ -154,16 +140,11 @@ def _batches(robot: Robot, peer: Peer | None, batch: int, seconds: float) -> Row
         if theirs is not None:
             calls["peer"] = theirs.run
         least = {name: 1e9 * t / batch for name, t in best(calls, seconds).items()}
-        wide = None if theirs is None else _positive(least["peer"] - theirs.overhead)
+        wide = None if theirs is None or least["peer"] <= theirs.overhead else least["peer"] - theirs.overhead
         error = None if theirs is None else _difference(ours, theirs.result())
         rows.append(_row(robot, verb, f"batch of {batch}", "ns", least["float64"], wide, error))
         rows.append(_row(robot, verb, f"batch of {batch}, float32", "ns", least["float32"], wide))
     return rows
-
-
-def _positive(x: float) -> float | None:
-    """Return a time, or None if it is not positive after subtracting the overhead."""
-    return x if x > 0.0 else None
 
 
 class _Contender(NamedTuple):
@@ -180,20 +161,19 @@ def _peer_batch(peer: Peer, verb: str, inputs: tuple[Array, ...]) -> _Contender:
     Inverse and forward dynamics have batch calls. The mass matrix is called for every sample from Python; the time of
     the same loop on a model with one joint, which is nearly all overhead, is subtracted.
     """
-    pin, back = peer.pin, peer.velocity
-    q = peer.coordinates(inputs[0])
+    pin, there, back, data = peer.pin, peer.there, peer.order, peer.model.createData()
+    q = there.q(inputs[0])
     if verb == "mass_matrix":
 
         def last() -> Array:  # Pinocchio computes one matrix in one place, its upper triangle only
-            upper = np.triu(peer.data.M)
+            upper = np.triu(data.M)
             full: Array = upper + np.triu(upper, 1).T
-            in_order: Array = full[np.ix_(back, back)]
-            return in_order
+            return full[np.ix_(back, back)]
 
-        return _Contender(_looped(pin, peer.model, peer.data, q), _crba_overhead(pin), last)
-    columns = [np.asfortranarray(part.T) for part in (q, *map(peer.velocities, inputs[1:]))]
-    native, result = getattr(pin, _NATIVE[verb]), np.empty_like(columns[1])
-    return _Contender(lambda: native(1, peer.pool, *columns, result), 0.0, lambda: result.T[:, back])
+        return _Contender(_looped(pin, peer.model, data, q), _crba_overhead(pin), last)
+    columns = [np.asfortranarray(part.T) for part in (q, *(there.v(inputs[0], x) for x in inputs[1:]))]
+    native, result, pool = getattr(pin, _NATIVE[verb]), np.empty_like(columns[1]), pin.ModelPool(peer.model, 1)
+    return _Contender(lambda: native(1, pool, *columns, result), 0.0, lambda: result.T[:, back])
 
 
 def _looped(pin: Any, model: Any, data: Any, rows: Array) -> Callable[[], object]:
@@ -229,8 +209,9 @@ def _singles(robot: Robot, peer: Peer | None, seconds: float, calls: int = 1000)
         inputs = (q,) if verb == "mass_matrix" else (q, v, x)
         contest = {"ours": _repeated(getattr(robot, verb), inputs, calls)}
         if peer is not None:
-            places = (peer.coordinates(q[None])[0], *(peer.velocities(part[None])[0] for part in inputs[1:]))
-            contest["peer"] = _repeated(getattr(peer.pin, _SINGLE[verb]), (peer.model, peer.data, *places), calls)
+            places = peer.there.q(q), *(peer.there.v(q, part) for part in inputs[1:])
+            native, data = getattr(peer.pin, _SINGLE[verb]), peer.model.createData()
+            contest["peer"] = _repeated(native, (peer.model, data, *places), calls)
         least = {name: 1e6 * t / calls for name, t in best(contest, seconds).items()}
         rows.append(_row(robot, verb, "single call", "µs", least["ours"], least.get("peer")))
     return rows

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from appell.cli.common import AsJson, show, show_json
+from appell.cli.common import AsJson, option, show, show_json
 from appell.kernels.runtime import cache
 
-Clear = Annotated[
-    bool, typer.Option("--clear", help="Remove all entries; robots are compiled again at their next use.")
-]
 
-
-def command(clear: Clear = False, as_json: AsJson = False) -> None:
+def command(
+    clear: bool = option("--clear", "Remove all entries; robots are compiled again at their next use.", default=False),
+    as_json: AsJson = False,
+) -> None:
     """Show the folder and size of the cache of compiled code, or clear it.
 
     APPELL_CACHE sets the folder; APPELL_CACHE=off disables the cache.

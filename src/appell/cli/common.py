@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import inspect
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,9 +20,9 @@ from rich.console import Console
 from appell.cli import terminal
 from appell.errors import AppellWarning, InputError, visible
 from appell.files import extension
-from appell.kernels.runtime import progress
+from appell.kernels.runtime import native
 from appell.loading import catalogue, load
-from appell.logs.text import is_number
+from appell.logs.table import is_number
 from appell.reports.layout import wrapped
 from appell.robot.robot import Robot
 
@@ -42,44 +43,58 @@ def completed(known: Words) -> Callable[[str], list[str]]:
     return words
 
 
-def option(names: str, value: str, text: str, words: Words = ()) -> Any:
-    """Return an option of a command: names, placeholder of the value, help text, and words for completion.
+def option(usage: str, text: str, words: Words = (), *, default: Any = None, **given: Any) -> Any:
+    """Return an option of a command: its usage, help text, words for completion, and default.
 
-    >>> option("--out -o", "FILE", "The output file.").metavar
+    It is the default of a parameter. Inside ``Annotated`` the default is ``...``, and the parameter has its own.
+
+    >>> option("--out -o FILE", "The output file.").metavar
     'FILE'
     """
-    return typer.Option(*names.split(), metavar=value, help=text, autocompletion=completed(words) if words else None)
+    names = [word for word in usage.split() if word.startswith("-")]
+    value = usage.removeprefix(" ".join(names)).strip() or None
+    given["autocompletion"] = completed(words) if words else None
+    return typer.Option(default, *names, metavar=value, help=text, **given)
 
 
-def argument(value: str, text: str, words: Words = ()) -> Any:
-    """Return an argument of a command: placeholder, help text, and words for completion.
+def argument(value: str, text: str, words: Words = (), *, default: Any = None) -> Any:
+    """Return an argument of a command, as :func:`option` does: placeholder, help text, words for completion.
 
     >>> argument("FILE", "The file to read.").metavar
     'FILE'
     """
-    return typer.Argument(metavar=value, help=text, autocompletion=completed(words) if words else None)
+    return typer.Argument(default, metavar=value, help=text, autocompletion=completed(words) if words else None)
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[list[str]]:
+    """Yield a list that gets appell's warnings of the block, at its end."""
+    remarks: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AppellWarning)
+        yield remarks
+    remarks += [str(one.message) for one in caught if issubclass(one.category, AppellWarning)]
 
 
 FILES = ".urdf, .xacro, .sdf, .xml (MJCF) or .toml file"
-RobotName = Annotated[str, argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560.", catalogue)]
+RobotName = Annotated[
+    str, argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560.", catalogue, default=...)
+]
 
 
 def _for_programs(is_json: bool) -> bool:
     """Show no progress of compiling where a program reads the output."""
     if is_json:
-        progress.switch_off()
+        native.switch_off()
     return is_json
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.", callback=_for_programs)]
-NoFriction = Annotated[bool, typer.Option("--no-friction", help="Ignore joint damping and Coulomb friction.")]
-NoArmature = Annotated[bool, typer.Option("--no-armature", help="Ignore rotor inertia (armature).")]
-Gravity = Annotated[str | None, option("--gravity", "X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.")]
-Floating = Annotated[bool, typer.Option("--floating", help="Give the robot a floating base: a first joint 'root'.")]
-Loops = Annotated[str | None, option("--loops", "FILE", "Loop closures of the robot: a robot.yaml or a .toml file.")]
-Xacro = Annotated[list[str] | None, option("--xacro", "NAME=VALUE", "Argument of a .xacro file; repeatable.")]
-Plot = Annotated[Path | None, option("--plot", "FILE", "Save a plot as .png, .pdf or .svg.")]
-Mimic = Annotated[bool, typer.Option("--mimic", help="Couple mimic joints to the joints they follow.")]
+AsJson = Annotated[bool, option("--json", "Print JSON instead of tables.", callback=_for_programs, default=...)]
+Gravity = Annotated[str | None, option("--gravity X,Y,Z", "Gravity in world axes [m/s²], e.g. 0,0,-9.81.", default=...)]
+Loops = Annotated[
+    str | None, option("--loops FILE", "Loop closures of the robot: a robot.yaml or a .toml file.", default=...)
+]
+Plot = Annotated[Path | None, option("--plot FILE", "Save a plot as .png, .pdf or .svg.", default=...)]
 
 
 @dataclass(frozen=True)
@@ -87,13 +102,19 @@ class RobotOptions:
     """The robot of a command and the options of loading it, the same for all commands."""
 
     robot: RobotName
-    floating: Floating = False
-    mimic: Mimic = False
-    no_friction: NoFriction = False
-    no_armature: NoArmature = False
+    floating: Annotated[
+        bool, option("--floating", "Give the robot a floating base: a first joint 'root'.", default=...)
+    ] = False
+    mimic: Annotated[bool, option("--mimic", "Couple mimic joints to the joints they follow.", default=...)] = False
+    no_friction: Annotated[bool, option("--no-friction", "Ignore joint damping and Coulomb friction.", default=...)] = (
+        False
+    )
+    no_armature: Annotated[bool, option("--no-armature", "Ignore rotor inertia (armature).", default=...)] = False
     gravity: Gravity = None
     loops: Loops = None
-    xacro: Xacro = None
+    xacro: Annotated[
+        list[str] | None, option("--xacro NAME=VALUE", "Argument of a .xacro file; repeatable.", default=...)
+    ] = None
 
     def load(self) -> tuple[Robot, list[str]]:
         """Return the robot and the warnings about its file.
@@ -104,10 +125,9 @@ class RobotOptions:
         down = None if self.gravity is None else numbers("--gravity", self.gravity, 3)
         chosen: Any = {"floating": self.floating, "mimic": self.mimic}
         chosen |= {"friction": not self.no_friction, "armature": not self.no_armature}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", AppellWarning)
+        with collected() as remarks:
             robot = load(self.robot, gravity=down, loops=self.loops or True, xacro=self._arguments(), **chosen)
-        return robot, [str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)]
+        return robot, remarks
 
     def _arguments(self) -> dict[str, str] | None:
         """Return the arguments of a xacro file, given as NAME=VALUE or as NAME:=VALUE."""
@@ -131,8 +151,7 @@ def with_robot_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        options = RobotOptions(**{name: given[name] for name in shared})
-        command(options, **{name: given[name] for name in own})
+        command(RobotOptions(**{name: given[name] for name in shared}), **{name: given[name] for name in own})
 
     run.__annotations__ = {name: parameter.annotation for name, parameter in every.items()}
     run.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]  # which inspect looks for

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from appell.cli.common import RobotOptions, argument, option, warn, with_robot_options
-from appell.errors import AppellWarning
-
-New = Annotated[Path, argument("NEW", "Output file: .urdf, .xml or .mjcf (MJCF), .sdf or .toml.")]
-Template = Annotated[
-    Path | None,
-    option(
-        "--template", "FILE", "URDF file with the same joints; only inertias, friction and limits are changed in it."
-    ),
-]
+from appell.cli.common import RobotOptions, argument, collected, option, warn, with_robot_options
 
 
 @with_robot_options
-def command(options: RobotOptions, new: New, template: Template = None) -> None:
+def command(
+    options: RobotOptions,
+    new: Path = argument("NEW", "Output file: .urdf, .xml or .mjcf (MJCF), .sdf or .toml.", default=...),
+    template: Path | None = option(
+        "--template FILE", "URDF file with the same joints; only inertias, friction and limits are changed in it."
+    ),
+) -> None:
     """Convert a robot file to another format.
 
     Features that the format does not have are an error, or a warning that names them.
@@ -29,8 +24,7 @@ def command(options: RobotOptions, new: New, template: Template = None) -> None:
     Example: appell convert puma600 puma600.xml
     """
     loaded, remarks = options.load()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
+    with collected() as more:
         file = loaded.save(new, template)
-    warn([*remarks, *(str(each.message) for each in caught if issubclass(each.category, AppellWarning))])
+    warn([*remarks, *more])
     typer.echo(f"written: {file}", err=True)

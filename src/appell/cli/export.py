@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -19,73 +19,45 @@ from appell.simulation.rollout.scheme import METHODS
 
 LAWS = ("tracking", "point-to-point")
 NAMES = (*VERBS, *JOBS)
-Verbs = Annotated[
-    list[str] | None,
-    option(
-        "--verb", "VERB", "Verb to export, such as inverse_dynamics; repeatable. Or rollout, inverse_kinematics.", NAMES
-    ),
-]
-Out = Annotated[
-    Path,
-    option(
-        "--out -o", "FILE", "Output: a .c file (with a .h file), .py or .tex file, or the folder of a ROS 2 package."
-    ),
-]
-To = Annotated[str, option("--to", "TARGET", "c, casadi, jax, sympy, latex or ros2; controllers are C.", TARGETS)]
-RealName = Annotated[str, option("--real", "TYPE", "double or float.", ("double", "float"))]
-NoLibm = Annotated[
-    bool, typer.Option("--no-libm", help="Generate sine, cosine and square root too; math.h is not needed.")
-]
-FrameName = Annotated[str | None, option("--frame", "NAME", "Frame of verbs such as pose.")]
-Prefix = Annotated[str | None, option("--prefix", "NAME", "Prefix of all C names; default the name of the robot.")]
-Parametric = Annotated[
-    bool, typer.Option("--parametric", help="Add the inertial parameters as the last argument of every verb.")
-]
-Controller = Annotated[
-    str | None,
-    option(
-        "--controller", "LAW", "Computed-torque controller, tracking or point-to-point: alone, or in a rollout.", LAWS
-    ),
-]
-Method = Annotated[str | None, option("--method", "NAME", "Method of a rollout; default rk4.", METHODS)]
-Steps = Annotated[int | None, typer.Option("--steps", help="Steps of inverse kinematics; default 100.")]
-Frequency = Annotated[
-    float | None,
-    typer.Option("--frequency", help="Natural frequency of the tracking error [rad/s]; required by --controller."),
-]
-Damping = Annotated[float, typer.Option("--damping", help="Damping ratio of the tracking error.")]
-IntegralRate = Annotated[
-    float | None,
-    typer.Option("--integral", help="Rate at which the integral action rejects a constant disturbance [rad/s]."),
-]
-Limit = Annotated[
-    str | None,
-    option(
-        "--limit",
-        "NUMBERS",
-        "Torque limits: one number, one per joint separated by commas, or 'file' for those of the robot file.",
-    ),
-]
 
 
 @with_robot_options
 def command(  # noqa: PLR0913, PLR0917  # one argument per option
     options: RobotOptions,
-    out: Out,
-    verb: Verbs = None,
-    to: To = "c",
-    real: RealName = "double",
-    no_libm: NoLibm = False,
-    frame: FrameName = None,
-    prefix: Prefix = None,
-    parametric: Parametric = False,
-    controller: Controller = None,
-    frequency: Frequency = None,
-    damping: Damping = 1.0,
-    integral: IntegralRate = None,
-    limit: Limit = None,
-    method: Method = None,
-    steps: Steps = None,
+    out: Path = option(
+        "--out -o FILE",
+        "Output: a .c file (with a .h file), .py or .tex file, or the folder of a ROS 2 package.",
+        default=...,
+    ),
+    verb: list[str] | None = option(
+        "--verb VERB", "Verb to export, such as inverse_dynamics; repeatable. Or rollout, inverse_kinematics.", NAMES
+    ),
+    to: str = option("--to TARGET", "c, casadi, jax, sympy, latex or ros2; controllers are C.", TARGETS, default="c"),
+    real: str = option("--real TYPE", "double or float.", ("double", "float"), default="double"),
+    no_libm: bool = option(
+        "--no-libm", "Generate sine, cosine and square root too; math.h is not needed.", default=False
+    ),
+    frame: str | None = option("--frame NAME", "Frame of verbs such as pose."),
+    prefix: str | None = option("--prefix NAME", "Prefix of all C names; default the name of the robot."),
+    parametric: bool = option(
+        "--parametric", "Add the inertial parameters as the last argument of every verb.", default=False
+    ),
+    controller: str | None = option(
+        "--controller LAW", "Computed-torque controller, tracking or point-to-point: alone, or in a rollout.", LAWS
+    ),
+    frequency: float | None = option(
+        "--frequency", "Natural frequency of the tracking error [rad/s]; required by --controller."
+    ),
+    damping: float = option("--damping", "Damping ratio of the tracking error.", default=1.0),
+    integral: float | None = option(
+        "--integral", "Rate at which the integral action rejects a constant disturbance [rad/s]."
+    ),
+    limit: str | None = option(
+        "--limit NUMBERS",
+        "Torque limits: one number, one per joint separated by commas, or 'file' for those of the robot file.",
+    ),
+    method: str | None = option("--method NAME", "Method of a rollout; default rk4.", METHODS),
+    steps: int | None = option("--steps", "Steps of inverse kinematics; default 100."),
 ) -> None:
     """Export verbs or a controller as C99, a ROS 2 plugin, or verbs for CasADi, JAX, SymPy or LaTeX.
 

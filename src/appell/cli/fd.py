@@ -24,5 +24,4 @@ def command(
 
     Example: appell fd puma560 -q 0,-0.5,1,0,0.3,0 --tau 0,40,0,0,0,0
     """
-    given = {"q": q, "v": v, "tau": tau}
-    samples.run(options, "forward_dynamics", given, "a", samples.Files(source, out, as_json))
+    samples.run(options, "forward_dynamics", {"q": q, "v": v, "tau": tau}, "a", samples.Files(source, out, as_json))

@@ -25,5 +25,4 @@ def command(
 
     Example: appell id puma560 -q 0,-0.5,1,0,0.3,0 -v 0.1,0,0,0,0,0
     """
-    given = {"q": q, "v": v, "a": a}
-    samples.run(options, "inverse_dynamics", given, "tau", samples.Files(source, out, as_json))
+    samples.run(options, "inverse_dynamics", {"q": q, "v": v, "a": a}, "tau", samples.Files(source, out, as_json))

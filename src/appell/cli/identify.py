@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
@@ -19,20 +19,21 @@ from appell.cli.common import (
     RobotOptions,
     argument,
     check_endings,
+    collected,
     numbers,
     option,
     show,
     show_json,
     warn,
 )
-from appell.errors import AppellWarning, InputError
+from appell.errors import InputError
 from appell.files import write
-from appell.identification import plots
+from appell.identification import prediction as plots
 from appell.identification.fit import Fit
 from appell.identification.identify import identify
 from appell.identification.payload import Payload
 from appell.identification.prediction import Prediction
-from appell.identification.problem import Record
+from appell.identification.problem import LogRecord
 from appell.identification.solve import METHODS
 from appell.identification.validation import CrossValidation, Residuals, cross_validate, residuals
 from appell.read.save import WRITERS
@@ -40,50 +41,18 @@ from appell.reports.report import Figure, Report
 from appell.reports.table import Table, text
 from appell.results.style import styled
 
-Logs = Annotated[list[Path], argument("LOG...", "Recorded logs: .csv, .npz, .parquet or .mcap.")]
-Map = Annotated[
-    str | None, option("--map", "COLUMNS", "Columns of the quantities, e.g. t=0,q=1:7,v=7:13,current=13:19.")
-]
-Gains = Annotated[str | None, option("--gains", "K1,K2,…", "Torque constant of each motor [N·m/A].")]
-Validate = Annotated[
-    list[Path] | None, option("--validate", "LOG", "Validation log, predicted and not fitted; repeatable.")
-]
-Loaded = Annotated[
-    Path | None, option("--payload", "LOG", "Log with a payload, whose mass and centre of mass are estimated.")
-]
-Link = Annotated[str | None, option("--link", "NAME", "Link that carries the payload; default the last.")]
-Method = Annotated[
-    str,
-    option("--method", "NAME", f"physical (physically consistent parameters), or unconstrained: {', '.join(METHODS)}."),
-]
-Friction = Annotated[
-    str, option("--friction", "MODEL", "full, coulomb, smooth, stribeck, load, none, or terms separated by commas.")
-]
-Folds = Annotated[int, option("--folds", "N", "Number of cross-validation folds in time; 0 for none.")]
-Cutoff = Annotated[
-    float, option("--cutoff", "HZ", "Cutoff frequency of the filter [Hz], above the bandwidth of the motion.")
-]
-NoRotors = Annotated[bool, typer.Option("--no-rotors", help="Do not estimate rotor inertias.")]
-Out = Annotated[
-    Path | None, option("-o --out", "FILE", "Save the identified robot as .urdf, .toml, .xml (MJCF) or .sdf.")
-]
-Template = Annotated[
-    Path | None, option("--template", "FILE", "URDF file of the robot; --out is a copy with the identified values.")
-]
-Page = Annotated[Path | None, option("--report", "FILE", "Save a report with all tables and figures as .html.")]
-
 WORSE = 2.0
 """Ratio of validation to training error that causes a warning."""
 EXCITED = 0.25
 """Share of identifiable base parameters below which there is a warning."""
 
 
-class Outcome(NamedTuple):
+class IdentifyResult(NamedTuple):
     """The results of the command."""
 
     fit: Fit
     predictions: list[Prediction]
-    records: list[Record]
+    records: list[LogRecord]
     residuals: list[Residuals]
     folds: CrossValidation | None
     payload: Payload | None
@@ -93,20 +62,30 @@ class Outcome(NamedTuple):
 
 def command(  # noqa: PLR0913, PLR0917  # one argument per option
     robot: RobotName,
-    logs: Logs,
-    columns: Map = None,
-    gains: Gains = None,
-    validate: Validate = None,
-    payload: Loaded = None,
-    link: Link = None,
-    method: Method = "physical",
-    friction: Friction = "full",
-    folds: Folds = 0,
-    cutoff: Cutoff = 10.0,
-    no_rotors: NoRotors = False,
-    out: Out = None,
-    template: Template = None,
-    report: Page = None,
+    logs: list[Path] = argument("LOG...", "Recorded logs: .csv, .npz, .parquet or .mcap.", default=...),
+    columns: str | None = option("--map COLUMNS", "Columns of the quantities, e.g. t=0,q=1:7,v=7:13,current=13:19."),
+    gains: str | None = option("--gains K1,K2,…", "Torque constant of each motor [N·m/A]."),
+    validate: list[Path] | None = option("--validate LOG", "Validation log, predicted and not fitted; repeatable."),
+    payload: Path | None = option("--payload LOG", "Log with a payload, whose mass and centre of mass are estimated."),
+    link: str | None = option("--link NAME", "Link that carries the payload; default the last."),
+    method: str = option(
+        "--method NAME",
+        f"physical (physically consistent parameters), or unconstrained: {', '.join(METHODS)}.",
+        default="physical",
+    ),
+    friction: str = option(
+        "--friction MODEL", "full, coulomb, smooth, stribeck, load, none, or terms separated by commas.", default="full"
+    ),
+    folds: int = option("--folds N", "Number of cross-validation folds in time; 0 for none.", default=0),
+    cutoff: float = option(
+        "--cutoff HZ", "Cutoff frequency of the filter [Hz], above the bandwidth of the motion.", default=10.0
+    ),
+    no_rotors: bool = option("--no-rotors", "Do not estimate rotor inertias.", default=False),
+    out: Path | None = option("-o --out FILE", "Save the identified robot as .urdf, .toml, .xml (MJCF) or .sdf."),
+    template: Path | None = option(
+        "--template FILE", "URDF file of the robot; --out is a copy with the identified values."
+    ),
+    report: Path | None = option("--report FILE", "Save a report with all tables and figures as .html."),
     as_json: AsJson = False,
     gravity: Gravity = None,
     loops: Loops = None,
@@ -131,11 +110,9 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
     start = time.perf_counter()
     steps = _Steps(2 + len(validate or ()) + (payload is not None) + (folds > 0))
     steps.next(f"fitting {opened.name} to {', '.join(file.name for file in logs)}")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
+    with collected() as more:
         terms, rotors = _friction(friction), not no_rotors
         fit = identify(opened, logs, method, terms, columns=columns, gains=torque, cutoff=cutoff, rotors=rotors)
-    remarks = [*remarks, *(str(one.message) for one in caught if issubclass(one.category, AppellWarning))]
     others = []
     for file in validate or ():
         steps.next(f"predicting {file.name}")
@@ -154,8 +131,8 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
     left = [residuals(fit), *(residuals(fit, record.log) for record in others)]
     records = [*fit.records, *others, *loaded]
     doubts = _doubts(fit, predictions)
-    outcome = Outcome(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
-    warn([*remarks, *outcome.warnings])
+    outcome = IdentifyResult(fit, predictions, records, left, crossed, found, doubts, time.perf_counter() - start)
+    warn([*remarks, *more, *outcome.warnings])
     _write(outcome, out, template, report)
     if as_json:
         show_json(_json(outcome))
@@ -163,13 +140,12 @@ def command(  # noqa: PLR0913, PLR0917  # one argument per option
         _show(outcome)
 
 
-def _write(outcome: Outcome, out: Path | None, template: Path | None, report: Path | None) -> None:
+def _write(outcome: IdentifyResult, out: Path | None, template: Path | None, report: Path | None) -> None:
     """Write the identified robot and the report."""
     if out is not None:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", AppellWarning)
+        with collected() as remarks:
             outcome.fit.save(out, template)
-        warn([str(warning.message) for warning in caught if issubclass(warning.category, AppellWarning)])
+        warn(remarks)
     if report is not None:
         write(report, _report(outcome).html())
     for place in (out, report):
@@ -224,20 +200,20 @@ def _doubts(fit: Fit, predictions: list[Prediction]) -> list[str]:
 # Tables
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: IdentifyResult) -> None:
     show(str(outcome.fit), "")
     if repairs := _repairs(outcome):
         show("Repairs of the logs:", *(f"  {line}" for line in repairs), "")
     show(*_tables(outcome))
 
 
-def _repairs(outcome: Outcome) -> list[str]:
+def _repairs(outcome: IdentifyResult) -> list[str]:
     return [f"{record.log.source or 'log'}: {repair}" for record in outcome.records for repair in record.log.repairs]
 
 
-def _tables(outcome: Outcome) -> list[Table]:
-    fit = outcome.fit
-    tables = [_inertias(fit)]
+def _tables(outcome: IdentifyResult) -> list[Table]:
+    fit, whole = outcome.fit, outcome.fit.table()
+    tables = [replace(whole, rows=whole.rows[: fit.base.n])]
     if fit.problem.terms:
         tables.append(_rubbing(fit))
     tables.append(fit.training.table())
@@ -248,12 +224,6 @@ def _tables(outcome: Outcome) -> list[Table]:
     if outcome.folds is not None:
         tables.append(outcome.folds.table())
     return tables
-
-
-def _inertias(fit: Fit) -> Table:
-    """Return the table of base parameters."""
-    whole = fit.table()
-    return Table(whole.title, whole.columns, whole.rows[: fit.base.n], whole.notes)
 
 
 def _rubbing(fit: Fit) -> Table:
@@ -273,7 +243,7 @@ def _rubbing(fit: Fit) -> Table:
     return Table(f"{fit.problem.robot.name}: friction", columns, tuple(rows), (note,))
 
 
-def _report(outcome: Outcome) -> Report:
+def _report(outcome: IdentifyResult) -> Report:
     fit = outcome.fit
     torques = [("training", fit.training), *((f"validation-{k}", p) for k, p in enumerate(outcome.predictions, 1))]
     figures = [
@@ -313,7 +283,7 @@ def _report(outcome: Outcome) -> Report:
 # JSON
 
 
-def _json(outcome: Outcome) -> dict[str, Any]:
+def _json(outcome: IdentifyResult) -> dict[str, Any]:
     fit = outcome.fit
     rows = fit.table().json()["rows"]
     return {

@@ -1,41 +1,38 @@
-"""``appell info``: the contents of a robot file."""
+"""``appell info``: the contents of a robot file, and warnings about the robot."""
 
 from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
+
+import numpy as np
 
 from appell.cli import terminal
-from appell.cli.common import (
-    FILES,
-    AsJson,
-    RobotOptions,
-    argument,
-    show,
-    show_json,
-    show_lines,
-    with_robot_options,
-)
-from appell.cli.remarks import remarks
-from appell.model.model import WORLD, Model
+from appell.cli.common import FILES, AsJson, RobotOptions, argument, show, show_json, show_lines, with_robot_options
+from appell.messages import listed
+from appell.model.mimic import mistake
+from appell.model.model import WORLD, Body, Joint, Model
 from appell.read.catalogue import file_text, names
 from appell.reports.layout import tree
 from appell.reports.table import Cell, Table
 from appell.robot.robot import Robot
-
-Shown = Annotated[
-    str | None,
-    argument("ROBOT", f"A {FILES}, or a catalogue name such as puma560; without it, the catalogue is listed.", names),
-]
-
+from appell.robot.singular.massless import massless
+from appell.spatial.vector import sub
 
 JOINT_PARAMETERS = ("damping", "friction", "armature", "stiffness")
 
 
 @with_robot_options
-def command(options: RobotOptions, robot: Shown = None, as_json: AsJson = False) -> None:
+def command(
+    options: RobotOptions,
+    robot: str | None = argument(
+        "ROBOT", f"A {FILES}, or a catalogue name such as puma560; without it, the catalogue is listed.", names
+    ),
+    as_json: AsJson = False,
+) -> None:
     """Show the tree, joints, limits and inertias of a robot, with warnings.
 
     Without a robot: list the catalogue.
@@ -85,9 +82,7 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
         parent = "world" if body.parent == WORLD else model.bodies[body.parent].name
         joints.append(
             {
-                "name": joint.name,
-                "kind": joint.kind,
-                "axis": joint.axis,
+                **{key: getattr(joint, key) for key in ("name", "kind", "axis")},
                 "parent": parent,
                 "child": body.name,
                 **asdict(joint.limits),
@@ -101,10 +96,7 @@ def describe(robot: Robot, found: list[str]) -> dict[str, Any]:
         )
     ties = [{"name": t.name, "kind": t.kind, "first": t.first, "second": t.second} for t in model.closures]
     return {
-        "name": robot.name,
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "nu": robot.nu,
+        **{key: getattr(robot, key) for key in ("name", "nq", "nv", "nu")},
         "coordinates": robot.joint_names,
         "independent": robot.independent,
         "actuators": robot.actuators,
@@ -139,16 +131,15 @@ def _tree(model: Model) -> list[str]:
 
 def _joints(facts: dict[str, Any]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    is_sprung = any(joint["stiffness"] for joint in facts["joints"])
-    shown = JOINT_PARAMETERS if is_sprung else JOINT_PARAMETERS[:-1]
+    shown = JOINT_PARAMETERS if any(joint["stiffness"] for joint in facts["joints"]) else JOINT_PARAMETERS[:-1]
     for joint in facts["joints"]:
-        is_own = joint["name"] in facts["coordinates"]
-        place = facts["coordinates"].index(joint["name"]) if is_own else None
+        place = facts["coordinates"].index(joint["name"]) if (joint["name"] in facts["coordinates"]) else None
         span = f"{joint['lower']:.4g} … {joint['upper']:.4g}"
         most = f"{joint['velocity']:.4g}, {joint['effort']:.4g}"
         friction = tuple(joint[key] for key in shown)
         where = f"{joint['parent']} → {joint['child']}"
-        follows = _followed(joint["mimic"])
+        mimic = joint["mimic"]
+        follows = mimic and f"{mimic['multiplier']:.4g} · {mimic['joint']} + {mimic['offset']:.4g}"
         rows.append(
             (place, joint["name"], joint["kind"], _vector(joint["axis"]), where, span, most, *friction, follows)
         )
@@ -167,10 +158,6 @@ def _closures(facts: dict[str, Any]) -> Table:
     note = f"Rank {rank['value']} of {facts['rows']} constraint rows"
     note += f"; {gap}." if facts["rows"] > rank["value"] else ", none redundant."
     return Table("Closures", ("closure", "kind", "first frame", "second frame"), rows, (note,))
-
-
-def _followed(mimic: dict[str, Any] | None) -> str | None:
-    return None if mimic is None else f"{mimic['multiplier']:.4g} · {mimic['joint']} + {mimic['offset']:.4g}"
 
 
 def _bodies(facts: dict[str, Any]) -> Table:
@@ -192,3 +179,113 @@ def _vector(values: Any) -> str:
 def _rounded(x: float) -> float:
     """Return a number, zero where rounding alone makes it different."""
     return float(x) if abs(x) > 1e-15 else 0.0
+
+
+# Warnings, each with its remedy
+
+EARTH = (9.76, 9.84)
+"""The range of gravity on Earth [m/s²], with a margin for rounding."""
+WIDE = 10.0
+"""The ratio of radius of gyration to the size of the largest link beyond which the units are suspect."""
+
+
+def remarks(robot: Robot) -> list[str]:
+    """Return warnings about the data of a robot.
+
+    >>> import appell
+    >>> remarks(appell.load("puma560", gravity=(0, 0, 0)))[-1]
+    'gravity is zero; give gravity=(0, 0, -9.81) if the robot stands on the ground'
+    """
+    model = robot.model
+    return [*_inertias(robot), *_followers(model), *_limits(robot), *_gravity(model)]
+
+
+def _inertias(robot: Robot) -> Iterator[str]:
+    model = robot.model
+    idle, together = massless(robot.independent, robot.mass_matrix(robot.random(np.random.default_rng(0))))
+    if together:
+        yield (
+            f"joints {listed(together)} can move together without moving an inertia: the mass matrix is singular "
+            "and forward dynamics is undefined; give the bodies between them mass, or the joints rotor inertia"
+        )
+    if idle:
+        yield (
+            f"joints {listed(idle)} move no inertia: the mass matrix is singular and forward dynamics fails; give "
+            "their links mass, the joints rotor inertia, or make them fixed"
+        )
+    moving = [body for body in model.bodies if body.joint.name not in idle and not body.name.endswith("/cross")]
+    empty = [b.name for b in moving if not b.inertia.mass and not any(b.inertia.parameters)]
+    if empty:
+        yield f"bodies {listed(empty)} have no mass and no inertia; add <inertial> if they have any"
+    points = [b.name for b in moving if b.inertia.mass and max(_principal(b)) <= 1e-12 * b.inertia.mass]
+    if points:
+        yield f"bodies {listed(points)} are point masses, with zero inertia about the centre of mass; add the inertia"
+    size = max(
+        (math.hypot(*x) for b in model.bodies for x in (b.joint.placement.position, b.inertia.centre)), default=0.0
+    )
+    wide = [b.name for b in moving if size and max(0.0, *_principal(b)) > (WIDE * size) ** 2 * b.inertia.mass > 0.0]
+    if wide:
+        yield (
+            f"bodies {listed(wide)} have an inertia too large for their mass (radius of gyration over {WIDE:g} "
+            "times the size of the largest link); check its units"
+        )
+
+
+def _principal(body: Body) -> tuple[float, float, float]:
+    """Return the diagonal of the inertia tensor about the centre of mass."""
+    mass, c, tensor = body.inertia.mass, body.inertia.centre, body.inertia.tensor
+    square = sum(x * x for x in c)
+    xx, yy, zz = (float(tensor[k][k] - mass * (square - c[k] * c[k])) for k in range(3))
+    return (xx, yy, zz)
+
+
+def _followers(model: Model) -> Iterator[str]:
+    if model.is_coupled:
+        return
+    joints = {body.joint.name: body.joint for body in model.bodies}
+    followers = [(joint, joint.mimic) for joint in joints.values() if joint.mimic is not None]
+    bad = [f"{joint.name} → {mimic.joint}" for joint, mimic in followers if mistake(joint, mimic, joints)]
+    good = [f"{joint.name} → {mimic.joint}" for joint, mimic in followers if not mistake(joint, mimic, joints)]
+    if good:
+        yield f"mimic joints ({listed(good)}) are not coupled; mimic=True (--mimic) couples them"
+    if bad:
+        yield (
+            f"mimic joints ({listed(bad)}) name no moving joint with one coordinate and are not coupled; correct the "
+            "names to use mimic=True"
+        )
+
+
+def _limits(robot: Robot) -> Iterator[str]:
+    joints = [body.joint for body in robot.model.bodies if body.joint.name in robot.joint_names]
+
+    def those(is_so: Callable[[Joint], bool]) -> list[str]:
+        return [joint.name for joint in joints if is_so(joint)]
+
+    checks: Iterable[tuple[Callable[[Joint], bool], str]] = (
+        (
+            lambda j: j.kind in ("revolute", "prismatic") and math.isinf(j.limits.lower) and math.isinf(j.limits.upper),
+            "have no position limits; random configurations use ±π or ±1 m; add limits, or make them continuous",
+        ),
+        (
+            lambda j: j.limits.lower == j.limits.upper,
+            "have equal lower and upper limits; widen them, or make the joints fixed",
+        ),
+        (lambda j: j.limits.velocity <= 0.0, "have a velocity limit of zero or less; remove or correct it"),
+        (lambda j: j.limits.effort <= 0.0, "have an effort limit of zero or less; remove or correct it"),
+    )
+    for is_so, problem in checks:
+        names = those(is_so)
+        if names:
+            yield f"joints {listed(names)} {problem}"
+
+
+def _gravity(model: Model) -> Iterator[str]:
+    size = math.hypot(*model.gravity)
+    usual = "give gravity=(0, 0, -9.81) if the robot stands on the ground"
+    if size == 0.0:
+        yield f"gravity is zero; {usual}"
+    elif not EARTH[0] <= size <= EARTH[1]:
+        yield f"gravity is {size:g} m/s², not that of Earth; {usual}"
+    elif math.hypot(*sub(model.gravity, (0.0, 0.0, -size))) > 1e-3 * size:
+        along = ", ".join(f"{x:g}" for x in model.gravity)
+        yield f"gravity does not point along −z but along ({along}); {usual} with z up"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from appell.cli.common import (
@@ -27,29 +25,20 @@ from appell.robot.robot import Robot
 from appell.robot.verbs.programs import PROGRAMS
 from appell.robot.verbs.table import VERBS
 
-VerbName = Annotated[
-    str | None,
-    argument(
-        "VERB", "Verb such as inverse_dynamics; default all.", [name for name, verb in VERBS.items() if not verb.about]
-    ),
-]
-FormulationName = Annotated[
-    str | None,
-    option(
-        "--formulation",
-        "NAME",
-        "Formulation such as gibbs or newton-euler; default all.",
-        dict.fromkeys(name for known in PROGRAMS.values() for name in known),
-    ),
-]
 COMPILED = "compiled"
 
 
 @with_robot_options
 def command(
     options: RobotOptions,
-    verb: VerbName = None,
-    formulation: FormulationName = None,
+    verb: str | None = argument(
+        "VERB", "Verb such as inverse_dynamics; default all.", [name for name, verb in VERBS.items() if not verb.about]
+    ),
+    formulation: str | None = option(
+        "--formulation NAME",
+        "Formulation such as gibbs or newton-euler; default all.",
+        dict.fromkeys(name for known in PROGRAMS.values() for name in known),
+    ),
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> None:

@@ -15,17 +15,16 @@ from appell.errors import InputError
 from appell.files import write
 from appell.logs.read_log import open_table
 from appell.reports.table import Table
-from appell.results import quantities
+from appell.results import plots
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
-_LIST = "NUMBERS"
-Q = Annotated[str | None, option("-q", _LIST, "Configuration, separated by commas [rad, m].")]
-V = Annotated[str | None, option("-v", _LIST, "Velocities; default zero.")]
-A = Annotated[str | None, option("-a", _LIST, "Accelerations; default zero.")]
-Tau = Annotated[str | None, option("--tau", _LIST, "Joint torques [N·m] or forces [N]; default zero.")]
-Source = Annotated[Path | None, option("--in", "FILE", "Read samples from a .csv or .npz file.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Write the results to a .csv or .npz file.")]
+Q = Annotated[str | None, option("-q NUMBERS", "Configuration, separated by commas [rad, m].", default=...)]
+V = Annotated[str | None, option("-v NUMBERS", "Velocities; default zero.", default=...)]
+A = Annotated[str | None, option("-a NUMBERS", "Accelerations; default zero.", default=...)]
+Tau = Annotated[str | None, option("--tau NUMBERS", "Joint torques [N·m] or forces [N]; default zero.", default=...)]
+Source = Annotated[Path | None, option("--in FILE", "Read samples from a .csv or .npz file.", default=...)]
+Out = Annotated[Path | None, option("--out -o FILE", "Write the results to a .csv or .npz file.", default=...)]
 
 KINDS = ("q", "v", "a", "tau")
 TIME = "t"
@@ -86,7 +85,7 @@ def labels(robot: Robot, kind: str, size: int | None = None) -> list[str]:
 
     Given accelerations are those of ``robot.driven``; results have one per velocity, in number `size`.
     """
-    return quantities.labels(robot, kind)[: size or (len(robot.driven) if kind == "a" else None)]
+    return plots.labels(robot, kind)[: size or (len(robot.driven) if kind == "a" else None)]
 
 
 def _option(kind: str) -> str:

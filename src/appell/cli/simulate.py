@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
 
-from appell.cli.common import AsJson, Plot, argument, check_endings, option, show, show_json, warn
-from appell.errors import AppellWarning
+from appell.cli.common import AsJson, Plot, argument, check_endings, collected, option, show, show_json, warn
 from appell.reports.table import Cell, Table
 from appell.results.run import Run
 from appell.results.style import PICTURES
 from appell.simulation.record import INTERRUPTED
 from appell.simulation.scenario import read_scenario
 
-File = Annotated[Path, argument("SCENARIO", "A .toml file with robot, start, walls, control and duration.")]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Save the run as .npz or .csv.")]
-Animate = Annotated[Path | None, option("--animate", "FILE", "Save an animation as .gif, or as .mp4 with ffmpeg.")]
-Speed = Annotated[float, typer.Option("--speed", help="Playback speed of the animation; 1 is real time.")]
-
 SHOWN = 40
 """Impacts that are printed; the run has all of them."""
 
 
 def command(
-    scenario: File,
-    out: Out = None,
+    scenario: Path = argument("SCENARIO", "A .toml file with robot, start, walls, control and duration.", default=...),
+    out: Path | None = option("--out -o FILE", "Save the run as .npz or .csv."),
     plot: Plot = None,
-    animate: Animate = None,
-    speed: Speed = 1.0,
+    animate: Path | None = option("--animate FILE", "Save an animation as .gif, or as .mp4 with ffmpeg."),
+    speed: float = option("--speed", "Playback speed of the animation; 1 is real time.", default=1.0),
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scenario file: impacts, plots, an animation.
@@ -64,12 +57,11 @@ def command(
 
 def _simulated(scenario: Path, *, progress: bool) -> tuple[Run, float, list[str]]:
     """Return the run of a scenario, the wall time [s], and the warnings about the robot file."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AppellWarning)
+    with collected() as remarks:
         whole = read_scenario(scenario)
-        remarks = [str(x.message) for x in caught if issubclass(x.category, AppellWarning)]
+    with collected():  # the command itself reports an early end
         start = time.perf_counter()
-        run = whole.run(progress=progress)  # the command itself reports an early end
+        run = whole.run(progress=progress)
     return run, time.perf_counter() - start, [*remarks, *run.notes]
 
 
@@ -108,12 +100,12 @@ def summary(run: Run, seconds: float) -> dict[str, Any]:
 
 def summary_table(run: Run, seconds: float) -> Table:
     """Return the summary as a table."""
-    rows = [(what, _text(value)) for what, value in summary(run, seconds).items() if value is not None]
+    rows = [
+        (what, f"{value:.9g}" if isinstance(value, float) else str(value))
+        for what, value in summary(run, seconds).items()
+        if value is not None
+    ]
     return Table("Summary", ("quantity", "value"), tuple(rows))
-
-
-def _text(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _json(impact: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -15,26 +15,20 @@ from appell.studies.engines import ENGINES
 from appell.studies.study_file import read_study
 from appell.studies.sweep import Study
 
-File = Annotated[Path, argument("STUDY", "A .toml file with function, space, engine and checkpoint.")]
-Engine = Annotated[
-    str | None, option("--engine", "NAME", "threads, processes, dask, or the address of a Dask scheduler.", ENGINES)
-]
-Workers = Annotated[int | None, typer.Option("--workers", help="Number of threads or processes; default all cores.")]
-Checkpoint = Annotated[
-    Path | None, option("--checkpoint", "FOLDER", "Folder of intermediate results, to resume an interrupted study.")
-]
-Out = Annotated[Path | None, option("--out -o", "FILE", "Save cases, values and errors as .parquet or .csv.")]
-
 SHOWN = 5
 """Failed cases that are printed; the file of --out has all of them."""
 
 
 def command(
-    study: File,
-    engine: Engine = None,
-    workers: Workers = None,
-    checkpoint: Checkpoint = None,
-    out: Out = None,
+    study: Path = argument("STUDY", "A .toml file with function, space, engine and checkpoint.", default=...),
+    engine: str | None = option(
+        "--engine NAME", "threads, processes, dask, or the address of a Dask scheduler.", ENGINES
+    ),
+    workers: int | None = option("--workers", "Number of threads or processes; default all cores."),
+    checkpoint: Path | None = option(
+        "--checkpoint FOLDER", "Folder of intermediate results, to resume an interrupted study."
+    ),
+    out: Path | None = option("--out -o FILE", "Save cases, values and errors as .parquet or .csv."),
     as_json: AsJson = False,
 ) -> None:
     """Run a parameter study in parallel.

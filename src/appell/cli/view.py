@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -13,38 +12,24 @@ from appell.results.run import Run
 from appell.robot.robot import Robot
 from appell.viewer.view import view
 
-Shown = Annotated[str, argument("ROBOT", "A robot file, a catalogue name such as puma560, or the .npz file of a run.")]
-Start = Annotated[str | None, option("-q", "Q", "Initial configuration, e.g. 0.1,0.2,0.3.")]
-Reference = Annotated[
-    str | None,
-    option("--reference", "RUN", "Run (.npz) that a ghost robot shows; for a robot, a configuration."),
-]
-Traces = Annotated[list[str] | None, option("--trace", "FRAME", "Frame whose path is drawn; repeatable.")]
-Drag = Annotated[str | None, option("--drag", "FRAME", "Frame of a robot that carries the gizmo.")]
-Packages = Annotated[
-    list[Path] | None, option("--packages", "DIR", "Folder of the ROS packages with the meshes; repeatable.")
-]
-Source = Annotated[
-    Path | None, option("--source", "FILE", "URDF or MJCF file with the geometry of the robot of a run.")
-]
-Port = Annotated[int, typer.Option("--port", help="Port of the server; 0 takes any free port.")]
-NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address without opening a browser.")]
-Page = Annotated[Path | None, option("--html", "FILE", "Write a run as one .html file that plays it.")]
-
 
 @with_robot_options
 def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as options
     options: RobotOptions,
-    robot: Shown,
-    q: Start = None,
-    reference: Reference = None,
-    trace: Traces = None,
-    drag: Drag = None,
-    packages: Packages = None,
-    source: Source = None,
-    port: Port = 0,
-    no_open: NoOpen = False,
-    html: Page = None,
+    robot: str = argument(
+        "ROBOT", "A robot file, a catalogue name such as puma560, or the .npz file of a run.", default=...
+    ),
+    q: str | None = option("-q Q", "Initial configuration, e.g. 0.1,0.2,0.3."),
+    reference: str | None = option(
+        "--reference RUN", "Run (.npz) that a ghost robot shows; for a robot, a configuration."
+    ),
+    trace: list[str] | None = option("--trace FRAME", "Frame whose path is drawn; repeatable."),
+    drag: str | None = option("--drag FRAME", "Frame of a robot that carries the gizmo."),
+    packages: list[Path] | None = option("--packages DIR", "Folder of the ROS packages with the meshes; repeatable."),
+    source: Path | None = option("--source FILE", "URDF or MJCF file with the geometry of the robot of a run."),
+    port: int = option("--port", "Port of the server; 0 takes any free port.", default=0),
+    no_open: bool = option("--no-open", "Print the address without opening a browser.", default=False),
+    html: Path | None = option("--html FILE", "Write a run as one .html file that plays it."),
 ) -> None:
     """Show a robot with sliders and a gizmo, or play a run, in the browser.
 

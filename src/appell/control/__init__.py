@@ -2,13 +2,9 @@
 
 from appell.control.adaptive import Adaptive
 from appell.control.gains import gains, integral_gains
-from appell.control.guard import Safety, Stop
-from appell.control.hardware import PUMA600, Hardware
-from appell.control.loop import run_loop
-from appell.control.metrics import LoopRun
+from appell.control.loop import LoopRun, Safety, Stop, run_loop
 from appell.control.operational import OperationalSpace
-from appell.control.plant import Plant, Reading, wait_until
-from appell.control.simulated import SimulatedPlant, perturbed
+from appell.control.plant import PUMA600, Hardware, Plant, Reading, SimulatedPlant, perturbed, wait_until
 from appell.simulation.laws.checks import effort_limits
 from appell.simulation.laws.joint_laws import PD, PDGravity, PointToPoint, Tracking
 

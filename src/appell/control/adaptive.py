@@ -20,17 +20,7 @@ from appell.arguments import finite_array
 from appell.errors import InputError
 from appell.model.parameters import PER_BODY, PER_SPRING, PER_VELOCITY
 from appell.robot.robot import Robot
-from appell.simulation.laws.checks import (
-    Clock,
-    Trajectory,
-    followed,
-    force_limits,
-    fully_actuated,
-    per_force,
-    sample,
-    state,
-    within,
-)
+from appell.simulation.laws import checks
 from appell.spatial.scalar import Array
 
 
@@ -79,7 +69,7 @@ class Adaptive:
     def __init__(
         self,
         robot: Robot,
-        trajectory: Trajectory,
+        trajectory: checks.Trajectory,
         bandwidth: ArrayLike,
         kd: ArrayLike,
         rate: ArrayLike,
@@ -87,21 +77,21 @@ class Adaptive:
         start: ArrayLike | None = None,
         limit: ArrayLike | str | None = None,
     ) -> None:
-        self.robot = fully_actuated("Adaptive", robot)
+        self.robot = checks.fully_actuated("Adaptive", robot)
         wide = [body.joint.name for body in robot.model.bodies if body.joint.type.nq != 1]
         if wide or robot.model.is_coupled:
             what = f"joint '{wide[0]}' has several coordinates" if wide else "joints are coupled (mimic)"
             raise InputError(
                 f"Adaptive: every joint of robot '{robot.name}' must have one independent coordinate; {what}"
             )
-        self.trajectory = followed(trajectory)
-        self.bandwidth, self.kd = per_force(robot, "bandwidth", bandwidth), per_force(robot, "kd", kd)
+        self.trajectory = checks.followed(trajectory)
+        self.bandwidth, self.kd = checks.per_force(robot, "bandwidth", bandwidth), checks.per_force(robot, "kd", kd)
         self.rate = self._per_parameter("rate", rate)
         if not (self.rate >= 0.0).all():
             raise InputError(f"rate: expected numbers of 0 or more for robot '{robot.name}'")
         self.start = np.array(robot.parameters) if start is None else self._per_parameter("start", start)
-        self.limit = force_limits(robot, limit)
-        self._clock = Clock("Adaptive")
+        self.limit = checks.force_limits(robot, limit)
+        self._clock = checks.Clock("Adaptive")
         self.reset()
 
     def _per_parameter(self, name: str, value: ArrayLike) -> Array:
@@ -154,11 +144,11 @@ class Adaptive:
         >>> law.reference(0.5)[0]
         array([0.5, 0.5])
         """
-        return sample(self.robot, self.trajectory, t)
+        return checks.sample(self.robot, self.trajectory, t)
 
     def __call__(self, t: float, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the torques [N·m] at a time and a state, (nv,), and update the estimate."""
-        t, q, v = state(self.robot, t, q, v)
+        t, q, v = checks.state(self.robot, t, q, v)
         goal_q, goal_v, goal_a = self.reference(t)
         w = goal_v + self.bandwidth * (goal_q - q)
         s = w - v
@@ -171,7 +161,7 @@ class Adaptive:
             estimate, slope = self._parameters, np.zeros_like(slope)
             tau = np.einsum("...ij,...j->...i", Y, estimate) + self.kd * s
         self._parameters, self._last = estimate, slope
-        return within(tau, self.limit)
+        return checks.within(tau, self.limit)
 
 
 def mixed_regressor(robot: Robot, q: Array, v: Array, w: Array, a: Array) -> Array:

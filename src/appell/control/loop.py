@@ -14,20 +14,305 @@ when the law raises an exception.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.arguments import ABOVE_ZERO, finite_array, number, whole
-from appell.control.guard import Guard, Safety, Stop
-from appell.control.metrics import LoopRun
-from appell.control.plant import Plant, Reading
+from appell.control.plant import Hardware, Plant, Reading
 from appell.errors import InputError
 from appell.messages import shown
+from appell.results.style import COLOURS, figure, written
 from appell.simulation.callbacks import own, unchanged
 from appell.spatial.scalar import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# Safety checks: overheated motors, encoder faults, missed periods, invalid torques
+
+
+class Stop(NamedTuple):
+    """The reason for a safe stop.
+
+    Parameters
+    ----------
+    time : float
+        Time of the stop [s].
+    kind : str
+        The type of fault.
+    joint : int or None
+        The joint, counted from 0; None for all.
+    message : str
+        A description.
+
+    Examples
+    --------
+    >>> Stop(0.1, "thermal switch", 2, "at t = 0.1 s the motor of joint 3 is overheated; let it cool").joint
+    2
+    """
+
+    time: float
+    kind: str
+    joint: int | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Safety:
+    """Thresholds of the safety checks.
+
+    Parameters
+    ----------
+    disagreement : float
+        Largest difference between an encoder and its potentiometer [rad]; detects an encoder that no longer counts once
+        the arm has moved this far.
+    stall : float
+        Longest time without a count at a voltage of at least `stall_share` of the range [s].
+    stall_share : float
+        Fraction of the voltage range, see `stall`.
+    late : float
+        Largest delay of a period, as a fraction of the period; a later one counts as missed.
+
+    Raises
+    ------
+    InputError
+        When a value is negative.
+
+    Examples
+    --------
+    >>> Safety(disagreement=0.05).late
+    0.5
+    """
+
+    disagreement: float = 0.03
+    stall: float = 0.1
+    stall_share: float = 0.9
+    late: float = 0.5
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            number(f"Safety: {field.name} must be a number of 0 or more", getattr(self, field.name), 0.0)
+
+
+class FaultCheck:
+    """Checks every reading of a run."""
+
+    def __init__(self, hardware: Hardware, safety: Safety, home: Array, first: Reading, period: float) -> None:
+        self._hardware, self._safety, self._home = hardware, safety, home
+        self._last = np.array(first.counts)  # a plant may reuse its arrays
+        self._last_time = -period  # homing read once per period
+        self._still = np.zeros(hardware.n)
+
+    def check(self, t: float, reading: Reading, volts: Array) -> Stop | None:
+        """Return the fault at a reading, None if there is none; `volts` are those since the last reading."""
+        hot = np.flatnonzero(reading.hot)
+        if hot.size:
+            k = int(hot[0])
+            return Stop(
+                t, "thermal switch", k, f"at t = {t:.4g} s the motor of joint {k + 1} is overheated; let it cool"
+            )
+        return self._lost(t, reading, volts)
+
+    def late(self, due: float, began: float, period: float) -> Stop | None:
+        """Return the fault of a period that started too late, None if it did not."""
+        if began - due <= self._safety.late * period:
+            return None
+        words = (
+            f"at t = {began:.4g} s a period started {1e3 * (began - due):.3g} ms late (period {1e3 * period:.3g} ms); "
+            "the control law is too slow, or the rate too high"
+        )
+        return Stop(began, "missed period", None, words)
+
+    def _lost(self, t: float, reading: Reading, volts: Array) -> Stop | None:
+        hardware, safety = self._hardware, self._safety
+        elapsed = t - self._last_time
+        moved = np.abs(reading.counts - self._last)
+        possible = np.asarray(hardware.speed) * elapsed / np.abs(hardware.resolution) + 1.0
+        is_driven = np.abs(volts) >= safety.stall_share * hardware.volts
+        self._still = np.where(is_driven & (moved == 0), self._still + elapsed, 0.0)
+        self._last, self._last_time = np.array(reading.counts), t
+        apart = np.abs(self._home + reading.counts * hardware.resolution - hardware.absolute(reading.volts))
+        for k in range(hardware.n):
+            if moved[k] > possible[k]:
+                why = f"it jumped by {int(moved[k])} counts; at most {int(possible[k])} are possible"
+            elif apart[k] > safety.disagreement:
+                why = f"it differs by {apart[k]:.3g} rad from its potentiometer"
+            elif self._still[k] >= safety.stall:
+                why = f"it did not change for {self._still[k]:.3g} s at {volts[k]:.3g} V (or the joint is stalled)"
+            else:
+                continue
+            return Stop(t, "encoder fault", k, f"at t = {t:.4g} s the encoder of joint {k + 1} failed: {why}")
+        return None
+
+
+# Results: the record, performance metrics, and a plot
+
+
+class Jitter(NamedTuple):
+    """Delays of the periods: mean, standard deviation and maximum [s]; longest time from reading to writing [s]."""
+
+    mean: float
+    deviation: float
+    greatest: float
+    computing: float
+
+
+@dataclass(frozen=True, eq=False)
+class LoopRun:
+    """The record of a control loop, one row per period.
+
+    Parameters
+    ----------
+    period : float
+        Nominal period [s].
+    t : array, shape (m,)
+        Nominal times of the periods [s].
+    late : array, shape (m,)
+        Delay of each period [s].
+    took : array, shape (m,)
+        Time for reading, computing and writing [s].
+    q, v : array, shape (m, n)
+        Estimated joint angles [rad] and velocities [rad/s].
+    tau : array, shape (m, n)
+        Torques of the control law [N·m].
+    volts : array, shape (m, n)
+        Converter outputs [V].
+    saturated : array of bool, shape (m, n)
+        Where the output was at its limit.
+    goal : array, shape (m, n)
+        Reference of the control law [rad], NaN if it has none.
+    stopped : Stop or None
+        The reason for a safe stop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t, x = np.arange(4.0), np.ones((4, 1))
+    >>> LoopRun(1.0, t, 0 * t, 0 * t, x, x, x, x, x > 9, 0 * x, None).rms_error
+    array([1.])
+    """
+
+    period: float
+    t: Array
+    late: Array
+    took: Array
+    q: Array
+    v: Array
+    tau: Array
+    volts: Array
+    saturated: Array
+    goal: Array
+    stopped: Stop | None
+
+    @property
+    def error(self) -> Array:
+        """Return the tracking error goal − q, (m, n) [rad]."""
+        return self.goal - self.q
+
+    @property
+    def rms_error(self) -> Array:
+        """Return the RMS tracking error per joint, (n,) [rad]."""
+        return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
+
+    @property
+    def max_error(self) -> Array:
+        """Return the largest absolute tracking error per joint, (n,) [rad]."""
+        return np.asarray(np.abs(self.error).max(axis=0))
+
+    @property
+    def saturation_time(self) -> Array:
+        """Return the total time in saturation per joint, (n,) [s]."""
+        return np.asarray(self.period * np.count_nonzero(self.saturated, axis=0))
+
+    @property
+    def jitter(self) -> Jitter:
+        """Return the timing statistics of the periods."""
+        late = self.late
+        return Jitter(float(late.mean()), float(late.std()), float(late.max()), float(self.took.max()))
+
+    def settling(self, band: ArrayLike = 0.01) -> Array:
+        """Return the settling time of each joint.
+
+        Parameters
+        ----------
+        band : array_like
+            Tolerance ±band of the error [rad], one number or (n,).
+
+        Returns
+        -------
+        array, shape (n,)
+            Times [s] after which the error stays within the band; NaN if it does not.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> t, goal = np.arange(4.0), np.zeros((4, 1))
+        >>> q = np.array([[1.0], [0.1], [-0.3], [0.1]])
+        >>> LoopRun(1.0, t, 0 * t, 0 * t, q, q, q, q, q > 9, goal, None).settling(0.2)
+        array([3.])
+        """
+        inside = np.abs(self.error) <= np.asarray(band)
+        for_good = np.logical_and.accumulate(inside[::-1], axis=0)[::-1]
+        first = np.argmax(for_good, axis=0)
+        return np.where(for_good.any(axis=0), self.t[first], np.nan)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Plot tracking error, amplifier volts and timing.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write: .png, .pdf or .svg.
+
+        Returns
+        -------
+        Figure
+            The Matplotlib figure.
+
+        Raises
+        ------
+        InputError
+            When the run has no period, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> t, x = np.arange(4.0), np.zeros((4, 1))
+        >>> len(LoopRun(1.0, t, 0 * t, 0 * t, x, x, x, x, x > 9, x, None).plot().axes)
+        3
+        """
+        if not self.t.size:
+            raise InputError("LoopRun.plot: the run was stopped before its first period; no data to plot")
+        return written("LoopRun.plot", path, self._drawn)
+
+    def _drawn(self) -> Figure:
+        canvas = figure(7.0, 7.0)
+        axes = canvas.subplots(3, 1, sharex=True)
+        for k in range(self.q.shape[1]):
+            colour = COLOURS[k % len(COLOURS)]
+            axes[0].plot(self.t, self.error[:, k], color=colour, label=f"joint {k + 1}")
+            axes[1].step(self.t, self.volts[:, k], color=colour, where="post")
+        axes[2].plot(self.t, 1e3 * self.late, color=COLOURS[0], label="delay")
+        axes[2].plot(self.t, 1e3 * self.took, color=COLOURS[1], label="reading to writing")
+        for panel, label in zip(axes, ("error [rad]", "amplifier [V]", "time [ms]"), strict=True):
+            panel.set_ylabel(label)
+            if self.stopped:
+                panel.axvline(self.stopped.time, color="#888888", linestyle="--")
+        axes[0].legend(loc="upper right", ncols=3)
+        axes[2].legend(loc="upper right")
+        axes[2].set_xlabel("t [s]")
+        if self.stopped:
+            axes[0].set_title(f"stopped: {self.stopped.kind}")
+        return canvas
+
+
+# The loop
 
 Controller = Callable[[float, Array, Array], ArrayLike]
 Tools = Callable[[float], tuple[bool, bool]]
@@ -103,12 +388,12 @@ def run_loop(
         reset()
     hardware, period = plant.hardware, 1.0 / rate
     off = np.zeros(hardware.n)
-    rows, stopped = Rows(), None
+    rows, stopped = LoopRows(), None
     try:
         plant.write(off, (False, False), True)
         home, first = _home(plant, period, homing)
-        guard = Guard(hardware, safety or Safety(), home, first, period)
-        observer = Observer(home + first.counts * hardware.resolution, period, wide)
+        guard = FaultCheck(hardware, safety or Safety(), home, first, period)
+        observer = VelocityObserver(home + first.counts * hardware.resolution, period, wide)
         volts, zero = off, plant.now()
         for k in range(int(np.ceil(duration * rate - 1e-9))):
             due = k * period
@@ -130,12 +415,12 @@ def run_loop(
                 )
                 stopped = Stop(due, "invalid torques", None, words)
                 break
-            asked = hardware.command(tau)
-            volts = hardware.convert(asked)
+            command = hardware.command(tau)
+            volts = hardware.convert(command)
             plant.write(np.array(volts), tools(due) if tools else (False, False), False)
             rows.add(due, began, plant.now() - zero - began, q, v, tau, volts, _reference(controller, due, q))
             # at the converter's limit, or at the torque limit of the control law
-            rows.saturated.append(np.abs(asked) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
+            rows.saturated.append(np.abs(command) >= hardware.volts * (1.0 - 2.0 ** (1 - hardware.bits)))
     finally:
         plant.write(off, tools(rows.t[-1]) if tools and rows.t else (False, False), True)
     return rows.run(period, stopped)
@@ -161,7 +446,7 @@ def _reference(controller: Any, t: float, q: Array) -> Array:
     return np.array(reference(t)[0], dtype=float) if callable(reference) else np.full_like(q, np.nan)
 
 
-class Observer:
+class VelocityObserver:
     """Velocity observer: an alpha–beta filter with a double pole p = exp(−2πfT).
 
     The filter predicts q and v one period ahead and corrects them by α = 1 − p² and β = (1 − p)² times the encoder
@@ -188,7 +473,7 @@ class Observer:
         return self._q.copy(), self._v.copy()
 
 
-class Rows:
+class LoopRows:
     """The periods of a run so far."""
 
     def __init__(self) -> None:

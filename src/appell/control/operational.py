@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from appell.arguments import finite_array, numbers
 from appell.errors import InputError
 from appell.messages import shown
+from appell.planning.goal import misfit
 from appell.robot.robot import Robot
 from appell.simulation.laws.checks import configuration, force_limits, fully_actuated, per_force, state, within
 from appell.spatial.scalar import Array
@@ -130,7 +131,7 @@ class OperationalSpace:
             numbers(robot.name, f"path {name}", (6,), finite_array(f"path {name}", x))
             for name, x in (("velocity", velocity), ("acceleration", acceleration))
         )
-        error = pose_error(robot.pose(q, self.frame), goal)
+        error = misfit(robot.pose(q, self.frame), goal)
         bias = robot.acceleration(q, v, np.zeros_like(v), self.frame)
         return np.asarray(rate + self.kd * (speed - robot.velocity(q, v, self.frame)) + self.kp * error - bias)
 
@@ -141,17 +142,3 @@ def _gains(name: str, value: ArrayLike) -> Array:
     if given.shape not in ((), (6,)) or not (given >= 0.0).all():
         raise InputError(f"{name}: expected one number of 0 or more, or six, got {shown(value)}")
     return np.broadcast_to(given, (6,))
-
-
-def pose_error(pose: ArrayLike, goal: ArrayLike) -> Array:
-    """Return the pose error from `pose` to `goal`, (..., 6): translation, then the rotation vector, in world axes.
-
-    >>> pose_error(np.eye(4), [[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]).round(4)
-    array([1.    , 2.    , 3.    , 0.    , 0.    , 1.5708])
-    """
-    from scipy.spatial.transform import Rotation  # noqa: PLC0415  # slow to import, rarely used
-
-    is_, wanted = np.broadcast_arrays(np.asarray(pose, dtype=float), np.asarray(goal, dtype=float))
-    turn = wanted[..., :3, :3] @ np.swapaxes(is_[..., :3, :3], -1, -2)
-    vector = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape(*turn.shape[:-2], 3)
-    return np.concatenate([wanted[..., :3, 3] - is_[..., :3, 3], vector], axis=-1)

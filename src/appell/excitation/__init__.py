@@ -1,5 +1,4 @@
 """Exciting trajectories for identification.
 
-Read excite.py, then series.py (the parametrisation), bounds.py (limits), information.py (the objective), search.py (the
-optimiser) and plot.py.
+Read excite.py, then bounds.py (limits), information.py (the objective) and search.py (the series and the optimiser).
 """

@@ -1,4 +1,8 @@
-"""Constraints of an exciting trajectory: limits of joints and frames, as one list of inequalities g ≤ 0.
+"""The path of an exciting trajectory and its limits of joints and frames, as one list of inequalities g ≤ 0.
+
+A trajectory has one coordinate per independent velocity: the joint positions of an open robot, the actuator positions
+of a closed one, the platform angles of a spherical one. The configuration is integrated from the home position along
+the independent velocities, which keeps one assembly mode.
 
 Each g is the excess over a limit relative to the range of the limited quantity, so that 0.01 is one hundredth of the
 range in any unit.
@@ -9,18 +13,84 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification.actuated_path import ActuatedPath
-from appell.identification.basis import Array, motor_joints
+from appell.identification.base_parameters import motor_joints
 from appell.messages import alternatives, listed
+from appell.model.parameters import joint_of_velocity
 from appell.planning.goal import checked_frame, triple
 from appell.robot.properties.base_columns import State
+from appell.robot.robot import Robot, checked_robot
 from appell.simulation.laws.checks import effort_limits
+from appell.spatial.scalar import Array
+
+# The path
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatedPath:
+    """A robot with one coordinate per velocity: their names, and their indices in q."""
+
+    robot: Robot
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @cached_property
+    def home(self) -> Array:
+        """Return the coordinates (nv) in the robot's neutral configuration."""
+        return self.robot.neutral()[list(self.places)]
+
+    def state(self, q: Array, v: Array, a: Array) -> State:
+        """Return the state of coordinates, velocities and accelerations (..., nv)."""
+        return State(self.robot.integrate(self.robot.neutral(), q - self.home), v, a)
+
+    def steps(self, q: Array, size: float) -> Array:
+        """Return configurations a small step along each coordinate from q (..., nq): (nv, ..., nq).
+
+        Closure and quaternion norm hold to first order in the step.
+        """
+        n = len(self.names)
+        along = size * np.eye(n).reshape(n, *(1,) * (q.ndim - 1), n)
+        return q + self.robot.evaluate("coordinate_rates", q, along)
+
+
+def actuated_path(robot: Robot) -> ActuatedPath:
+    """Return the path of a robot along joint trajectories; raise if none determines its motion.
+
+    >>> import appell
+    >>> actuated_path(appell.load("five-bar")).names
+    ('mot1', 'mot2')
+    """
+    if checked_robot("robot", robot).nv != robot.nu:
+        passive = [name for name in robot.independent if name not in robot.actuators]
+        raise InputError(
+            f"excite: the motors of robot '{robot.name}' do not determine its motion: {listed(passive)} are passive; "
+            "excite the robot with those joints fixed"
+        )
+    if robot.facts.curved is None:
+        raise InputError(
+            f"excite: robot '{robot.name}' has velocities that are not rates of coordinates (rolling wheels, or "
+            "loops through a joint with several coordinates); "
+            "excite its arm with a fixed base"
+        )
+    places = robot.places("q")
+    joints = (joint_of_velocity(name, places)[0] for name in robot.independent if len(places.get(name, ())) != 1)
+    wide = dict.fromkeys(joints)
+    if wide:
+        raise InputError(
+            f"excite: robot '{robot.name}' has joints with several coordinates: {listed(wide)}; fix the base, or "
+            "excite the other joints only"
+        )
+    names = tuple(robot.independent)
+    return ActuatedPath(robot, names, tuple(places[name][0] for name in names))
+
+
+# Constraints
 
 KEYS = ("lower", "upper", "velocity", "acceleration", "torque")
 SMALLEST, WIDEST = 1e-9, 1e6
@@ -35,6 +105,22 @@ class Zone(NamedTuple):
     frame: str
     lower: Array
     upper: Array
+
+
+class Limited(NamedTuple):
+    """A limited quantity: its kind, and per entry its name and its limits, infinite where there are none."""
+
+    kind: str
+    names: Sequence[str]
+    lower: Array
+    upper: Array
+    frame: str = ""
+    """The frame of a workspace."""
+
+    @property
+    def size(self) -> Array:
+        """Return half of the ranges; 1 where they are open."""
+        return _size(self.lower, self.upper)
 
 
 class Margin(NamedTuple):
@@ -60,7 +146,7 @@ class Slope(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class ExcitationBounds:
     """Limits of a robot's coordinates, one per velocity, infinite where there is none; and zones of frames."""
 
     lower: Array
@@ -80,7 +166,7 @@ class Bounds:
         """Return half of the coordinates' ranges."""
         return 0.5 * (self.upper - self.lower)
 
-    def narrowed(self, margin: float) -> Bounds:
+    def narrowed(self, margin: float) -> ExcitationBounds:
         """Return the bounds reduced by a fraction of every range, a reserve for the motion between samples."""
         inner, part = margin * self.reach, 1.0 - margin
         zones = tuple(
@@ -88,75 +174,64 @@ class Bounds:
             for frame, low, high in self.zones
         )
         limits = (part * self.velocity, part * self.acceleration, part * self.torque)
-        return Bounds(self.lower + inner, self.upper - inner, *limits, zones)
+        return ExcitationBounds(self.lower + inner, self.upper - inner, *limits, zones)
 
-    def excess(self, path: ActuatedPath, state: State, q: Array) -> list[tuple[str, Array]]:
-        """Return g (times, 2·nv) of every type of limit, lower sides first; q are the coordinates (times, nv)."""
-        found = [("position", _both(q - self.middle, self.reach))]
-        for kind, value, limit in (("velocity", state.v, self.velocity), ("acceleration", state.a, self.acceleration)):
+    def limited(self, path: ActuatedPath) -> list[Limited]:
+        """Return the limited quantities; velocities, accelerations and torques only where some have a limit."""
+        found = [Limited("position", path.names, self.lower, self.upper)]
+        for kind, names in (("velocity", path.names), ("acceleration", path.names), ("torque", path.robot.actuators)):
+            limit = getattr(self, kind)
             if np.isfinite(limit).any():
-                found.append((kind, _both(value, limit)))
-        if np.isfinite(self.torque).any():
-            found.append(("torque", _both(path.robot.inverse_dynamics(*state), self.torque)))
+                found.append(Limited(kind, names, -limit, limit))
         for frame, low, high in self.zones:
-            p = path.robot.pose(state.q, frame)[..., :3, 3]
-            size = _size(low, high)
-            found.append((f"workspace of {frame}", np.concatenate([(low - p) / size, (p - high) / size], axis=-1)))
+            found.append(Limited("workspace", [f"{frame}.{axis}" for axis in AXES], low, high, frame))
         return found
 
-    def slope(self, path: ActuatedPath, state: State, weights: list[tuple[str, Array]]) -> Slope:
+    def excess(self, path: ActuatedPath, state: State, q: Array) -> list[tuple[Limited, Array]]:
+        """Return g (times, 2·n) of every limited quantity, lower sides first; q are the coordinates (times, nv)."""
+        found = []
+        for one in self.limited(path):
+            if one.kind == "torque":
+                x = path.robot.inverse_dynamics(*state)
+            elif one.frame:
+                x = path.robot.pose(state.q, one.frame)[..., :3, 3]
+            else:
+                x = {"position": q, "velocity": state.v, "acceleration": state.a}[one.kind]
+            found.append((one, np.concatenate([(one.lower - x) / one.size, (x - one.upper) / one.size], axis=-1)))
+        return found
+
+    def slope(self, path: ActuatedPath, state: State, weights: list[tuple[Limited, Array]]) -> Slope:
         """Return the gradient of Σ w·g for weights w of the shapes of :meth:`excess`."""
         total = Slope(*(np.zeros_like(state.v) for _ in range(3)))
-        frames = {f"workspace of {zone.frame}": zone for zone in self.zones}
-        for kind, weight in weights:
+        for one, weight in weights:
             if not weight.any():
                 continue
             half = weight.shape[-1] // 2
-            pull = weight[..., half:] - weight[..., :half]
-            if kind == "position":
-                total.q[:] += pull / self.reach
-            elif kind == "velocity":
-                total.v[:] += pull / self.velocity
-            elif kind == "acceleration":
-                total.a[:] += pull / self.acceleration
-            elif kind == "torque":
-                by = path.robot.inverse_dynamics_derivatives(*state)
-                for slot, part in zip(total, by, strict=True):
-                    slot[:] += np.einsum("tj,tjk->tk", pull / self.torque, part)
+            pull = (weight[..., half:] - weight[..., :half]) / one.size
+            if one.kind == "torque":
+                for slot, part in zip(total, path.robot.inverse_dynamics_derivatives(*state), strict=True):
+                    slot[:] += np.einsum("tj,tjk->tk", pull, part)
+            elif one.frame:
+                total.q[:] += np.einsum("tj,tjk->tk", pull, path.robot.jacobian(state.q, one.frame)[..., :3, :])
             else:
-                zone = frames[kind]
-                J = path.robot.jacobian(state.q, zone.frame)[..., :3, :]
-                total.q[:] += np.einsum("tj,tjk->tk", pull / _size(zone.lower, zone.upper), J)
+                total[("position", "velocity", "acceleration").index(one.kind)][:] += pull
         return total
 
     def margins(self, path: ActuatedPath, state: State, q: Array, t: Array) -> tuple[Margin, ...]:
         """Return the margins to all finite limits, tightest first."""
         found = []
-        for kind, g in self.excess(path, state, q):
+        for one, g in self.excess(path, state, q):
             half = g.shape[-1] // 2
             for k in range(half):
                 at, side = np.unravel_index(int(np.argmax(g[:, [k, half + k]])), (len(t), 2))
-                worst = float(g[at, k + half * side])
+                worst, allowed = float(g[at, k + half * side]), float((one.lower, one.upper)[side][k])
                 if math.isfinite(worst):
-                    of, allowed, size = self._named(path, kind, k, int(side))
-                    reached = allowed + (worst * size if side else -worst * size)
-                    found.append(Margin(kind.partition(" ")[0], of, allowed, reached, -worst, float(t[at])))
+                    reached = allowed + (worst if side else -worst) * float(one.size[k])
+                    found.append(Margin(one.kind, one.names[k], allowed, reached, -worst, float(t[at])))
         return tuple(sorted(found, key=lambda margin: margin.room))
 
-    def _named(self, path: ActuatedPath, kind: str, k: int, side: int) -> tuple[str, float, float]:
-        """Return the subject of a limit, its value, and its scale."""
-        if kind == "position":
-            return path.names[k], float((self.lower, self.upper)[side][k]), float(self.reach[k])
-        if kind in ("velocity", "acceleration", "torque"):
-            limit = float(getattr(self, kind)[k])
-            of = path.robot.actuators[k] if kind == "torque" else path.names[k]
-            return of, limit if side else -limit, limit
-        zone = next(zone for zone in self.zones if kind.endswith(f" {zone.frame}"))
-        sides = (zone.lower, zone.upper)
-        return f"{zone.frame}.{AXES[k]}", float(sides[side][k]), float(_size(zone.lower, zone.upper)[k])
 
-
-def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> Bounds:
+def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Workspace | None) -> ExcitationBounds:
     """Return the bounds of a robot: its file's limits, replaced by given ones, and workspace boxes.
 
     Raises
@@ -186,7 +261,7 @@ def bounds(path: ActuatedPath, limits: Mapping[str, Any] | None, workspace: Work
         if not SMALLEST <= high - low <= WIDEST:
             room = "too much" if high > low + WIDEST else "no"
             raise InputError(f"limits: joint '{name}' has {room} room between lower {low:g} and upper {high:g}")
-    return Bounds(**values, zones=_zones(path, workspace))
+    return ExcitationBounds(**values, zones=_zones(path, workspace))
 
 
 def _of_file(path: ActuatedPath) -> dict[str, Array]:
@@ -225,15 +300,11 @@ def _zones(path: ActuatedPath, workspace: Workspace | None) -> tuple[Zone, ...]:
         raise InputError(
             f"workspace: expected a list of (frame, lower, upper) with three numbers each, got {workspace!r:.100}"
         ) from None
-    return tuple(_zone(path, *entry) for entry in entries)
-
-
-def _zone(path: ActuatedPath, frame: str, lower: ArrayLike, upper: ArrayLike) -> Zone:
-    checked_frame(path.robot, frame)
-    low, high = (_side(name, x) for name, x in (("lower", lower), ("upper", upper)))
-    if not (low < high).all():
-        raise InputError(f"workspace: frame '{frame}' has no room between {low.tolist()} and {high.tolist()}")
-    return Zone(frame, low, high)
+    zones = [Zone(checked_frame(path.robot, x), _side("lower", low), _side("upper", high)) for x, low, high in entries]
+    for frame, low, high in zones:
+        if not (low < high).all():
+            raise InputError(f"workspace: frame '{frame}' has no room between {low.tolist()} and {high.tolist()}")
+    return tuple(zones)
 
 
 def _side(name: str, x: ArrayLike) -> Array:
@@ -249,11 +320,3 @@ def _size(low: Array, high: Array) -> Array:
     """Return half of the box's sides; 1 m where it is open."""
     half = 0.5 * (high - low)
     return np.where(np.isfinite(half), half, 1.0)
-
-
-def _both(value: Array, limit: Array) -> Array:
-    """Return (−x − limit)/limit and (x − limit)/limit, −∞ where there is no limit."""
-    with np.errstate(invalid="ignore"):
-        beside = np.where(np.isfinite(limit), value / limit, 0.0)
-        over = np.where(np.isfinite(limit), 1.0, np.inf)
-    return np.concatenate([-beside - over, beside - over], axis=-1)

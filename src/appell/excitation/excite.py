@@ -13,27 +13,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.excitation.bounds import Bounds, Margin, Workspace, bounds
+from appell.excitation.bounds import ActuatedPath, ExcitationBounds, Margin, Workspace, actuated_path, bounds
 from appell.excitation.information import MEASURES, Information
-from appell.excitation.plot import picture
-from appell.excitation.search import MARGIN, Descent, Problem, descend, fitted, random_motion
-from appell.excitation.series import Series
+from appell.excitation.search import MARGIN, DescentResult, SearchProblem, Series, descend, fitted, random_motion
 from appell.files import extension, write
-from appell.identification.actuated_path import ActuatedPath, actuated_path
-from appell.identification.base_parameters import BaseParameters, base_parameters
-from appell.identification.basis import Array, parameter_names
-from appell.identification.essential import FULL
+from appell.identification.base_parameters import FULL, BaseParameters, base_parameters, parameter_names
 from appell.messages import listed
-from appell.planning.checks import moments, positive
+from appell.planning.goal import moments, positive
 from appell.planning.trajectory.curves import Fourier
 from appell.reports.table import Table
-from appell.results.style import written
+from appell.results.style import COLOURS, figure, matplotlib, written
 from appell.robot.properties.base_columns import State
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
+from appell.spatial.scalar import Array
+from appell.syntax import plot_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 SHORTEST, LONGEST = 1e-3, 1e6
 """Of a period [s]."""
@@ -63,7 +62,7 @@ class Excitation:
     condition: float
     columns: tuple[str, ...]
     base: BaseParameters
-    bounds: Bounds
+    bounds: ExcitationBounds
     margins: tuple[Margin, ...]
     starts: Table
     history: Array
@@ -229,7 +228,7 @@ def excite(  # noqa: PLR0913  # options with defaults
         raise InputError(
             f"rate: {samples} samples per period do not determine {len(information.names)} columns; raise it"
         )
-    problem = Problem(moved, information, inner, series, samples)
+    problem = SearchProblem(moved, information, inner, series, samples)
     dense = problem.denser(DENSER, whole)
     found = _searched(problem, dense, starts, rng)
     best = found[int(np.argmin([one.measure for one in found]))]
@@ -257,17 +256,19 @@ def excite(  # noqa: PLR0913  # options with defaults
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _StartResult:
     """The result of a start: its initial motion, the descent, and the motion scaled into its limits, if possible."""
 
     begun: float
-    descent: Descent
+    descent: DescentResult
     x: Array | None
     measure: float
     condition: float
 
 
-def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Generator) -> list[_Found]:
+def _searched(
+    problem: SearchProblem, dense: SearchProblem, starts: int, rng: np.random.Generator
+) -> list[_StartResult]:
     """Return the results of the best random motions, feasible ones first."""
     drawn: list[tuple[bool, float, int, Array]] = []
     for k in range(DRAWS * starts):
@@ -287,7 +288,7 @@ def _searched(problem: Problem, dense: Problem, starts: int, rng: np.random.Gene
         fit = fitted(dense, descent.x)
         measure = np.inf if fit is None else dense.information.measure(dense.state(fit))
         condition = np.inf if fit is None else dense.condition(fit)
-        found.append(_Found(problem.condition(x), descent, fit, measure, condition))
+        found.append(_StartResult(problem.condition(x), descent, fit, measure, condition))
     return found
 
 
@@ -320,7 +321,7 @@ def _checked(base: BaseParameters, robot: Robot) -> BaseParameters:
     return base
 
 
-def _infeasible(dense: Problem, x: Array) -> InputError:
+def _infeasible(dense: SearchProblem, x: Array) -> InputError:
     """Return the error of an infeasible search, with the limits exceeded by the nearest motion."""
     if not math.isfinite(dense.worst(x)):
         return InputError("excite: the loops of the robot close along none of the motions found; narrow the limits")
@@ -334,7 +335,7 @@ def _infeasible(dense: Problem, x: Array) -> InputError:
     )
 
 
-def _table(name: str, found: list[_Found]) -> Table:
+def _table(name: str, found: list[_StartResult]) -> Table:
     rows = tuple(
         (k, one.begun, None if one.x is None else one.condition, len(one.descent.path) - 1, one.descent.evaluations)
         for k, one in enumerate(found, 1)
@@ -345,3 +346,62 @@ def _table(name: str, found: list[_Found]) -> Table:
         rows,
         ("a start without a final value found no motion within the limits",),
     )
+
+
+# Plot: positions, velocities and torques relative to their limits, and the search
+
+POINTS = 1000
+NAMED = 20
+"""Maximum number of legend entries."""
+
+
+def picture(motion: Excitation) -> Figure:
+    """Return a figure of the motion; call it inside :func:`appell.results.style.styled`.
+
+    Every curve is relative to its limits: 1 is the upper one, −1 the lower one. A velocity or torque without limit is
+    relative to its largest value, and dashed.
+    """
+    t = np.linspace(0.0, motion.trajectory.duration, POINTS)
+    q, v, _ = motion.trajectory(t)
+    state, bounds = motion.states(t), motion.bounds
+    names = motion._path.names
+    canvas = figure(9.2, 8.6)
+    rows = canvas.subplots(4, 1, height_ratios=[1, 1, 1, 0.8])
+    _panel(rows[0], t, q - bounds.middle, bounds.reach, "q / range")
+    _panel(rows[1], t, v, bounds.velocity, "v / limit")
+    _panel(rows[2], t, motion.robot.inverse_dynamics(*state), bounds.torque, "τ / limit")
+    rows[2].set_xlabel("t [s]")
+    for axes in rows[:3]:
+        axes.set_xlim(0.0, motion.trajectory.duration)
+    _search(rows[3], motion)
+    if len(names) <= NAMED:
+        Line2D = matplotlib(".lines").Line2D
+
+        lines = [Line2D([], [], color=COLOURS[k % len(COLOURS)]) for k in range(len(names))]
+        canvas.legend(lines, list(map(plot_text, names)), loc="outside right upper", title="joints")
+    canvas.suptitle(plot_text(str(motion)), fontsize=10)
+    canvas.align_ylabels()
+    return canvas
+
+
+def _panel(axes: Axes, t: Array, values: Array, limit: Array, label: str) -> None:
+    own = np.abs(values).max(axis=0)
+    scale = np.where(np.isfinite(limit), limit, np.where(own > 0.0, own, 1.0))
+    for k in range(values.shape[1]):
+        style = "-" if np.isfinite(limit[k]) else "--"
+        axes.plot(t, values[:, k] / scale[k], style, color=COLOURS[k % len(COLOURS)])
+    for side in (-1.0, 1.0):
+        axes.axhline(side, color="#888888", linewidth=0.8)
+    axes.set_ylim(-1.12, 1.12)
+    axes.set_ylabel(label)
+    if not np.isfinite(limit).all():
+        axes.set_title("dashed: no limit, relative to the largest value", fontsize=8)
+
+
+def _search(axes: Axes, motion: Excitation) -> None:
+    axes.plot(motion.history, color=COLOURS[0])
+    axes.axhline(motion.condition, color=COLOURS[1], linewidth=0.8)
+    axes.set_xlim(0, max(len(motion.history) - 1, 1))
+    axes.set_ylabel("condition number")
+    axes.set_title("blue: at the samples of the search; orange: final", fontsize=8)
+    axes.set_xlabel("iteration")

@@ -21,13 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.excitation.bounds import Slope
-from appell.identification import basis as _basis
-from appell.identification.actuated_path import ActuatedPath
-from appell.identification.base_parameters import BaseParameters
-from appell.identification.basis import Array, motors
+from appell.excitation.bounds import ActuatedPath, Slope
+from appell.identification.base_parameters import BaseParameters, motor_columns, motor_velocities, motors, rotor_columns
 from appell.model.parameters import PER_BODY
 from appell.robot.properties.base_columns import State
+from appell.spatial.scalar import Array
 
 POWER = 8
 """Order of the Schatten norms: within a factor of 1.3 of the condition number for 50 columns."""
@@ -73,9 +71,9 @@ class Information:
     def _friction(self, state: State, *, exact: bool = False) -> list[Array]:
         """Return the columns of damping and of Coulomb friction, each (..., rows, motors)."""
         robot = self.path.robot
-        v = _basis.motor_velocities(robot, state.q, state.v)
+        v = motor_velocities(robot, state.q, state.v)
         coulomb = np.sign(v) if exact else np.tanh(v / self.soft)
-        return [_basis.motor_columns(robot, state.q, forces) for forces in (v, coulomb)]
+        return [motor_columns(robot, state.q, forces) for forces in (v, coulomb)]
 
     def condition(self, state: State) -> float:
         """Return the condition number of W with normalised columns; infinite if one is zero."""
@@ -121,7 +119,7 @@ class Information:
         robot = self.path.robot
         whole = robot.regressor(*state)
         result = np.einsum("...tx,tx->...t", whole.reshape(*whole.shape[:-2], -1), pull.inertial)
-        parts = [(_basis.rotor_columns(robot, *state), pull.rotors)] if self.base.rotors else []
+        parts = [(rotor_columns(robot, *state), pull.rotors)] if self.base.rotors else []
         if self.friction:
             parts += zip(self._friction(state), (pull.viscous, pull.coulomb), strict=True)
         for columns, part in parts:

@@ -1,5 +1,9 @@
 """The search for an exciting trajectory: random motions within limits, and descent from the best of them.
 
+q = c + Σₖ aₖ sin kωt + bₖ cos kωt has v(0) = ω Σ k aₖ and a(0) = −ω² Σ k² bₖ. Both are linear in the coefficients, so
+they are solved once: a = Z_s y and b = Z_c z, with Z the null spaces of (1, 2, …, h) and (1, 4, …, h²), leave 2h − 1
+free parameters per joint, and every choice of them starts at rest.
+
 Limits are enforced by an augmented Lagrangian: f + Σ (max(0, λ + ρg)² − λ²)/2ρ is minimised over the free parameters of
 the series, and the multipliers λ grow where a limit is still exceeded. The remaining excess, less than the reserve of
 the bounds, is removed by scaling the motion about its centre.
@@ -7,6 +11,7 @@ the bounds, is removed by scaling the motion about its centre.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,12 +19,58 @@ import numpy as np
 import scipy
 
 from appell.errors import AppellError
-from appell.excitation.bounds import Bounds, Margin
+from appell.excitation.bounds import ActuatedPath, ExcitationBounds, Limited, Margin
 from appell.excitation.information import Information
-from appell.excitation.series import Series
-from appell.identification.actuated_path import ActuatedPath
-from appell.identification.basis import Array
+from appell.planning.trajectory.curves import Fourier
 from appell.robot.properties.base_columns import State
+from appell.spatial.scalar import Array
+
+
+@dataclass(frozen=True)
+class Series:
+    """The rest-to-rest series of some harmonics and a duration, which is the period of the first [s].
+
+    >>> Series(3, 10.0).n
+    5
+    """
+
+    harmonics: int
+    duration: float
+
+    @property
+    def n(self) -> int:
+        """Return the number of free parameters per joint: its centre, then h − 1 of sines and h − 1 of cosines."""
+        return 2 * self.harmonics - 1
+
+    @cached_property
+    def _free(self) -> tuple[Array, Array]:
+        """Return Z_s and Z_c, each (h, h − 1)."""
+        k = np.arange(1.0, self.harmonics + 1.0)
+        return scipy.linalg.null_space(k[None]), scipy.linalg.null_space(k[None] ** 2)
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return the matrices (times, n) from free parameters to q, v and a.
+
+        >>> q, v, a = Series(2, 1.0).at(np.zeros(1))
+        >>> bool(abs(v).max() < 1e-12 and abs(a).max() < 1e-12)
+        True
+        """
+        omega = 2.0 * math.pi / self.duration * np.arange(1, self.harmonics + 1)
+        s, c = np.sin(omega * t[:, None]), np.cos(omega * t[:, None])
+        sines, cosines = self._free
+        one, nothing = np.ones((len(t), 1)), np.zeros((len(t), 1))
+        return (
+            np.hstack([one, s @ sines, c @ cosines]),
+            np.hstack([nothing, (omega * c) @ sines, -(omega * s) @ cosines]),
+            np.hstack([nothing, -(omega**2 * s) @ sines, -(omega**2 * c) @ cosines]),
+        )
+
+    def trajectory(self, x: Array) -> Fourier:
+        """Return the trajectory of free parameters (n, joints)."""
+        sines, cosines = self._free
+        h = self.harmonics
+        return Fourier(x[0], sines @ x[1:h], cosines @ x[h:], 1.0 / self.duration, self.duration)
+
 
 MARGIN = 0.01
 """Fraction of every range reserved for the motion between samples."""
@@ -36,16 +87,16 @@ SMALLEST = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SearchProblem:
     """The series, the objective, the constraints, and the sampling of a search."""
 
     path: ActuatedPath
     information: Information
-    bounds: Bounds
+    bounds: ExcitationBounds
     series: Series
     samples: int
 
-    def denser(self, times: int, bounds: Bounds) -> Problem:
+    def denser(self, times: int, bounds: ExcitationBounds) -> SearchProblem:
         """Return the problem with denser sampling and other bounds."""
         return replace(self, samples=times * self.samples, bounds=bounds)
 
@@ -67,7 +118,7 @@ class Problem:
         """Return the robot's states."""
         return self.path.state(*self.coordinates(x))
 
-    def excess(self, x: Array) -> list[tuple[str, Array]]:
+    def excess(self, x: Array) -> list[tuple[Limited, Array]]:
         """Return the inequalities at every time."""
         return self.bounds.excess(self.path, self.state(x), self.coordinates(x)[0])
 
@@ -93,7 +144,8 @@ class Problem:
         excess = self.bounds.excess(self.path, state, q)
         pulls = [(kind, np.maximum(0.0, old + rho * g)) for (kind, g), old in zip(excess, multipliers, strict=True)]
         squares = sum(
-            float(np.vdot(new, new) - np.vdot(old, old)) for (_, new), old in zip(pulls, multipliers, strict=True)
+            float(np.vdot(new, new)) - float(np.vdot(old, old))
+            for (_, new), old in zip(pulls, multipliers, strict=True)
         )
         limits = self.bounds.slope(self.path, state, pulls)
         gradient = np.zeros_like(x)
@@ -102,7 +154,7 @@ class Problem:
         return value + squares / (2.0 * rho), gradient
 
 
-def random_motion(problem: Problem, rng: np.random.Generator) -> Array:
+def random_motion(problem: SearchProblem, rng: np.random.Generator) -> Array:
     """Return free parameters of a random motion scaled to the limits of position, velocity and acceleration."""
     bounds, n = problem.bounds, len(problem.path.names)
     x = rng.normal(size=(problem.series.n, n))
@@ -117,7 +169,7 @@ def random_motion(problem: Problem, rng: np.random.Generator) -> Array:
     return x
 
 
-def fitted(problem: Problem, x: Array) -> Array | None:
+def fitted(problem: SearchProblem, x: Array) -> Array | None:
     """Return the motion scaled about its centre to satisfy all limits; None if impossible."""
     if problem.worst(x) <= 0.0:
         return x
@@ -137,7 +189,7 @@ def fitted(problem: Problem, x: Array) -> Array | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Descent:
+class DescentResult:
     """The result of a descent: the free parameters, those after every step, and the number of evaluations."""
 
     x: Array
@@ -145,7 +197,7 @@ class Descent:
     evaluations: int
 
 
-def descend(problem: Problem, start: Array) -> Descent:
+def descend(problem: SearchProblem, start: Array) -> DescentResult:
     """Return the result of the augmented Lagrangian descent from a start."""
     shape, path, evaluations = start.shape, [start], 0
 
@@ -177,4 +229,4 @@ def descend(problem: Problem, start: Array) -> Descent:
         if worst <= 0.5 * MARGIN and last - found.fun < 1e-3:
             break
         rho, last = 2.0 * rho, float(found.fun)
-    return Descent(x, tuple(path), evaluations)
+    return DescentResult(x, tuple(path), evaluations)

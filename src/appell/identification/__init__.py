@@ -1,8 +1,7 @@
 """Identification: dynamic parameters from a log.
 
-Read basis.py and base_parameters.py, then motion.py, friction.py, problem.py, solve.py and physical.py; identify.py
-combines them into a fit.py, with uncertainty.py. prediction.py, validation.py, plots.py, payload.py and gains.py use a
-fit; actuated_path.py serves excitation.
+Read base_parameters.py, then friction.py, problem.py, solve.py and physical.py; identify.py combines them into
+a fit.py. prediction.py, validation.py, payload.py and gains.py use a fit.
 """
 
 from appell.identification.base_parameters import BaseParameters, base_parameters

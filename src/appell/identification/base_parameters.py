@@ -1,6 +1,14 @@
-"""Base parameters: the identifiable combinations of inertial parameters.
+"""Base parameters, the identifiable combinations of inertial parameters, and those that a log identifies well.
+
+Ten inertial parameters per body, in the order of :attr:`appell.Robot.parameters`; with rotors, also one inertia per
+motor, which acts on the motor's acceleration: column j has a_j in row j; with springs, the stiffness of every joint
+spring, and stiffness and damping of every spring between joints.
 
 The algorithm is in :mod:`appell.robot.properties.base_columns`.
+
+A base parameter with a large relative standard error has no information and degrades the others. C. Pham and M. Gautier
+(Essential parameters of robots, 1991) drop the worst and fit again, until the worst relative standard error is at most
+10 to 30 times the best.
 """
 
 from __future__ import annotations
@@ -8,22 +16,160 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification import basis as _basis
-from appell.identification.basis import Array
-from appell.identification.formulas import formula
+from appell.model.model import Joint
+from appell.model.parameters import OF_JOINTS, PER_BODY, PER_SPRING, PER_VELOCITY
 from appell.reports.table import Table
 from appell.robot.kind import Rank
-from appell.robot.properties.base_columns import base_columns
-from appell.robot.properties.base_columns import matrix as _matrix
-from appell.robot.properties.base_columns import samples as _samples
+from appell.robot.properties import base_columns as _base_columns
+from appell.robot.properties.base_columns import OF_A_BODY, State
 from appell.robot.robot import Robot, checked_robot
 from appell.spatial.blas import one_blas_thread
-from appell.spatial.scalar import frozen
+from appell.spatial.scalar import Array, frozen
+
+ROTOR = "Ia"
+
+
+def parameter_names(robot: Robot, *, rotors: bool = False, springs: bool = False) -> tuple[str, ...]:
+    """Return one name per column: the parameter and the number of its body, from 1 in the order of `link_names`.
+
+    A rotor inertia is `Ia` with the number of its velocity; springs are named as in `robot.parameter_names`.
+
+    >>> import appell
+    >>> parameter_names(appell.load("two-link"), rotors=True)[-5:]
+    ('Ixz2', 'Iyz2', 'Izz2', 'Ia1', 'Ia2')
+    """
+    names = [f"{name}{k}" for k in range(1, len(robot.link_names) + 1) for name in OF_A_BODY]
+    between = (robot.parameter_names[k] for k in (spring_places(robot) if springs else ()))
+    return (*names, *(f"{ROTOR}{k + 1}" for k in (motors(robot) if rotors else ())), *between)
+
+
+def spring_places(robot: Robot) -> list[int]:
+    """Return the indices in `robot.parameters` of joint springs, and of springs and dampers between joints.
+
+    >>> import appell
+    >>> spring_places(appell.load("two-link").with_joint("joint2", stiffness=3.0))
+    [27]
+    """
+    if not robot.model.has_springs:
+        return []
+    n, start = len(robot.parameters), PER_BODY * len(robot.model.bodies) + OF_JOINTS.index("k")
+    own = [start + PER_VELOCITY * k for k, joint in enumerate(robot.model.joint_parameters) if joint.stiffness]
+    return [*own, *range(n - PER_SPRING * len(robot.model.springs), n)]
+
+
+def motors(robot: Robot) -> tuple[int, ...]:
+    """Return the indices of the actuators that may have a rotor: all except those of free and ball joints.
+
+    >>> import appell
+    >>> motors(appell.load("two-link"))
+    (0, 1)
+    """
+    return tuple(k for k, joint in enumerate(motor_joints(robot)) if joint.kind not in ("free", "ball"))
+
+
+def motor_joints(robot: Robot) -> list[Joint]:
+    """Return the joint of each actuator, (nu).
+
+    >>> import appell
+    >>> [joint.name for joint in motor_joints(appell.load("agile-wrist"))]
+    ['theta1', 'theta2', 'theta3']
+    """
+    joints = [body.joint for body in robot.model.bodies for _ in range(body.joint.type.nv)]
+    return [joints[k] for k in robot.facts.actuated]
+
+
+def motor_velocities(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Return the velocities of the motors (..., nu) in states of the robot."""
+    return robot.tree_velocity(q, v)[..., list(robot.facts.actuated)]
+
+
+def motor_accelerations(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Return the accelerations of the motors (..., nu) for accelerations a (..., nv) of the robot."""
+    return robot.tree_acceleration(q, v, a)[..., list(robot.facts.actuated)]
+
+
+def nominal(robot: Robot, *, rotors: bool = False, springs: bool = False) -> Array:
+    """Return the nominal value of every column's parameter.
+
+    >>> import appell
+    >>> nominal(appell.load("puma560"), rotors=True)[-6:].round(3)
+    array([0.784, 2.325, 0.577, 0.191, 0.171, 0.194])
+    """
+    inertial = np.array(robot.parameters[: PER_BODY * len(robot.link_names)])
+    own = robot.parameters[spring_places(robot) if springs else []]
+    return np.concatenate([inertial, rotor_inertias(robot) if rotors else [], own])
+
+
+def rotor_inertias(robot: Robot) -> Array:
+    """Return the rotor inertia of every motor in the robot's file [kg·m²], or [kg] for prismatic joints."""
+    joints = motor_joints(robot)
+    return np.array([joints[k].armature for k in motors(robot)], dtype=float)
+
+
+def columns(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, rotors: bool = False, springs: bool = False
+) -> Array:
+    """Return the inertial columns of the regressor (..., rows, 10·nb), then those of rotors and springs if requested.
+
+    >>> import appell
+    >>> columns(appell.load("puma560"), [0.0] * 6, [0.0] * 6, [1.0] * 6, rotors=True).shape
+    (6, 66)
+    """
+    whole: Array = robot.regressor(q, v, a)
+    inertial = whole[..., : PER_BODY * len(robot.link_names)]
+    more = [whole[..., spring_places(robot)]] if springs else []
+    if rotors:
+        own = rotor_columns(robot, q, v, a)
+        more.insert(0, np.broadcast_to(own, (*inertial.shape[:-1], own.shape[-1])))
+    return np.concatenate([inertial, *more], axis=-1) if more else inertial
+
+
+def rotor_columns(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Return the torques of a unit rotor inertia at each motor, (..., rows, motors).
+
+    >>> import appell
+    >>> rotor_columns(appell.load("two-link"), [0.0, 0.0], [0.0, 0.0], [3.0, 4.0])
+    array([[3., 0.],
+           [0., 4.]])
+    """
+    return motor_columns(robot, q, motor_accelerations(robot, q, v, a))
+
+
+def motor_columns(robot: Robot, q: ArrayLike, forces: Array) -> Array:
+    """Return motor torques (..., nu) as columns in the rows of the regressor: (..., rows, motors).
+
+    The rows are generalised forces on the independent velocities, Jᵀτ, or motor torques, depending on the verb.
+    """
+    rows = robot.verbs["regressor"].outputs[0][1][0]
+    share = np.eye(robot.nu) if rows == "u" else np.swapaxes(robot.actuator_jacobian(q), -1, -2)
+    return (share * forces[..., None, :])[..., list(motors(robot))]
+
+
+def random_states(robot: Robot, size: int, rng: np.random.Generator) -> State:
+    """Return random states: configurations of `robot.random`, normally distributed velocities and accelerations.
+
+    >>> import appell, numpy as np
+    >>> random_states(appell.load("two-link"), 7, np.random.default_rng(0)).a.shape
+    (7, 2)
+    """
+    return _base_columns.random_states(robot.kind, size, rng)
+
+
+def preference(robot: Robot, *, rotors: bool = False, springs: bool = False) -> list[int]:
+    """Return the order of preference of the columns: rotors and springs before the dependent inertial ones.
+
+    >>> import appell
+    >>> names = parameter_names(appell.load("two-link"))
+    >>> [names[k] for k in preference(appell.load("two-link"))[-3:]]
+    ['Iyy2', 'mcz2', 'm2']
+    """
+    return _base_columns.preference(robot.kind, len(parameter_names(robot, rotors=rotors, springs=springs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +257,7 @@ class BaseParameters:
     @cached_property
     def matrix(self) -> Array:
         """Return B (n, p) with π_b = B·π."""
-        return _matrix(self.kept, self.rest, self.K)
+        return _base_columns.matrix(self.kept, self.rest, self.K)
 
     @cached_property
     def nullspace(self) -> Array:
@@ -179,7 +325,7 @@ class BaseParameters:
         array, shape (..., rows, n)
             The base regressor.
         """
-        return self.reduce(_basis.columns(robot, q, v, a, rotors=self.rotors, springs=self.springs))
+        return self.reduce(columns(robot, q, v, a, rotors=self.rotors, springs=self.springs))
 
     def values(self, pi: ArrayLike | Robot) -> Array:
         """Return the values of the base parameters.
@@ -207,10 +353,8 @@ class BaseParameters:
         0.201 0.0 0.004 10.0 0.0 13.334
         """
         if isinstance(pi, Robot):
-            pi = _basis.nominal(pi, rotors=self.rotors, springs=self.springs)
-        given = _sized("pi", pi, len(self.names))
-        result: Array = given @ self.matrix.T
-        return result
+            pi = nominal(pi, rotors=self.rotors, springs=self.springs)
+        return _sized("pi", pi, len(self.names)) @ self.matrix.T
 
     def expand(self, values: ArrayLike, nominal: ArrayLike | None = None) -> Array:
         """Return the parameters nearest to `nominal` that have given base parameters.
@@ -248,9 +392,7 @@ class BaseParameters:
             whole[..., list(self.kept)] = wanted
             return whole
         start = _sized("nominal", nominal, len(self.names))
-        missing = wanted - start @ self.matrix.T
-        result: Array = start + missing @ self._lift
-        return result
+        return start + (wanted - start @ self.matrix.T) @ self._lift
 
     def table(self, values: ArrayLike | None = None) -> Table:
         """Return the base parameters as a table.
@@ -319,20 +461,16 @@ def base_parameters(
     checked_robot("robot", robot)
     rng = np.random.default_rng(seed)
     own = {"rotors": rotors, "springs": springs}
-    names = _basis.parameter_names(robot, **own)
-    count = _samples(robot.kind, len(names)) if samples is None else samples
-    W = _basis.columns(robot, *_basis.random_states(robot, count, rng), **own)
-    found = base_of(W, names, _basis.preference(robot, **own), robot_name=robot.name)
+    names = parameter_names(robot, **own)
+    count = _base_columns.samples(robot.kind, len(names)) if samples is None else samples
+    W = columns(robot, *random_states(robot, count, rng), **own)
+    found = base_of(W, names, preference(robot, **own), robot_name=robot.name)
     return replace(found, rotors=rotors, springs=springs)
 
 
 @one_blas_thread()
 def base_of(
-    W: ArrayLike,
-    names: Sequence[str],
-    order: Sequence[int] | None = None,
-    *,
-    robot_name: str = "regressor",
+    W: ArrayLike, names: Sequence[str], order: Sequence[int] | None = None, *, robot_name: str = "regressor"
 ) -> BaseParameters:
     """Return the base parameters of any stack of regressors (..., p) whose columns have `names`.
 
@@ -348,7 +486,7 @@ def base_of(
     rows = stack.reshape(-1, len(names))
     if len(rows) < len(names):
         raise InputError(f"W: expected {len(names)} rows or more, as many as columns, got {len(rows)}")
-    found = base_columns(rows, range(len(names)) if order is None else order, robot_name)
+    found = _base_columns.base_columns(rows, range(len(names)) if order is None else order, robot_name)
     return BaseParameters(robot_name, tuple(names), *found)
 
 
@@ -357,3 +495,171 @@ def _sized(name: str, x: ArrayLike, size: int) -> Array:
     if array.shape[-1:] != (size,):
         raise InputError(f"{name}: expected (..., {size}), got shape {array.shape}")
     return array
+
+
+def formula(first: str, coefficients: Array, names: Sequence[str]) -> str:
+    """Return `first` and the terms whose coefficient is not zero, rounded to four digits.
+
+    >>> formula("Izz1", np.array([1.0, 0.0, -0.25, 1.0 / 3.0]), ["Iyy2", "m2", "m3", "mcx3"])
+    'Izz1 + Iyy2 − 0.25 m3 + 0.3333 mcx3'
+    """
+    terms = [(x, f"{abs(x):.4g}", name) for x, name in zip(coefficients.tolist(), names, strict=True) if x]
+    texts = (f"{'−' if x < 0.0 else '+'} {'' if size == '1' else size + ' '}{name}" for x, size, name in terms)
+    return " ".join([first, *texts])
+
+
+# Essential parameters: the base parameters that a log identifies well
+
+FULL = 1e10
+"""Condition number of normalised columns above which they count as dependent."""
+
+
+class Dropped(NamedTuple):
+    """A dropped parameter: its name, its relative standard error, and the relative residual without it.
+
+    `residual` is ‖τ − Wπ‖/‖τ‖ of the weighted fit without it.
+    """
+
+    name: str
+    relative: float
+    residual: float
+
+
+@dataclass(frozen=True, eq=False)
+class Essential:
+    """The remaining columns, their values and standard errors, and the dropped ones, worst first.
+
+    `residual` is ‖τ − Wπ‖/‖τ‖ of the fit with all columns; `dropped[-1].residual` that of the last.
+    """
+
+    names: tuple[str, ...]
+    kept: tuple[int, ...]
+    values: Array
+    standard_errors: Array
+    dropped: tuple[Dropped, ...]
+    residual: float
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    @property
+    def relative(self) -> Array:
+        """Return the relative standard errors."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.standard_errors / np.abs(self.values))
+
+    def table(self) -> Table:
+        """Return the fitted parameters and the dropped ones."""
+        labels = [self.names[k] for k in self.kept]
+        fitted = zip(
+            labels, self.values.tolist(), self.standard_errors.tolist(), (100 * self.relative).tolist(), strict=True
+        )
+        left = ((name, None, None, 100.0 * relative) for name, relative, _ in self.dropped)
+        after = self.dropped[-1].residual if self.dropped else self.residual
+        return Table(
+            f"{len(self.kept)} essential parameters of {len(self.names)}",
+            ("parameter", "value", "standard error", "relative [%]"),
+            (*fitted, *left),
+            (f"relative residual {self.residual:.4g} with all, {after:.4g} with these",),
+        )
+
+
+@one_blas_thread()
+def essential(
+    W: ArrayLike,
+    tau: ArrayLike,
+    sigma: ArrayLike | None = None,
+    *,
+    ratio: float = 30.0,
+    names: Sequence[str] | None = None,
+) -> Essential:
+    """Return the essential parameters of torques (...) and their base regressor (..., n).
+
+    Parameters
+    ----------
+    W
+        The base regressor of the log; it may include friction columns.
+    tau
+        The measured torques, one per row of W.
+    sigma
+        Standard deviation of the torques, one or one per joint (it broadcasts to `tau`). Default: one for all, from the
+        residual of the fit.
+    ratio
+        Largest ratio of the worst to the best relative standard error.
+    names
+        Names of the columns. Default: numbers from 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> W = rng.normal(size=(500, 3))
+    >>> tau = W @ [2.0, 1e-4, -1.0] + 0.01 * rng.normal(size=500)
+    >>> fit = essential(W, tau, names=["m", "mcx", "mcy"])
+    >>> fit.kept, [x.name for x in fit.dropped]
+    ((0, 2), ['mcx'])
+    """
+    rows, right, labels = _checked(W, tau, sigma, names)
+    if not ratio >= 1.0:
+        raise InputError(f"ratio: expected 1 or more, got {ratio}")
+    count = rows.shape[1]
+    triangle = np.asarray(np.linalg.qr(np.column_stack([rows, right]), mode="r"))
+    R, projected = triangle[:, :count], triangle[:, count]
+    _check_rank(R, len(rows))
+    size = float(np.linalg.norm(right)) or 1.0
+
+    def fit(kept: list[int]) -> tuple[Array, Array, float]:
+        q, r = np.linalg.qr(R[:, kept])
+        values = np.linalg.solve(r, q.T @ projected)
+        error = float(np.linalg.norm(projected - R[:, kept] @ values))
+        scale = 1.0 if sigma is not None else error / np.sqrt(len(rows) - len(kept))
+        return values, scale * np.linalg.norm(np.linalg.inv(r), axis=1), error / size  # √diag (RᵀR)⁻¹
+
+    kept = list(range(count))
+    values, standard_errors, residual = fit(kept)
+    whole, dropped = residual, []
+    while len(kept) > 1:
+        with np.errstate(divide="ignore"):
+            relative = standard_errors / np.abs(values)
+        worst = int(np.argmax(relative))
+        if relative[worst] <= ratio * relative.min():
+            break
+        name = labels[kept.pop(worst)]
+        values, standard_errors, residual = fit(kept)
+        dropped.append(Dropped(name, float(relative[worst]), residual))
+    return Essential(labels, tuple(kept), values, standard_errors, tuple(dropped), whole)
+
+
+def _check_rank(R: Array, rows: int) -> None:
+    """Raise unless the columns are numerically independent."""
+    lengths, count = np.linalg.norm(R, axis=0), R.shape[1]
+    if rows <= count or not lengths.all() or np.linalg.cond(R / lengths) > FULL:
+        raise InputError(
+            f"W: its {count} columns do not have full rank over {rows} rows; reduce it with base.reduce, or record a "
+            "log with more excitation"
+        )
+
+
+def _checked(
+    W: ArrayLike, tau: ArrayLike, sigma: ArrayLike | None, names: Sequence[str] | None
+) -> tuple[Array, Array, tuple[str, ...]]:
+    """Return the rows of W and τ divided by their standard deviations, and the names."""
+    stack, forces = np.asarray(W, dtype=float), np.asarray(tau, dtype=float)
+    if stack.ndim < 2 or stack.shape[:-1] != forces.shape:
+        raise InputError(
+            f"tau: expected one torque per row of W, {stack.shape[:-1]}, got {forces.shape}; stack both alike"
+        )
+    if not (np.isfinite(stack).all() and np.isfinite(forces).all()):
+        raise InputError("W, tau: expected finite numbers; drop the rows of a log that are not")
+    count = stack.shape[-1]
+    labels = tuple(map(str, range(1, count + 1))) if names is None else tuple(names)
+    if len(labels) != count:
+        raise InputError(f"names: expected {count}, one per column of W, got {len(labels)}")
+    if sigma is None:
+        return stack.reshape(-1, count), forces.reshape(-1), labels
+    try:
+        weight = 1.0 / np.broadcast_to(np.asarray(sigma, dtype=float), forces.shape)
+    except ValueError:
+        raise InputError(f"sigma: expected an array that broadcasts to {forces.shape}, got {np.shape(sigma)}") from None
+    if not (np.isfinite(weight) & (weight > 0.0)).all():
+        raise InputError("sigma: expected positive standard deviations")
+    return (stack * weight[..., None]).reshape(-1, count), (forces * weight).reshape(-1), labels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,22 +13,21 @@ from numpy.typing import ArrayLike
 
 from appell.display import Html, card
 from appell.errors import InputError
-from appell.identification.base_parameters import BaseParameters
-from appell.identification.basis import Array, motor_joints, motor_velocities, motors, spring_places
+from appell.identification.base_parameters import BaseParameters, motor_joints, motor_velocities, motors, spring_places
 from appell.identification.friction import sliding
 from appell.identification.payload import Payload, payload
 from appell.identification.physical import is_possible
-from appell.identification.prediction import SCORED, Prediction
-from appell.identification.problem import Problem, Record
-from appell.identification.solve import Shown
-from appell.identification.uncertainty import rating
-from appell.logs.log import Log, Repair
-from appell.logs.prepare import Prepared
+from appell.identification.prediction import SCORED, Prediction, friction
+from appell.identification.problem import LogRecord, Problem
+from appell.identification.solve import Shown, rating
+from appell.logs.log import Repair
+from appell.logs.prepare import AnyLog
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.results.style import written
 from appell.robot.robot import Robot
 from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,7 +84,7 @@ class Fit:
     sigma: Array
     method: str
     settings: Settings
-    records: tuple[Record, ...]
+    records: tuple[LogRecord, ...]
 
     def __str__(self) -> str:
         n = len(self.values) - self.base.n
@@ -138,7 +136,7 @@ class Fit:
         """Return the prediction of the training logs, concatenated."""
         return Prediction.joined([self.predicted(record) for record in self.records])
 
-    def predict(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Prediction:
+    def predict(self, log: AnyLog) -> Prediction:
         """Predict the torques along another log.
 
         Parameters
@@ -158,7 +156,7 @@ class Fit:
         """
         return self.predicted(self.record(log))
 
-    def record(self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]) -> Record:
+    def record(self, log: AnyLog) -> LogRecord:
         """Prepare a log as in the fit.
 
         Parameters
@@ -178,7 +176,7 @@ class Fit:
         """
         return self.settings.record(log, self.problem)
 
-    def predicted(self, record: Record) -> Prediction:
+    def predicted(self, record: LogRecord) -> Prediction:
         """Predict the torques along a prepared log.
 
         Parameters
@@ -219,12 +217,9 @@ class Fit:
         rigid = self.problem.rigid(*states) @ self.theta[: self.problem.n_rigid]
         speed = np.broadcast_to(motor_velocities(self.problem.robot, *states[:2]), rigid.shape)
         values = self.problem.friction_values(sliding(speed, rigid))
-        result: Array = rigid + np.sum(values * self.problem.friction(self.theta), axis=-1)
-        return result
+        return rigid + np.sum(values * self.problem.friction(self.theta), axis=-1)
 
-    def payload(
-        self, log: Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str], link: str | None = None
-    ) -> Payload:
+    def payload(self, log: AnyLog, link: str | None = None) -> Payload:
         """Identify a payload from a log of the loaded robot; this is the fit of the unloaded one.
 
         Parameters
@@ -289,8 +284,6 @@ class Fit:
         InputError
             When the fit has no friction.
         """
-        from appell.identification.plots import friction  # noqa: PLC0415  # circular import
-
         if not self.problem.terms:
             raise InputError("fit.plot: the fit has no friction; fit.training.plot() plots its torques")
         return written("fit.plot", path, lambda: friction(self))
@@ -358,5 +351,4 @@ class Fit:
             The path of the file.
         """
         robot: Any = self.robot
-        result: Path = robot.save(path, template)
-        return result
+        return robot.save(path, template)

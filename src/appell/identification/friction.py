@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from appell.errors import InputError
-from appell.identification.basis import Array
 from appell.messages import alternatives
+from appell.spatial.scalar import Array
 
 LENGTHS = (0.1e-3, 0.5e-3, 2.5e-3, 12.5e-3)
 """Lengths δ of bristles [rad], from stiff to soft gears."""
@@ -90,14 +90,7 @@ FRICTION = {
     "smooth": ("smooth", "viscous", "offset"),
     "stribeck": ("coulomb", "stribeck", "viscous", "offset"),
     "load": ("coulomb", "viscous", "load", "offset"),
-    "full": (
-        *(f"bristle{k + 1}" for k in range(len(LENGTHS))),
-        "cube root",
-        "two thirds",
-        "linear",
-        "load",
-        "offset",
-    ),
+    "full": (*(f"bristle{k + 1}" for k in range(len(LENGTHS))), "cube root", "two thirds", "linear", "load", "offset"),
 }
 """Friction models by name: the terms of each joint."""
 

@@ -28,11 +28,11 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.identification.friction import friction_terms
-from appell.identification.identify import AnyLog, Options, Settings
+from appell.identification.identify import FitOptions, Settings
 from appell.identification.payload import carrying_link, known_parameters
-from appell.identification.problem import Problem, Record, Triangle
-from appell.identification.uncertainty import information, inverse, rating
-from appell.logs.prepare import Prepared
+from appell.identification.problem import LogRecord, Problem, Triangle
+from appell.identification.solve import information, inverse, rating
+from appell.logs.prepare import AnyLog, Prepared
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.robot import Robot, checked_robot
@@ -111,7 +111,7 @@ def drive_gains(  # the known parameters of the load
     centre: ArrayLike | None = None,
     inertia: ArrayLike | None = None,
     friction: bool | str | Sequence[str] = "load",
-    **options: Unpack[Options],
+    **options: Unpack[FitOptions],
 ) -> DriveGains:
     """Identify the drive gains of a robot's motors from current logs without and with a known load.
 
@@ -189,7 +189,7 @@ class _Task:
     """Two records, the known parameters of the load (NaN where unknown), and the first of its columns."""
 
     problem: Problem
-    records: list[Record]
+    records: list[LogRecord]
     known: Array
     start: int
 
@@ -320,8 +320,7 @@ def _friction(task: _Task, triangle: Triangle, k: float, point: _Point) -> Array
     """Return the friction of a motor for a solution [A]: the upper rows of Eq. (2)."""
     f = task.n_friction
     return _least_squares(
-        triangle.R[:f, :f],
-        triangle.z[:f] - k * triangle.R[:f, f:] @ np.concatenate([point.theta, point.load]),
+        triangle.R[:f, :f], triangle.z[:f] - k * triangle.R[:f, f:] @ np.concatenate([point.theta, point.load])
     )
 
 
@@ -337,7 +336,7 @@ def _residual_sigma(task: _Task, triangles: list[Triangle], point: _Point) -> Ar
 
 
 def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma: Array, point: _Point) -> Array:
-    """Return the variances of 1/g with correlated residuals (uncertainty.py); infinite if not observable."""
+    """Return the variances of 1/g with correlated residuals (solve.py); infinite if not observable."""
     free, motors, f = task.free, task.problem.n_motors, task.n_friction
     shared = task.n + int(free.sum()) + motors
     size = shared + motors * f
@@ -356,19 +355,17 @@ def _variance(task: _Task, triangles: list[Triangle], loads: list[Array], sigma:
                 whole_sum[np.ix_(mine, mine)] += part
     covariance, hidden = inverse(H)
     places = slice(shared - motors, shared)
-    result: Array = np.where(hidden, np.inf, np.diag(covariance @ S @ covariance))[places]
-    return result
+    return np.where(hidden, np.inf, np.diag(covariance @ S @ covariance))[places]
 
 
 def _least_squares(A: Array, b: Array) -> Array:
     """Return the minimum-norm least-squares solution with normalised columns."""
     lengths = np.linalg.norm(A, axis=0)
     lengths[lengths == 0.0] = 1.0
-    result: Array = np.linalg.lstsq(A / lengths, b, rcond=1e-12)[0] / lengths
-    return result
+    return np.linalg.lstsq(A / lengths, b, rcond=1e-12)[0] / lengths
 
 
-def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
+def _record(log: AnyLog, problem: Problem, settings: Settings) -> LogRecord:
     """Return a log whose torques are its currents."""
     log = settings.read(log, problem)
     if isinstance(log, Prepared):
@@ -383,10 +380,5 @@ def _record(log: AnyLog, problem: Problem, settings: Settings) -> Record:
 
 def _check(task: _Task) -> None:
     for record, word in zip(task.records, ("empty", "loaded"), strict=True):
-        counts = record.log.moving.sum(axis=0)
-        for name, count in zip(task.problem.robot.actuators, counts, strict=True):
-            if count < 2 * len(task.problem.terms) + 2:
-                raise InputError(
-                    f"drive_gains: motor '{name}' moves in {int(count)} samples of the {word} log only; record a "
-                    "motion of every motor, or lower `moving`"
-                )
+        remedy = "record a motion of every motor, or lower `moving`"
+        task.problem.check_rows(record.log.moving.sum(axis=0), "drive_gains", f"of the {word} log only", remedy)

@@ -11,22 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError, warn
-from appell.identification.basis import Array
 from appell.identification.fit import Fit
 from appell.identification.friction import friction_terms
 from appell.identification.physical import Prior, physical
-from appell.identification.problem import Problem, Record, Triangle, merged
-from appell.identification.solve import METHODS, linear, lowered, residual_sigma, shown
-from appell.identification.uncertainty import covariance
+from appell.identification.problem import LogRecord, Problem, Triangle, merged
+from appell.identification.solve import METHODS, covariance, linear, lowered, residual_sigma, shown
 from appell.logs.log import PER_VELOCITY, Log
-from appell.logs.prepare import Prepared, prepare
+from appell.logs.prepare import AnyLog, Prepared, prepare
 from appell.logs.read_log import read_log
 from appell.messages import alternatives, listed
 from appell.robot.robot import Robot, checked_robot
 from appell.robot.verbs.coordinates import joint_limits
 from appell.spatial.blas import one_blas_thread
+from appell.spatial.scalar import Array
 
-AnyLog = Log | Prepared | Mapping[str, ArrayLike] | str | os.PathLike[str]
 PASSES = 12
 """Maximum number of iterations over load, weights and solution."""
 SETTLED = 1e-2
@@ -43,7 +41,7 @@ HUBER = 1.345
 """Huber threshold in standard deviations: 95 % efficiency for normal residuals."""
 
 
-class Options(TypedDict, total=False):
+class FitOptions(TypedDict, total=False):
     """Options of a fit; defaults as in :class:`Settings`."""
 
     columns: Any
@@ -96,9 +94,9 @@ class Settings:
     spread: float = 1.0
     masses: Mapping[str, tuple[float, float]] | None = None
 
-    def record(self, log: AnyLog, problem: Problem) -> Record:
+    def record(self, log: AnyLog, problem: Problem) -> LogRecord:
         """Return the record of a log of any type."""
-        return Record.of(problem, self.prepared(log, problem), self.moving)
+        return LogRecord.of(problem, self.prepared(log, problem), self.moving)
 
     def read(self, log: AnyLog, problem: Problem) -> Log | Prepared:
         """Return a log of any type, read if it is a file."""
@@ -127,7 +125,7 @@ def identify(
     log: AnyLog | Sequence[AnyLog],
     method: str = "physical",
     friction: bool | str | Sequence[str] = True,
-    **options: Unpack[Options],
+    **options: Unpack[FitOptions],
 ) -> Fit:
     """Identify inertial parameters, rotor inertias, friction and springs of a robot from logs.
 
@@ -207,7 +205,7 @@ def _logs(log: AnyLog | Sequence[AnyLog]) -> Sequence[AnyLog]:
     return log if isinstance(log, Sequence) and not isinstance(log, str) else [log]
 
 
-def _fitted(problem: Problem, records: list[Record], method: str, settings: Settings) -> Fit:
+def _fitted(problem: Problem, records: list[LogRecord], method: str, settings: Settings) -> Fit:
     """Return the fit, iterating over loads, weights and solution."""
     sigma = size = _torque_size(records)
     equal = np.full(problem.n_motors, float(np.sqrt(np.mean(sigma**2))))
@@ -227,11 +225,11 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
             theta = linear(problem, triangles, by, seen, method)
         sigma = residual_sigma(problem, triangles, theta, len(seen.columns) * per_observation, size)
         loads = [record.rigid(theta) for record in records]
-        said = [load + record.friction_torque(theta, load) for record, load in zip(records, loads, strict=True)]
+        predicted = [load + record.friction_torque(theta, load) for record, load in zip(records, loads, strict=True)]
         if is_robust:
-            weights = _huber(records, said)
-        change = max(float(np.abs((new - old) / sigma).max()) for new, old in zip(said, tau, strict=True))
-        tau = said
+            weights = _huber(records, predicted)
+        change = max(float(np.abs((new - old) / sigma).max()) for new, old in zip(predicted, tau, strict=True))
+        tau = predicted
         if change < SETTLED and k > 0:
             break
     spread = covariance(records, loads, theta, seen, sigma)
@@ -240,7 +238,7 @@ def _fitted(problem: Problem, records: list[Record], method: str, settings: Sett
     return Fit(problem, theta, seen, lowered(problem, seen, theta), spread, sigma, method, settings, tuple(records))
 
 
-def _torque_size(records: list[Record]) -> Array:
+def _torque_size(records: list[LogRecord]) -> Array:
     """Return the RMS torque of each motor; that of all motors where a motor has none."""
     count = sum(record.log.moving.sum(axis=0) for record in records)
     squares = sum((record.moved.tau**2 * record.log.moving).sum(axis=0) for record in records) / count
@@ -249,7 +247,7 @@ def _torque_size(records: list[Record]) -> Array:
     return np.asarray(np.sqrt(np.where(squares > 0.0, squares, squares.mean())))
 
 
-def _condensed(records: list[Record], loads: list[Array], weights: list[Array] | None) -> list[Triangle]:
+def _condensed(records: list[LogRecord], loads: list[Array], weights: list[Array] | None) -> list[Triangle]:
     made: list[Triangle] | None = None
     for k, (record, load) in enumerate(zip(records, loads, strict=True)):
         more = record.triangles(load, None if weights is None else weights[k])
@@ -259,16 +257,16 @@ def _condensed(records: list[Record], loads: list[Array], weights: list[Array] |
 
 
 def _physical(
-    problem: Problem, triangles: list[Triangle], sigma: Array, settings: Settings, records: list[Record]
+    problem: Problem, triangles: list[Triangle], sigma: Array, settings: Settings, records: list[LogRecord]
 ) -> Array:
     prior = Prior(settings.spread, dict(settings.masses or {}))
     fastest = np.max([np.abs(record.moved.speed).max(axis=0) for record in records], axis=0)
     return physical(problem, triangles, sigma, fastest, prior)
 
 
-def _huber(records: list[Record], said: list[Array]) -> list[Array]:
+def _huber(records: list[LogRecord], predicted: list[Array]) -> list[Array]:
     """Return √w of every row: 1 up to HUBER robust standard deviations of its motor, decreasing beyond."""
-    errors = [record.moved.tau - tau for record, tau in zip(records, said, strict=True)]
+    errors = [record.moved.tau - tau for record, tau in zip(records, predicted, strict=True)]
     counted = [record.log.moving for record in records]
     result = [np.ones_like(error) for error in errors]
     for j in range(records[0].problem.n_motors):
@@ -279,14 +277,10 @@ def _huber(records: list[Record], said: list[Array]) -> list[Array]:
     return result
 
 
-def _check(problem: Problem, records: list[Record]) -> None:
+def _check(problem: Problem, records: list[LogRecord]) -> None:
     rows = sum(record.log.moving.sum(axis=0) for record in records)
-    for name, count in zip(problem.robot.actuators, rows, strict=True):
-        if count < 2 * len(problem.terms) + 2:
-            raise InputError(
-                f"identify: motor '{name}' moves in {int(count)} samples only; record a motion of every motor (see "
-                "appell.excite), or lower `moving`"
-            )
+    remedy = "record a motion of every motor (see appell.excite), or lower `moving`"
+    problem.check_rows(rows, "identify", "only", remedy)
     total = int(np.sum(rows))
     if total < 2 * (problem.base.n + problem.n_motors * len(problem.terms)):
         raise InputError(
@@ -297,7 +291,7 @@ def _check(problem: Problem, records: list[Record]) -> None:
 
 
 @one_blas_thread()
-def _check_units(problem: Problem, records: list[Record]) -> None:
+def _check_units(problem: Problem, records: list[LogRecord]) -> None:
     """Warn of speeds and torques far above the robot's limits: a log in degrees, or in other units of torque."""
     limits, at = joint_limits(problem.robot.model), list(problem.robot.facts.actuated)
     for what, words, allowed in (
@@ -313,11 +307,11 @@ def _check_units(problem: Problem, records: list[Record]) -> None:
             )
 
 
-def again(fit: Fit, records: Sequence[Record]) -> Fit:
+def again(fit: Fit, records: Sequence[LogRecord]) -> Fit:
     """Return the fit of other records by the same method and settings, for cross-validation."""
     return _fitted(fit.problem, list(records), fit.method, fit.settings)
 
 
-def cut(record: Record, inside: Array) -> Record:
+def cut(record: LogRecord, inside: Array) -> LogRecord:
     """Return a record that uses only its rows in `inside` (n,)."""
     return replace(record, log=replace(record.log, moving=record.log.moving & inside[:, None]))

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.identification.basis import Array
 from appell.identification.physical import semidefinite
-from appell.identification.problem import Record
-from appell.identification.uncertainty import inverse
+from appell.identification.problem import LogRecord
+from appell.identification.solve import inverse
 from appell.messages import alternatives
 from appell.model.parameters import PER_BODY
 from appell.reports.table import Table
 from appell.robot.properties.base_columns import OF_A_BODY
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.inertia import Inertia
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from appell.identification.fit import Fit
@@ -63,8 +63,7 @@ class Payload:
     @cached_property
     def centre(self) -> Array:
         """Return the mass centre in the link's frame [m]."""
-        result: Array = self.parameters[1:4] / self.parameters[0]
-        return result
+        return self.parameters[1:4] / self.parameters[0]
 
     def table(self) -> Table:
         """Return the ten parameters with their standard errors."""
@@ -73,7 +72,7 @@ class Payload:
 
 
 @one_blas_thread()
-def payload(fit: Fit, record: Record, link: str | None = None) -> Payload:
+def payload(fit: Fit, record: LogRecord, link: str | None = None) -> Payload:
     """Return the payload of a link (default: the last one) along a log."""
     problem = fit.problem
     held, start = carrying_link(problem.robot.link_names, link)

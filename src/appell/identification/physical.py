@@ -14,18 +14,27 @@ solves
 
 with nonnegative rotor inertias and load friction, and dissipative friction. c is the number of samples per independent
 observation, so that (2) weighs log and prior as Bayes' rule does.
+
+This is a cone program,
+
+    min  ‖Ax − b‖²   with   X_k ≽ ε·1 for the first ten unknowns, the next ten, …,   and   Gx ≥ h                    (3)
+
+The ten unknowns of a matrix X (4, 4) are its upper triangle, off-diagonal entries times √2, so that ‖X‖ is their
+length. Clarabel (P. Goulart and Y. Chen, 2024) solves min ½ uᵀPu with Bu + s = c and s in a product of cones. Here
+u = (x, r) with the residuals r = Ax − b as unknowns: AᵀA in P would square the condition number of A.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from appell.errors import InputError
-from appell.identification.cone_program import UNIT, least_squares, load_solver, symmetric
+from appell.extras import extra
 from appell.identification.friction import LENGTHS, Sliding
 from appell.identification.problem import Problem, Triangle
 from appell.identification.solve import stacked
@@ -87,11 +96,12 @@ def physical(problem: Problem, triangles: list[Triangle], sigma: Array, fastest:
     free = len(problem.names) - PER_BODY * len(bodies)
     T = _map(bodies, free, R)
     start = np.concatenate([np.tile(UNIT, len(bodies)), np.zeros(free)])
-    rows, right = _with_prior(R @ T, z, start, prior.spread, PER_BODY * len(bodies))
+    # rows of the prior; friction and rotors get a weak one that makes them unique
+    weights = np.repeat([1.0 / prior.spread, 1e-6], [PER_BODY * len(bodies), free])
+    rows, right = np.vstack([R @ T, np.diag(weights)]), np.concatenate([z, weights * start])
     T, rows = _apart(T, rows, PER_BODY * len(bodies))
     G, h = _inequalities(problem, bodies, T, prior, fastest)
-    result: Array = T @ least_squares(rows, right, len(bodies), LEAST, G, h)
-    return result
+    return T @ least_squares(rows, right, len(bodies), LEAST, G, h)
 
 
 def semidefinite(W: Array, z: Array) -> Array:
@@ -106,8 +116,7 @@ def semidefinite(W: Array, z: Array) -> Array:
     T = np.eye(len(plain))
     T[:PER_BODY, :PER_BODY] = _to_parameters(np.sqrt(mass) * np.diag([0.1, 0.1, 0.1, 1.0]))
     Q, S = np.linalg.qr(W @ T)
-    result: Array = T @ least_squares(S, Q.T @ z, 1, 1e-6, np.zeros((0, len(plain))), np.zeros(0))
-    return result
+    return T @ least_squares(S, Q.T @ z, 1, 1e-6, np.zeros((0, len(plain))), np.zeros(0))
 
 
 def _to_parameters(L: Array) -> Array:
@@ -119,8 +128,7 @@ def _bodies(problem: Problem) -> list[Array]:
     """Return per body the map from X to its parameters, of a nominal body with a minimum mass and thickness."""
     nominal = problem.nominal
     count = len(problem.robot.link_names)
-    masses = nominal[: PER_BODY * count : PER_BODY]
-    floor = 1e-3 * max(float(masses.sum()), 1e-3)
+    floor = 1e-3 * max(float(nominal[: PER_BODY * count : PER_BODY].sum()), 1e-3)
     result = []
     for k in range(count):
         pi = nominal[PER_BODY * k : PER_BODY * (k + 1)].copy()
@@ -150,12 +158,6 @@ def _map(bodies: list[Array], free: int, R: Array) -> Array:
     lengths = np.linalg.norm(R[:, n:], axis=0)
     T[n:, n:] = np.diag(1.0 / np.where(lengths > 0.0, lengths, 1.0))
     return T
-
-
-def _with_prior(A: Array, z: Array, start: Array, spread: float, n: int) -> tuple[Array, Array]:
-    """Return rows of the log and of the prior; friction and rotors get a weak prior that makes them unique."""
-    weights = np.concatenate([np.full(n, 1.0 / spread), np.full(len(start) - n, 1e-6)])
-    return np.vstack([A, np.diag(weights)]), np.concatenate([z, weights * start])
 
 
 def _apart(T: Array, rows: Array, n: int) -> tuple[Array, Array]:
@@ -216,3 +218,67 @@ def _braking(problem: Problem, fastest: float) -> list[Array]:
     fast = np.diff(columns(np.linspace(0.5, 3.0, SPEEDS) * fastest, 0.0), axis=0)
     pressed = columns(np.ones(1), 1.0) - columns(np.ones(1), 0.0)
     return [*slow, *fast, *pressed]
+
+
+# The cone program
+
+PAIRS = [(i, j) for j in range(4) for i in range(j + 1)]
+"""Rows and columns of the ten unknowns of a symmetric matrix: the order of Clarabel's cone."""
+UNIT = np.array([1.0 if i == j else 0.0 for i, j in PAIRS])
+"""The unit matrix as ten numbers."""
+
+
+def symmetric(x: Array) -> Array:
+    """Return the symmetric matrix (4, 4) of ten unknowns.
+
+    >>> bool(np.isclose(np.linalg.norm(symmetric(np.arange(10.0))), np.linalg.norm(np.arange(10.0))))
+    True
+    """
+    X = np.zeros((4, 4))
+    for value, (i, j) in zip(x, PAIRS, strict=True):
+        X[i, j] = X[j, i] = value if i == j else value / np.sqrt(2.0)
+    return X
+
+
+def least_squares(A: Array, b: Array, n_matrices: int, least: float, G: Array, h: Array) -> Array:
+    """Return x that solves (3).
+
+    Parameters
+    ----------
+    A, b
+        The rows (m, n) and the right-hand side (m,) of the least squares.
+    n_matrices
+        The number of matrices; they take the first 10·n_matrices unknowns.
+    least
+        ε, the smallest eigenvalue that a matrix may have.
+    G, h
+        The linear inequalities Gx ≥ h, (p, n) and (p,).
+
+    Raises
+    ------
+    InputError
+        When Clarabel is missing, when no x meets the inequalities, or when the solver fails.
+    """
+    clarabel = load_solver()
+    m, n = A.shape
+    size = len(UNIT) * n_matrices
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    P = sparse.diags_array(np.repeat([0.0, 2.0], [n, m]), format="csc")
+    B = np.vstack([np.hstack([A, -np.eye(m)]), -np.eye(size, n + m), np.hstack([-G, np.zeros((len(h), m))])])
+    c = np.concatenate([b, np.tile(-least * UNIT, n_matrices), -h])
+    cones = [clarabel.ZeroConeT(m), *[clarabel.PSDTriangleConeT(4)] * n_matrices, clarabel.NonnegativeConeT(len(h))]
+    solution = clarabel.DefaultSolver(P, np.zeros(n + m), sparse.csc_array(B), c, cones, settings).solve()
+    x = np.array(solution.x[:n])
+    accepted = (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
+    if solution.status not in accepted or not np.isfinite(x).all():
+        raise InputError(
+            f"identify: no physical parameters fit (status of the solver: {solution.status}); check the units of the "
+            "log and the bounds of masses, or take method='ridge'"
+        )
+    return x
+
+
+def load_solver() -> Any:
+    """Return the package clarabel."""
+    return extra("clarabel", "identify: physically possible fits need", "choose method='qr'")

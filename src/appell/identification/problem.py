@@ -14,15 +14,78 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.identification import basis
-from appell.identification.base_parameters import BaseParameters, base_parameters
+from appell.errors import AppellError, InputError
+from appell.identification.base_parameters import (
+    BaseParameters,
+    base_parameters,
+    columns,
+    motor_accelerations,
+    motor_joints,
+    nominal,
+    parameter_names,
+)
 from appell.identification.friction import LENGTHS, LEVER, Sliding, Term, bristles
-from appell.identification.motion import MeasuredStates, motion
-from appell.logs.filters import zero_phase
-from appell.logs.prepare import Prepared
+from appell.logs.prepare import Prepared, zero_phase
 from appell.robot.robot import Robot
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
+
+
+class MeasuredStates(NamedTuple):
+    """States of a robot (n, …), and positions, velocities and torques of its motors (n, motors)."""
+
+    q: Array
+    v: Array
+    a: Array
+    path: Array
+    speed: Array
+    tau: Array
+
+
+def motion(robot: Robot, log: Prepared) -> MeasuredStates:
+    """Return the states of a robot along a log of its motors.
+
+    With J the motors' Jacobian, v = J⁻¹v_motors and a = J⁻¹(a_motors − J̇v).
+
+    Raises
+    ------
+    InputError
+        When the log does not match the robot.
+    """
+    if log.q.shape[1] != robot.nu:
+        raise InputError(
+            f"{log.source or 'log'}: {log.q.shape[1]} columns of q, but robot '{robot.name}' has {robot.nu} motors; "
+            "map one column per motor, in the order of robot.actuators"
+        )
+    if robot.nv != robot.nu:
+        raise InputError(
+            f"robot '{robot.name}' has {robot.nv - robot.nu} passive velocities that are not measured; fix these "
+            "joints in the file, or identify the open chains"
+        )
+    q = _configurations(robot, log)
+    J = robot.actuator_jacobian(q)
+    v = np.linalg.solve(J, log.v[..., None])[..., 0]
+    bias = motor_accelerations(robot, q, v, np.zeros_like(v))
+    a = np.linalg.solve(J, (log.a - bias)[..., None])[..., 0]
+    return MeasuredStates(q, v, a, log.q, log.v, log.tau)
+
+
+def _configurations(robot: Robot, log: Prepared) -> Array:
+    """Return the configurations (n, nq) at the measured motor positions, each solved from the previous one."""
+    result = np.empty((len(log), robot.nq))
+    for segment in log.segments:
+        q = robot.neutral()
+        for k in range(segment.start, segment.stop):
+            try:
+                q = result[k] = robot.from_actuators(log.q[k], q)
+            except AppellError as error:
+                raise InputError(
+                    f"{log.source or 'log'}: at {log.t[k]:.3f} s robot '{robot.name}' has no configuration at the "
+                    f"measured motor positions; check the order, signs and offsets of the columns of q, or crop "
+                    f"the log before a singularity ({error})"
+                ) from None
+    return result
+
 
 CHUNK = 4096
 """Samples per chunk of the regressor in memory."""
@@ -66,7 +129,7 @@ class Problem:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return one name per unknown: `mcx2` of a body, `Ia1` of a rotor, `viscous 3` for friction of motor 3."""
-        inertial = basis.parameter_names(self.robot, **self.beside)
+        inertial = parameter_names(self.robot, **self.beside)
         return (*inertial, *(f"{term.name} {j + 1}" for j in range(self.n_motors) for term in self.terms))
 
     @property
@@ -77,12 +140,12 @@ class Problem:
     @cached_property
     def n_rigid(self) -> int:
         """Return the number of unknowns of the rigid-body model, which come first."""
-        return len(basis.parameter_names(self.robot, **self.beside))
+        return len(parameter_names(self.robot, **self.beside))
 
     @cached_property
     def nominal(self) -> Array:
         """Return θ of the nominal robot, without friction."""
-        rigid = basis.nominal(self.robot, **self.beside)
+        rigid = nominal(self.robot, **self.beside)
         return np.concatenate([rigid, np.zeros(len(self.names) - self.n_rigid)])
 
     def friction(self, theta: Array) -> Array:
@@ -91,7 +154,7 @@ class Problem:
 
     def rigid(self, q: Array, v: Array, a: Array) -> Array:
         """Return the columns of inertias, rotors and springs, (..., motors, n_rigid)."""
-        return basis.columns(self.robot, q, v, a, **self.beside)[..., : self.n_motors, :]
+        return columns(self.robot, q, v, a, **self.beside)[..., : self.n_motors, :]
 
     def friction_values(self, slid: Sliding) -> Array:
         """Return the columns of friction of each motor, (..., motors, terms)."""
@@ -103,6 +166,12 @@ class Problem:
         start = self.n_rigid + motor * len(self.terms)
         return np.concatenate([np.arange(self.n_rigid), np.arange(start, start + len(self.terms))])
 
+    def check_rows(self, rows: Array, what: str, where: str, remedy: str) -> None:
+        """Raise an error that names a motor with too few rows in motion (motors,)."""
+        for name, count in zip(self.robot.actuators, rows, strict=True):
+            if count < 2 * len(self.terms) + 2:
+                raise InputError(f"{what}: motor '{name}' moves in {int(count)} samples {where}; {remedy}")
+
     @property
     def turns(self) -> Array:
         """Return which motors are revolute; the others are prismatic."""
@@ -111,7 +180,7 @@ class Problem:
     @cached_property
     def levers(self) -> Array:
         """Return 1 for revolute motors, and the equivalent gear radius [m] for prismatic ones."""
-        return np.array([LEVER if joint.kind == "prismatic" else 1.0 for joint in basis.motor_joints(self.robot)])
+        return np.array([LEVER if joint.kind == "prismatic" else 1.0 for joint in motor_joints(self.robot)])
 
     @cached_property
     def base(self) -> BaseParameters:
@@ -120,7 +189,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class LogRecord:
     """A prepared log for a fit: states, bristles, and the rows used."""
 
     problem: Problem
@@ -129,12 +198,12 @@ class Record:
     bristles: Array
 
     @staticmethod
-    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> Record:
+    def of(problem: Problem, log: Prepared, moving: float = 0.0) -> LogRecord:
         """Return the record of a log; with friction, a motor's rows are used where it is faster than `moving`."""
         moved = motion(problem.robot, log)
         if problem.terms:
             log = replace(log, moving=log.moving & (np.abs(moved.speed) > moving * problem.levers))
-        return Record(problem, log, moved, bristles(moved.path, np.outer(LENGTHS, problem.levers), log.segments))
+        return LogRecord(problem, log, moved, bristles(moved.path, np.outer(LENGTHS, problem.levers), log.segments))
 
     def __len__(self) -> int:
         return len(self.log)
@@ -165,8 +234,7 @@ class Record:
 
     def friction_torque(self, theta: Array, load: Array) -> Array:
         """Return the friction torques under a load, (n, motors)."""
-        result: Array = np.sum(self.friction(load) * self.problem.friction(theta), axis=-1)
-        return result
+        return np.sum(self.friction(load) * self.problem.friction(theta), axis=-1)
 
     @one_blas_thread()
     def torque(self, theta: Array) -> Array:

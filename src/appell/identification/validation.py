@@ -14,10 +14,11 @@ import numpy as np
 
 from appell.errors import InputError
 from appell.identification.fit import Fit
-from appell.identification.identify import AnyLog, again, cut
+from appell.identification.identify import again, cut
 from appell.identification.prediction import Prediction
-from appell.identification.problem import Record
-from appell.identification.uncertainty import PERIODS, autocorrelation
+from appell.identification.problem import LogRecord
+from appell.identification.solve import PERIODS, autocorrelation
+from appell.logs.prepare import AnyLog
 from appell.reports.table import Cell, Table
 from appell.spatial.blas import one_blas_thread
 from appell.spatial.scalar import Array
@@ -138,7 +139,7 @@ def cross_validate(fit: Fit, folds: int = 5, progress: Callable[[int], object] |
     return CrossValidation(tuple(predictions), fit.training, fit.names, np.array(values))
 
 
-def _split(record: Record, k: int, folds: int) -> tuple[Array, Array]:
+def _split(record: LogRecord, k: int, folds: int) -> tuple[Array, Array]:
     """Return which samples are in the k-th interval, and which are sufficiently far from it."""
     n = len(record)
     if n < 2 * folds:
@@ -150,18 +151,13 @@ def _split(record: Record, k: int, folds: int) -> tuple[Array, Array]:
 
 
 def _part(prediction: Prediction, rows: Array) -> Prediction:
-    arrays = {x: getattr(prediction, x)[rows] for x in ("t", "tau", "measured", "speed")}
-    return replace(prediction, **arrays)
+    return replace(prediction, **{x: getattr(prediction, x)[rows] for x in ("t", "tau", "measured", "speed")})
 
 
-def _check(fit: Fit, training: Sequence[Record], folds: int) -> None:
+def _check(fit: Fit, training: Sequence[LogRecord], folds: int) -> None:
     rows = sum(record.log.moving.sum(axis=0) for record in training)
-    for name, count in zip(fit.problem.robot.actuators, rows, strict=True):
-        if count < 2 * len(fit.problem.terms) + 2:
-            raise InputError(
-                f"folds: motor '{name}' moves in {int(count)} samples outside of one of {folds} folds; use more "
-                "folds, or logs in which every motor moves throughout"
-            )
+    remedy = "use more folds, or logs in which every motor moves throughout"
+    fit.problem.check_rows(rows, "folds", f"outside of one of {folds} folds", remedy)
 
 
 # Residuals
@@ -265,7 +261,7 @@ def residuals(fit: Fit, log: AnyLog | None = None) -> Residuals:
     return Residuals(tuple(found), ", ".join(record.log.source for record in records if record.log.source))
 
 
-def _of_motor(fit: Fit, records: Sequence[Record], loads: list[Array], errors: list[Array], j: int) -> Residual:
+def _of_motor(fit: Fit, records: Sequence[LogRecord], loads: list[Array], errors: list[Array], j: int) -> Residual:
     """Return the residual of one motor over the rows in which it moves.
 
     Near a reversal the filter mixes friction of both signs: these rows are excluded from the analysis.
@@ -363,7 +359,7 @@ def _share(e: Array, columns: Sequence[Array], rows: Array) -> float:
     return float(np.clip(1.0 - np.var(left) / max(float(np.var(e)), 1e-300), 0.0, 1.0))
 
 
-def _memory(records: Sequence[Record], errors: Sequence[Array], j: int) -> float:
+def _memory(records: Sequence[LogRecord], errors: Sequence[Array], j: int) -> float:
     """Return the integral of the residual's autocorrelation up to where it first vanishes [s]."""
     rate = records[0].log.rate
     moved = [error[:, j] * record.log.moving[:, j] for record, error in zip(records, errors, strict=True)]
@@ -376,7 +372,7 @@ def _memory(records: Sequence[Record], errors: Sequence[Array], j: int) -> float
     return float((rho[:end].sum() - 0.5) / rate)
 
 
-def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int) -> float:
+def _after_reversals(records: Sequence[LogRecord], errors: Sequence[Array], j: int) -> float:
     """Return the RMS residual after reversals relative to that of the other samples."""
     soon, other = [np.zeros(0)], [np.zeros(0)]
     for record, error in zip(records, errors, strict=True):
@@ -390,7 +386,7 @@ def _after_reversals(records: Sequence[Record], errors: Sequence[Array], j: int)
     return float(np.sqrt(np.mean(a**2) / max(float(np.mean(b**2)), 1e-300)))
 
 
-def _reversed(record: Record, j: int, before: float, after: float) -> Array:
+def _reversed(record: LogRecord, j: int, before: float, after: float) -> Array:
     """Return the samples from some time before to some time after a reversal of a motor [s]."""
     result = np.zeros(len(record), dtype=bool)
     for k in np.flatnonzero(np.diff(np.sign(record.moved.speed[:, j]))):

@@ -22,6 +22,7 @@ from appell.once import once
 from appell.robot.calls.call import Call
 from appell.robot.robot import Robot
 from appell.robot.verbs.steps import VERBS_OF_METHODS
+from appell.robot.verbs.table import VERBS as ROWS
 from appell.trace.tape import Port
 
 OPTIONS = ("parameters", "formulation")
@@ -56,19 +57,6 @@ class Differentiable:
         """Return the arguments of the verb; π is the last, if it is one."""
         return self.unguarded(0).inputs if not self.robot.kind.is_looped else self.of_order(0)[1]
 
-    def leading(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """Return the leading axes of arguments of these shapes; raise if a size does not match."""
-        for port, shape in zip(self.inputs, shapes, strict=True):
-            if not shape or shape[-1] != port.size:
-                got = f"(..., {shape[-1]})" if shape else "a single number"
-                raise InputError(f"{port.name}: expected (..., {port.size}), got {got} for robot '{self.robot.name}'")
-        return [tuple(shape[:-1]) for shape in shapes]
-
-    def unalike(self, leading: Sequence[tuple[int, ...]]) -> InputError:
-        """Return the error of leading axes that do not broadcast."""
-        axes = ", ".join(f"{port.name} {tuple(shape)}" for port, shape in zip(self.inputs, leading, strict=True))
-        return InputError(f"{self.verb}: the leading axes do not broadcast ({axes}) for robot '{self.robot.name}'")
-
 
 def differentiable(
     robot: Robot, verb: str, about: Any = None, is_parametric: bool = False, formulation: str | None = None
@@ -79,6 +67,26 @@ def differentiable(
             raise InputError(f"{what}: expected a name, got {shown(name)} for robot '{checked_robot(robot).name}'")
     given = (verb, about, is_parametric, formulation)
     return once(checked_robot(robot), (Differentiable, *given), lambda: Differentiable(robot, *given))
+
+
+def shared_axes(
+    what: str,
+    robot: Robot,
+    ports: Sequence[Port],
+    shapes: Sequence[tuple[int, ...]],
+    broadcast: Callable[..., Sequence[int]],
+) -> Sequence[int]:
+    """Return the leading axes to which arguments of these shapes broadcast; raise if a size does not match."""
+    for port, shape in zip(ports, shapes, strict=True):
+        if not shape or shape[-1] != port.shape[-1]:
+            got = f"(..., {shape[-1]})" if shape else "a single number"
+            raise InputError(f"{port.name}: expected (..., {port.shape[-1]}), got {got} for robot '{robot.name}'")
+    leading = [shape[: len(shape) - len(port.shape)] for port, shape in zip(ports, shapes, strict=True)]
+    try:
+        return broadcast(*leading)
+    except (ValueError, RuntimeError):
+        axes = ", ".join(f"{port.name} {tuple(own)}" for port, own in zip(ports, leading, strict=True))
+        raise InputError(f"{what}: the leading axes do not broadcast ({axes}) for robot '{robot.name}'") from None
 
 
 def numbered(made: Any) -> int:
@@ -103,46 +111,7 @@ def checked_robot(robot: Any) -> Robot:
     return robot
 
 
-VERBS = (
-    "inverse_dynamics",
-    "forward_dynamics",
-    "generalised_forces",
-    "mass_matrix",
-    "coriolis_matrix",
-    "passive_inverse_dynamics",
-    "gravity",
-    "bias",
-    "regressor",
-    "momentum_regressor",
-    "energy_regressor",
-    "gibbs",
-    "kinetic_energy",
-    "potential_energy",
-    "centre_of_mass",
-    "momentum",
-    "momentum_matrix",
-    "pose",
-    "jacobian",
-    "velocity",
-    "acceleration",
-    "constraint_forces",
-    "actuator_jacobian",
-    "tree_velocity",
-    "tree_acceleration",
-    "inverse_dynamics_derivatives",
-    "forward_dynamics_derivatives",
-    "inverse_dynamics_vjp",
-    "forward_dynamics_vjp",
-    "inverse_dynamics_hessian",
-    "inverse_dynamics_hvp",
-    "pose_derivatives",
-    "jacobian_derivatives",
-    "momentum_derivatives",
-    "kinetic_energy_derivatives",
-    "potential_energy_derivatives",
-    "step",
-    "step_derivatives",
-)
+VERBS = tuple(name for name in ROWS if hasattr(Robot, name))
 """The methods of a robot that are functions of the frameworks, with the robot as first argument."""
 
 Evaluate = Callable[..., Any]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from appell.errors import InputError
-from appell.interop.convention import Convention, convention, tree_of
-from appell.interop.rules import MUJOCO_FREE, W_FIRST
+from appell.interop.convention import MUJOCO_FREE, W_FIRST, Convention, convention, tree_of
 from appell.loading import load, warn_of_loose
 from appell.read.compiled import import_mujoco, names_of
 from appell.read.mjcf import model_of_compiled

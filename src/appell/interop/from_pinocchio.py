@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError, warn
-from appell.interop.convention import Convention, convention, tree_of
-from appell.interop.rules import CIRCLE, PLANAR_CIRCLE
+from appell.interop.convention import CIRCLE, PLANAR_CIRCLE, Convention, convention, tree_of
 from appell.loading import load
 from appell.messages import listed
 from appell.model.build import Connection, Link, build
@@ -53,7 +52,7 @@ BLUR = 1e-12
 """Rounding threshold of a unit twist."""
 
 
-class Part(NamedTuple):
+class SeriesJoint(NamedTuple):
     """One joint of a series, and its placement in it."""
 
     kind: str
@@ -102,8 +101,7 @@ def from_pinocchio(model: Any, *, losses: bool = True) -> Robot:
     """
     _check(model)
     bodies = _link_names(model)
-    root = model.frames[0].name
-    links, connections = [Link(root, _inertia(model.inertias[0]))], []
+    links, connections = [Link(model.frames[0].name, _inertia(model.inertias[0]))], []
     for i in range(1, model.njoints):
         above = bodies[model.parents[i]]
         parts = _parts(model, i)
@@ -170,7 +168,7 @@ def pinocchio(robot: Robot, model: Any = None) -> Convention:
     return convention("pinocchio", tree, names, PINOCCHIO, sizes)
 
 
-def _coordinates(part: Part) -> int:
+def _coordinates(part: SeriesJoint) -> int:
     kind = PINOCCHIO.get(part.kind)
     return kind.nq if kind else Joint("", part.kind).type.nq
 
@@ -188,32 +186,32 @@ def _names(model: Any, i: int) -> list[str]:
     return [name] if count == 1 else [f"{name}/{k}" for k in range(1, count + 1)]
 
 
-def _parts(model: Any, i: int) -> list[Part]:
+def _parts(model: Any, i: int) -> list[SeriesJoint]:
     """Return the series of joints equivalent to a joint of Pinocchio."""
     return list(_split(model.joints[i].extract(), model.names[i], model, i))
 
 
-def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[Part]:
+def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[SeriesJoint]:
     sort = joint.shortname()
     if sort == "JointModelMimic":
         yield _of_motion(model, i)
     elif sort in ABOUT and not hasattr(joint, "axis") and model is not None:
         yield _of_motion(model, i)._replace(kind=ABOUT[sort])
     elif sort in WHOLE:
-        yield Part(WHOLE[sort])
+        yield SeriesJoint(WHOLE[sort])
     elif sort in ABOUT and hasattr(joint, "axis"):
-        yield Part(ABOUT[sort], _vector(joint.axis), float(getattr(joint, "pitch", 0.0)))
+        yield SeriesJoint(ABOUT[sort], _vector(joint.axis), float(getattr(joint, "pitch", 0.0)))
     elif sort in ROWS:
-        yield from (Part(kind, axis) for kind, axis in ROWS[sort])
+        yield from (SeriesJoint(kind, axis) for kind, axis in ROWS[sort])
     elif sort == "JointModelUniversal":
-        yield from (Part("revolute", _vector(axis)) for axis in (joint.axis1, joint.axis2))
+        yield from (SeriesJoint("revolute", _vector(axis)) for axis in (joint.axis1, joint.axis2))
     elif sort == "JointModelComposite":
         for inner, placement in zip(joint.joints, joint.jointPlacements, strict=True):
             first, *others = _split(inner.extract(), name)
             yield first._replace(placement=_pose(placement).then(first.placement))
             yield from others
     elif sort[:-1] in ALONG and sort[-1] in AXES:
-        yield Part(ALONG[sort[:-1]], AXES[sort[-1]], float(getattr(joint, "pitch", 0.0)))
+        yield SeriesJoint(ALONG[sort[:-1]], AXES[sort[-1]], float(getattr(joint, "pitch", 0.0)))
     else:
         known = sorted([*WHOLE, *ABOUT, *ROWS, *(f"{way}[XYZ]" for way in ALONG)])
         raise InputError(
@@ -222,7 +220,7 @@ def _split(joint: Any, name: str, model: Any = None, i: int = 0) -> Iterator[Par
         )
 
 
-def _of_motion(model: Any, i: int) -> Part:
+def _of_motion(model: Any, i: int) -> SeriesJoint:
     """Return kind and axis of a joint by its motion, where Pinocchio has no attribute: a screw's twist is constant."""
     pin = importlib.import_module(type(model).__module__.partition(".")[0])
     is_mimic = model.joints[i].shortname() == "JointModelMimic"
@@ -240,9 +238,9 @@ def _of_motion(model: Any, i: int) -> Part:
     twist = pin.log6(places[0].actInv(places[1])).vector / angle
     linear, angular = (np.where(np.abs(part) < BLUR, 0.0, part) for part in (twist[:3], twist[3:]))
     if not angular.any():
-        return Part("prismatic", normalized(_vector(linear)))
+        return SeriesJoint("prismatic", normalized(_vector(linear)))
     pitch = float(linear @ angular)
-    return Part("helical" if pitch else "revolute", normalized(_vector(angular)), pitch)
+    return SeriesJoint("helical" if pitch else "revolute", normalized(_vector(angular)), pitch)
 
 
 def _leader(model: Any, i: int) -> int:
@@ -256,7 +254,7 @@ def _mimic(model: Any, i: int) -> Mimic | None:
     return Mimic(model.names[_leader(model, i)], float(joint.scaling), float(joint.offset))
 
 
-def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> dict[str, Any]:
+def _losses(model: Any, i: int, parts: list[SeriesJoint], k: int, *, losses: bool) -> dict[str, Any]:
     """Return rotor inertia, damping, friction and limits of the k-th joint of a row."""
     if model.joints[i].nv == 0:
         return {}  # a follower has none of its own in Pinocchio
@@ -265,8 +263,7 @@ def _losses(model: Any, i: int, parts: list[Part], k: int, *, losses: bool) -> d
     at = slice(first, first + sizes[k])
     own: dict[str, Any] = {}
     friction = _either(model, "upperDryFrictionLimit", "friction")
-    sources = {"armature": model.armature, "damping": model.damping, "friction": friction}
-    for what, values in sources.items():
+    for what, values in {"armature": model.armature, "damping": model.damping, "friction": friction}.items():
         here = np.asarray(values)[at]
         if (here[1:] != here[0]).any():
             raise InputError(
@@ -288,7 +285,7 @@ def _warn_of_rotors(joints: list[Joint]) -> None:
         )
 
 
-def _limits(model: Any, i: int, parts: list[Part], k: int, v: int) -> Limits:
+def _limits(model: Any, i: int, parts: list[SeriesJoint], k: int, v: int) -> Limits:
     speeds, efforts = (
         _either(model, "upperVelocityLimit", "velocityLimit"),
         _either(model, "upperEffortLimit", "effortLimit"),

@@ -13,7 +13,7 @@ from typing import Any
 
 from appell.errors import InputError
 from appell.extras import extra
-from appell.interop.differentiable import Differentiable, differentiable, functions, named
+from appell.interop.differentiable import Differentiable, differentiable, functions, named, shared_axes
 from appell.kernels.runtime import cache
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.runtime.xla import Handler
@@ -27,12 +27,7 @@ _handlers = Memo()
 
 
 def evaluate(
-    robot: Robot,
-    verb: str,
-    *arguments: Any,
-    about: Any = None,
-    parameters: Any = None,
-    formulation: str | None = None,
+    robot: Robot, verb: str, *arguments: Any, about: Any = None, parameters: Any = None, formulation: str | None = None
 ) -> Any:
     """Evaluate any verb, as :meth:`appell.Robot.evaluate`, inside JAX.
 
@@ -92,11 +87,8 @@ def _alike(program: Differentiable, given: Sequence[Any]) -> list[Any]:
     kind = jax.numpy.result_type(*arrays, jax.numpy.float32)
     if kind not in (jax.numpy.float32, jax.numpy.float64):
         raise InputError(f"{program.verb}: expected real numbers, got {kind} for robot '{program.robot.name}'")
-    leading = program.leading([x.shape for x in arrays])
-    try:
-        shape = jax.numpy.broadcast_shapes(*leading)
-    except ValueError:
-        raise program.unalike(leading) from None
+    shapes = [x.shape for x in arrays]
+    shape = shared_axes(program.verb, program.robot, program.inputs, shapes, jax.numpy.broadcast_shapes)
     return [jax.numpy.broadcast_to(x.astype(kind), (*shape, x.shape[-1])) for x in arrays]
 
 
@@ -125,8 +117,7 @@ def _made(program: Differentiable, order: int) -> Any:
 
     def backward(arguments: tuple[Any, ...], gradients: list[Any]) -> tuple[Any, ...]:
         leading = arguments[0].shape[:-1]
-        pairs = zip(gradients, spec.outputs, strict=True)
-        weights = [g.reshape((*leading, port.size)) for g, port in pairs]
+        weights = [g.reshape((*leading, port.size)) for g, port in zip(gradients, spec.outputs, strict=True)]
         return tuple(_operation(program, order + 1)(*arguments, *weights))
 
     operation.defvjp(forward, backward)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from appell.errors import InputError, ReadError
-from appell.logs.table import QUANTITIES, Table
+from appell.logs.table import QUANTITIES, LogTable
 from appell.robot.robot import Robot
 
 Columns = str | Mapping[str, Any]
@@ -34,7 +34,7 @@ class Choice(NamedTuple):
     factor: float = 1.0
 
 
-class Plan(NamedTuple):
+class ColumnPlan(NamedTuple):
     """The columns to read: the mapped quantities, and other columns, which are kept if they are numeric."""
 
     wanted: dict[str, Choice]
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     joints: tuple[str, ...]
 
 
-def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str) -> Plan:
+def plan(columns: Columns | None, table: LogTable, robot: Robot | None, source: str) -> ColumnPlan:
     """Return the columns of each quantity, from the given map or else from the header.
 
     Raises
@@ -50,7 +50,8 @@ def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str
     InputError, ReadError
         When a map contains unknown columns, or there is neither a map nor a header.
     """
-    names = _robot_joints(robot)
+    # the robot's motors if each has one coordinate; others cannot be ordered by joint name
+    names = robot.actuators if robot is not None and robot.nu == len(robot.actuators) else []
     if columns is not None:
         return _given(columns, table, names, source)
     if table.names is None:
@@ -71,11 +72,6 @@ def plan(columns: Columns | None, table: Table, robot: Robot | None, source: str
                 source,
             )
     return found
-
-
-def _robot_joints(robot: Robot | None) -> list[str]:
-    """Return the robot's motors if each has one coordinate; others cannot be ordered by joint name."""
-    return robot.actuators if robot is not None and robot.nu == len(robot.actuators) else []
 
 
 # User maps
@@ -106,7 +102,7 @@ def parsed(text: str) -> dict[str, Any]:
     return found
 
 
-def _given(columns: Columns, table: Table, joints: Sequence[str], source: str) -> Plan:
+def _given(columns: Columns, table: LogTable, joints: Sequence[str], source: str) -> ColumnPlan:
     given = parsed(columns) if isinstance(columns, str) else dict(columns)
     given.pop("topic", None)
     for name in ("t", "q"):
@@ -115,10 +111,10 @@ def _given(columns: Columns, table: Table, joints: Sequence[str], source: str) -
     wanted = {name: _choice(name, value, table, joints, source) for name, value in given.items()}
     if len(wanted["t"].columns) != 1:
         raise InputError(f"columns: t: expected one column of times, got {len(wanted['t'].columns)}")
-    return Plan(wanted, {}, _labelled(wanted["q"].columns, table, joints))
+    return ColumnPlan(wanted, {}, _labelled(wanted["q"].columns, table, joints))
 
 
-def _choice(name: str, value: Any, table: Table, joints: Sequence[str], source: str) -> Choice:
+def _choice(name: str, value: Any, table: LogTable, joints: Sequence[str], source: str) -> Choice:
     parts = value if isinstance(value, list | tuple | range) else [value]
     factor = 1.0
     if parts and isinstance(parts[0], str):
@@ -133,7 +129,7 @@ def _choice(name: str, value: Any, table: Table, joints: Sequence[str], source: 
     return Choice(columns, factor)
 
 
-def _places(name: str, part: Any, table: Table, joints: Sequence[str], source: str) -> list[int]:
+def _places(name: str, part: Any, table: LogTable, joints: Sequence[str], source: str) -> list[int]:
     """Return the columns of one entry of a map: an integer, a slice, "1:7", a name or a pattern."""
     names = table.names or ()
     if isinstance(part, str) and part in table.groups:
@@ -182,7 +178,7 @@ def _joint_in(name: str, joints: Sequence[str]) -> str | None:
     return max(inside, key=len, default=None)
 
 
-def _labelled(columns: Sequence[int], table: Table, joints: Sequence[str]) -> tuple[str, ...]:
+def _labelled(columns: Sequence[int], table: LogTable, joints: Sequence[str]) -> tuple[str, ...]:
     """Return the joints of the columns of q, from their names or from the robot's order."""
     if joints:
         return tuple(joints) if len(columns) == len(joints) else ()
@@ -194,7 +190,7 @@ def _labelled(columns: Sequence[int], table: Table, joints: Sequence[str]) -> tu
 # Names in the header
 
 
-def _guessed(table: Table, joints: Sequence[str], source: str) -> Plan:
+def _guessed(table: LogTable, joints: Sequence[str], source: str) -> ColumnPlan:
     names = table.names or ()
     wanted: dict[str, Choice] = {}
     if (time := next((k for word in TIMES for k, x in enumerate(names) if _plain(x) == word), None)) is not None:
@@ -212,7 +208,7 @@ def _guessed(table: Table, joints: Sequence[str], source: str) -> Plan:
         wanted[kind] = Choice(_by_joint(kind, columns, labels, names, joints, source))
     used = {k for choice in wanted.values() for k in choice.columns}
     q = wanted.get("q", Choice([])).columns
-    return Plan(wanted, _rest(names, used), _labelled(q, table, joints))
+    return ColumnPlan(wanted, _rest(names, used), _labelled(q, table, joints))
 
 
 def _by_joint(

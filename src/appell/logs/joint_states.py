@@ -16,7 +16,7 @@ import numpy as np
 from appell.errors import ReadError
 from appell.extras import extra
 from appell.files import NUMBER, check_expansion, opened, shortened
-from appell.logs.table import ABOUT, SPLIT, Table, of_arrays
+from appell.logs.table import ABOUT, SPLIT, LogTable, of_arrays
 from appell.spatial.scalar import Array
 
 FIELDS = {"q": "position", "v": "velocity", "tau": "effort", "a": "acceleration", "current": "current"}
@@ -103,7 +103,7 @@ def from_json(data: bytes) -> Message:
 DECODERS: Mapping[str, Callable[[bytes], Message]] = {"cdr": from_cdr, "json": from_json}
 
 
-def read_mcap(path: Path, topic: str | None = None) -> Table:
+def read_mcap(path: Path, topic: str | None = None) -> LogTable:
     """Return the joint states of an .mcap file, columns named ``joint.position`` and so on, times in seconds."""
     source = shortened(path)
     topics, stream, about = _messages(path, source)
@@ -210,7 +210,9 @@ def _lz4(data: bytes, most: int) -> bytes:
 UNPACKERS: Mapping[str, Callable[[bytes, int], bytes]] = {"zstd": _zstd, "lz4": _lz4}
 
 
-def _table(times: Sequence[float], messages: Sequence[Message | None], source: str, about: str, packed: int) -> Table:
+def _table(
+    times: Sequence[float], messages: Sequence[Message | None], source: str, about: str, packed: int
+) -> LogTable:
     """Return the table of messages in the first message's joint order, NaN where a joint or field is missing."""
     first = next((x for x in messages if x is not None), None)
     if first is None:
@@ -225,7 +227,11 @@ def _table(times: Sequence[float], messages: Sequence[Message | None], source: s
     for row, message in enumerate(messages):
         if message is not None:
             is_same = message.names == first.names
-            order = range(len(first.names)) if is_same else [_index(message.names, name) for name in first.names]
+            order = (
+                range(len(first.names))
+                if is_same
+                else [message.names.index(name) if name in message.names else -1 for name in first.names]
+            )
             for key in fields:
                 value = message.fields.get(key, ())
                 if len(value) == len(message.names):
@@ -242,10 +248,6 @@ def _number(value: object) -> float:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
         return math.nan
-
-
-def _index(names: Sequence[str], name: str) -> int:
-    return names.index(name) if name in names else -1
 
 
 def encoded(columns: Mapping[str, Array], about: Mapping[str, Any]) -> bytes:

@@ -16,15 +16,15 @@ from appell.display import Html, card, number
 from appell.display import table as table_html
 from appell.errors import InputError
 from appell.files import extension, write
-from appell.logs import joint_states, table, text
+from appell.logs import joint_states, table
 from appell.spatial.scalar import Array
 
 PER_VELOCITY = ("v", "a", "tau", "current")
 """The quantities of a log that have one column per velocity."""
 WRITERS: Mapping[str, Callable[[Mapping[str, Array], Mapping[str, Any]], str | bytes]] = {
-    ".csv": text.encoded,
-    ".npz": table.npz,
-    ".parquet": table.parquet,
+    ".csv": table.csv_text,
+    ".npz": table.npz_bytes,
+    ".parquet": table.parquet_bytes,
     ".mcap": joint_states.encoded,
 }
 
@@ -153,7 +153,7 @@ class Log:
             k = int(np.argmax(steps <= 0.0))
             raise InputError(f"t: expected increasing times, got {times[k]:g} s then {times[k + 1]:g} s at row {k + 1}")
         given = {"q": q, "v": v, "a": a, "tau": tau, "current": current}
-        arrays = {name: _numbers(name, value) for name, value in given.items() if value is not None}
+        arrays: dict[str, Any] = {name: _numbers(name, value) for name, value in given.items() if value is not None}
         width = next((arrays[name].shape[-1] for name in PER_VELOCITY if name in arrays and arrays[name].ndim == 2), 0)
         for name, array in arrays.items():
             columns = "nq" if name == "q" else width or "nv"
@@ -161,8 +161,7 @@ class Log:
                 raise InputError(
                     f"{name}: expected shape ({len(times)}, {columns}), one row for each time, got {array.shape}"
                 )
-        v_, a_, tau_, current_ = (arrays.get(name) for name in PER_VELOCITY)
-        return Log(times, arrays["q"], v_, a_, tau_, current_)
+        return Log(times, **arrays)
 
     def __len__(self) -> int:
         return len(self.t)

@@ -17,14 +17,18 @@ import numpy as np
 from appell.errors import ModelError
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.loops.rank import rank_of
+from appell.loops.rank import held_still, rank_of
+from appell.messages import listed
 from appell.model import manifold
 from appell.model.closure import Closure
-from appell.model.model import Model
+from appell.model.model import WORLD, Model
 from appell.once import once_property
 from appell.recursion import closure
-from appell.recursion.kinematics import Scalars, links
+from appell.recursion.kinematics import Scalars, links, world_poses
+from appell.robot.kind import Rank
+from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
+from appell.spatial.vector import cross, matvec
 from appell.trace.tape import Port, trace
 
 REACH = 0.3
@@ -40,7 +44,7 @@ ROUNDED = 2e-5
 """Residual that rounded numbers of a file may leave in overconstrained loops."""
 
 
-class Fit(NamedTuple):
+class ClosureFit(NamedTuple):
     """Configurations and their closure errors: the largest residual, in lengths of the robot and radians."""
 
     q: Array
@@ -133,7 +137,7 @@ class Assembler:
         """Return the largest residual of every configuration, dimensionless."""
         return np.asarray(np.abs(self.gap(q)[0]).max(axis=-1, initial=0.0))
 
-    def is_closed(self, fit: Fit) -> Array:
+    def is_closed(self, fit: ClosureFit) -> Array:
         """Return which configurations are closed: to rounding, or as far as the rounded numbers of a file allow.
 
         Overconstrained loops may leave a residual below `ROUNDED`. It is orthogonal to all motions of the joints, to a
@@ -147,7 +151,7 @@ class Assembler:
             closed[i] = count < len(e) and np.linalg.norm(rows[:, :count].T @ e) <= max(CLOSED, 1e-3 * fit.error[i])
         return closed
 
-    def close(self, start: Array, iterations: int = ITERATIONS) -> Fit:
+    def close(self, start: Array, iterations: int = ITERATIONS) -> ClosureFit:
         """Return the configurations (n, nq) that the starts (n, nq) lead to, closed or not."""
         q = np.array(start, dtype=float)
         e, matrix = self.gap(q)
@@ -171,7 +175,7 @@ class Assembler:
             done = (cost[at] < 1e-30) | (damping[at] > 1e8) | (better & (progress < 1e-9) & (damping[at] < 1e-8))
             stalls[at] = np.where(progress < 1e-3, stalls[at] + 1, 0)
             active[at[done | (stalls[at] > PATIENCE)]] = False
-        return Fit(q, np.abs(e).max(-1, initial=0.0))
+        return ClosureFit(q, np.abs(e).max(-1, initial=0.0))
 
     def _step(self, e: Array, matrix: Array, damping: Array) -> Array:
         """Return the damped step of every start, capped."""
@@ -201,7 +205,7 @@ class Assembler:
             others = self.close(np.concatenate([near, far]), ITERATIONS // 4)
             if others.error.min() > CLOSED:  # the best few may need longer
                 others = self.close(others.q[np.argsort(others.error)[: STARTS // 8]])
-            fit = Fit(np.concatenate([fit.q, others.q]), np.concatenate([fit.error, others.error]))
+            fit = ClosureFit(np.concatenate([fit.q, others.q]), np.concatenate([fit.error, others.error]))
         closed = np.flatnonzero(fit.error <= CLOSED)
         if not len(closed) and fit.error.min() <= ROUNDED:
             closed = np.flatnonzero(fit.error <= 2.0 * fit.error.min())
@@ -297,3 +301,66 @@ def home(model: Model) -> Array:
         if body.joint.name in given:
             q[at] = given[body.joint.name]
     return manifold.integrate(model, q, np.zeros(model.nv))  # a file's quaternion is rounded
+
+
+ACROSS = 1e-6
+"""The smallest sine of the angle between a wheel's axle and the normal of its plane."""
+
+
+def check_closures(model: Model, q: Array) -> None:
+    """Reject closures within one link, and wheels that lie flat at q.
+
+    Raises
+    ------
+    ModelError
+        The message names the closure, its links and the remedy.
+    """
+    poses = [*world_poses(model, tuple(q.tolist())), Pose()]  # the world comes last, where its index of −1 finds it
+    for tie in closure.ties(model):
+        if not tie.terms and tie.first.body == tie.second.body:
+            raise ModelError(
+                f"{_subject(model, tie.closure)} connects two frames of link '{_link(model, tie.first.body)}', which "
+                "no joint separates; remove it, or use a frame of another link"
+            )
+        if tie.closure.is_rolling:
+            rotations = [poses[frame.body].then(frame.placement).rotation for frame in (tie.first, tie.second)]
+            normal, axle = (matvec(rotation, (0.0, 0.0, 1.0)) for rotation in rotations)
+            if np.linalg.norm(cross(normal, axle)) < ACROSS:
+                raise ModelError(
+                    f"{_subject(model, tie.closure)} is a wheel on link '{_link(model, tie.second.body)}' with its "
+                    "axle (z of the second frame) along the normal of its plane (z of the first), so that it cannot "
+                    "roll; rotate one of the two frames, or use a home in which the wheel is upright"
+                )
+
+
+def check_mobility(assembler: Assembler, found: Rank) -> None:
+    """Reject loops that lock every joint."""
+    model = assembler.model
+    if found.value == model.nv:
+        raise ModelError(
+            f"robot '{model.name}': the loops leave no motion (mobility 0): {listed(c.name for c in model.closures)} "
+            f"constrain all {model.nv} velocities of the joints {listed(body.joint.name for body in model.bodies)} "
+            f"(least singular value {found.kept:.1e} of the largest); remove a closure, use fewer rows ('3d', not "
+            "'6d'), or, if the loop should move, write its frames with more digits"
+        )
+
+
+def standstill(assembler: Assembler, configurations: Array, found: Rank) -> tuple[list[str], list[str]]:
+    """Return the loops that lock all of their joints, in a robot that moves otherwise, and these joints."""
+    model, still = assembler.model, set(held_still(assembler.gap(configurations)[1], found.value))
+    loops, bodies = [], set()
+    for tie in assembler.ties:
+        way = {*tie.first_way, *tie.second_way}
+        if still >= {k for i in way for k in model.velocities(i)}:
+            loops.append(tie.closure.name)
+            bodies |= way
+    return loops, [model.bodies[i].joint.name for i in sorted(bodies)]
+
+
+def _subject(model: Model, tie: Closure) -> str:
+    line = f" (line {tie.line})" if tie.line else ""
+    return f"robot '{model.name}': closure '{tie.name}'{line} of frames '{tie.first}' and '{tie.second}'"
+
+
+def _link(model: Model, body: int) -> str:
+    return model.base.name if body == WORLD else model.bodies[body].name

@@ -1,26 +1,38 @@
-"""Robots with loops, or with wheels that roll: trees whose dependent velocities the closures determine."""
+"""Robots with loops, or with wheels that roll: trees whose dependent velocities the closures determine.
+
+The order of pivots is chosen once per robot. Samples of a batch at which a pivot is small would lose precision; they
+are recomputed by a program whose pivots suit one of them. If pivots stay small, the equations themselves are nearly
+singular, and a warning gives their condition number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from appell.errors import InputError, ModelError, warn
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
-from appell.loops.assembly import CLOSED, Assembler, home
-from appell.loops.checks import check_closures, standstill
-from appell.loops.choice import choose_dependent
-from appell.loops.closing import LONGEST, advanced, brought_back, random_closed
+from appell.loops.assembly import CLOSED, Assembler, check_closures, home, standstill
 from appell.loops.derivatives import OF_CLOSED
-from appell.loops.pivots import PivotFallback
+from appell.loops.rank import choose_dependent
 from appell.loops.reduction import Loops, closing_step
-from appell.loops.structure import Structure, away_from_singular, better_conditioned, condition, decide, samples
+from appell.loops.structure import (
+    Structure,
+    away_from_singular,
+    better_conditioned,
+    condition,
+    decide,
+    driving_condition,
+    repivoted,
+    samples,
+    singular_loops,
+)
 from appell.messages import listed
 from appell.model import manifold
 from appell.model.model import WORLD, Model
@@ -33,23 +45,167 @@ from appell.robot.calls.call import Call, prepared
 from appell.robot.kind import FILE, Competitor, Facts, Failure, Key, Kind, Rank
 from appell.robot.long.kind import open_kind
 from appell.robot.singular import recovery
-from appell.robot.verbs.coordinates import (
-    Limits,
-    coordinate_lines,
-    coordinates_of,
-    curved_joints,
-    joint_limits,
-    quaternion_errors,
-    quaternion_places,
-    velocity_places,
-)
+from appell.robot.verbs import coordinates
 from appell.robot.verbs.embedding import Embedding
 from appell.robot.verbs.formulations import FORMULATIONS
-from appell.robot.verbs.guards import OPEN, PIVOT_GROWTH
+from appell.robot.verbs.guards import OPEN, PIVOT_GROWTH, SINGULAR, subject
 from appell.robot.verbs.programs import Formulation, only
 from appell.robot.verbs.table import CLOSED as IS_CLOSED
 from appell.robot.verbs.table import MASS, PIVOTS, UNIT, VERBS, Verb
 from appell.spatial.scalar import Array
+
+PIECE = 0.1
+"""The longest motion of one integration step."""
+LONGEST = 100.0
+"""The longest supported motion, in a thousand steps."""
+NEWTON = 12
+"""Newton steps after which a configuration that is still open is not near a closed one."""
+
+
+def brought_back(step: Callable[..., Any], q: NDArray[Any], size: float) -> tuple[NDArray[Any], float | None]:
+    """Return configurations after as many steps as needed, and the largest remaining closure error, None if all close.
+
+    The iteration ends when residuals are at rounding, or small and no longer decreasing.
+    """
+    last = worst = np.inf
+    for _ in range(NEWTON):
+        moved, rows = step(q)
+        worst = float(np.abs(rows).max(initial=0.0))
+        if worst <= 1e-14 * (1.0 + size) or (worst < 1e-11 and worst > 0.25 * last):
+            return np.asarray(moved), None
+        q, last = moved, worst
+    return q, worst
+
+
+def advanced(
+    model: Model,
+    tree_velocity: Callable[..., NDArray[Any]],
+    project: Callable[..., Any],
+    q: NDArray[Any],
+    step: NDArray[Any],
+) -> NDArray[Any]:
+    """Return the closed configurations that independent motions lead to, each motion in short steps."""
+    pieces = max(1, int(np.ceil(np.abs(step).max(initial=0.0) / PIECE)))
+    step = step / pieces
+    for _ in range(pieces):
+        # Runge–Kutta mean of four Γ(q)·dv; its remaining error in the dependent coordinates is projected
+        mean, at = np.zeros((*q.shape[:-1], model.nv)), q
+        for weight, ahead in ((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0)):
+            rate = tree_velocity(at, step)
+            mean = mean + weight / 6.0 * rate
+            at = manifold.integrate(model, q, ahead * rate)
+        q = project(manifold.integrate(model, q, mean))
+    return q
+
+
+def random_closed(
+    assembler: Assembler, structure: Structure, q: NDArray[Any], rng: np.random.Generator, wanted: int
+) -> NDArray[Any]:
+    """Return closed configurations about half a radian from q in all free motions, none near a singularity."""
+    model, free = assembler.model, list(structure.independent)
+    found: list[NDArray[Any]] = []
+    for _ in range(50):
+        n = max(8, 2 * (wanted - len(found)))
+        steps = np.zeros((n, model.nv))
+        steps[:, free] = 0.5 * rng.normal(size=(n, len(free)))
+        starts = manifold.integrate(model, np.tile(q, (n, 1)), steps * assembler.column_scale)
+        fit = assembler.close(starts)
+        found += list(fit.q[assembler.is_closed(fit) & (condition(assembler, structure, fit.q) < 1e4)])
+        if len(found) >= wanted:
+            return np.array(found[:wanted])
+    raise ModelError(f"robot '{model.name}': random configurations do not close; use a home farther from singularities")
+
+
+ALTERNATES = 4
+"""The number of other orders of pivots tried on one batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class PivotFallback:
+    """The other programs of one verb, made as they are needed."""
+
+    robot: Closed
+    key: Key
+    is_strict: bool
+    """Whether to warn of open loops."""
+
+    def recovered(self, call: Failure) -> list[Array]:
+        """Return the results with samples of small pivots recomputed by other pivots."""
+        growth, results = call.values[..., 0], call.results
+        shape = growth.shape
+        given = [np.asarray(x) for x in call.arguments]
+        flat = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in given]
+        outputs = [x.reshape(-1, *x.shape[len(shape) :]) for x in results]
+        growth = growth.reshape(-1).copy()
+        place = [guard.name for guard in compile.program(self.robot, self.key).guards].index(PIVOTS)
+        finite = np.all([np.isfinite(x).all(axis=-1) for x in flat], axis=0)
+        if self.is_strict:
+            finite = finite & ~self._open(flat[0], finite & ~(growth <= PIVOT_GROWTH), shape)
+        for k in range(ALTERNATES):
+            bad = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))
+            if not len(bad):
+                break
+            other = once(self, k, partial(self._alternate, flat[0][bad].astype(float)))
+            found = other(*(x[bad] for x in flat))
+            again = found[len(outputs) + place]  # results, then the values of all guards
+            better = ~(again[:, 0] >= growth[bad])
+            for output, value in zip(outputs, found[: len(outputs)], strict=True):
+                output[bad[better]] = value[better]
+            growth[bad[better]] = again[better, 0]
+        left = np.flatnonzero(finite & ~(growth <= PIVOT_GROWTH))
+        if len(left):
+            self._warn(flat[0][left].astype(float), left, shape)
+        return [x.reshape(shape + x.shape[1:]) for x in outputs]
+
+    def _open(self, q: Array, which: Array, shape: tuple[int, ...]) -> Array:
+        """Return which of the samples have open loops, and warn of them."""
+        at = np.flatnonzero(which)
+        errors = self.robot.assembler.error(q[at].astype(float))
+        result = np.zeros(len(q), dtype=bool)
+        result[at[errors > 0.5 * OPEN]] = True
+        if result.any():
+            where = subject(at[int(np.argmax(errors))], int(result.sum()), shape)
+            warn(
+                f"robot '{self.robot.model.name}': {where} not closed: its loops are open by {errors.max():.1e} of the "
+                "robot's size, and the results are inaccurate; close q with robot.assemble or robot.project"
+            )
+        return result
+
+    def _alternate(self, q: Array) -> Kernel:
+        """Return the program whose pivots suit the best conditioned of some configurations."""
+        robot = self.robot
+        at = int(np.argmin(condition(robot.assembler, robot.structure, q)))
+        return robot.alternate(self.key, repivoted(robot.structure, robot.assembler, q[at]))
+
+    def _warn(self, q: Array, left: Array, shape: tuple[int, ...]) -> None:
+        robot = self.robot
+        names = velocity_names(robot.model)
+        numbers = condition(robot.assembler, robot.structure, q)
+        worst = int(np.argmax(numbers))
+        if numbers[worst] >= SINGULAR:
+            independent = listed(names[k] for k in robot.structure.independent)
+            loops = listed(singular_loops(robot.assembler, robot.structure, q[worst]))
+            problem = (
+                f"a singularity of the loops {loops}, where the velocities {independent} do not determine the others"
+            )
+            remedy = "keep away from it, or choose other coordinates with robot.with_independent(near=q)"
+        else:
+            numbers = driving_condition(robot.assembler, robot.structure, q)
+            worst = int(np.argmax(numbers))
+            if numbers[worst] < SINGULAR:
+                return
+            motors = listed(names[k] for k in robot.structure.actuated)
+            driven = listed(names[k] for k in robot.structure.driven)
+            problem = (
+                f"an actuation singularity, where the motors {motors} do not determine the accelerations of {driven}"
+            )
+            remedy = "keep away from it, or add actuators"
+        where = subject(int(left[worst]), len(left), shape)
+        warn(
+            f"robot '{robot.model.name}': {where} near {problem}: condition number {numbers[worst]:.1e}; do not use "
+            f"the results, {remedy}"
+        )
+
 
 FEW = 6
 """Largest number of bodies for which all frames and axes are compared, also with frames fixed to the world."""
@@ -64,10 +220,7 @@ _OWN_VERBS = {
     "closing_step": Verb("closing_step", (("q", "q"),), (("q", ("q",)), ("open", ("r",))), (), is_lean=False),
     "regularity": Verb("regularity", (("q", "q"),), (("det", (1,)),), ()),
 }
-_OWN_PROGRAMS = {
-    "closing_step": only(closing_step),
-    "regularity": only(lambda robot, q: robot.posture(q).regularity()),
-}
+_OWN_PROGRAMS = {"closing_step": only(closing_step), "regularity": only(lambda robot, q: robot.posture(q).regularity())}
 
 
 def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence[str] | None = None) -> Closed:
@@ -101,7 +254,9 @@ def close(model: Model, *, guess: ArrayLike | None = None, independent: Sequence
     if guess is None and (regular := away_from_singular(assembler, configurations, rng)) is not None:
         at, configurations = regular, samples(assembler, regular, rng)
     names = independent or model.independent_velocities or None
-    structure, rank = decide(assembler, configurations, None if names is None else velocity_places(model, names))
+    structure, rank = decide(
+        assembler, configurations, None if names is None else coordinates.velocity_places(model, names)
+    )
     if guess is None:
         at = better_conditioned(assembler, structure, configurations)
     if model.actuators and not structure.n_driven:
@@ -136,12 +291,16 @@ class Closed(Kind):
     def facts(self) -> Facts:
         """Return names and sizes: the coordinates of the tree, its independent velocities, and its actuators."""
         model, structure = self.model, self.structure
-        names, places, every = velocity_names(model), quaternion_places(model), joint_limits(model)
+        names, places, every = (
+            velocity_names(model),
+            coordinates.quaternion_places(model),
+            coordinates.joint_limits(model),
+        )
         own, count = list(structure.independent), len(model.closures)
         independent, actuators = ([names[k] for k in part] for part in (own, structure.actuated))
         sizes = {"q": model.nq, "t": model.nv, "v": len(own), "u": len(actuators), "p": n_parameters(model), "c": count}
         rolls = len(structure.closing.rows) < self.rank.value  # rows that constrain velocities only
-        lines = coordinate_lines(model, with_velocities=False)
+        lines = coordinates.coordinate_lines(model, with_velocities=False)
         lines += [f"  {f'v[{i}]':<10} {name}" for i, name in enumerate(independent)]
         lines += ["", "Actuators, in the order of their torques:"]
         return Facts(
@@ -153,11 +312,11 @@ class Closed(Kind):
             actuators,
             structure.actuated,
             parameters(model),
-            Limits(every.lower, every.upper, every.velocity[own], every.effort[own]),
+            coordinates.Limits(every.lower, every.upper, every.velocity[own], every.effort[own]),
             {MASS: 1, UNIT: len(places), PIVOTS: 1},
             [*lines, *(f"  {i:<10} {name}" for i, name in enumerate(actuators))],
             places,
-            None if rolls else curved_joints(model, own),
+            None if rolls else coordinates.curved_joints(model, own),
             [closure.name for closure in model.closures],
             self.rank,
             "1 closure" if count == 1 else f"{count} closures",
@@ -221,7 +380,7 @@ class Closed(Kind):
         assert isinstance(embedding, Loops)  # of this kind
         values: dict[str, Sequence[Any]] = {}
         if UNIT in guards:
-            values[UNIT] = quaternion_errors(self.facts.quaternions, q)
+            values[UNIT] = coordinates.quaternion_errors(self.facts.quaternions, q)
         if PIVOTS in guards:
             weight = PIVOT_GROWTH / OPEN**2 if IS_CLOSED in guards else 0.0
             values[PIVOTS] = [embedding.posture(q).pivot_growth(self.assembler.size, weight)]
@@ -338,15 +497,14 @@ class Closed(Kind):
                 f"from_actuators: the first independent velocities of robot '{self.model.name}' must be those of its "
                 f"actuators {listed(self.facts.actuators)}; they are {listed(self.facts.independent)}"
             )
-        left = positions - guess[..., coordinates_of(self.model, self.structure.actuated, "from_actuators")]
+        left = positions - guess[..., coordinates.coordinates_of(self.model, self.structure.actuated, "from_actuators")]
         still = np.zeros((*left.shape[:-1], len(self.structure.passive)))
         try:
             return self.integrate(guess, np.concatenate([left, still], axis=-1))
         except InputError as error:
             raise InputError(
                 f"from_actuators: the actuators of robot '{self.model.name}' cannot move from the guess to the given "
-                "positions "
-                f"with closed loops ({error}); use a guess nearer to them, or check their order and signs"
+                f"positions with closed loops ({error}); use a guess nearer to them, or check their order and signs"
             ) from None
 
     def with_independent(self, names: Sequence[str] | None, near: Array | None) -> Kind:

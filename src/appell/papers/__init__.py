@@ -52,4 +52,4 @@ def reproduce(name: str, **options: Any) -> Report:
         if "unexpected keyword argument" not in str(error) or "report()" not in str(error):
             raise
         raise InputError(f"reproduce: {name}: unknown option: {error}") from None
-    return replace(report, index=paper.INDEX, seconds=time.perf_counter() - start)
+    return replace(report, seconds=time.perf_counter() - start)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from appell.loading import load
 from appell.papers.abedloo2014_loop import DURATION, KD, KP, ROWS, TOLERANCES, loop, trajectory
-from appell.papers.drawings import arrow, block_diagram, great_arc, space
+from appell.papers.drawings import arrow, beside, block_diagram, compared, differences, great_arc, space, torques
 from appell.papers.multipliers import mechanism
-from appell.reports.report import Figure
+from appell.papers.paper import read
 from appell.results.style import COLOURS, figure
-from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -61,12 +60,7 @@ def _draw_figure3() -> Drawn:
     return drawn
 
 
-def _compared(axes: Any, t: Array, ours: Array, simulator: Array, symbol: str) -> None:
-    for i in range(3):
-        axes.plot(t, ours[:, i], color=COLOURS[i], label=f"{symbol}{'₁₂₃'[i]} closed form")
-        axes.plot(
-            t, simulator[:, i], color="black", linestyle=(0, (1, 3)), lw=1.8, label="simulator" if i == 2 else None
-        )
+NAMES = ("closed form", "simulator")
 
 
 def _draw_figure5() -> Drawn:
@@ -77,24 +71,17 @@ def _draw_figure5() -> Drawn:
     axes[0].plot(made.t, np.degrees(trajectory(made.t)[0]), color="black", linestyle=(0, (1, 3)))
     axes[0].set(title="Platform, and (52) dotted", ylabel="Euler angles [°]")
     for row, (j, symbol, what) in enumerate(((0, "θ", "motor angles [°]"), (1, "ψ", "passive angles [°]")), 1):
-        angles = [np.degrees(side.angles[..., j]) for side in (made.closed_form, made.simulator)]
-        _compared(axes[row], made.t, angles[0], angles[1], symbol)
+        ours, other = (np.degrees(side.angles[..., j]) for side in (made.closed_form, made.simulator))
+        compared(axes[row], made.t, ours, other, symbol, NAMES)
         axes[row].set(title=("Motors", "Joints between the links")[row - 1], ylabel=what)
-    for ax in axes:
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    beside(axes[0])
     axes[-1].set(xlabel="t [s]", xlim=(0.0, DURATION))
     return drawn
 
 
 def _draw_figure6() -> Drawn:
-    made, drawn = loop(TOLERANCES[0]), figure(7.0, 4.8)
-    above, below = drawn.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    _compared(above, made.t, made.closed_form.torques, made.simulator.torques, "τ")
-    above.set(title="Motor torques", ylabel="torque [N·m]")
-    above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    _errors(below, made.t, made.closed_form.torques - made.simulator.torques)
-    below.set(title="Closed form less simulator", ylabel="Δτ [N·m]", xlabel="t [s]", xlim=(0.0, DURATION))
-    return drawn
+    made = loop(TOLERANCES[0])
+    return torques(made.t, made.closed_form.torques, made.simulator.torques, NAMES, "Motor torques")
 
 
 def _draw_figure7() -> Drawn:
@@ -102,50 +89,19 @@ def _draw_figure7() -> Drawn:
     axes = drawn.subplots(3, 1, sharex=True)
     for ax, (field, what, _), symbol in zip(axes, ROWS, ("Δθ", "Δθ̇", "Δθ̈"), strict=False):
         error = (getattr(made.closed_form, field) - getattr(made.simulator, field))[..., 0]
-        _errors(ax, made.t, error)
-        ax.set(
-            title=f"Motors: {what.partition(' [')[0].removeprefix('joint ')}",
-            ylabel=f"{symbol} [{what.partition('[')[2]}",
-        )
+        quantity, _, unit = what.removeprefix("joint ").partition(" [")
+        differences(ax, made.t, error, title=f"Motors: {quantity}", ylabel=f"{symbol} [{unit}")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
-    axes[-1].set(xlabel="t [s]", xlim=(0.0, DURATION))
+    axes[-1].set(xlabel="t [s]")
     return drawn
 
 
-def _errors(axes: Any, t: Array, error: Array) -> None:
-    for i in range(3):
-        axes.plot(t, error[:, i], color=COLOURS[i], lw=0.9, label=f"leg {i + 1}")
-    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
-
-
-FIGURES = (
-    Figure(
-        "figure3",
-        "Figures 2 and 3. The Agile Wrist: of each leg the axes u, w and v through the common centre A and the arcs "
-        "between them; ρ leads to the mass centre of a body.",
-        _draw_figure3,
-    ),
-    Figure(
-        "figure4",
-        "Figure 4. The loop: a PD controller of the motors around the simulator of three chains, and the closed form "
-        "on the motion of its platform.",
-        _draw_figure4,
-    ),
-    Figure(
-        "figure5",
-        "Figure 5. The platform in the loop, and the joints of the three legs by the closed form and by the simulator.",
-        _draw_figure5,
-    ),
-    Figure(
-        "figure6",
-        "Figure 6. The motors' torques in the loop by the closed form and by the simulator; tolerance "
-        f"{TOLERANCES[0]:g}.",
-        _draw_figure6,
-    ),
-    Figure(
-        "figure7",
-        f"Figure 7. Motors: closed form less simulator, in angle, rate and acceleration; tolerance {TOLERANCES[0]:g}. "
-        "The simulator's platform is carried by leg 1, whose loop is never open.",
-        _draw_figure7,
-    ),
+FIGURES = read("abedloo2014").figures(
+    {
+        "figure3": _draw_figure3,
+        "figure4": _draw_figure4,
+        "figure5": _draw_figure5,
+        "figure6": _draw_figure6,
+        "figure7": _draw_figure7,
+    }
 )

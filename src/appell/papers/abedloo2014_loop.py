@@ -18,7 +18,8 @@ from scipy.integrate import solve_ivp
 
 from appell.loading import load
 from appell.loops.spherical.chains import chains_of
-from appell.papers.multipliers import Simulated, leg_angles, mechanism
+from appell.papers.multipliers import Simulated, by_closed_form, mechanism
+from appell.papers.paper import read
 from appell.reports.rules import Falls, NotComparable
 from appell.reports.table import Cell, Table
 from appell.robot.robot import Robot
@@ -112,12 +113,7 @@ def _compared(t: Array, joints: Array, speeds: Array, tau: Array) -> Loop:
     angles, rates, thrusts = (x[:, :6].reshape(-1, 3, 2) for x in legs)
     simulator = Simulated(angles, rates, thrusts, tau)
     platform = platform_motion(joints, speeds, a)
-    model = Simulated(
-        leg_angles(closed_form, platform[0]),
-        closed_form.evaluate("leg_rates", *platform[:2])[..., :2],
-        closed_form.evaluate("leg_accelerations", *platform)[..., :2],
-        closed_form.inverse_dynamics(*platform),
-    )
+    model = by_closed_form(closed_form, *platform)
     return Loop(t, *platform, simulator, model, joints, speeds, np.asarray(robot.closure_error(joints)))
 
 
@@ -147,12 +143,8 @@ def _solved(matrix: Array, right: Array) -> Array:
 
 # Tables
 
-ROWS = (
-    ("angles", "joint angles [rad]", 1e-7),
-    ("rates", "joint rates [rad/s]", 1e-6),
-    ("accelerations", "joint accelerations [rad/s²]", 1e-5),
-    ("torques", "motor torques [N·m]", 1e-5),
-)
+PAPER = read("abedloo2014")
+ROWS = tuple(map(tuple, PAPER.results["differences"]))
 """Quantities of figures 6 and 7: the field of :class:`Simulated`, its name, and the order of magnitude in the text."""
 INTEGRATED = NotComparable(
     "both are errors of an integrated loop, and the paper gives neither the solver nor the tolerance nor the gains "
@@ -184,20 +176,10 @@ def loop_tables() -> tuple[Table, Table]:
     last = loop(TOLERANCES[-1])
     off = float(np.abs(last.q - trajectory(last.t)[0]).max())
     opened = ", ".join(f"{loop(rtol).opening.max():.0e}" for rtol in TOLERANCES)
-    notes = (
-        f"These are integration errors: the loops of the simulator are closed to {opened} rad only. On closed loops "
-        "the two differ by rounding errors, see the table after the next.",
-        f"A tolerance of {TOLERANCES[0]:g} is Simulink's default. The loop "
-        f"follows (52) to {off:.1g} rad with {KP:g} N·m/rad and {KD:g} N·m·s/rad; {SAMPLES} instants.",
-    )
-    title = "Figures 5 to 7. Closed form against the simulator in the loop of figure 4: greatest difference"
+    values = {"opened": opened, "off": off, "default": TOLERANCES[0], "kp": KP, "kd": KD, "samples": SAMPLES}
     columns = ("quantity", "paper, order", *ends, "verdict")
     falls = tuple(f"{tight:g} over {loose:g}" for loose, tight in pairwise(TOLERANCES))
     return (
-        Table(title, columns, tuple(rows), notes),
-        Table(
-            "Origin of the differences: ratio of those at one tolerance to those at the next looser",
-            ("quantity", *falls, "verdict"),
-            tuple(ratios),
-        ),
+        PAPER.table("loop", rows, columns, **values),
+        PAPER.table("origin", ratios, ("quantity", *falls, "verdict")),
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from appell.results.style import COLOURS, figure, matplotlib
+from appell.robot.robot import Robot
+from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -62,3 +64,49 @@ def great_arc(first: Array, last: Array) -> Array:
     angle = math.acos(float(first @ last))
     part = np.linspace(0.0, 1.0, 31)[:, None]
     return np.asarray((np.sin((1.0 - part) * angle) * first + np.sin(part * angle) * last) / math.sin(angle))
+
+
+def compared(axes: Any, t: Array, ours: Array, other: Array, symbol: str, names: tuple[str, str]) -> None:
+    """Draw the curves (n, 3) of three legs in colour, and dotted those of another program, with a legend beside."""
+    for i in range(3):
+        axes.plot(t, ours[:, i], color=COLOURS[i], label=f"{symbol}{'₁₂₃'[i]} {names[0]}")
+        name = names[1] if i == 2 else None
+        axes.plot(t, other[:, i], color="black", linestyle=(0, (1, 3)), lw=1.8, label=name)
+    beside(axes)
+
+
+def differences(axes: Any, t: Array, error: Array, **labels: str) -> None:
+    """Draw the differences (n, 3) of three legs."""
+    for i in range(3):
+        axes.plot(t, error[:, i], color=COLOURS[i], lw=0.9, label=f"leg {i + 1}")
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
+    axes.set(xlim=(t[0], t[-1]), **labels)
+
+
+def beside(axes: Any) -> None:
+    """Put the legend to the right of the axes."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def torques(t: Array, ours: Array, other: Array, names: tuple[str, str], title: str) -> Drawn:
+    """Return the motor torques of two programs, and their differences below."""
+    drawn = figure(7.0, 4.8)
+    above, below = drawn.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    compared(above, t, ours, other, "τ", names)
+    above.set(title=title, ylabel="torque [N·m]")
+    differences(below, t, ours - other, title=" less ".join(names).capitalize(), xlabel="t [s]", ylabel="Δτ [N·m]")
+    return drawn
+
+
+def arm(axes: Any, robot: Robot, q: Array, names: Sequence[str], paths: Sequence[tuple[Array, dict[str, Any]]]) -> None:
+    """Draw an arm in named configurations (n, nq), and paths (m, 3) with their styles, in metres."""
+    bones = skeleton(robot)
+    for colour, name, points in zip(COLOURS, names, bones.positions(robot, q), strict=False):
+        for k, stick in enumerate(bones.lines):
+            label = None if k else name
+            axes.plot(*points[list(stick)].T, color=colour, lw=2.5, marker="o", ms=3.5, label=label)
+    for path, style in paths:
+        axes.plot(*path.T, **style)
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+    axes.set_aspect("equal")
+    axes.figure.legend(loc="outside upper left", ncols=2)

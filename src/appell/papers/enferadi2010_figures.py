@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from appell.loading import load
-from appell.papers.drawings import arrow, great_arc, space
+from appell.papers.drawings import arrow, great_arc, space, torques
 from appell.papers.enferadi2010_motion import DURATION, SAMPLES, pole, study
+from appell.papers.paper import read
 from appell.planning.goal import pose
-from appell.reports.report import Figure
 from appell.results.style import COLOURS, figure
 
 if TYPE_CHECKING:
@@ -29,46 +30,19 @@ def _draw_figure8() -> Drawn:
 
 
 def _draw_compared(motion: int) -> Drawn:
-    made, drawn = study(motion), figure(7.0, 4.8)
-    above, below = drawn.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    for i in range(3):
-        above.plot(made.t, made.tau[:, i], color=COLOURS[i], label=f"motor {i + 1}, closed form")
-        above.plot(
-            made.t,
-            made.simulator.torques[:, i],
-            color="black",
-            linestyle=(0, (1, 3)),
-            lw=1.8,
-            label="multipliers" if i == 2 else None,
-        )
-        below.plot(made.t, made.tau[:, i] - made.simulator.torques[:, i], color=COLOURS[i], lw=0.9)
-    above.set(title=f"Motion {motion}", ylabel="torque [N·m]")
-    above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    below.set(title="Closed form less multipliers", xlabel="t [s]", ylabel="Δτ [N·m]", xlim=(0.0, DURATION))
-    below.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
-    return drawn
-
-
-def _draw_figure9() -> Drawn:
-    return _draw_compared(1)
-
-
-def _draw_figure11() -> Drawn:
-    return _draw_compared(2)
+    made = study(motion)
+    return torques(made.t, made.tau, made.simulator.torques, ("closed form", "multipliers"), f"Motion {motion}")
 
 
 def _draw_figure10() -> Drawn:
-    drawn = figure(5.4, 5.0)
-    axes: Any = drawn.add_subplot(projection="3d")
+    drawn, axes = space(5.4, 5.0)
     quarter = np.linspace(0.0, 0.5 * math.pi, 31)
     _triangle(axes)
     u, w = np.meshgrid(quarter, quarter)
     axes.plot_surface(np.cos(u) * np.sin(w), np.sin(u) * np.sin(w), np.cos(w), color="#56B4E9", alpha=0.12, lw=0)
     axes.plot(*pole(np.linspace(0.0, DURATION, SAMPLES))[0].T, color=COLOURS[1], lw=2.0, label="path of the pole s")
     axes.scatter(*pole(0.0)[0], color=COLOURS[0], s=25, label="start")
-    axes.set(xlabel="x", ylabel="y", zlabel="z", xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), zticks=(0, 0.5, 1))
     axes.set_box_aspect((1, 1, 1))
-    axes.view_init(elev=28, azim=35)
     axes.legend(loc="upper left")
     return drawn
 
@@ -120,16 +94,13 @@ def _triangle(axes: Any) -> None:
         axes.plot(*side.T, color="#888888", lw=1.5, label="the base's triangle" if i == 0 else None)
 
 
-FIGURES = (
-    Figure(
-        "figure1",
-        "Figures 1 and 3 to 6. The isotropic star-triangle at home: the base's triangle, the star, and of each leg the "
-        "axes w of the motor, r of the passive joint and t of the slider, which are the axes of its frames.",
-        _draw_geometry,
-    ),
-    Figure("figure7", "Figure 7. The axes u, v, w of the star after each of its rotations θ, φ and ψ.", _draw_figure7),
-    Figure("figure8", "Figure 8. Motor torques of motion 1: the star turns about its pole.", _draw_figure8),
-    Figure("figure9", "Figure 9. Motion 1: closed form against chains closed by multipliers.", _draw_figure9),
-    Figure("figure10", "Figure 10. Motion 2: the pole of the star goes round a circle on the sphere.", _draw_figure10),
-    Figure("figure11", "Figure 11. Motion 2: closed form against chains closed by multipliers.", _draw_figure11),
+FIGURES = read("enferadi2010").figures(
+    {
+        "figure1": _draw_geometry,
+        "figure7": _draw_figure7,
+        "figure8": _draw_figure8,
+        "figure9": partial(_draw_compared, 1),
+        "figure10": _draw_figure10,
+        "figure11": partial(_draw_compared, 2),
+    }
 )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.loading import load
-from appell.papers.multipliers import Simulated, leg_angles, mechanism, simulated
+from appell.papers.multipliers import Simulated, by_closed_form, mechanism, simulated
 from appell.spatial.scalar import Array
 
 DURATION = math.pi / 6.0
@@ -81,7 +81,7 @@ def study(motion: int, samples: int = SAMPLES) -> Study:
     robot = load("sst")
     t = np.linspace(0.0, DURATION, samples)
     q, v, a = trajectory(motion, t)
-    angles = leg_angles(robot, q)
-    simulator = simulated(mechanism("sst"), q, v, a, angles + 0.05)
+    ours = by_closed_form(robot, q, v, a)
+    simulator = simulated(mechanism("sst"), q, v, a, ours.angles + 0.05)
     by_work = robot.inverse_dynamics(q, v, a, formulation="virtual-work")
-    return Study(t, q, robot.inverse_dynamics(q, v, a), by_work, angles, simulator)
+    return Study(t, q, ours.torques, by_work, ours.angles, simulator)

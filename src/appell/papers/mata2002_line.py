@@ -16,17 +16,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from appell.papers.drawings import block_diagram
+from appell.papers.drawings import arm, beside, block_diagram
+from appell.papers.paper import read
 from appell.papers.valera2003_line import puma
 from appell.planning.analytic_ik import analytic_ik
 from appell.planning.goal import pose
-from appell.planning.trajectory.cartesian import CartesianLine
-from appell.reports.report import Figure
+from appell.planning.trajectory.curves import CartesianLine
 from appell.reports.rules import Misprint, NotComparable
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
-from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -58,15 +58,9 @@ _KNOTS, _DEGREE = 10, 7
 _METHODS = {"CRBA": "composite", "ABA": "articulated", "GA": "gibbs"}
 _SIGNS = {1: "+", -1: "−"}
 
-_PAPER6 = np.array(
-    [
-        [6.91878269e-4, 1.73972101e-2, 8.54693990e-4, 1.73972067e-2, 1.78259578e-2, 6.91878269e-4],
-        [1.28209533e-3, 1.66087380e-3, 1.66087459e-3, 4.05637323e-2, 4.17630699e-2, 1.21908065e-3],
-        [2.84439095e-3, 9.22318761e-2, 3.13261587e-3, 9.22318581e-2, 9.54221869e-3, 2.43724278e-3],
-    ]
-)
+PAPER = read("mata2002")
+_PAPER6 = np.array(PAPER.results["table6"])
 """Average errors of q, v and a (rows), joint by joint."""
-_PAPER7 = {"CRBA": (0.65, 1122), "ABA": (0.71, 1089), "GA": (0.59, 1092)}
 
 
 class Simulated(NamedTuple):
@@ -100,6 +94,21 @@ def line(reading: str = "both points, 5 s", label: Label = USUAL) -> CartesianLi
     way = np.subtract(END, START)
     reach = SPEED * DURATION / float(np.linalg.norm(way)) if reading == "0.1 m/s, 5 s" else 1.0
     return CartesianLine(puma(), q0, START + reach * way, speed=SPEED)
+
+
+def used() -> dict[str, ArrayLike]:
+    """Return the data of the lines, named as in the data file."""
+    plan = line()
+    start, end = (puma().pose(plan(t).q, "dh6")[:3, 3] for t in (0.0, plan.duration))
+    names = ("both points in 5 s", "0.1 m/s for 5 s", "both points at 0.1 m/s")
+    pace = dict[str, ArrayLike]()
+    for name, reading in zip(names, READINGS, strict=True):
+        plan = line(reading)
+        pace[f"5.2: duration, {name} [s]"] = plan.duration
+        pace[f"5.2: velocity, {name} [m/s]"] = plan.length / plan.duration
+    places: dict[str, ArrayLike] = {"start of the line [m]": start, "end of the line [m]": end}
+    rest: dict[str, ArrayLike] = {"attitude ZYZ [°]": ATTITUDE, "tolerance": TOLERANCE, "interval [s]": INTERVAL}
+    return {**pace, **{f"5.2: {name}": value for name, value in {**rest, **places}.items()}}
 
 
 def edges(plan: CartesianLine) -> Array:
@@ -201,21 +210,7 @@ def table6() -> Table:
             again = _printed_again(_PAPER6[k], joint)
             verdict = _UNKNOWN() if again is None else _COPIED(f"printed again for joint {again}")
             rows.append((f"|Δ{quantity[0]}| {quantity[2:]}", joint + 1, theirs, ours, float(exact[k, joint]), verdict))
-    return Table(
-        "Table 6. A PUMA 600 driven by torques alone along a straight line: average errors of its joints",
-        ("quantity", "joint", "paper", "ours, τ linear between samples", "ours, τ continuous", "verdict"),
-        tuple(rows),
-        (
-            "Both points in 5 s, shoulder forward and elbow up, wrist's centre as the tool point; the paper "
-            "specifies neither branch nor tool nor the data of its PUMA: ours are those of valera2003, by the "
-            "same authors.",
-            "Without feedback the arm leaves the line at a rate that depends on the smallest error of the torques: "
-            "their interpolation determines the numbers, and only orders of magnitude can be compared.",
-            "The printed table has miscopied rows, see the verdicts; the printed |Δa| of joint 5 seems to lack a "
-            "factor of ten.",
-            "By CRBA and ABA the errors are the same, as in the paper: see table 7.",
-        ),
-    )
+    return PAPER.table("6", rows)
 
 
 def _printed_again(printed: Array, joint: int) -> int | None:
@@ -233,21 +228,8 @@ def readings_table() -> Table:
             errors = {feed: float(simulated(reading, label, feed).average[0].max()) for feed in FEEDS}
             signs = " ".join(_SIGNS[x] for x in label[:2])
             rows.append((f"{reading} ({rest})", signs, *errors.values(), paper))
-    return Table(
-        "Table 6, by reading. The joint that strays most: its average |Δq| [rad]",
-        ("line", "branch", *(f"τ {feed}" for feed in FEEDS), "paper"),
-        tuple(rows),
-        (
-            f"The two points are {line().length:.5f} m apart: with both of them the paper's 0.1 m/s takes 3.286 s and "
-            "its 5 s mean 0.06573 m/s.",
-            "Branch: shoulder forward (+) or backward, elbow up (+) or down; the wrist's sign changes nothing. "
-            f"Torques are sampled every {INTERVAL:g} s: linearly interpolated, or held at the value of the "
-            "interval's middle or start; or continuous, computed for every instant.",
-            "No reading gives the paper's table. Its errors are as large as those of sampled torques, and a hundred "
-            "thousand times those of the integrator's tolerance.",
-        ),
-        unjudged="the paper's number is judged in table 6; the readings span seven decades.",
-    )
+    columns = ("line", "branch", *(f"τ {feed}" for feed in FEEDS), "paper")
+    return PAPER.table("readings", rows, columns, length=line().length, interval=INTERVAL)
 
 
 # Table 7: computing time
@@ -264,37 +246,15 @@ def table7(repeats: int = 3) -> Table:
     motion = plan(np.linspace(0.0, plan.duration, 64))
     states = [np.tile(part, (100, 1)) for part in (motion.q, motion.v, puma().inverse_dynamics(*motion))]
     native = _best({method: partial(kernel, *states) for method, kernel in kernels.items()}, len(states[0]))
-    rows = []
+    rows, printed = [], PAPER.results["table7"]
     for method in _METHODS:
         run, ga = runs[method], runs["GA"]
-        paper = _PAPER7[method][0] / _PAPER7["GA"][0]
+        paper = printed[method][0] / printed["GA"][0]
         apart = float(np.abs(run.q - ga.q).max()) if method != "GA" else None
         measured = (run.seconds, run.evaluations, run.seconds / ga.seconds)
         in_batch = (1e9 * native[method], native[method] / native["GA"])
-        rows.append((method, *_PAPER7[method], paper, *measured, *in_batch, apart, _LOOSE()))
-    return Table(
-        "Table 7. Simulating five seconds of a PUMA 600, Runge–Kutta 4(5), tolerance 1e-6, steps of 0.1 s",
-        (
-            "method",
-            "paper s",
-            "paper evaluations",
-            "paper s / GA",
-            "ours s",
-            "ours evaluations",
-            "ours s / GA",
-            "native ns",
-            "native / GA",
-            "from GA [rad]",
-            "verdict",
-        ),
-        tuple(rows),
-        (
-            "Ours: the line of table 6, torques continuous, the same for all three. Seconds on the paper's Pentium II "
-            "at 400 MHz and on this machine cannot be compared; their ratios to GA's can.",
-            "Most of the simulation's time is SciPy's integrator, so its ratios are near one; the native columns are "
-            "the formulation only, ns per state in a batch of the motion's states.",
-        ),
-    )
+        rows.append((method, *printed[method], paper, *measured, *in_batch, apart, _LOOSE()))
+    return PAPER.table("7", rows)
 
 
 def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40) -> dict[str, float]:
@@ -312,45 +272,39 @@ def _best(calls: dict[str, Callable[[], object]], states: int, repeats: int = 40
 
 
 def _draw_figure3() -> Drawn:
-    run, bones = simulated(), skeleton(puma())
+    run = simulated()
     drawn = figure(6.4, 4.6)
     axes: Any = drawn.add_subplot(projection="3d")
-    planned = line()(run.t)
-    points = bones.positions(puma(), planned.q[[0, -1]])
-    for colour, name, at in zip(COLOURS, ("initial position", "final position"), points, strict=False):
-        for k, stick in enumerate(bones.lines):
-            label = name if k == 0 else None
-            axes.plot(*at[list(stick)].T, color=colour, lw=3.0, marker="o", ms=4.0, label=label)
-    paths = (puma().pose(q, "dh6")[:, :3, 3] for q in (planned.q, run.q))
-    axes.plot(*next(paths).T, color=COLOURS[6], label="planned trajectory")
-    axes.plot(*next(paths).T, color=COLOURS[2], linestyle="--", label="simulated, τ linear between samples")
-    for set_label, name in zip((axes.set_xlabel, axes.set_ylabel, axes.set_zlabel), "xyz", strict=True):
-        set_label(f"{name} [m]", labelpad=8.0)
+    planned = line()(run.t).q
+    styles = (
+        {"color": COLOURS[6], "label": "planned trajectory"},
+        {"color": COLOURS[2], "linestyle": "--", "label": "simulated, τ linear between samples"},
+    )
+    paths = [(puma().pose(q, "dh6")[:, :3, 3], style) for q, style in zip((planned, run.q), styles, strict=True)]
+    arm(axes, puma(), planned[[0, -1]], ("initial position", "final position"), paths)
     axes.set(yticks=(0, 0.1, 0.2, 0.3), zticks=(0, 0.1, 0.2, 0.3))
-    axes.set_aspect("equal")
     axes.view_init(elev=22, azim=-48)
-    drawn.legend(loc="outside upper left", ncols=2)
     return drawn
 
 
 def _draw_errors() -> Drawn:
     drawn = figure(7.0, 7.0)
-    arm, wrist, below = drawn.subplots(3, 1, sharex=True)
+    heavy, wrist, below = drawn.subplots(3, 1, sharex=True)
     plan = line()
     t = np.linspace(0.0, plan.duration, 400)
     tau = puma().inverse_dynamics(*plan(t))
     for joint in range(6):
-        axes = arm if joint in (1, 2) else wrist  # the two that support the arm's weight
+        axes = heavy if joint in (1, 2) else wrist  # the two that support the arm's weight
         axes.plot(t, tau[:, joint], color=COLOURS[joint], label=f"joint {joint + 1}")
-    arm.set(title="Torques of the line", ylabel="τ [N·m]")
+    heavy.set(title="Torques of the line", ylabel="τ [N·m]")
     wrist.set(ylabel="τ [N·m]")
     for colour, feed in zip(COLOURS, FEEDS, strict=False):
         run = simulated(feed=feed)
         below.semilogy(run.t[1:], run.errors[0, 1:].max(axis=1), color=colour, label=feed)
     below.axhline(float(_PAPER6[0].max()), color=COLOURS[6], linestyle=":", label="paper, average")
     below.set(title="Largest error of a joint, by how the torques are fed", xlabel="t [s]", ylabel="|Δq| [rad]")
-    for axes in (arm, wrist, below):
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    for axes in (heavy, wrist, below):
+        beside(axes)
     return drawn
 
 
@@ -375,17 +329,4 @@ def _draw_figure4() -> Drawn:
     return block_diagram(blocks, arrows)
 
 
-FIGURES = (
-    Figure("figure4", "Figure 4. The simulation; a star marks integrated quantities.", _draw_figure4),
-    Figure(
-        "figure3",
-        "Figure 3. The PUMA at the start and at the end of the line, the line, and the motion under torques sampled "
-        "every 0.1 s.",
-        _draw_figure3,
-    ),
-    Figure(
-        "table6",
-        "Table 6, plotted. The torques of the line, and the growth of the joint errors without feedback.",
-        _draw_errors,
-    ),
-)
+FIGURES = PAPER.figures({"figure4": _draw_figure4, "figure3": _draw_figure3, "table6": _draw_errors})

@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from appell.model.lean import lean
 from appell.model.model import Body, Model
-from appell.papers import conclusions
 from appell.papers.formula import Formula, fit
-from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, general_arm
+from appell.papers.mata2002_counts import COLUMNS, SIDES, compared, general_arm, pair
 from appell.papers.mata2002_counts import counted as counted_arms
+from appell.papers.paper import less
+from appell.papers.paper import read as read_paper
 from appell.read.catalogue import read
 from appell.recursion import gibbs, inertia_matrix, lagrange, mixed
 from appell.recursion.kinematics import Scalars
-from appell.reports.report import Figure
 from appell.reports.rules import Counts, NotComparable
 from appell.reports.table import Cell, Table
 from appell.reports.verdict import Verdict
 from appell.results.style import COLOURS, figure
-from appell.trace.count import Count, count
-from appell.trace.tape import Port, trace
+from appell.trace.tape import Count, Port, count, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -76,17 +75,12 @@ class Printed(NamedTuple):
     method: str
 
 
+TEXT = read_paper("shafei2018")
 PAPER = {
-    "this work, 3×3 with 4×4": Printed(
-        (Grid(Formula.of("297", "815.5", "253.5")), Grid(Formula.of("165", "643", "146"))), "mixed"
-    ),
-    "Gibbs–Appell, 3×3 (mata2002)": Printed(
-        (Grid(Formula.of("-162", "57", "186")), Grid(Formula.of("-215", "145", "148"))), "gibbs"
-    ),
-    "Lagrange, 4×4 (Hollerbach)": Printed(
-        (Grid(Formula.of("504", "1296", "340")), Grid(Formula.of("350", "1055.5", "231.5"))), "lagrange"
-    ),
+    what: Printed((Grid(Formula.of(*products)), Grid(Formula.of(*sums))), method)
+    for what, (method, products, sums) in TEXT.results["table1"].items()
 }
+"""Table 1 as printed."""
 
 
 def star(links: int, branches: int, link: Body) -> Model:
@@ -166,12 +160,12 @@ def judged(printed: Printed, side: int, is_general: bool) -> Verdict:
     >>> judged(PAPER["this work, 3×3 with 4×4"], 0, True).kind.value
     'different rules'
     """
-    ours = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
-    mine = [exact for exact in ours if exact is not None]
+    found = [surface(counted(printed.method, is_general), k) for k in range(len(SIDES))]
+    mine = [exact for exact in found if exact is not None]
     if len(mine) < len(SIDES):
         return NO_FORMULA()
-    theirs, leading = (tuple(exact.slope[2] for exact in pair) for pair in (printed.sides, mine))
-    return COUNTS((theirs, printed.sides[side](*SHOWN)), (leading, mine[side](*SHOWN)))
+    theirs, ours = (([float(exact.slope[2]) for exact in pair], [pair[side](*SHOWN)]) for pair in (printed.sides, mine))
+    return COUNTS(theirs, ours)
 
 
 COUNTS = Counts(f"n = {SHOWN[0]}, n_b = {SHOWN[1]}")
@@ -188,44 +182,17 @@ def table1() -> tuple[Table, ...]:
             shown = [cell for method, is_general in each for cell in _cells(method, is_general, side)]
             rows.append((f"{what}: {name}", str(printed.sides[side]), at, *shown, judged(printed, side, True)))
     where = f"at {SHOWN[0]}, {SHOWN[1]}"
-    columns = (
-        "operations",
-        "paper",
-        f"paper {where}",
-        "ours, general links",
-        f"general {where}",
-        "ours, the paper's rods",
-        f"rods {where}",
-        "compiled, general links",
-        f"compiled {where}",
-        "verdict",
-    )
-    notes = (
-        f"n links per branch, n_b branches; formulas are exact for n = {LINKS[0]} … {LINKS[-1]} and n_b = "
-        f"{BRANCHES[0]} … {BRANCHES[-1]}; numbers are for n = {SHOWN[0]}, n_b = {SHOWN[1]}.",
-        "Ours is the named algorithm, traced: zeros, ones and constants take no operations, such as the last row of "
-        "every transform. The paper does not define its counting rule. Its 186n² for mata2002's method is "
-        "sixteen times the "
-        "11.5n² that mata2002 gives for the inertia matrix, so it seems to multiply full matrices.",
-        "Lagrange's form has all of a body's second moment in a 4×4 matrix, no 3×3 rotation (formulation lagrange).",
-    )
-    title = "Table 1. Inertia matrix and right-hand side of a tree of n_b branches of n links"
-    return Table(title, columns, tuple(rows), notes), _tree(), _hollerbach()
-
-
-HOLLERBACH = (Formula.of("-592", "830"), Formula.of("-464", "675"))
-"""Products and sums of his inverse dynamics by 4×4 matrices, an arm of n joints."""
+    columns = tuple(name.format(at=where) for name in TEXT.texts["1"]["columns"])
+    ranges = {"links": f"{LINKS[0]} … {LINKS[-1]}", "branches": f"{BRANCHES[0]} … {BRANCHES[-1]}", "shown": SHOWN}
+    return TEXT.table("1", rows, columns, **ranges), _tree(), _hollerbach()
 
 
 def _hollerbach() -> Table:
     """Return Hollerbach's count for one arm, compared with ours of the same equations."""
+    printed = pair(*TEXT.results["hollerbach"])
     ours, built = counted_arms("inverse_dynamics", "lagrange"), counted_arms("inverse_dynamics")
-    return Table(
-        "Beside table 1, Hollerbach's own count. Inverse dynamics of an arm of n joints by 4×4 matrices",
-        COLUMNS,
-        tuple(compared("Lagrange, 4×4 (Hollerbach 1980)", HOLLERBACH, ours, built)),
-        ("Hollerbach's formulas are those commonly quoted for his 4×4 form; their counting rule is not known to us.",),
-    )
+    rows = compared("Lagrange, 4×4 (Hollerbach 1980)", printed, ours, built)
+    return TEXT.table("hollerbach", rows, COLUMNS)
 
 
 # Figures 12 and 13, and the paper's conclusions on them
@@ -262,11 +229,7 @@ def draw(name: str) -> Drawn:
     return drawn
 
 
-FIGURES = (
-    Figure("figure12", "Figure 12. Operations over the links per branch, four branches", partial(draw, "12")),
-    Figure("figure13", "Figure 13. Operations over the branches, four links each", partial(draw, "13")),
-)
-
+FIGURES = TEXT.figures({"figure12": partial(draw, "12"), "figure13": partial(draw, "13")})
 
 COMPARED = (LINKS[0], BRANCHES[-1])
 """Links per branch and branches for which the methods are compared."""
@@ -282,8 +245,8 @@ def conclusions_on_counts() -> list[tuple[Cell, ...]]:
             for method, name in (("gibbs", "3×3"), ("mixed", "3×3 with 4×4"), ("lagrange", "Lagrange, 4×4"))
         )
         rows += [
-            conclusions.row(f"The 3×3 form takes fewer operations than the mixed one, {kind}", plain, both),
-            conclusions.row(f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", both, lagrange),
+            less(f"The 3×3 form takes fewer operations than the mixed one, {kind}", plain, both),
+            less(f"The mixed form takes fewer than Lagrange's 4×4 form, {kind}", both, lagrange),
         ]
     return rows
 
@@ -307,6 +270,4 @@ def _tree() -> Table:
             rows.append((f"{what}: {name}", theirs, ours[side], judged(printed, side, False)))
     built = compiled(model)
     rows += [(f"compiled: {name}", None, built[side], None) for side, name in enumerate(SIDES)]
-    notes = (f"Four branches of {', '.join(map(str, lengths))} links; the paper's formula is summed over them.",)
-    columns = ("operations", "paper", "ours", "verdict")
-    return Table("Beside table 1. The robot of figure 4, twelve velocities", columns, tuple(rows), notes)
+    return TEXT.table("tree", rows, lengths=", ".join(map(str, lengths)))

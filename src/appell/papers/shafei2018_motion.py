@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from appell.loading import load
+from appell.papers.drawings import beside
+from appell.papers.paper import facts, read
+from appell.papers.shafei2018_equations import impact as struck_by
 from appell.reports.report import Figure, Film
-from appell.reports.rules import Digits, Holds, Same
+from appell.reports.rules import Digits, Holds, NotComparable, Same, equal
 from appell.reports.table import Cell, Table
 from appell.results.animation import film
 from appell.results.plots import curves, mark_impacts
 from appell.results.run import Impact, Run
 from appell.results.style import COLOURS, figure, matplotlib
 from appell.simulation.contact.points import Points, resolve
+from appell.simulation.rollout.rollout import rollout
 from appell.simulation.simulate import simulate
 from appell.simulation.walls.quadrics import Circle
+from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
 
+PAPER = read("shafei2018")
 RADIUS = 2.5
 """Radius [m] of the wall, a circle about the origin."""
+WALL = Circle(RADIUS)
+RESTITUTION = 1.0
 
 _BASE = -0.5 * (1.0 + math.sqrt(3.0))
 _ANGLES = tuple(math.pi / 6.0 * k for k in (1, 1, -4, 1, 1, -4, 2, 0, 4, -2))
@@ -36,6 +46,7 @@ START = (_BASE, _BASE, *_ANGLES)
 PRINTED = (-1.366, -1.366, *_ANGLES)
 """The same with the four printed digits, which breaks the symmetry of the two halves."""
 
+STILL = (0.0,) * len(START)
 POINTS = tuple(f"O{k}" for k in range(1, 12))
 """The frames that may strike the wall."""
 
@@ -52,34 +63,13 @@ class Row(NamedTuple):
     speed: float
     impulse: float
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Return time, angle, speed and impulse."""
+        return (self.time, self.angle, self.speed, self.impulse)
 
-PAPER = (
-    Row(0.3851, ("O1", "O5"), 33.12, 6.32, 5.26),
-    Row(0.5698, ("O2", "O4"), 25.38, 8.62, 31.42),
-    Row(1.01, ("O8", "O11"), 36.87, 8.64, 4.12),
-    Row(1.082, ("O3",), 0.0, 12.48, 57.46),
-    Row(1.387, ("O1", "O5"), 34.108, 30.14, 15.96),
-)
-"""Table 3 as printed."""
 
-CONVERGED = (
-    Row(0.385191984, ("O1", "O5"), 33.12108, 6.329512, 5.264426),
-    Row(0.569731449, ("O2", "O4"), 25.41167, 8.619420, 31.435721),
-    Row(1.010620427, ("O8", "O11"), 36.61455, 8.650065, 4.129074),
-    Row(1.082274684, ("O3",), 0.0, 12.467003, 57.368350),
-    Row(1.387334046, ("O1", "O5"), 33.70392, 30.279201, 15.906487),
-)
-"""The converged reference: values of an independent program, to the digits that do not change with its tolerance."""
-
-ENERGY = (18.66, 18.657872367)
-"""Energy [J], printed and converged."""
-
-_QUANTITIES = (
-    ("time [s]", "time", 9),
-    ("angle of attack [°]", "angle", 5),
-    ("2vₙ [m/s]", "speed", 6),
-    ("impulse [N·s]", "impulse", 6),
-)
+_QUANTITIES = ("time [s]", "angle of attack [°]", "2vₙ [m/s]", "impulse [N·s]")
 
 
 def motion(
@@ -92,24 +82,62 @@ def motion(
     >>> motion(0.5).impacts[0].points
     ('O1', 'O5')
     """
-    robot = load("shafei-tree")
-    return simulate(
+    return timed(duration, tuple(start), tie_window, formulation)[0]
+
+
+@cache
+def timed(duration: float, start: Sequence[float], tie_window: float, formulation: str | None) -> tuple[Run, float]:
+    """Return the motion and its computing time [s]."""
+    robot, begin = load("shafei-tree"), perf_counter()
+    run = simulate(
         robot.using(formulation) if formulation else robot,
         start,
-        np.zeros(len(start)),
+        STILL,
         duration,
-        walls=[Circle(RADIUS)],
-        restitution=1.0,
+        walls=[WALL],
+        restitution=RESTITUTION,
         tie_window=tie_window,
         points=POINTS,
         rtol=1e-12,
         atol=1e-13,
     )
+    return run, perf_counter() - begin
+
+
+def _printed(tie_window: float) -> Run:
+    return motion(2.0, PRINTED, tie_window)
+
+
+STEP = 2e-4
+"""Fixed step [s] with which the paper's numbers are most likely computed."""
 
 
 @cache
-def _printed(tie_window: float) -> Run:
-    return motion(2.0, PRINTED, tie_window)
+def stepped(duration: float) -> list[Row]:
+    """Return the impacts of Runge–Kutta of order 4 with fixed steps, applied at the first step past the wall.
+
+    >>> stepped(0.5)[0].points, round(stepped(0.5)[0].time, 6)
+    (('O1', 'O5'), 0.3852)
+    """
+    robot = load("shafei-tree")
+    points, q, v = Points(robot, resolve(robot, POINTS)), np.array(START), np.array(STILL)
+    done, found = 0, list[Row]()
+    while done < (count := round(duration / STEP)):
+        flown = rollout(robot, q, v, None, STEP, steps=count - done)
+        places, speeds = points.positions(flown.q), points.velocities(flown.q, flown.v)
+        normals = -places / np.linalg.norm(places, axis=-1, keepdims=True)
+        approach = -np.sum(speeds * normals, axis=-1)
+        hits = (WALL.gap(places) < 0.0) & (approach > 0.0)
+        if not hits.any():
+            break
+        k = int(np.argmax(hits.any(axis=-1)))
+        done, struck = done + k, np.flatnonzero(hits[k])
+        names = tuple(POINTS[i] for i in struck)
+        q, (v, impulse) = flown.q[k], struck_by(robot, flown.q[k], flown.v[k], names, normals[k, struck], RESTITUTION)
+        first = struck[0]
+        slant = np.degrees(np.arccos(np.clip(approach[k, first] / np.linalg.norm(speeds[k, first]), -1.0, 1.0)))
+        found.append(Row(done * STEP, names, float(slant), 2.0 * float(approach[k, first]), float(impulse[0])))
+    return found
 
 
 # Tables
@@ -122,44 +150,68 @@ def summary(impact: Impact) -> Row:
 
 
 def table3(run: Run) -> Table:
-    """Return the five impacts: the paper's, the converged reference's and ours."""
-    ours = [summary(impact) for impact in run.impacts]
-    fields = [field for _, field, _ in _QUANTITIES]
-    rule = Digits.of((f"{getattr(p, f):g}", getattr(o, f)) for p, o in zip(PAPER, ours, strict=False) for f in fields)
+    """Return the five impacts: the paper's, ours, the converged reference's, and those of fixed steps."""
+    ours, steps = [summary(impact) for impact in run.impacts], stepped(float(run.t[-1]))
+    printed = PAPER.results["table3"]
+    numbers = [
+        (text, own, step)
+        for (time, _, *rest), mine, fixed in zip(printed, ours, steps, strict=False)
+        for text, own, step in zip((time, *rest), mine.numbers, fixed.numbers, strict=True)
+    ]
+    rule = Digits.of((text, own) for text, own, _ in numbers)
     rows: list[tuple[Cell, ...]] = []
-    for k, (paper, converged) in enumerate(zip(PAPER, CONVERGED, strict=True)):
-        own = ours[k] if k < len(ours) else None
-        points = None if own is None else _named(own.points)
-        verdict = Same()(_named(paper.points), points)
-        rows.append((k + 1, "points", _named(paper.points), _named(converged.points), points, verdict))
-        for what, field, digits in _QUANTITIES:
-            printed, reference = getattr(paper, field), getattr(converged, field)
-            value = None if own is None else float(getattr(own, field))
-            shown = None if value is None else f"{abs(value):.{digits}f}"
-            verdict = rule(f"{printed:g}", value)
-            rows.append((k + 1, what, f"{printed:g}", f"{reference:.{digits}f}", shown, verdict))
-    later = f" {len(ours) - len(PAPER)} more follow." if len(ours) > len(PAPER) else ""
-    return Table(
-        "Table 3. The impacts of the falling tree",
-        ("impact", "quantity", "paper", "converged reference", "ours", "verdict"),
-        tuple(rows),
-        (
-            "Angle, speed and impulse are equal at both points of a pair. With e = 1 the paper's difference of "
-            "velocities is twice the normal speed before the impact, 2vₙ.",
-            "The reference is an independent program's, converged: no digit changes with its tolerance. Where ours "
-            "differs from the paper and equals the reference, the paper's integration tolerance was too loose.",
-            "The first flight can be checked by hand: all rods fall equally, so it lasts √(2Δ/g), with Δ the height "
-            "over the wall.",
-            f"{len(ours)} impacts in {run.t[-1]:g} s.{later}",
-        ),
+    for k, ((time, points, *rest), reference) in enumerate(zip(printed, PAPER.references.values(), strict=False)):
+        own, fixed = (found[k] if k < len(found) else None for found in (ours, steps))
+        names = [None if row is None else _named(row.points) for row in (own, fixed)]
+        said = _named(points)
+        rows.append((k + 1, "points", said, said, *names, Same()(said, names[0])))
+        for i, (what, text) in enumerate(zip(_QUANTITIES, (time, *rest), strict=True)):
+            value, step = (None if row is None else row.numbers[i] for row in (own, fixed))
+            digits = len(reference[i].partition(".")[2])
+            shown = (None if x is None else f"{abs(x):.{digits}f}" for x in (value, step))
+            rows.append((k + 1, what, text, reference[i], *shown, rule(text, value)))
+    alike = [sum(_is_printed(text, row[side]) for text, *row in numbers) for side in (0, 1)]
+    later = f" {len(ours) - len(printed)} more follow." if len(ours) > len(printed) else ""
+    values: dict[str, Any] = {
+        "step": STEP,
+        "fixed": alike[1],
+        "own": alike[0],
+        "printed": len(numbers),
+        "count": len(ours),
+    }
+    table = PAPER.table("3", rows, duration=float(run.t[-1]), later=later, **values)
+    return replace(table, columns=(*table.columns[:-2], f"RK4, {STEP:g} s", "verdict"))
+
+
+def _is_printed(text: str, value: float) -> bool:
+    return equal(text, value) or equal(text, value, is_truncated=True)
+
+
+def statements(run: Run) -> Table:
+    """Return the statements on figures 14 to 18 and on the computing time."""
+    mirrored = asymmetry(run)
+    seconds = timed(float(run.t[-1]), START, TIE, "mixed")[1]
+    still = Holds(1e-6, "the distance of the halves from mirror images [m, m/s]")
+    rows: list[tuple[Cell, ...]] = []
+    for number, rate, axis in (("14", 0, 0), ("15", 1, 0), ("16", 0, 1), ("17", 1, 1)):
+        what = f"{('positions', 'velocities')[rate]} along X{'₁₂'[axis]} are symmetric"
+        error = float(mirrored[rate, axis])
+        rows.append((f"figure {number}", what, f"{error:.0e} off", still(error)))
+    reached = max((float(abs(WALL.gap(x.positions)).max()) for x in run.impacts), default=np.inf)
+    on_wall = Holds(1e-8, "the distance of the struck points from the wall [m]")
+    rows.append(
+        ("figure 18", "points collide with the wall at the times of table 3", f"{reached:.0e} m", on_wall(reached))
     )
+    slow = NotComparable("theirs is with steps of 1e-5 s on another machine")
+    rows.append(("computing time", PAPER.results["computing"], f"{seconds:.2g} s", slow()))
+    return facts("Section 6. Statements on the motion", rows)
 
 
 def energy(run: Run) -> Table:
     """Return the energy before and after every impact, and its drift."""
-    printed, converged = ENERGY
+    printed = PAPER.results["energy"]
     holds = Holds(1e-9, "the relative change of the energy over the whole run")
-    start = Digits()(str(printed), float(run.energy[0]))
+    start = Digits()(printed, float(run.energy[0]))
     rows: list[tuple[Cell, ...]] = [("at the start", 0.0, f"{run.energy[0]:.9f}", 0.0, start)]
     for k, impact in enumerate(run.impacts, 1):
         change = (impact.energy_after - run.energy[0]) / run.energy[0]
@@ -168,33 +220,19 @@ def energy(run: Run) -> Table:
     end = f"{run.energy[-1]:.9f}"
     drift = float(np.ptp(run.energy) / abs(run.energy[0]))
     rows.append(("at the end", float(run.t[-1]), end, float(last), holds(drift)))
-    return Table(
-        "Energy history (figure 19)",
-        ("when", "t [s]", "energy [J]", "relative change", "verdict"),
-        tuple(rows),
-        (f"Printed {printed} J, converged {converged} J. Over the whole run it varies by {drift:.1e} of itself.",),
-    )
+    return PAPER.table("energy", rows, printed=printed, drift=drift)
 
 
 def printed_start() -> Table:
     """Return the effect of the four printed digits of the start, with and without the tie window."""
     together, apart = _printed(TIE), _printed(0.0)
     rows: list[tuple[Cell, ...]] = []
-    for k, exact in enumerate(CONVERGED):
-        rows.append((k + 1, _as_text(exact), *(_as_text(summary(run.impacts[k])) for run in (together, apart))))
-    rows.append(("impacts in 2 s", str(len(CONVERGED)), str(len(together.impacts)), str(len(apart.impacts))))
+    exact = [summary(impact) for impact in motion(2.0).impacts]
+    for k, row in enumerate(exact):
+        rows.append((k + 1, _as_text(row), *(_as_text(summary(run.impacts[k])) for run in (together, apart))))
+    rows.append(("impacts in 2 s", *(str(len(found)) for found in (exact, together.impacts, apart.impacts))))
     gap = apart.impacts[1].time - apart.impacts[0].time
-    return Table(
-        "The printed start, −1.366 for −(1 + √3)/2",
-        ("impact", "exact start, converged", f"printed start, tie window {TIE:g} s", "printed start, no tie window"),
-        tuple(rows),
-        (
-            f"From the printed digits O5 strikes {gap:.1e} s before O1. Within the tie window they are solved "
-            "simultaneously and the motion stays near the exact one; solved one after the other they interact "
-            "through the tree, and the motion differs completely.",
-        ),
-        unjudged="the paper gives the results of one start only, which table 3 judges.",
-    )
+    return PAPER.table("start", rows, gap=gap, tie=TIE)
 
 
 def _as_text(row: Row) -> str:
@@ -205,11 +243,13 @@ def _named(points: Sequence[str]) -> str:
     return " and ".join(points)
 
 
-def asymmetry(run: Run) -> float:
-    """Return the largest distance [m] of the points of one half from the mirrored points of the other half."""
-    places = _points(run).positions(run.at(np.linspace(0.0, float(run.t[-1]), 201))[0])[..., :2]
-    halves = [places[:, [POINTS.index(pair[k]) for pair in _PAIRS]] for k in (0, -1)]
-    return float(np.abs(halves[0] - halves[1] * np.array([-1.0, 1.0])).max())
+def asymmetry(run: Run) -> Array:
+    """Return the largest distances of one half from the mirrored other half: positions and velocities, X₁ and X₂."""
+    q, v = run.at(np.linspace(0.0, float(run.t[-1]), 201))
+    points, left, right = _points(run), *([POINTS.index(pair[k]) for pair in _PAIRS] for k in (0, -1))
+    found = np.stack([points.positions(q), points.velocities(q, v)])[..., :2]
+    mirrored = found[..., left, :] - found[..., right, :] * np.array([-1.0, 1.0])
+    return np.asarray(np.abs(mirrored).max(axis=(1, 2)))
 
 
 # Figures
@@ -224,31 +264,20 @@ _RODS = ((1, 2), (2, 3), (3, 4), (4, 5), (3, 6), (6, 7), (7, 8), (6, 9), (6, 10)
 
 def figures(run: Run) -> tuple[Figure | Film, ...]:
     """Return figures 14 to 19 and the animation of the motion, drawn on demand."""
-    histories = {
-        "14": ("positions of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, False),
-        "15": ("velocities of joints and end points along X₁; O3, O6 and O9 stay in the middle", _histories, 0, True),
-        "16": ("positions of joints and end points along X₂", _histories, 1, False),
-        "17": ("velocities of joints and end points along X₂", _histories, 1, True),
-    }
-    first = "Figures 1, 4 and 10. The tree, its points and its branches at the start, and the first impact at O1"
-    drawn: list[Figure | Film] = [
-        Figure("figure1", first, partial(_drawings, run)),
-    ]
-    drawn += [
-        Figure(f"figure{name}", f"Figure {name}. The {what}", partial(draw, run, axis, is_rate))
-        for name, (what, draw, axis, is_rate) in histories.items()
-    ]
-    drawn.append(
-        Figure(
-            "figure18", "Figure 18. Configurations at the start, at the impacts and at the end", partial(_poses, run)
-        )
+    drawn = PAPER.figures(
+        {
+            "figure1": partial(_drawings, run),
+            "figure14": partial(_histories, run, 0, False),
+            "figure15": partial(_histories, run, 0, True),
+            "figure16": partial(_histories, run, 1, False),
+            "figure17": partial(_histories, run, 1, True),
+            "figure18": partial(_poses, run),
+            "figure19": partial(_energies, run),
+        }
     )
-    drawn.append(Figure("figure19", "Figure 19. Kinetic, potential and total energy", partial(_energies, run)))
     shown: Callable[[], bytes] = partial(film, run, "gif", fps=20.0, speed=0.25)
-    drawn.append(
-        Film("motion", "The motion inside the circle, slowed down by a factor of four; arrows are impulses", shown)
-    )
-    return tuple(drawn)
+    slowed = "The motion inside the circle, slowed down by a factor of four; arrows are impulses"
+    return *drawn, Film("motion", slowed, shown)
 
 
 def _points(run: Run) -> Points:
@@ -273,7 +302,7 @@ def _histories(run: Run, axis: int, is_rate: bool) -> Drawn:
     axes.set_ylabel(f"{symbol} [{'m/s' if is_rate else 'm'}]")
     axes.set_xlabel("t [s]")
     mark_impacts(axes, run, is_named=True)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    beside(axes)
     return drawn
 
 
@@ -355,5 +384,5 @@ def _energies(run: Run) -> Drawn:
     axes.set_ylabel("energy [J]")
     axes.set_xlabel("t [s]")
     mark_impacts(axes, run, is_named=True)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    beside(axes)
     return drawn

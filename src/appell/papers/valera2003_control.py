@@ -16,16 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.control.gains import gains, integral_gains
-from appell.control.hardware import POTENTIOMETER, PUMA600
-from appell.control.loop import run_loop
-from appell.control.metrics import LoopRun
-from appell.control.simulated import SimulatedPlant, coulomb, perturbed
+from appell.control.loop import LoopRun, run_loop
+from appell.control.plant import POTENTIOMETER, PUMA600, SimulatedPlant, coulomb, perturbed
 from appell.loading import load
+from appell.papers.paper import facts, read
 from appell.papers.valera2003_line import END, START, branches, line, puma, signs
 from appell.planning.trajectory.curves import Ramp, Spline
 from appell.planning.trajectory.trajectory import Trajectory
-from appell.reports.report import Figure
-from appell.reports.rules import Checked, Holds, Less, NotComparable
+from appell.reports.rules import Checked, Holds, Less, NotComparable, Same
 from appell.reports.table import Cell, Table
 from appell.results.style import COLOURS, figure
 from appell.robot.robot import Robot
@@ -35,11 +33,10 @@ from appell.spatial.scalar import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
+PAPER = read("valera2003")
 HOME = np.array([0.0, -0.9, 2.8, 0.0, 0.8, 0.0])
 GOAL = np.array([0.4, -0.6, 2.4, 0.3, 0.5, -0.3])
 """Start of the motions, and goal of those of table 4 [rad]."""
-STEPS = (0.225, 0.061)
-"""Duration of a control step on the paper's two machines [ms]."""
 RATE, STEP = 200.0, 2.5e-3
 """Control rate [Hz] and integration step of the arm [s]; the paper gives neither."""
 MOVING, HOLDING = 2.0, 1.5
@@ -140,33 +137,16 @@ def table4() -> Table:
             joints = ", ".join(f"{1e3 * x:.1f}" for x in left)
             rows.append((law, name, formula, way, joints, 1e3 * float(left.max()), units, verdict))
     unit = ", ".join(f"{1e3 * x:.1f}" for x in resolution())
-    notes = (
-        f"A spline of {MOVING:g} s to the goal, held {HOLDING:g} s, at {RATE:g} Hz; gains of {FREQUENCY:g} rad/s. "
-        f"The unit resolves {unit} mrad.",
-        "Friction is that of the PUMA 560 in the catalogue; without integral action the sixth joint sticks.",
-    )
-    columns = (
-        "controller",
-        "arm",
-        "v",
-        "largest error on the way [mrad]",
-        "joints at the end: error [mrad]",
-        "error at the end [mrad]",
-        "in units of the resolution",
-        "verdict",
-    )
-    return Table(
-        "Table 4. The controllers in the control unit, the arm as modelled and not", columns, tuple(rows), notes
-    )
+    values: dict[str, Any] = {"moving": MOVING, "holding": HOLDING, "rate": RATE, "frequency": FREQUENCY, "unit": unit}
+    return PAPER.table("4", rows, **values)
 
 
 def step_table() -> Table:
     """Return the duration of a control step."""
     law = law_of("tracking", Spline([0.0, MOVING], [HOME, GOAL], 5))
     best = min(_seconds(partial(law, k * 1e-3, HOME, np.zeros(6))) for k in range(200))
-    words = f"{STEPS[0]} and {STEPS[1]}"
-    rows: tuple[tuple[Cell, ...], ...] = (("tracking", words, round(1e3 * best, 4), MACHINES()),)
-    return Table("Control step. How long one takes [ms]", ("controller", "paper", "ours", "verdict"), rows)
+    rows = (("tracking", PAPER.results["step"], round(1e3 * best, 4), MACHINES()),)
+    return facts("Control step. How long one takes [ms]", rows)
 
 
 def _seconds(call: Callable[[], Any]) -> float:
@@ -183,18 +163,19 @@ def unit_table() -> Table:
     plant = SimulatedPlant(puma(), q=HOME)
     reading, hardware = plant.read(), plant.hardware
     outputs = hardware.convert(np.full(hardware.n, -1e9))
-    signals: tuple[tuple[str, Cell, Cell], ...] = (
-        ("potentiometers: analogue inputs", 6, len(reading.volts)),
-        ("– their range [V]", "0 to 5", f"0 to {POTENTIOMETER:g}"),
-        ("thermal switches: digital inputs", 6, len(reading.hot)),
-        ("encoders", 6, len(reading.counts)),
-        ("– counts per turn", "200 200 250 250 250 250", " ".join(f"{x:g}" for x in np.asarray(hardware.counts))),
-        ("control actions: analogue outputs", 6, len(outputs)),
-        ("– greatest voltage [V]", 10, int(-outputs.min())),
-        ("tool: digital outputs", 2, len(plant.tools)),
+    ours = (
+        len(reading.volts),
+        f"0 to {POTENTIOMETER:g}",
+        len(reading.hot),
+        len(reading.counts),
+        " ".join(f"{x:g}" for x in np.asarray(hardware.counts)),
+        len(outputs),
+        f"{-outputs.min():g}",
+        len(plant.tools),
     )
-    none = "these are specifications of the unit, not results."
-    return Table("Section 3. Signals of the control unit", ("signal", "paper", "ours"), signals, unjudged=none)
+    pairs = zip(PAPER.results["signals"], map(str, ours), strict=True)
+    rows = ((signal, paper, mine, Same()(paper, mine)) for (signal, paper), mine in pairs)
+    return facts("Section 3. Signals of the control unit", rows)
 
 
 def fitting_branch() -> tuple[int, int, int]:
@@ -245,12 +226,7 @@ def run_table() -> Table:
         ("thermal switch open until brakes on [s]", late, Checked(1.0 / RATE, "the switch's opening [s]")(late)),
         ("way of the braked arm [rad]", crept, Checked(1e-12, "standing still [rad]")(crept)),
     )
-    notes = (
-        f"Branch {signs(fitting_branch())}, the first within the potentiometers' ranges; joint 4 of branch + + + turns "
-        f"beyond 180°. The arm is {ARMS[1]}; it starts at rest and has {SETTLED:g} s to reach 0.1 m/s.",
-        f"In a second run the thermal switch of joint 2 opens at {HOT:g} s.",
-    )
-    return Table("Section 3. The control unit on the straight line", ("what", "ours", "verdict"), rows, notes)
+    return PAPER.table("run", rows, branch=signs(fitting_branch()), arm=ARMS[1], settled=SETTLED, hot=HOT)
 
 
 @cache
@@ -291,8 +267,7 @@ def reference_table() -> Table:
         share = run.rms_error / np.ptp(run.goal, axis=0)
         shown = ", ".join(f"{100 * x:.1f}" for x in share)
         rows.append((name, ", ".join(f"{1e3 * x:.1f}" for x in run.max_error), shown, FOLLOWS(float(share.max()))))
-    columns = ("reference", "largest error [mrad]", "rms error over travel [%]", "verdict")
-    return Table("Figure 5. Joints that follow a ramp and a spline, in the control unit", columns, tuple(rows))
+    return PAPER.table("figure5", rows)
 
 
 def _draw_figure5() -> Drawn:
@@ -339,6 +314,4 @@ def _draw_unit() -> Drawn:
     return drawn
 
 
-FIGURE_LAWS = Figure("table4", "Table 4 as a figure. How far joint 2 is off the goal under the three laws", _draw_laws)
-FIGURE_UNIT = Figure("unit", "Section 3 as a figure. Errors and volts of the unit on the straight line", _draw_unit)
-FIGURE5 = Figure("figure5", "Figure 5. Ramp and spline references, and the joints that follow", _draw_figure5)
+FIGURES = PAPER.figures({"table4": _draw_laws, "figure5": _draw_figure5, "unit": _draw_unit})

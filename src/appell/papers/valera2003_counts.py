@@ -15,42 +15,20 @@ from functools import cache, reduce
 from typing import Any
 
 from appell.model.model import Model
-from appell.papers.formula import Formula
-from appell.papers.mata2002_counts import COLUMNS, JOINTS, SIDES, compared, counted, formula, general_arm, judged
+from appell.papers.mata2002_counts import COLUMNS, JOINTS, SIDES, compared, counted, formula, general_arm, judged, pair
+from appell.papers.paper import read
 from appell.recursion import newton_euler
 from appell.recursion.kinematics import Link, Scalars, links
 from appell.recursion.vector_form import merged, motions, rotational
 from appell.reports.rules import NotComparable
 from appell.reports.table import Cell, Table
 from appell.spatial.vector import matmul
-from appell.trace.count import Count, count
 from appell.trace.expr import Graph
-from appell.trace.tape import Port, Tape, flatten, lay, trace
+from appell.trace.tape import Count, Port, Tape, count, flatten, lay, trace
 
-ALGORITHMS: dict[str, tuple[str, str, str | None]] = {
-    "Hollerbach 1980": ("Lagrange", "matrices", "lagrange"),
-    "Luh et al. 1980": ("Newton–Euler", "vectors", "newton-euler"),
-    "Angeles et al. 1989": ("Kane", "tensors", None),
-    "Balafoutis and Patel 1991": ("Newton–Euler", "tensors", None),
-    "Khalil and Kleinfinger 1987": ("Newton–Euler", "vectors, symbolic", None),
-    "Lee and Chang 1986": ("Newton–Euler", "vectors, parallel", None),
-    "this work": ("Gibbs–Appell", "vectors", "vector"),
-}
-"""Table 1, and the formulation of appell that is the same algorithm, where there is one."""
-STEPS = {
-    "1": ("rotations and positions", ("4", "0"), ("0", "0")),
-    "2": ("velocities and accelerations, (9)–(12)", ("62", "46"), ("-75", "-61")),
-    "3": ("derivatives of ω̇, (14)", ("0", "0"), ("0", "0")),
-    "4": ("A, (16) and (17)", ("24", "18"), ("-23", "-18")),
-    "5": ("B, (23)–(26)", ("31", "26"), ("-38", "-37")),
-    "6": ("τ = A + B", ("0", "1"), ("0", "0")),
-}
+PAPER = read("valera2003")
+STEPS: dict[str, list[Any]] = PAPER.results["table2"]
 """Table 2: description of a step, products and sums per joint, and constant terms."""
-VECTOR = (Formula.of("-136", "121"), Formula.of("-116", "91"))
-NEWTON_EULER = (Formula.of("-112", "121"), Formula.of("-82", "90"))
-"""Table 3, products and sums."""
-IN_PAULS = (Formula.of("-74", "133"), Formula.of("-71", "97"))
-"""The same, of frames by Paul's convention (text below table 3)."""
 
 
 def formed(link: Link) -> Link:
@@ -137,13 +115,11 @@ def total(rows: Iterable[Count]) -> Count:
 
 def table1() -> Table:
     """Return the algorithms that the paper lists, and which formulation of appell each is."""
-    rows: list[tuple[Cell, ...]] = []
-    for authors, (principle, variables, formulation) in ALGORITHMS.items():
-        program = None if formulation is None else str(counted("inverse_dynamics", formulation)[6])
-        rows.append((authors, principle, variables, formulation, program))
-    columns = ("authors", "principle", "variables", "formulation of appell", "its operations, n = 6")
-    none = "the paper's table lists algorithms of other authors, without numbers."
-    return Table("Table 1. Algorithms for inverse dynamics", columns, tuple(rows), unjudged=none)
+    rows = tuple(
+        (*known, name or None, str(counted("inverse_dynamics", name)[6]) if name else None)
+        for *known, name in PAPER.results["table1"]
+    )
+    return PAPER.table("1", rows)
 
 
 def table2() -> Table:
@@ -151,25 +127,17 @@ def table2() -> Table:
     ours = as_printed()
     rows: list[tuple[Cell, ...]] = []
     for k, (step, (what, slopes, constants)) in enumerate(STEPS.items()):
-        paper = Formula.of(constants[0], slopes[0]), Formula.of(constants[1], slopes[1])
+        paper = pair(*zip(constants, slopes, strict=True))
         own = {n: row[k] for n, row in ours.items()}
         mine = formula(own, 0), formula(own, 1)
         for side, name in enumerate(SIDES):
             theirs = paper[side]
             shown = str(theirs), theirs(6), str(mine[side]), own[6][:2][side]
-            verdict = (
-                judged(paper, mine, side) if theirs(6) or own[6][:2][side] else None
-            )  # an empty step has no result
+            is_empty = not (theirs(6) or own[6][:2][side])
+            verdict = None if is_empty else judged(paper, mine, side)
             rows.append((step, what, name, *shown, verdict))
     both = " or ".join(f"{name} {_sum(turned)}" for name, turned in (("formed", formed), ("in turn", in_turn)))
-    notes = (
-        "The paper's products are those of matrices formed in step 1, its sums those of two rotations in turn; "
-        f"ours are counted so too. No one program takes both: it is {both} in all.",
-        "α and β are one recursion. Step 6 then has no additions, where the paper counts n sums.",
-        f"Formulas are exact for n = {JOINTS[0]} … {JOINTS[-1]}.",
-    )
-    columns = ("step", "what", "operations", "paper", "paper n=6", "ours", "ours n=6", "verdict")
-    return Table("Table 2. The vector form step by step, n revolute joints", columns, tuple(rows), notes)
+    return PAPER.table("2", rows, both=both, first=JOINTS[0], last=JOINTS[-1])
 
 
 def _sum(turned: Callable[[Link], Link]) -> str:
@@ -183,21 +151,17 @@ PAUL = NotComparable("appell's recursions have a body's frame on its own joint, 
 
 def table3() -> Table:
     """Return the operation counts of the vector form and of Newton–Euler, paper against ours."""
-    compiled = counted("inverse_dynamics")
+    compiled, printed = counted("inverse_dynamics"), PAPER.results["table3"]
     merged_counts = {n: total(rows) for n, rows in as_printed().items()}
     rows = [
-        *compared("this work, G-A in vectors", VECTOR, merged_counts, compiled),
+        *compared("this work, G-A in vectors", pair(*printed["vector"]), merged_counts, compiled),
         *compared("– rotations in turn", None, counted("inverse_dynamics", "vector-merged"), None),
         *compared("– and α and β apart", None, counted("inverse_dynamics", "vector"), None),
-        *compared("this work, Paul's convention", IN_PAULS, None, compiled, (PAUL(), PAUL())),
-        *compared("Luh, Walker, Paul, N-E", NEWTON_EULER, newton_euler_counts(), compiled),
+        *compared("this work, Paul's convention", pair(*printed["paul"]), None, compiled, (PAUL(), PAUL())),
+        *compared("Luh, Walker, Paul, N-E", pair(*printed["newton-euler"]), newton_euler_counts(), compiled),
         *compared("– rotations in turn, N-E", None, counted("inverse_dynamics", "newton-euler"), None),
     ]
-    notes = (
-        "This work's counts are the sum of table 2: the paper's 91n sums are 90n and the n of step 6. With the "
-        "recursions of α and β as one, the program takes the same operations as that of Newton and Euler.",
-    )
-    return Table("Table 3. Inverse dynamics, n revolute joints", COLUMNS, tuple(rows), notes)
+    return PAPER.table("3", rows, COLUMNS)
 
 
 @cache

@@ -13,17 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from appell.control.simulated import perturbed
+from appell.control.plant import perturbed
 from appell.identification.fit import Fit
 from appell.identification.identify import identify
 from appell.loading import load
 from appell.logs.log import Log
+from appell.papers.paper import read
 from appell.planning.trajectory.curves import Fourier
 from appell.reports.rules import Checked, Falls
 from appell.reports.table import Cell, Table
 from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 
+PAPER = read("valera2003")
 TECHNIQUES = {
     "qr": "QR decomposition",
     "svd": "singular values",
@@ -63,12 +65,7 @@ def identification_table() -> Table:
         off = np.abs(fit.values - fit.base.values(_arm())) / fit.standard_errors
         error = fit.predict(_log(OTHER)).score
         rows.append((name, fit.base.n, float(np.sqrt(np.mean(off**2))), float(off.max()), 100.0 * error, rule(error)))
-    columns = ("technique", "base parameters", "error: rms [σ]", "error: largest [σ]", "other motion [%]", "verdict")
-    notes = (
-        f"Simulated log of {DURATION:g} s with {EXCITING.noise:.0%} noise; σ are the standard errors of the fit.",
-        "The paper lists the techniques without results.",
-    )
-    return Table("Identification. Four techniques on a simulated PUMA 600", columns, tuple(rows), notes)
+    return PAPER.table("identification", rows, duration=DURATION, noise=EXCITING.noise)
 
 
 def conditioning_table() -> Table:
@@ -84,13 +81,8 @@ def conditioning_table() -> Table:
         )
         rows.append((name, condition(motion), *errors.values(), verdict))
     columns = ("log", "condition number", *TECHNIQUES.values(), "verdict")
-    notes = (
-        "Errors of the base parameters, the norm of all over that of the true ones. The fits start "
-        "{100 * (WRONG - 1):.0f} % off, towards which truncated singular values and ridge regression are biased.",
-        f"The condition number is of columns of unit length. Amplitudes are {NOISY.amplitude:g} and "
-        f"{CLEAN.amplitude:g} rad.",
-    )
-    return Table("Identification on ill-conditioned logs", columns, tuple(rows), notes)
+    values = {"wrong": WRONG - 1.0, "noisy": NOISY.amplitude, "clean": CLEAN.amplitude}
+    return PAPER.table("conditioning", rows, columns, **values)
 
 
 @cache

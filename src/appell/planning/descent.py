@@ -28,17 +28,112 @@ from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.kernels.runtime.stepping import run_steps
 from appell.once import once
-from appell.planning import residuals
-from appell.planning.checks import Array
 from appell.program.nodes import Loop, Program
-from appell.program.stepping import Keep, Part, Stepping, now, part
+from appell.program.stepping import Fragment, Keep, Stepping, now, part
+from appell.recursion import kinematics, momentum
 from appell.recursion.forward import cholesky, solve_cholesky
 from appell.recursion.kinematics import Scalars
 from appell.robot.kind import FILE
 from appell.robot.robot import Robot
-from appell.robot.verbs.embedding import Embedding, dot
-from appell.spatial.scalar import Scalar, select
+from appell.robot.verbs.embedding import Embedding, Matrix, Posture, dot
+from appell.spatial.scalar import Array, Scalar, Vector, select, sqrt
+from appell.spatial.scalar import Matrix as Rotation
+from appell.spatial.vector import IDENTITY, matmul, transpose
 from appell.trace.tape import Port
+
+# Residuals of tasks and their Jacobians, on scalars of any type
+
+_TERMS = 12
+"""Terms of the arctangent's series up to tan(π/16): the next one is below rounding."""
+
+
+class TaskResidual(NamedTuple):
+    """Three numbers, zero at the target, and their derivatives by the independent velocities."""
+
+    value: Sequence[Scalar]
+    rows: Matrix
+
+
+def position(at: Posture, goal: Sequence[Scalar], frame: str) -> TaskResidual:
+    """Return p − p_goal in world axes, and its Jacobian."""
+    pose = kinematics.pose(at.model, at.q, frame)
+    value = [pose[k][3] - goal[k] for k in range(3)]
+    return TaskResidual(value, at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[:3]))
+
+
+def centre_of_mass(at: Posture, goal: Sequence[Scalar], _: None) -> TaskResidual:
+    """Return c − c_goal in world axes, and its Jacobian: that of the momentum, divided by the mass."""
+    value = [x - y for x, y in zip(momentum.centre_of_mass(at.model, at.q), goal, strict=True)]
+    mass = momentum.total_mass(at.model)
+    rows = [[x / mass for x in row] for row in momentum.momentum_matrix(at.model, at.q)[:3]]
+    return TaskResidual(value, at.reduced_columns(rows))
+
+
+def orientation(at: Posture, goal: Sequence[Scalar], frame: str) -> TaskResidual:
+    """Return the rotation vector e of R_goalᵀR, and its Jacobian J_l⁻¹(e) R_goalᵀ J_ω."""
+    turned = transpose((tuple(goal[:3]), tuple(goal[3:6]), tuple(goal[6:])))
+    pose = kinematics.pose(at.model, at.q, frame)
+    R = tuple(tuple(row[:3]) for row in pose[:3])
+    value, inverse = logarithm(matmul(turned, R))  # type: ignore[arg-type]  # three rows of three
+    angular = at.reduced_columns(kinematics.jacobian(at.model, at.q, frame)[3:])
+    columns = list(zip(*angular, strict=True))
+    return TaskResidual(value, [[dot(row, column) for column in columns] for row in matmul(inverse, turned)])
+
+
+def logarithm(R: Rotation) -> tuple[Vector, Rotation]:
+    """Return the rotation vector e of a rotation, and J_l⁻¹(e), which takes the angular velocity to ė.
+
+    The quaternion is taken from the largest of its four squares, so that half a turn is no exception. With
+    t = tan(θ/16), which two roots give from s = sin(θ/2) and w = cos(θ/2), θ = 16 atan t is a short series:
+
+        e = (θ/s)·(x, y, z),    J_l⁻¹ = 1 − ½[e]ₓ + c [e]ₓ²,    c = (1 − (θ/2) cot(θ/2)) / θ².
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R
+    squares = [1.0 + a + e + i, 1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i]
+    choices = [
+        (h - f, c - g, d - b, squares[0]),
+        (squares[1], b + d, c + g, h - f),
+        (b + d, squares[2], f + h, c - g),
+        (c + g, f + h, squares[3], d - b),
+    ]
+    largest, numbers = squares[0], choices[0]
+    for square, other in zip(squares[1:], choices[1:], strict=True):
+        is_larger = square - largest
+        largest = select(is_larger, square, largest)
+        numbers = tuple(select(is_larger, new, old) for new, old in zip(other, numbers, strict=True))
+    scale = 0.5 / sqrt(largest)
+    scale = select(numbers[3], scale, -scale)  # the shorter way round
+    x, y, z, w = (scale * number for number in numbers)
+    s2 = x * x + y * y + z * z
+    ratio = 1.0 / (1.0 + w)  # tan(θ/4) / s, and by halves tan(θ/16) / s
+    for _ in range(2):
+        ratio = ratio / (1.0 + sqrt(1.0 + s2 * (ratio * ratio)))
+    u = s2 * (ratio * ratio)
+    series: Scalar = 1.0 / (2 * _TERMS - 1)
+    for k in reversed(range(1, _TERMS)):
+        series = 1.0 / (2 * k - 1) - u * series
+    factor = 16.0 * ratio * series  # θ/s
+    vector = (factor * x, factor * y, factor * z)
+    square = factor * factor * s2
+    near = 1.0 / 12.0 + square * (1.0 / 720.0 + square / 30240.0)
+    is_large = square - 1e-4
+    curved = select(is_large, (1.0 - 0.5 * factor * w) / select(is_large, square, 1.0), near)
+    return vector, _inverse_left_jacobian(vector, square, curved)
+
+
+def _inverse_left_jacobian(e: Vector, square: Scalar, curved: Scalar) -> Rotation:
+    """Return 1 − ½[e]ₓ + c(e eᵀ − |e|²)."""
+    x, y, z = (0.5 * part for part in e)
+    skew = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))
+    rest = 1.0 - curved * square
+    rows = [
+        tuple(curved * (e[i] * e[j]) + skew[i][j] + (rest if IDENTITY[i][j] else 0.0) for j in range(3))
+        for i in range(3)
+    ]
+    return rows[0], rows[1], rows[2]
+
+
+# The program
 
 _CAP = 0.5
 """The longest step of a joint [rad or m]: about as far as a linearisation holds."""
@@ -52,21 +147,17 @@ _FLOOR = 1e-8
 """The least λ of bold steps."""
 START = 1e-3
 """λ of the first step."""
-FRAMES = {
-    "Position": (residuals.position, 3),
-    "Orientation": (residuals.orientation, 9),
-    "CentreOfMass": (residuals.centre_of_mass, 3),
-}
+FRAMES = {"Position": (position, 3), "Orientation": (orientation, 9), "CentreOfMass": (centre_of_mass, 3)}
 """By the name of a task: what gives its three residuals, and the numbers of its target. The others are postures."""
 
 
-class Outline(NamedTuple):
+class TaskOutline(NamedTuple):
     """What shapes the program: the class and frame of each task."""
 
     tasks: tuple[tuple[str, str | None], ...]
 
 
-class Settings(NamedTuple):
+class DescentSettings(NamedTuple):
     """The numbers that all samples share.
 
     Weights of the residuals, 1 for those that count towards their task's tolerance and 0 for the others, tolerances per
@@ -103,7 +194,7 @@ class Descent(NamedTuple):
 class _Layout:
     """The slots of the program."""
 
-    def __init__(self, robot: Robot, outline: Outline) -> None:
+    def __init__(self, robot: Robot, outline: TaskOutline) -> None:
         self.singles = singles(robot)
         self.is_closed = bool(robot.closure_names)
         n, rows = robot.nv, sum(3 for name, _ in outline.tasks if name in FRAMES)
@@ -157,10 +248,10 @@ _CLOSING = "closing"
 """The axis of the Newton steps that close loops."""
 
 
-class Solver:
+class DescentSolver:
     """The compiled steps of one robot for tasks of some classes and frames."""
 
-    def __init__(self, robot: Robot, outline: Outline) -> None:
+    def __init__(self, robot: Robot, outline: TaskOutline) -> None:
         self.robot, self.outline, self.layout = robot, outline, _Layout(robot, outline)
         frames = [(name, frame and robot.model.frame_index[frame]) for name, frame in outline.tasks]
         text, ports = repr((robot.kind.fingerprint(is_parametric=False), frames)), self._ports(Keep.INTERVALS)
@@ -187,7 +278,7 @@ class Solver:
         """Return the program of many steps."""
         return self._ports(Keep.INTERVALS).program(self.step())
 
-    def step(self) -> Part:
+    def step(self) -> Fragment:
         """Return a step, which finds the states in slots and the fixed numbers under their names."""
         layout, robot = self.layout, self.robot
         states = [(port, now(port.name)) for port in layout.states]
@@ -201,12 +292,12 @@ class Solver:
             return self._step(embedding, *slots)
 
         step = part("descent", descend, [angles, *held, *fixed, *states], [*held, *states])
-        step += Part(slots=layout.scratch)
+        step += Fragment(slots=layout.scratch)
         closing = robot.program("closing_step" if layout.is_closed else "finished_step").spec.program()
         trial, *gap = (port for port in (states[1], *states[4:]))
         closed = part("close", lambda call, q: call(closing, q)[: 1 + len(gap)], [trial], [trial, *gap])
         turns = _CLOSINGS if layout.is_closed else 1
-        return step + Part((Loop(_CLOSING, closed.nodes, turns),), closed.slots)
+        return step + Fragment((Loop(_CLOSING, closed.nodes, turns),), closed.slots)
 
     # The program
 
@@ -219,7 +310,8 @@ class Solver:
             [J[k : k + n] for k in range(0, len(J), n)], e, p, [rates[k : k + n] for k in range(0, len(rates), n)]
         )
         new, found = self._evaluated(embedding, angles, trial, goal, weight, mask)
-        w = self._posture_weights(weight)
+        parts = zip(self.outline.tasks, self.layout.widths, strict=True)
+        w = [x for (name, _), wide in parts if name not in FRAMES for x in weight[wide]]
         total = dot(new.e, new.e) + dot([x * x for x in w], [x * x for x in new.p])
         gain = select(bold, total + 1.0, cost - total)
         for gap in gaps:  # loops that did not close
@@ -234,7 +326,8 @@ class Solver:
         damping = _clipped(damping * change, select(bold, _FLOOR, _DAMPING[0]), _DAMPING[1])
         delta = self._damped(kept, w, (damping, bold), q, lower, upper)
         after = [x + dot(row, delta) for x, row in zip(kept.e, kept.J, strict=True)]
-        later = self._moved_posture(kept.p, delta)
+        own = [delta[single.v] for single in self.layout.singles]
+        later = [x + own[k % len(own)] for k, x in enumerate(kept.p)]
         promise = (dot(kept.e, kept.e) - dot(after, after)) + sum(
             (x * x * (a * a - b * b) for x, a, b in zip(w, kept.p, later, strict=True)), start=0.0
         )
@@ -244,13 +337,7 @@ class Solver:
         return (*kept, q, moved, (cost, promise, damping, _largest(delta), count), errors, *gaps)
 
     def _evaluated(
-        self,
-        embedding: Embedding,
-        angles: Scalars,
-        trial: Scalars,
-        goal: Scalars,
-        weight: Scalars,
-        mask: Scalars,
+        self, embedding: Embedding, angles: Scalars, trial: Scalars, goal: Scalars, weight: Scalars, mask: Scalars
     ) -> tuple[_Held, list[Scalar]]:
         """Return residuals and Jacobians at a trial, weighted, and the squared norms of each task's residual."""
         at = embedding.at(angles)
@@ -270,14 +357,6 @@ class Solver:
         units = at.columns(range(at.n)), [tuple(float(i == k) for i in range(at.n)) for k in range(at.n)]
         columns = [at.rates(unit, moving) for moving, unit in zip(*units, strict=True)]
         return _Held(J, e, p, list(zip(*columns, strict=True))), errors
-
-    def _posture_weights(self, weight: Scalars) -> list[Scalar]:
-        parts = zip(self.outline.tasks, self.layout.widths, strict=True)
-        return [x for (name, _), wide in parts if name not in FRAMES for x in weight[wide]]
-
-    def _moved_posture(self, p: Sequence[Scalar], delta: Sequence[Scalar]) -> list[Scalar]:
-        own = [delta[single.v] for single in self.layout.singles]
-        return [x + own[k % len(own)] for k, x in enumerate(p)]
 
     def _unreached(self, errors: Sequence[Scalar], tolerance: Scalars) -> Scalar:
         """Return 1 unless all residuals are within their tolerances."""
@@ -329,9 +408,9 @@ class Solver:
         return delta
 
 
-def solver(robot: Robot, outline: Outline) -> Solver:
+def solver(robot: Robot, outline: TaskOutline) -> DescentSolver:
     """Return the steps of a robot for tasks of some classes and frames."""
-    return once(robot, outline, lambda: Solver(robot, outline))
+    return once(robot, outline, lambda: DescentSolver(robot, outline))
 
 
 def _chosen(condition: Scalar, new: Any, old: Any) -> Any:

@@ -23,13 +23,12 @@ import numpy as np
 
 from appell.arguments import whole
 from appell.errors import InputError
-from appell.kernels.text.c99 import Guard
-from appell.planning.descent import START, Settings, singles
+from appell.kernels.text.c99 import ErrorCode
+from appell.planning.descent import START, DescentSettings, singles
 from appell.planning.inverse_kinematics import BOLD_STEPS, STEPS, placed, problem_of
 from appell.planning.tasks import Orientation, Posture, Task, all_tasks
-from appell.program.nodes import Loop, Node, Program
-from appell.program.stepping import Part, now, part
-from appell.program.verify import verify
+from appell.program.nodes import Loop, Node, Program, verify
+from appell.program.stepping import Fragment, now, part
 from appell.recursion.kinematics import Scalars
 from appell.robot.export.text import Source
 from appell.robot.export.text import source as source_of_verbs
@@ -71,7 +70,7 @@ def _remark(name: str, task: Task) -> str:
 
 def _made(
     robot: Robot, tasks: Sequence[Task], names: Sequence[str], steps: int, _key: Key, _to: str
-) -> tuple[Program, tuple[Guard, ...]]:
+) -> tuple[Program, tuple[ErrorCode, ...]]:
     """Return the program: a loop of bold steps and one of strict steps, each after what begins it."""
     problem = problem_of(robot, tasks, TOLERANCE, ())
     layout, step = problem.solver.layout, problem.solver.step()
@@ -80,7 +79,7 @@ def _made(
     slots = {port.name: port._replace(name=now(port.name)) for port in layout.states}
     made = step
 
-    def loop(axis: str, settings: Settings, start: Port, count: int) -> tuple[Node, ...]:
+    def loop(axis: str, settings: DescentSettings, start: Port, count: int) -> tuple[Node, ...]:
         """Return a search that begins at a configuration."""
         nonlocal made
         inputs, outputs = [start, *targets.values()], [*slots.values(), *layout.fixed]
@@ -101,7 +100,7 @@ def _made(
             )
 
         begun = part(f"{axis} begins", begin, *([(port, port.name) for port in ports] for ports in (inputs, outputs)))
-        made += Part(slots=begun.slots)
+        made += Fragment(slots=begun.slots)
         return (*begun.nodes, Loop(axis, step.nodes, count))
 
     bold = min(BOLD_STEPS, steps // 2)

@@ -18,14 +18,64 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from appell.arguments import numbers, whole
+from appell.display import card, table
 from appell.errors import AppellError, InputError
 from appell.loading import load
 from appell.once import once
-from appell.planning.checks import Array, positive, real
-from appell.planning.descent import START, Descent, Outline, Settings, Solver, singles, solver
-from appell.planning.ik_solution import IKSolution
+from appell.planning.descent import START, Descent, DescentSettings, DescentSolver, TaskOutline, singles, solver
+from appell.planning.goal import positive, real
 from appell.planning.tasks import Orientation, Position, Posture, Task, all_tasks
 from appell.robot.robot import Robot, checked_robot
+from appell.spatial.scalar import Array
+
+
+@dataclass(frozen=True, eq=False)
+class IKSolution:
+    """Configurations that reach their targets, or come as near as was found.
+
+    Attributes
+    ----------
+    q : ndarray
+        Configurations (..., nq), within the joint limits.
+    error : ndarray
+        Norm (...) of the weighted residuals of all tasks that are no preferences.
+    position_error, attitude_error : ndarray
+        The largest residual (...) of the positions [m] and of the orientations [rad]; 0 where there are none.
+    is_reached : ndarray
+        Whether (...) the residual of every task is within its tolerance.
+    residuals : ndarray
+        Norms (..., tasks) of the unweighted residuals [m, rad]: those of the goal first (position, then orientation),
+        then in the order of the tasks. Axes of weight 0 do not count.
+    iterations : ndarray
+        Steps taken (...) until the tolerances were met, over all attempts.
+
+    Examples
+    --------
+    >>> import appell
+    >>> found = appell.inverse_kinematics(appell.load("rx90"), [[0.5, 0.1, 0.3], [0.0, 0.0, 2.0]])
+    >>> found.is_reached.tolist(), found.q.shape, found.error.round(6).tolist()
+    ([True, False], (2, 6), [0.0, 1.1])
+    """
+
+    q: Array
+    error: Array
+    position_error: Array
+    attitude_error: Array
+    is_reached: NDArray[np.bool_]
+    residuals: Array
+    iterations: NDArray[np.int_]
+
+    def __repr__(self) -> str:
+        worst = f", largest error {self.error.max():.3g}" if self.error.size else ""
+        return f"<IKSolution: {int(self.is_reached.sum())} of {self.is_reached.size} goals reached{worst}>"
+
+    def _repr_html_(self) -> str:
+        each = (x.ravel().tolist() for x in (self.is_reached, self.position_error, self.attitude_error))
+        q = (", ".join(f"{x:.4g}" for x in row) for row in self.q.reshape(-1, self.q.shape[-1]).tolist())
+        rows = (("yes" if reached else "no", *errors, at) for reached, *errors, at in zip(*each, q, strict=True))
+        columns = ("reached", "position error [m]", "attitude error [rad]", "q")
+        return card(repr(self).strip("<>"), table(columns, rows, self.is_reached.size))
+
 
 _BOLD = 0.5
 """Damping of bold steps: λ is this share of |e|²."""
@@ -48,12 +98,12 @@ _WIDTH = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class IKProblem:
     """The tasks as the program reads them: one row of targets per sample, settings shared by all."""
 
-    solver: Solver
+    solver: DescentSolver
     goals: Array
-    settings: Settings
+    settings: DescentSettings
     wanted: NDArray[np.bool_]
     """Which weights belong to tasks that are no preferences."""
 
@@ -66,7 +116,7 @@ class Problem:
         return self.solver(np.ascontiguousarray(q), damping, self.goals[rows], self._row, steps)
 
     @cached_property
-    def strict(self) -> Problem:
+    def strict(self) -> IKProblem:
         """Return the problem without its preferences, whose steps must lower the cost."""
         weight = np.where(self.wanted, self.settings.weight, 0.0)
         return replace(self, settings=self.settings._replace(weight=weight, bold=np.zeros(1)))
@@ -176,12 +226,10 @@ def inverse_kinematics(  # noqa: PLR0913  (what is optional is named in the call
 
 def polished(robot: Robot, frame: str, goals: Array, q: Array) -> Array:
     """Return joints that bring a frame from near its poses (..., 4, 4) onto them; limits do not count."""
-    given = all_tasks(robot, goals, frame, 1.0, ())
-    problem = problem_of(robot, given, 1e-12, goals.shape[:-2])
+    problem = problem_of(robot, all_tasks(robot, goals, frame, 1.0, ()), 1e-12, goals.shape[:-2])
     endless = np.full_like(problem.settings.upper, np.inf)
     problem = replace(problem, settings=problem.settings._replace(lower=-endless, upper=endless))
-    every = np.arange(len(problem.goals))
-    return _approach(problem, every, q.reshape(-1, robot.nq), STEPS)[0].reshape(q.shape)
+    return _approach(problem, np.arange(len(problem.goals)), q.reshape(-1, robot.nq), STEPS)[0].reshape(q.shape)
 
 
 # Tasks
@@ -210,7 +258,7 @@ def _leading(tasks: Sequence[Task], start: Array) -> tuple[int, ...]:
         raise InputError(f"inverse_kinematics: the leading axes of targets do not broadcast: {listed}") from None
 
 
-def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> Problem:
+def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: tuple[int, ...]) -> IKProblem:
     """Return checked tasks as the program reads them, for samples with some leading axes."""
     own = singles(robot)
     places, velocities = [x.q for x in own], [x.v for x in own]
@@ -225,10 +273,10 @@ def problem_of(robot: Robot, tasks: Sequence[Task], tolerance: float, leading: t
         tolerances.append(tolerance if task.tolerance is None else task.tolerance)
         wanted.append(np.full(len(weight), math.isfinite(tolerances[-1])))
     weight = np.concatenate(weights)
-    outline = Outline(tuple((type(task).__name__, task.frame) for task in tasks))
+    outline = TaskOutline(tuple((type(task).__name__, task.frame) for task in tasks))
     limits = robot.limits.lower[places], robot.limits.upper[places]
-    settings = Settings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
-    return Problem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
+    settings = DescentSettings(weight, (weight > 0.0).astype(float), np.array(tolerances), *limits, np.array([_BOLD]))
+    return IKProblem(solver(robot, outline), np.concatenate(goals, axis=-1), settings, np.concatenate(wanted))
 
 
 def _within(robot: Robot, q: Array) -> Array:
@@ -268,7 +316,9 @@ class _Found(NamedTuple):
     residuals: Array
 
 
-def _search(problem: Problem, start: Array, restarts: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.int_]]:
+def _search(
+    problem: IKProblem, start: Array, restarts: int, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.int_]]:
     """Return the configurations of least cost and the steps taken."""
     q, count, cost, residuals = _attempt(problem, np.arange(len(start)), start)
     is_reached = problem.is_reached(residuals)
@@ -292,7 +342,7 @@ def _search(problem: Problem, start: Array, restarts: int, rng: np.random.Genera
     return q, count
 
 
-def _attempt(problem: Problem, rows: NDArray[np.int_], start: Array) -> _Found:
+def _attempt(problem: IKProblem, rows: NDArray[np.int_], start: Array) -> _Found:
     """Return where a start leads: by bold steps, then by steps that lower the cost of all but the preferences."""
     found = _approach(problem, rows, start, BOLD_STEPS)
     is_near = problem.is_reached(found.residuals, 0.5)
@@ -305,7 +355,7 @@ def _attempt(problem: Problem, rows: NDArray[np.int_], start: Array) -> _Found:
     return found
 
 
-def _approach(problem: Problem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
+def _approach(problem: IKProblem, rows: NDArray[np.int_], start: Array, steps: int) -> _Found:
     """Return where damped steps lead, each sample until it is done."""
     n = len(rows)
     found = _Found(
@@ -326,17 +376,16 @@ def _approach(problem: Problem, rows: NDArray[np.int_], start: Array, steps: int
     return found
 
 
-def _drawn(problem: Problem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
+def _drawn(problem: IKProblem, rows: NDArray[np.int_], rng: np.random.Generator) -> Array:
     """Return, for each sample, the random configuration of least cost."""
     robot, each = problem.solver.robot, np.repeat(rows, _DRAWS)
     q = _within(robot, robot.random(rng, len(each)))
     cost = problem.run(each, q, np.full(len(each), START), 1).cost.reshape(-1, _DRAWS)
-    nearest: Array = q.reshape(len(rows), _DRAWS, -1)[np.arange(len(rows)), cost.argmin(axis=-1)]
-    return nearest
+    return q.reshape(len(rows), _DRAWS, -1)[np.arange(len(rows)), cost.argmin(axis=-1)]
 
 
 def _solution(
-    problem: Problem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
+    problem: IKProblem, tasks: Sequence[Task], q: Array, count: NDArray[np.int_], leading: tuple[int, ...]
 ) -> IKSolution:
     found = problem.strict.run(np.arange(len(q)), q, np.full(len(q), START), 1)
     residuals, nothing = found.residuals, np.zeros((len(q), 1))

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from appell.arguments import LARGEST, number, numbers
 from appell.errors import InputError
 from appell.messages import shown
-from appell.planning.checks import Array, positive, real
-from appell.planning.goal import checked_frame, checked_poses
+from appell.planning.goal import checked_frame, checked_poses, positive, real
 from appell.robot.robot import Robot
+from appell.spatial.scalar import Array
 
 __all__ = ["CentreOfMass", "Orientation", "Position", "Posture", "Task"]
 _Own = TypeVar("_Own", bound="Task")

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from appell.errors import TraceError
 from appell.program.nodes import Block, Items, Loop, Node, Program, Stage, Start, Sweep, Walk
-from appell.trace.count import Count
-from appell.trace.count import count as count_tape
-from appell.trace.tape import Tape
+from appell.trace.tape import Count, Tape
+from appell.trace.tape import count as count_tape
 
 
 def count(program: Program, lengths: Mapping[str, int] | None = None) -> Count:
-    """Return the operations of a program for one sample, by the rules of :mod:`appell.trace.count`.
+    """Return the operations of a program for one sample, by the rules of :mod:`appell.trace.tape`.
 
     `lengths` has the number of turns of loops where it is known at run time only.
 

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from appell.program.nodes import Block, Copy, Entry, Items, Loop, Node, Program, Share, Sweep, Walk, stages
+from appell.program.nodes import (
+    Block,
+    Copy,
+    Entry,
+    Items,
+    Loop,
+    Node,
+    Program,
+    Share,
+    Sweep,
+    Walk,
+    looped,
+    renamed,
+    stages,
+)
 from appell.trace.tape import Port
 
 Key = str | tuple[Items, str]
@@ -16,15 +31,8 @@ def cleared(program: Program) -> tuple[Node, ...]:
     """Return the nodes of a program after those that clear slots which may be read before all of them is written."""
     slots = {port.name: port.size for port in program.slots}
     first = read_first(program.nodes, set(), slots) if slots else ()
-    return (*(_clear(port, program.turns) for port in program.slots if port.name in first), *program.nodes)
-
-
-def _clear(port: Port, turns: Mapping[str, int]) -> Node:
-    """Return the node that sets all entries of a slot to zero."""
-    node: Node = Copy("", port.name)
-    for axis in reversed(port.axes):
-        node = Loop(axis, (node,), turns[axis])
-    return node
+    clears = (looped(Copy("", port.name), port.axes, program.turns) for port in program.slots if port.name in first)
+    return (*clears, *program.nodes)
 
 
 def read_first(nodes: Iterable[Node], known: set[str], sizes: Mapping[str, int]) -> set[str]:
@@ -71,7 +79,7 @@ def reads(node: Node) -> set[Key]:
             return {source} if source else set()
         case Sweep() | Walk():
             fields = (*node.fields.own, *node.fields.parent, *node.fields.root)
-            return {*((node.items, x) for x in fields), *(share.memory for x in stages(node) for share in x.inputs)}
+            return {*((node.items, x) for x in fields), *(share.memory for x, _ in stages(node) for share in x.inputs)}
     return set()
 
 
@@ -84,7 +92,7 @@ def writes(node: Node) -> set[Key]:
             return {target}
         case Sweep() | Walk():
             fields = (*node.fields.writes, *node.fields.adds, *node.fields.sums)
-            return {*((node.items, x) for x in fields), *(share.memory for x in stages(node) for share in x.outputs)}
+            return {*((node.items, x) for x in fields), *(share.memory for x, _ in stages(node) for share in x.outputs)}
     return set()
 
 
@@ -118,3 +126,53 @@ def reached(nodes: Iterable[Node], seeds: Iterable[Key], *, is_backward: bool = 
             if here & found:
                 found |= there
     return found
+
+
+def held(program: Program, *, is_all: bool = False) -> Program:
+    """Return a program whose inputs are copied to slots where blocks read them inside loops of other axes.
+
+    With `is_all` every input is copied, so that blocks and steps read slots alone.
+    """
+    inputs = {port.name: port for port in program.inputs}
+    found = ((name, path) for name, path in reads_in_loops(program.nodes, ()) if name in inputs)
+    chosen = {name for name, path in found if is_all or path != inputs[name].axes}
+    if not chosen:
+        return program
+    ports = [port for port in program.inputs if port.name in chosen]
+
+    def copied(nodes: tuple[Node, ...], path: tuple[str, ...]) -> tuple[Node, ...]:
+        """Return nodes of a loop, inside others, with the copies of what is seen from there on."""
+        seen = (port for port in ports if {*port.axes} <= {*path} and (not path or path[-1] in port.axes))
+        own = [Copy(port.name, slot_of(port.name)) for port in seen]
+        return (*own, *(x._replace(body=copied(x.body, (*path, x.axis))) if isinstance(x, Loop) else x for x in nodes))
+
+    nodes = renamed(program.nodes, {name: slot_of(name) for name in chosen}, {})
+    slots = tuple(Port(slot_of(port.name), port.shape) for port in ports)
+    return replace(program, nodes=copied(nodes, ()), slots=(*program.slots, *slots))
+
+
+def slot_of(name: str) -> str:
+    """Return the name of the slot that an input is copied to."""
+    return f"held_{name}"
+
+
+def reads_in_loops(nodes: Iterable[Node], path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the memories that nodes read, with the axes of the loops around them."""
+    for node in nodes:
+        match node:
+            case Block(_, sources, _):
+                yield from ((x, path) for x in sources if isinstance(x, str))
+            case Copy(source, _):
+                yield source, path
+            case Loop(axis, body):
+                yield from reads_in_loops(body, (*path, axis))
+            case Sweep() | Walk():
+                yield from ((name, path) for name in _read_by_steps(node))
+
+
+def _read_by_steps(node: Sweep | Walk) -> Iterator[str]:
+    """Yield the memories of which steps use a number."""
+    for stage, state in stages(node):
+        used = {i for step in stage.tape.steps for i in step.args}.union(stage.tape.results)
+        slots = enumerate(node.items.sources(node.fields, stage, state))
+        yield from (slot.share.memory for i, slot in slots if slot.share is not None and i in used)

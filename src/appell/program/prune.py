@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from appell.program.life import conditions, leaves, reached, reads, writes
 from appell.program.nodes import Begin, Block, Loop, Node, Program, Stage, Sweep, Walk
-from appell.trace.tape import Port, Step, Tape
+from appell.trace.tape import Port, Step, Tape, spans
 
 GIVEN = ("writes", "adds", "sums")
 """The fields that steps write or add to."""
@@ -39,8 +39,8 @@ def trimmed(block: Block, needed: Iterable[str]) -> Block:
 
 def _numbers(ports: Sequence[Port], which: Iterable[int]) -> list[int]:
     """Return the places of the numbers of some ports among those of all."""
-    starts = [sum(port.size for port in ports[:k]) for k in range(len(ports))]
-    return [i for k in which for i in range(starts[k], starts[k] + ports[k].size)]
+    places = [own for _, own in spans(ports)]
+    return [i for k in which for i in places[k]]
 
 
 def _live(tape: Tape, results: Iterable[int]) -> set[int]:
@@ -113,7 +113,7 @@ class _Pruning:
             for x in getattr(node.fields, part)
             for _ in range(sizes[x])
         ]
-        flags += [True] * (node.state if isinstance(node, Walk) else 0)
+        flags += [True] * node.state
         flags += [share.memory in self.needed for share in stage.outputs for _ in range(share.size)]
         if all(flags):
             return stage

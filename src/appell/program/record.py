@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from appell.errors import TraceError
 from appell.program.nodes import Block, Node, Program, inlined
 from appell.trace.expr import EVALUATE, Expr, Graph, Op, needed
-from appell.trace.tape import Port, Tape, flatten, lay, trace
+from appell.trace.tape import Port, Tape, flatten, lay, spans, trace
 
 Value = Any
 
@@ -75,15 +75,15 @@ class _Cut:
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.origin: dict[int, tuple[str, int]] = {}
         """By input or result of a call, the memory that it is in and its place there."""
-        for port, start in _starts(self.inputs):
-            self.origin |= {recorder.graph.inputs[start + k].index: (port.name, k) for k in range(port.size)}
+        for port, own in spans(self.inputs):
+            self.origin |= {recorder.graph.inputs[i].index: (port.name, k) for k, i in enumerate(own)}
         self.slots: list[Port] = []
         level = dict.fromkeys(self.origin, 0)
         for k, call in enumerate(self.calls):
-            for port, start in _starts(call.program.outputs):
+            for port, own in spans(call.program.outputs):
                 slot = self._slot(f"call{k}_{port.name}_out", port.size)
-                for j in range(port.size):
-                    x = call.results[start + j].index
+                for j, i in enumerate(own):
+                    x = call.results[i].index
                     self.origin[x], level[x] = (slot, j), k + 1
         self.level = level
 
@@ -157,11 +157,3 @@ class _Cut:
         outputs = [*ports, *([Port(f"kept{k}", (len(own),))] if own else [])]
         tape: Tape = trace(f"{self.name} {k}" if k else self.name, program, inputs, outputs)
         return Block(tape, tuple(memories), (*targets, *([f"kept{k}"] if own else [])))
-
-
-def _starts(ports: Iterable[Port]) -> Iterable[tuple[Port, int]]:
-    """Yield ports with the place of their first number among all."""
-    start = 0
-    for port in ports:
-        yield port, start
-        start += port.size

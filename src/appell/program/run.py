@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from appell.errors import TraceError
-from appell.program.nodes import (
-    Begin,
-    Block,
-    Copy,
-    Entry,
-    Fields,
-    Items,
-    Loop,
-    Node,
-    Program,
-    Slot,
-    Stage,
-    Start,
-    Sweep,
-    Walk,
-)
+from appell.program import nodes as ir
 from appell.trace.tape import Port, flatten
 
 
-def run(program: Program, *arguments: Any) -> list[Any]:
+def run(program: ir.Program, *arguments: Any) -> list[Any]:
     """Evaluate a program step by step; return the flat list of results.
 
     Each argument is a flat sequence of the scalars of one input; of a stream, a nested one with a level per axis.
 
-    >>> from appell.program.nodes import Block, Loop, Program
+    >>> from appell.program.nodes import Block, Copy, Loop, Program
     >>> from appell.trace.tape import Port, trace
     >>> x, rate = Port("x", (1,)), Port("rate", (1,), ("step",))
     >>> growth = trace("growth", lambda x, rate: (x[0] * rate[0],), [x, Port("rate", (1,))], [x])
@@ -49,13 +34,13 @@ def run(program: Program, *arguments: Any) -> list[Any]:
 class _Run:
     """The memories of a program that is evaluated."""
 
-    def __init__(self, program: Program, arguments: Iterable[Any]) -> None:
+    def __init__(self, program: ir.Program, arguments: Iterable[Any]) -> None:
         self.program, self.turn = program, dict[str, int]()
         self.turns = dict(program.turns)
         given = list(zip(program.inputs, arguments, strict=True))
         for port, argument in given:
             self._measure(port, argument)
-        self.sources: dict[str, list[Any]] = {port.name: list(flatten(_listed(port, x))) for port, x in given}
+        self.sources: dict[str, list[Any]] = {port.name: list(flatten(_listed(x, port.axes))) for port, x in given}
         for name, numbers in self.sources.items():
             expected = self._length(program.sources[name])
             if len(numbers) != expected:
@@ -96,8 +81,8 @@ class _Run:
             at = at * self.turns[axis] + self.turn[axis]
         return at * port.size
 
-    def _read(self, source: str | Entry) -> list[Any]:
-        if isinstance(source, Entry):
+    def _read(self, source: str | ir.Entry) -> list[Any]:
+        if isinstance(source, ir.Entry):
             place = source.items.places[source.field]
             return self.fields[source.items][source.item][place : place + source.items.fields[source.field]]
         port = self.program.sources.get(source)
@@ -112,32 +97,32 @@ class _Run:
 
     @property
     def _rows(self) -> dict[str, tuple[tuple[float, ...], ...]]:
-        return {node.axis: node.rows for node in self.program.all_nodes if isinstance(node, Loop) and node.rows}
+        return {node.axis: node.rows for node in self.program.all_nodes if isinstance(node, ir.Loop) and node.rows}
 
-    def _all(self, nodes: Iterable[Node]) -> None:
+    def _all(self, nodes: Iterable[ir.Node]) -> None:
         for node in nodes:
             match node:
-                case Block(tape, reads, writes):
+                case ir.Block(tape, reads, writes):
                     found = iter(tape.run(*(self._read(source) for source in reads)))
                     values = [[next(found) for _ in range(port.size)] for port in tape.outputs]
                     for target, own in zip(writes, values, strict=True):
                         self._write(target, own)
-                case Copy(source, target):
+                case ir.Copy(source, target):
                     size = self.program.targets[target].size
                     self._write(target, self._read(source) if source else [0.0] * size)
-                case Loop(axis, body, _, _, is_backward):
+                case ir.Loop(axis, body, _, _, is_backward):
                     turns = range(self.turns[axis])
                     for self.turn[axis] in reversed(turns) if is_backward else turns:
                         self._all(body)
-                case Begin(items):
+                case ir.Begin(items):
                     self.fields[items][0][:] = items.root
-                case Sweep():
+                case ir.Sweep():
                     for j in node.span:
                         self._step(node.items, node.fields, node.stages[node.items.rows[j].kind], j)
-                case Walk():
+                case ir.Walk():
                     self._walk(node)
 
-    def _walk(self, walk: Walk) -> None:
+    def _walk(self, walk: ir.Walk) -> None:
         items, fields, state = walk.items, walk.fields, walk.state
         for start in walk.starts:
             self._step(items, fields, walk.first[start.stage], start.item, start, gives=state)
@@ -148,11 +133,11 @@ class _Run:
 
     def _step(
         self,
-        items: Items,
-        fields: Fields,
-        stage: Stage | None,
+        items: ir.Items,
+        fields: ir.Fields,
+        stage: ir.Stage | None,
         j: int,
-        start: Start | None = None,
+        start: ir.Start | None = None,
         takes: int = 0,
         gives: int = 0,
     ) -> None:
@@ -163,7 +148,7 @@ class _Run:
         own: dict[str, Any] = {"own": scratch[j], "parent": scratch[item.parent], "root": scratch[0]}
         own |= {"state": self.state, "constant": item.constants}
 
-        def place(slot: Slot, ports: dict[str, Port], arrays: dict[str, list[Any]]) -> tuple[list[Any], int]:
+        def place(slot: ir.Slot, ports: dict[str, Port], arrays: dict[str, list[Any]]) -> tuple[list[Any], int]:
             if slot.share is None:
                 return own[slot.where], slot.at
             memory, _, number, stride, offset, by_start = slot.share
@@ -180,10 +165,6 @@ class _Run:
             array[k] = array[k] + x if slot.where in ("parent", "root") else x
 
 
-def _listed(port: Port, argument: Any) -> Any:
-    """Return a nested argument as lists, down to its scalars, which may be arrays."""
-    return _levels(argument, len(port.axes) + 1)
-
-
-def _levels(x: Any, depth: int) -> Any:
-    return [_levels(y, depth - 1) for y in x] if depth else x
+def _listed(x: Any, axes: Sequence[str]) -> list[Any]:
+    """Return an argument with a level per axis as lists, down to its scalars, which may be arrays."""
+    return [_listed(y, axes[1:]) for y in x] if axes else list(x)

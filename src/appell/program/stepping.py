@@ -26,24 +26,24 @@ class Keep(Enum):
     """The last one of each interval; two axes count the steps."""
 
 
-class Part(NamedTuple):
+class Fragment(NamedTuple):
     """Nodes and the slots that they need."""
 
     nodes: tuple[Node, ...] = ()
     slots: tuple[Port, ...] = ()
 
-    def __add__(self, other: Any) -> Part:
+    def __add__(self, other: Any) -> Fragment:
         """Return the nodes of both in succession."""
-        return Part((*self.nodes, *other.nodes), (*self.slots, *other.slots))
+        return Fragment((*self.nodes, *other.nodes), (*self.slots, *other.slots))
 
 
 def part(
     name: str, function: Callable[..., Any], inputs: Sequence[tuple[Port, str]], outputs: Sequence[tuple[Port, str]]
-) -> Part:
+) -> Fragment:
     """Return a recorded function whose ports stand for memories; several inputs may stand for one."""
     made = pruned(record(name, function, [port for port, _ in inputs], [port for port, _ in outputs]))
     own, theirs = ({port.name: memory for port, memory in pairs} for pairs in (inputs, outputs))
-    return Part(*inlined(made, f"{name}_", own, theirs))
+    return Fragment(*inlined(made, f"{name}_", own, theirs))
 
 
 def now(name: str) -> str:
@@ -77,7 +77,7 @@ class Stepping(NamedTuple):
             return self.states
         return (*(port._replace(axes=self.axes[:1]) for port in self.states), LASTED)
 
-    def program(self, step: Part) -> Program:
+    def program(self, step: Fragment) -> Program:
         """Return the program of a step, which finds the states in slots (:func:`now`)."""
         names = [port.name for port in self.states]
         begin, end = [Copy(name, now(name)) for name in names], [Copy(now(name), name) for name in names]

@@ -11,29 +11,15 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from appell.program import nodes as ir
 from appell.program.life import leaves, reached
-from appell.program.nodes import (
-    Begin,
-    Block,
-    Copy,
-    Entry,
-    Fields,
-    Items,
-    Loop,
-    Node,
-    Program,
-    Share,
-    Stage,
-    Sweep,
-    Walk,
-)
 from appell.program.prune import pruned
 from appell.trace.derive import along
 from appell.trace.expr import Expr, Graph
 from appell.trace.tape import Tape, lay_parts
 
 
-def tangent(program: Program, rates: Mapping[str, str]) -> Program:
+def tangent(program: ir.Program, rates: Mapping[str, str]) -> ir.Program:
     """Return the program of the rates of all outputs, under their names, for rates of some inputs.
 
     `rates` gives the names of the inputs that the rates are, after those of the program.
@@ -49,9 +35,9 @@ def tangent(program: Program, rates: Mapping[str, str]) -> Program:
 
 
 class _Tangent:
-    """A program on its way to its rates. What it writes to outputs goes nowhere, but for its rates."""
+    """The construction of the program of rates. Outputs are replaced by slots, and only their rates are results."""
 
-    def __init__(self, program: Program, rates: Mapping[str, str]) -> None:
+    def __init__(self, program: ir.Program, rates: Mapping[str, str]) -> None:
         self.given, moving = program, reached(leaves(program.nodes), rates)
         taken = {*program.sources, *program.targets, *program.turns, *rates.values()}
         own = {port.name: _free(f"rate_{port.name}", taken) for port in program.slots if port.name in moving}
@@ -61,74 +47,74 @@ class _Tangent:
         self.reads = {**rates, **own}
         """The rates of the memories that are read."""
         self.writes = own | {port.name: port.name for port in program.outputs}
-        self.fields: dict[Items, dict[str, str]] = {}
+        self.fields: dict[ir.Items, dict[str, str]] = {}
         """The rates of fields."""
-        self.items: dict[Items, Items] = {}
+        self.items: dict[ir.Items, ir.Items] = {}
         for items in program.tables:
             marks = {x: _free(f"rate_{x}", {*items.fields}) for x in items.fields if (items, x) in moving}
             sizes = {rate: items.fields[name] for name, rate in marks.items()}
             self.fields[items], self.items[items] = marks, replace(items, fields=items.fields | sizes)
 
-    def program(self) -> Program:
+    def program(self) -> ir.Program:
         """Return the rates."""
         given = self.given
         inputs = (port._replace(name=self.reads[port.name]) for port in given.inputs if port.name in self.reads)
         made = replace(given, name=f"rates of {given.name}", inputs=(*given.inputs, *inputs))
         return pruned(replace(made, nodes=self._all(given.nodes), slots=(*given.slots, *self.slots)))
 
-    def _all(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    def _all(self, nodes: tuple[ir.Node, ...]) -> tuple[ir.Node, ...]:
         return tuple(made for node in nodes for made in self._one(node))
 
-    def _one(self, node: Node) -> Iterator[Node]:
+    def _one(self, node: ir.Node) -> Iterator[ir.Node]:
         match node:
-            case Block():
+            case ir.Block():
                 yield self._block(node)
-            case Copy(source, target):
-                yield Copy(source, self.values.get(target, target))
+            case ir.Copy(source, target):
+                yield ir.Copy(source, self.values.get(target, target))
                 if target in self.writes:
-                    yield Copy(self.reads.get(source, ""), self.writes[target])
-            case Loop():
+                    yield ir.Copy(self.reads.get(source, ""), self.writes[target])
+            case ir.Loop():
                 yield node._replace(body=self._all(node.body), when="")
-            case Begin(items):
-                yield Begin(self.items[items])
-            case Sweep() | Walk():
+            case ir.Begin(items):
+                yield ir.Begin(self.items[items])
+            case ir.Sweep() | ir.Walk():
                 yield self._pass(node)
 
-    def _block(self, block: Block) -> Block:
+    def _block(self, block: ir.Block) -> ir.Block:
         """Return a block with the rates of what it writes."""
         tape, rates = block.tape, [self._rate(x) for x in block.reads]
         sources = [(port.size, rate is not None) for port, rate in zip(tape.inputs, rates, strict=True)]
         sinks = [(port.size, name in self.writes) for port, name in zip(tape.outputs, block.writes, strict=True)]
-        reads = [x._replace(items=self.items[x.items]) if isinstance(x, Entry) else x for x in block.reads]
+        reads = [x._replace(items=self.items[x.items]) if isinstance(x, ir.Entry) else x for x in block.reads]
         writes = [self.values.get(x, x) for x in block.writes]
-        return Block(
+        return ir.Block(
             _carried(tape, [sources], [sinks]),
             (*reads, *(x for x in rates if x is not None)),
             (*writes, *(self.writes[x] for x in block.writes if x in self.writes)),
         )
 
-    def _rate(self, source: str | Entry) -> str | Entry | None:
+    def _rate(self, source: str | ir.Entry) -> str | ir.Entry | None:
         """Return the rate of what a block reads, if it moves."""
         if isinstance(source, str):
             return self.reads.get(source)
         name = self.fields[source.items].get(source.field)
-        return Entry(self.items[source.items], name, source.item) if name else None
+        return ir.Entry(self.items[source.items], name, source.item) if name else None
 
-    def _pass(self, node: Sweep | Walk) -> Sweep | Walk:
+    def _pass(self, node: ir.Sweep | ir.Walk) -> ir.Sweep | ir.Walk:
         """Return a pass that carries the rates of its fields and of its state on."""
         marks = self.fields[node.items]
-        fields = Fields(*((*part, *(marks[x] for x in part if x in marks)) for part in node.fields))
-        state = node.state if isinstance(node, Walk) else 0
+        fields = ir.Fields(*((*part, *(marks[x] for x in part if x in marks)) for part in node.fields))
+        state = node.state
         stages = tuple(None if x is None else self._stage(node, x, state, state) for x in node.stages)
         made = node._replace(items=self.items[node.items], fields=fields, stages=stages)
-        if isinstance(made, Walk) and isinstance(node, Walk):
+        if isinstance(made, ir.Walk) and isinstance(node, ir.Walk):
             made = made._replace(state=2 * state, first=tuple(self._stage(node, x, 0, state) for x in node.first))
         return made
 
-    def _stage(self, node: Sweep | Walk, stage: Stage, takes: int, gives: int) -> Stage:
+    def _stage(self, node: ir.Sweep | ir.Walk, stage: ir.Stage, takes: int, gives: int) -> ir.Stage:
         """Return a step with the rates of what it gives."""
         sizes, marks = node.items.fields, self.fields[node.items]
-        count = sum(slot.where == "constant" for slot in node.items.sources(node.fields, stage, takes))
+        count = node.items.n_constants(node.fields, stage, takes)
         pairs = (stage.inputs, self.reads), (stage.outputs, self.writes)
         taken, given = ([(x.size, x.memory in rates) for x in shares] for shares, rates in pairs)
         parts = [[(sizes[x], x in marks) for x in part] for part in node.fields]
@@ -136,7 +122,7 @@ class _Tangent:
         tape = _carried(stage.tape, sources, [*parts[3:], [(gives, True)], given])
         values = {x.memory: self.values.get(x.memory, x.memory) for x in stage.outputs}
         inputs = (*stage.inputs, *_renamed(stage.inputs, self.reads))
-        return Stage(tape, inputs, (*_renamed(stage.outputs, values), *_renamed(stage.outputs, self.writes)))
+        return ir.Stage(tape, inputs, (*_renamed(stage.outputs, values), *_renamed(stage.outputs, self.writes)))
 
 
 Groups = Sequence[Sequence[tuple[int, bool]]]
@@ -161,7 +147,7 @@ def _carried(tape: Tape, sources: Groups, sinks: Groups) -> Tape:
     return lay_parts(tape.name, graph, inputs, results)
 
 
-def _renamed(shares: Sequence[Share], names: Mapping[str, str]) -> Iterator[Share]:
+def _renamed(shares: Sequence[ir.Share], names: Mapping[str, str]) -> Iterator[ir.Share]:
     """Yield the shares of the rates of memories."""
     return (share._replace(memory=names[share.memory]) for share in shares if share.memory in names)
 

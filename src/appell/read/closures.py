@@ -27,7 +27,7 @@ from appell.model.model import Joint, Limits, Model
 from appell.read.outline import outline
 from appell.read.place import Contents, Place, contents
 from appell.read.toml import read_loops
-from appell.read.yaml import LARGEST_FILE, Node, document
+from appell.read.yaml import LARGEST_FILE, YamlNode, document
 from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY
 
@@ -47,7 +47,7 @@ class Substitution:
 
 
 @dataclass(frozen=True)
-class Loops:
+class LoopFile:
     """The closures of a tree: pairs of frames, actuators, and joints to substitute first."""
 
     closures: tuple[Closure, ...]
@@ -90,7 +90,7 @@ def _check(name: str, known: Sequence[str], what: str, place: Place) -> None:
 # The yaml
 
 
-def _loops(given: Contents) -> Loops:
+def _loops(given: Contents) -> LoopFile:
     top = _mapping(given)
     pairs, types = (_list(top, key, given) for key in ("closed_loop", "type"))
     motors = _list(top, "name_mot", given, optional=True)
@@ -99,14 +99,14 @@ def _loops(given: Contents) -> Loops:
     _same_length(names, kinds, ("joint_name", "joint_type"), given)
     closures = tuple(_closure(pair, kind, given) for pair, kind in zip(pairs, types, strict=True))
     changes = zip(names, kinds, strict=True)
-    return Loops(
+    return LoopFile(
         closures,
         tuple((_word(motor, given), motor.line) for motor in motors),
         tuple(Substitution(_word(name, given), _word(kind, given).upper(), name.line) for name, kind in changes),
     )
 
 
-def _mapping(given: Contents) -> Mapping[str, Node]:
+def _mapping(given: Contents) -> Mapping[str, YamlNode]:
     top = document(given).entries
     if not top:
         raise ReadError("expected keys such as closed_loop, type and name_mot", given.source)
@@ -118,7 +118,7 @@ def _mapping(given: Contents) -> Mapping[str, Node]:
     return top
 
 
-def _list(top: Mapping[str, Node], key: str, given: Contents, *, optional: bool = False) -> list[Node]:
+def _list(top: Mapping[str, YamlNode], key: str, given: Contents, *, optional: bool = False) -> list[YamlNode]:
     if key not in top:
         if optional:
             return []
@@ -128,7 +128,7 @@ def _list(top: Mapping[str, Node], key: str, given: Contents, *, optional: bool 
     return top[key].items
 
 
-def _same_length(first: list[Node], second: list[Node], keys: tuple[str, str], given: Contents) -> None:
+def _same_length(first: list[YamlNode], second: list[YamlNode], keys: tuple[str, str], given: Contents) -> None:
     if len(first) != len(second):
         line = (second or first)[-1].line
         raise ReadError(
@@ -138,13 +138,13 @@ def _same_length(first: list[Node], second: list[Node], keys: tuple[str, str], g
         )
 
 
-def _word(node: Node, given: Contents) -> str:
+def _word(node: YamlNode, given: Contents) -> str:
     if not node.text:
         raise ReadError("expected a name", given.source, node.line)
     return str(node.text)
 
 
-def _closure(pair: Node, kind: Node, given: Contents) -> Closure:
+def _closure(pair: YamlNode, kind: YamlNode, given: Contents) -> Closure:
     if len(pair.items) != 2:
         raise ReadError("closed_loop: expected pairs of frames", given.source, pair.line)
     first, second = (_word(item, given) for item in pair.items)
@@ -201,7 +201,4 @@ def _universal(connection: Connection, change: Substitution, source: str) -> tup
     bare = replace(connection.joint, kind="revolute", offset=0.0, limits=Limits(), mimic=None)
     upper = replace(bare, name=first, axis=AXES[axes[1]])
     lower = replace(bare, name=second, axis=AXES[axes[2]], placement=Pose())
-    return Link(middle), [
-        Connection(upper, connection.parent, middle),
-        Connection(lower, middle, connection.child),
-    ]
+    return Link(middle), [Connection(upper, connection.parent, middle), Connection(lower, middle, connection.child)]

@@ -25,20 +25,8 @@ from appell.messages import listed, shown
 from appell.model.build import Connection, Link, build
 from appell.model.joints import KINDS
 from appell.model.model import GRAVITY, Frame, Joint, Limits, Model
+from appell.read import values
 from appell.read.place import Place, check_keys
-from appell.read.values import (
-    INERTIA_KEYS,
-    angle,
-    cos_sin,
-    gravity_vector,
-    inertia,
-    limits,
-    number,
-    numbers,
-    sequence,
-    text,
-    tidy,
-)
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about
@@ -49,7 +37,7 @@ LOSS_KEYS = (
     *("damping", "friction", "static_friction", "stribeck_velocity", "armature"),
     *("stiffness", "spring_reference"),
 )
-ROW_KEYS = ("name", "link", "kind", *GEOMETRY_KEYS, *INERTIA_KEYS, "limits", *LOSS_KEYS)
+ROW_KEYS = ("name", "link", "kind", *GEOMETRY_KEYS, *values.INERTIA_KEYS, "limits", *LOSS_KEYS)
 DH_KINDS = ("revolute", "continuous", "prismatic")
 
 X: Vector = (1.0, 0.0, 0.0)
@@ -121,12 +109,12 @@ def from_dh(
     if not isinstance(modified, bool):
         raise Place(path="modified").error(f"expected True or False, got {shown(modified)}")
     return arm(
-        sequence(rows, place),
+        values.sequence(rows, place),
         place,
         modified=modified,
         d_sign=d_sign,
-        name=text(name, Place(path="name")),
-        gravity=gravity_vector(gravity),
+        name=values.text(name, Place(path="name")),
+        gravity=values.gravity_vector(gravity),
     )
 
 
@@ -154,7 +142,7 @@ def arm(
     links, connections = [Link("base")], []
     for row, root, tip in zip(table, roots, tips, strict=True):
         placement = root.then(row.fixed)
-        joint = replace(row.joint, placement=placement._replace(rotation=tidy(placement.rotation)))
+        joint = replace(row.joint, placement=placement._replace(rotation=values.tidy(placement.rotation)))
         connections.append(Connection(joint, links[-1].name, row.link))
         links.append(Link(row.link, row.inertia.moved(tip)))
     model = build(name, links, connections, gravity=gravity, source=place.source)
@@ -175,38 +163,40 @@ class _Row:
 def _row(given: object, d_sign: int, index: int, place: Place) -> _Row:
     entries = _entries(given, place)
     check_keys(entries, ROW_KEYS, place)
-    kind = text(entries.get("kind", "revolute"), place.at("kind"))
+    kind = values.text(entries.get("kind", "revolute"), place.at("kind"))
     if kind not in DH_KINDS:
         raise place.at("kind").error(f"unknown kind '{kind}'; known kinds: {listed(DH_KINDS)}")
-    a, d = (number(entries.get(key, 0.0), place.at(key)) for key in ("a", "d"))
-    alpha, theta = (angle(entries.get(key, 0.0), place.at(key)) for key in ("alpha", "theta"))
+    a, d = (values.number(entries.get(key, 0.0), place.at(key)) for key in ("a", "d"))
+    alpha, theta = (values.angle(entries.get(key, 0.0), place.at(key)) for key in ("alpha", "theta"))
     d = d_sign * d + 0.0
     turns = KINDS[kind].turns
     joint = Joint(
-        text(entries.get("name", f"joint{index + 1}"), place.at("name")),
+        values.text(entries.get("name", f"joint{index + 1}"), place.at("name")),
         kind,
         axis=Z,
         offset=theta if turns else d,
-        limits=limits(entries["limits"], turns, place.at("limits")) if "limits" in entries else Limits(),
+        limits=values.limits(entries["limits"], turns, place.at("limits")) if "limits" in entries else Limits(),
         **joint_parameters(entries, turns, place),
     )
     return _Row(
-        text(entries.get("link", f"link{index + 1}"), place.at("link")),
+        values.text(entries.get("link", f"link{index + 1}"), place.at("link")),
         joint,
-        Pose(about(X, *cos_sin(alpha)), (a, 0.0, 0.0)),
-        Pose(position=(0.0, 0.0, d)) if turns else Pose(about(Z, *cos_sin(theta))),
-        inertia(entries, place),
+        Pose(about(X, *values.cos_sin(alpha)), (a, 0.0, 0.0)),
+        Pose(position=(0.0, 0.0, d)) if turns else Pose(about(Z, *values.cos_sin(theta))),
+        values.inertia(entries, place),
     )
 
 
 def joint_parameters(entries: Mapping[str, object], turns: bool, place: Place) -> dict[str, Any]:
     """Return damping, friction, armature and the spring of a joint's table, 0 by default."""
-    found: dict[str, Any] = {key: number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS[:-1]}
+    found: dict[str, Any] = {key: values.number(entries.get(key, 0.0), place.at(key)) for key in LOSS_KEYS[:-1]}
     reference = entries.get("spring_reference", 0.0)
-    return found | {"spring_reference": (angle if turns else number)(reference, place.at("spring_reference"))}
+    return found | {
+        "spring_reference": (values.angle if turns else values.number)(reference, place.at("spring_reference"))
+    }
 
 
 def _entries(given: object, place: Place) -> Mapping[str, object]:
     if isinstance(given, Mapping):
         return given
-    return dict(zip(GEOMETRY_KEYS, numbers(given, 4, place), strict=True))
+    return dict(zip(GEOMETRY_KEYS, values.numbers(given, 4, place), strict=True))

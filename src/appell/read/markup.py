@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 @dataclass
-class Node:
+class XmlNode:
     """An element: its name without prefix, its attributes, the spans of their values and of its tags."""
 
     tag: str
@@ -39,14 +39,14 @@ class Node:
     is_empty: bool
     """Whether the element is empty: ``<link/>``."""
     spans: dict[str, Span] = field(default_factory=dict)
-    children: list[Node] = field(default_factory=list)
+    children: list[XmlNode] = field(default_factory=list)
     end: int = 0
 
-    def named(self, tag: str) -> Iterator[Node]:
+    def named(self, tag: str) -> Iterator[XmlNode]:
         """Yield the children of a name."""
         return (child for child in self.children if child.tag == tag)
 
-    def child(self, tag: str) -> Node | None:
+    def child(self, tag: str) -> XmlNode | None:
         """Return the first child of a name, or None."""
         return next(self.named(tag), None)
 
@@ -56,7 +56,7 @@ class Node:
         return tuple(map(float, given.split())) if given is not None else (0.0,) * count
 
 
-def parse(data: bytes, source: str) -> Node:
+def parse(data: bytes, source: str) -> XmlNode:
     """Return the root element of a document that was read before.
 
     Raises
@@ -76,14 +76,14 @@ def parse(data: bytes, source: str) -> Node:
         raise ReadError("a template must be in UTF-8; convert it", source, 1)
     # readers differ in how they check the declaration, which is not needed otherwise
     blank = b" " * len(declared[0]) + data[len(declared[0]) :] if declared else data
-    top = Node("", {}, 0, 0, False)
+    top = XmlNode("", {}, 0, 0, False)
     stack = [top]
     parser = expat.ParserCreate(encoding)
 
     def opened(name: str, attributes: dict[str, str]) -> None:
         tag = START.match(blank, parser.CurrentByteIndex)
         assert tag is not None  # or expat would have rejected it
-        node = Node(name.rpartition(":")[2], attributes, tag.start(), tag.end(), bool(tag[1]))
+        node = XmlNode(name.rpartition(":")[2], attributes, tag.start(), tag.end(), bool(tag[1]))
         for found in ATTRIBUTE.finditer(blank, tag.start(), tag.end()):
             which = 2 if found[2] is not None else 3
             node.spans[found[1].decode(encoding, "replace")] = Span(found.start(which), found.end(which))
@@ -118,7 +118,7 @@ class Edits:
             at = end
         return b"".join((*pieces, self._data[at:]))
 
-    def set(self, node: Node, name: str, values: Sequence[float], size: float = 0.0) -> None:
+    def set(self, node: XmlNode, name: str, values: Sequence[float], size: float = 0.0) -> None:
         """Set the numbers of an attribute; those equal up to rounding, and the white space between, are kept.
 
         `size` is the scale of the comparison, if larger than these numbers.
@@ -141,7 +141,7 @@ class Edits:
                 where = Span(span.start + token.start(), span.start + token.end())
                 self._changes.append((where, text.encode()))
 
-    def add(self, parent: Node, lines: Sequence[tuple[int, str]]) -> None:
+    def add(self, parent: XmlNode, lines: Sequence[tuple[int, str]]) -> None:
         """Add lines of text after the last child of an element, each with its depth below the element."""
         indent = self._indent(parent)
         unit = indent or b"  "
@@ -158,7 +158,7 @@ class Edits:
         place = parent.children[-1].end if parent.children else parent.inside
         self._changes.append((Span(place, place), text))
 
-    def _indent(self, node: Node) -> bytes:
+    def _indent(self, node: XmlNode) -> bytes:
         before = self._data[: node.start].rpartition(b"\n")[2]
         return before if not before.strip() else b""
 

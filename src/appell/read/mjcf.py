@@ -9,7 +9,7 @@ may move by several joints in a row, each about an anchor of its own:
 Every joint therefore gets a link of its own with its frame at the anchor, all but the last without mass. The last one
 is the body if its anchor is the body's origin; otherwise the body is a frame on it, at T(−p). A body without joints is
 a frame on its parent. A joint that ``<equality>`` couples linearly to another follows it as a mimic joint, and fixed
-tendons are springs between joints (:mod:`appell.read.couplings`); equalities between bodies close loops
+tendons are springs between joints (:mod:`appell.read.equalities`); equalities between bodies close loops
 (:mod:`appell.read.equalities`). Unsupported features are listed in one warning, see :mod:`appell.read.unread`.
 """
 
@@ -42,8 +42,7 @@ from appell.read.compiled import (
     names_of,
     vector,
 )
-from appell.read.couplings import Tie, mimic, tendon_springs, ties
-from appell.read.equalities import coordinates, driven_joints, equalities, keyframes
+from appell.read.equalities import Tie, coordinates, driven_joints, equalities, keyframes, mimic, tendon_springs, ties
 from appell.read.place import contents
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector

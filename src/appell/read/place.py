@@ -65,8 +65,8 @@ def contents(
     return Contents(file_bytes(path, most), source or shortened(path), False)
 
 
-def check_keys(table: Mapping[str, object], known: Iterable[str], place: Place) -> None:
-    """Reject unknown keys, so that a typing error is not silently ignored.
+def check_keys(table: Mapping[str, object], known: Iterable[str], place: Place, required: Iterable[str] = ()) -> None:
+    """Reject unknown keys, so that a typing error is not silently ignored, and missing ones.
 
     >>> check_keys({"mas": 1.0}, ["mass", "centre"], Place("arm.toml", path="links[0]"))
     Traceback (most recent call last):
@@ -77,3 +77,6 @@ def check_keys(table: Mapping[str, object], known: Iterable[str], place: Place) 
     for key in table:
         if key not in known:
             raise place.error(f"unknown key '{key}'; {alternatives(key, known, most=20)}")
+    for key in required:
+        if key not in table:
+            raise place.error(f"missing key '{key}'; add it")

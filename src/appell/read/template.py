@@ -17,7 +17,7 @@ from appell.messages import listed
 from appell.model.build import principal_second_moments
 from appell.model.mimic import coupled
 from appell.model.model import ROOT, WORLD, Frame, Joint, Model
-from appell.read.markup import SAME, Edits, Node, number, parse
+from appell.read.markup import SAME, Edits, XmlNode, number, parse
 from appell.read.outline import without_offset
 from appell.read.place import contents
 from appell.read.urdf import read_urdf
@@ -126,7 +126,7 @@ def _warn_of_frames(model: Model, file: Model) -> None:
 # Inertias
 
 
-def _inertias(edits: Edits, robot: Node, model: Model, file: Model) -> None:
+def _inertias(edits: Edits, robot: XmlNode, model: Model, file: Model) -> None:
     elements = {node.attributes.get("name", "").strip(): node for node in robot.named("link")}
     emptied: list[str] = []
     for i, (name, new, old) in enumerate(_bodies(model, file), WORLD):
@@ -182,7 +182,7 @@ def _is_physical(inertia: Inertia) -> bool:
     return min(principal) >= -NEAR * max(map(abs, principal))
 
 
-def _inertia(link: Node) -> Inertia:
+def _inertia(link: XmlNode) -> Inertia:
     """Return the inertia of a link of the file, in its own frame."""
     inertial = link.child("inertial")
     if inertial is None:
@@ -195,7 +195,7 @@ def _inertia(link: Node) -> Inertia:
     return Inertia.from_centre(mass.numbers("value", 1)[0], ZERO, about_centre).moved(pose)
 
 
-def _origin(inertial: Node) -> Pose:
+def _origin(inertial: XmlNode) -> Pose:
     origin = inertial.child("origin")
     if origin is None:
         return Pose()
@@ -203,7 +203,7 @@ def _origin(inertial: Node) -> Pose:
     return Pose(rotation((roll, pitch, yaw)), (x, y, z))
 
 
-def _set_inertia(edits: Edits, link: Node, inertia: Inertia, name: str, robot: str) -> None:
+def _set_inertia(edits: Edits, link: XmlNode, inertia: Inertia, name: str, robot: str) -> None:
     """Write an inertia into a link, in the axes of its <inertial>."""
     centre, about_centre = centre_and_tensor(inertia, name, robot)
     inertial = link.child("inertial")
@@ -236,7 +236,7 @@ def _set_inertia(edits: Edits, link: Node, inertia: Inertia, name: str, robot: s
 # Joints
 
 
-def _joint(edits: Edits, element: Node, new: Joint, old: Joint) -> None:
+def _joint(edits: Edits, element: XmlNode, new: Joint, old: Joint) -> None:
     changed = {key: value for key, value in dynamics(new).items() if value != dynamics(old)[key]}
     if changed:
         found = element.child("dynamics")

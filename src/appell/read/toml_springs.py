@@ -34,21 +34,13 @@ def _listed(top: Mapping[str, object], key: str, place: Place) -> list[tuple[int
 def _elasticity(value: object, place: Place) -> Elasticity:
     here = place.at("elasticity")
     entries = table(value, here)
-    check_keys(entries, ELASTICITY_KEYS, here)
-    _need(entries, "stiffness", here)
+    check_keys(entries, ELASTICITY_KEYS, here, ("stiffness",))
     return Elasticity(**{key: number(x, here.at(key)) for key, x in entries.items()})
 
 
 def _spring(entries: Mapping[str, object], place: Place) -> Spring:
-    check_keys(entries, SPRING_KEYS, place)
-    for key in ("name", "joints"):
-        _need(entries, key, place)
+    check_keys(entries, SPRING_KEYS, place, ("name", "joints"))
     joints = table(entries["joints"], place.at("joints"))
     stiffness, damping, reference = (number(entries.get(key, 0.0), place.at(key)) for key in SPRING_KEYS[2:])
     terms = tuple((name, number(c, place.at("joints").at(name))) for name, c in joints.items())
     return Spring(text(entries["name"], place.at("name")), terms, stiffness, damping, reference)
-
-
-def _need(entries: Mapping[str, object], key: str, place: Place) -> None:
-    if key not in entries:
-        raise place.error(f"missing key '{key}'; add it")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from appell.read.compiled import BALL, FREE, is_off, is_on_axis, own, word
-from appell.read.couplings import unread_tendons
+from appell.read.equalities import unread_tendons
 
 SERVO = "<position>, <velocity> or another servo"
 MJCF_NAMES = {

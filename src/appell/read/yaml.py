@@ -19,17 +19,17 @@ LARGEST_FILE = MEGABYTE // 4
 
 
 @dataclass
-class Node:
+class YamlNode:
     """A value of a YAML file and its line: a text, a list of values, or values by key."""
 
     line: int
     text: str | None = None
-    items: list[Node] = field(default_factory=list)
-    entries: dict[str, Node] = field(default_factory=dict)
+    items: list[YamlNode] = field(default_factory=list)
+    entries: dict[str, YamlNode] = field(default_factory=dict)
     is_list: bool = False
 
 
-def document(given: Contents) -> Node:
+def document(given: Contents) -> YamlNode:
     """Return the document of a YAML file, whose root is a mapping.
 
     Values are built from the parser's events, so that the cost is proportional to the length of the file.
@@ -57,10 +57,10 @@ def _line(event: Any) -> int:
     return int(event.start_mark.line) + 1
 
 
-def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> Node:
+def _node(events: Iterator[Any], event: Any, given: Contents, depth: int) -> YamlNode:
     """Return the value that begins with an event, and consume its other events."""
     yaml = _yaml()
-    node = Node(_line(event))
+    node = YamlNode(_line(event))
     if isinstance(event, yaml.AliasEvent):
         raise ReadError(
             f"alias '*{event.anchor}': aliases are not supported; repeat the value", given.source, node.line

@@ -98,15 +98,16 @@ class Collection:
         """Return the first screen: title, counts of verdicts and an animation, if any."""
         counts = counted(table for made in self.reports for table in made.report.tables)
         tiles = "".join(
-            f'<li><b class="{kind.css}">{n}</b><span><strong class="{kind.css}">{kind.value}</strong>: '
+            f'<li><b class="{kind.css}">{n}</b><span><strong class="{kind.css}">{kind.value}</strong>'
             f"{html_text(MEANING[kind])}</span></li>\n"
             for kind, n in counts.items()
         )
         held = [v.kind for made in self.reports if made.report.conclusions for v in made.report.conclusions.verdicts]
-        holds = f" Of {len(held)} conclusions of the papers {held.count(Kind.AGREES)} hold." if held else ""
+        holds = f" Of {len(held)} conclusions of the papers {held.count(Kind.HOLDS)} hold." if held else ""
         lead = (
-            f"{sum(counts.values())} verdicts on numbers and statements of {len(self.reports)} papers, each by a "
-            f"rule printed below its table.{holds}"
+            f"{counts[Kind.AGREES]} printed numbers are equal and {counts[Kind.HOLDS]} statements hold, among "
+            f"{sum(counts.values())} verdicts on {len(self.reports)} papers, each by a rule printed below its "
+            f"table.{holds}"
         )
         films = (
             image(made.images[figure.name], "gif", f"{made.report.name}: {figure.caption}")

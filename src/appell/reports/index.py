@@ -10,7 +10,7 @@ from appell.reports.verdict import Kind, Verdict
 
 
 class Entry(NamedTuple):
-    """One line of a paper's index.
+    """One line of a paper's index; without a call, a photograph or a drawing of hardware that is not reproduced.
 
     Parameters
     ----------
@@ -30,18 +30,13 @@ class Entry(NamedTuple):
 
     where: str
     what: str
-    call: str
-    place: str
+    call: str = ""
+    place: str = ""
     row: tuple[Cell, ...] = ()
     judged: str = ""
 
     def verdict(self, tables: Iterable[Table]) -> Cell:
         """Return the verdict: of the row, of all rows of the table, or that a figure is drawn.
-
-        Raises
-        ------
-        KeyError
-            When the table has no such row.
 
         >>> table = Table("Table 1. Counts", ("what", "verdict"), (("sums", Verdict("equal", Kind.AGREES, "")),))
         >>> Entry("(1)", "sums", "robot.operations", "Table 1.").verdict([table])
@@ -49,17 +44,11 @@ class Entry(NamedTuple):
         """
         for table in tables:
             if table.title.startswith(self.judged or self.place):
-                return (
-                    table.row(*self.row)["verdict"] if self.row else tally(table.verdicts) or f"none: {table.unjudged}"
-                )
-        return "drawn"
-
-
-class Absent(NamedTuple):
-    """A figure of the paper that is not reproduced: a photograph or a drawing of hardware."""
-
-    where: str
-    what: str
+                if not self.row:
+                    return tally(table.verdicts) or f"none: {table.unjudged}"
+                rows = [row for row in table.rows if row[: len(self.row)] == self.row]
+                return rows[0][-1] if rows else None
+        return None if self.judged else "drawn, no verdict"
 
 
 def tally(verdicts: Iterable[Verdict]) -> str:
@@ -73,4 +62,4 @@ def tally(verdicts: Iterable[Verdict]) -> str:
     return ", ".join(f"{kinds.count(kind)} {_PLURAL.get(kind, kind.value)}" for kind in Kind if kind in kinds)
 
 
-_PLURAL = {Kind.AGREES: "agree", Kind.DIFFERS: "differ"}
+_PLURAL = {Kind.AGREES: "agree", Kind.HOLDS: "hold", Kind.DIFFERS: "differ"}

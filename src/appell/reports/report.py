@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from appell import display
 from appell.errors import InputError
 from appell.files import write
-from appell.reports.index import Absent, Entry, tally
+from appell.reports.index import Entry, tally
 from appell.reports.page import Line, anchor, image, page, short
 from appell.reports.table import Cell, Code, Link, Table
 from appell.reports.verdict import Kind, Verdict
@@ -103,9 +103,10 @@ def picked(tables: Iterable[Table], picks: Iterable[Pick]) -> tuple[Highlight, .
     for pick in picks:
         for table in made:
             if table.title.startswith(pick.table):
-                row = table.row(*pick.row)
-                paper = row[pick.paper] if pick.paper else None
-                found.append(Highlight(pick.what, paper, row[pick.ours], row.get("verdict")))
+                rows = (row for row in table.rows if row[: len(pick.row)] == pick.row)
+                for row in (dict(zip(table.columns, row, strict=True)) for row in rows):
+                    paper = row[pick.paper] if pick.paper else None
+                    found.append(Highlight(pick.what, paper, row[pick.ours], row.get("verdict")))
     return tuple(found)
 
 
@@ -133,7 +134,7 @@ class Report:
     gives: str = ""
     highlights: tuple[Highlight, ...] = ()
     conclusions: Table | None = None
-    index: tuple[Entry | Absent, ...] = ()
+    index: tuple[Entry, ...] = ()
 
     def _repr_html_(self) -> str:
         shown = (*([self.conclusions] if self.conclusions else []), *self.tables)
@@ -175,7 +176,7 @@ class Report:
         if self.conclusions is None:
             return counts
         verdicts = self.conclusions.verdicts
-        held = sum(verdict.kind is Kind.AGREES for verdict in verdicts)
+        held = sum(verdict.kind is Kind.HOLDS for verdict in verdicts)
         failed = [row[0] for row in self.conclusions.rows if _fails(row[-1])]
         listed = f" These do not: {'; '.join(map(str, failed))}." if failed else ""
         return f"{held} of {len(verdicts)} conclusions hold.{listed} {counts}"
@@ -235,7 +236,7 @@ class Made:
 
     @property
     def heading(self) -> str:
-        """Return the title with a capital letter."""
+        """Return the title with a capital letter, by which contents list the paper."""
         return self.report.title[:1].upper() + self.report.title[1:]
 
     @property
@@ -246,7 +247,7 @@ class Made:
         tables = [Line(short(table.title), self._place(table.title)) for table in (*shown, *report.tables)]
         figures = [Line(short(figure.caption), self._place(figure.name)) for figure in report.figures]
         corrections = [Line(_CORRECTIONS, self._place(_CORRECTIONS))] if report.corrections else []
-        return Line(report.name, anchor(report.name), (*tables, *figures, *corrections))
+        return Line(self.heading, anchor(report.name), (*tables, *figures, *corrections))
 
     @property
     def index(self) -> Table:
@@ -254,7 +255,7 @@ class Made:
         report = self.report
         rows: list[tuple[Cell, ...]] = []
         for entry in report.index:
-            if isinstance(entry, Absent):
+            if not entry.call:
                 rows.append((entry.where, entry.what, None, None, "absent: a photograph or a drawing of hardware"))
                 continue
             place = report.place(entry)

@@ -1,18 +1,39 @@
 """Rules: each computes a verdict from the paper's number and ours, and its text is printed with the table.
 
 A rule is an object whose ``text`` describes its verdicts; a call with numbers returns the verdict. All verdicts on
-papers are given by rules. Rules that compare can fail; the three that explain why no comparison is possible
-(:class:`NotComparable`, :class:`DifferentRules`, :class:`Misprint`) credit nothing.
+papers are given by rules. Rules that compare can fail; those that explain why no comparison is possible
+(:class:`Uncredited`) credit nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 
 from appell.reports.verdict import Kind, Verdict
+
+ROUNDING = 1e-12
+"""Differences below this are shown as rounding."""
+
+
+def equal(printed: str, ours: float, is_truncated: bool = False) -> bool:
+    """Return whether a number, rounded or truncated to the digits of a printed number, is that number.
+
+    >>> equal("8.62", 8.6194), equal("6.32", 6.3295), equal("6.32", 6.3295, True), equal("1", float("nan"))
+    (True, False, True, False)
+    """
+    number, value = Decimal(printed), Decimal(repr(float(ours)))
+    if not value.is_finite():
+        return False
+    unit = Decimal((0, (1,), int(number.as_tuple().exponent)))
+    beyond = (value - number).copy_sign(1)
+    if is_truncated:
+        return beyond < unit and abs(value) >= abs(number)
+    return beyond <= unit / 2
 
 
 @dataclass(frozen=True)
@@ -31,7 +52,7 @@ class Digits:
     def of(cls, table: Iterable[tuple[str, float]]) -> Digits:
         """Return the rule of a table of printed and own numbers: truncation applies to all of them or to none."""
         pairs = list(table)
-        rounded, cut = (all(rule._equal(*pair) for pair in pairs) for rule in (cls(False), cls(True)))
+        rounded, cut = (all(equal(*pair, is_truncated) for pair in pairs) for is_truncated in (False, True))
         return cls(cut and not rounded)
 
     @property
@@ -44,13 +65,52 @@ class Digits:
         """Return the verdict on a number as it is printed, trailing zeros included."""
         if ours is None:
             return Verdict("no number of ours", Kind.DIFFERS, self.text)
-        if self._equal(printed, ours):
+        if equal(printed, ours, self.is_truncated):
             return Verdict("equal to the printed digits", Kind.AGREES, self.text)
         return Verdict(f"differs by {apart(float(printed), ours)}", Kind.DIFFERS, self.text)
 
-    def _equal(self, printed: str, ours: float) -> bool:
-        number = Decimal(printed)
-        return Decimal(repr(float(ours))).quantize(number, ROUND_DOWN if self.is_truncated else ROUND_HALF_UP) == number
+
+@dataclass(frozen=True)
+class Datum:
+    """The runs used the printed data, number by number.
+
+    >>> Datum()(["0.1", "-0.054"], [0.1, -0.054]), Datum()(["0.1", "-0.054"], [0.1, -0.05])
+    ('as printed', '1 of 2 differ')
+    """
+
+    text: str = (
+        "As printed when each number that our runs used is the printed number, or its reading where one is given, to "
+        "eight digits; else it differs."
+    )
+
+    def __call__(self, printed: Sequence[str], used: Sequence[float]) -> Verdict:
+        """Return the verdict on numbers as they are printed, or read, and as they were used."""
+        same = (math.isclose(float(a), b, rel_tol=1e-8, abs_tol=1e-12) for a, b in zip(printed, used, strict=False))
+        return _all(same, max(len(printed), len(used)), "as printed", Kind.AS_PRINTED, self.text)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The paper prints no numbers; ours are those of an independent program, to its digits.
+
+    >>> Reference()(["7.77", "0.00"], [7.7698, 1e-16]), Reference()(["7.77"], [7.78]).kind.value
+    ('equal to the digits', 'differs')
+    """
+
+    text: str = (
+        "The paper prints no number. Checked when each of ours, rounded to the digits of the reference, is its number; "
+        "else it differs."
+    )
+
+    def __call__(self, reference: Sequence[str], ours: Sequence[float]) -> Verdict:
+        """Return the verdict on numbers of the reference and ours."""
+        same = (equal(*pair) for pair in zip(reference, ours, strict=False))
+        return _all(same, max(len(reference), len(ours)), "equal to the digits", Kind.CHECKED, self.text)
+
+
+def _all(same: Iterable[bool], count: int, words: str, kind: Kind, rule: str) -> Verdict:
+    wrong = count - sum(same)
+    return Verdict(f"{wrong} of {count} differ" if wrong else words, Kind.DIFFERS if wrong else kind, rule)
 
 
 @dataclass(frozen=True)
@@ -108,12 +168,11 @@ class Holds:
     @property
     def text(self) -> str:
         """Return the rule as text."""
-        return f"The paper's statement holds (agrees) when {self.what} is below {self.below:g}; else it differs."
+        return f"The paper's statement holds when {self.what} is below {self.below:g}; else it differs."
 
     def __call__(self, measured: float) -> Verdict:
         """Return the verdict on a measured number."""
-        holds = measured < self.below
-        return Verdict("holds" if holds else "does not hold", Kind.AGREES if holds else Kind.DIFFERS, self.text)
+        return _held(measured < self.below, self.text)
 
 
 @dataclass(frozen=True)
@@ -124,46 +183,60 @@ class Less:
     ('holds', 'does not hold')
     """
 
-    text: str = "The paper's statement holds (agrees) when the first of our numbers is less than each other one."
+    text: str = (
+        "The paper's statement holds when the first of our numbers is less than each other one; else it differs."
+    )
 
     def __call__(self, first: float, *others: float) -> Verdict:
         """Return the verdict on numbers of ours, of which the first should be the least."""
-        holds = all(first < other for other in others)
-        return Verdict("holds" if holds else "does not hold", Kind.AGREES if holds else Kind.DIFFERS, self.text)
+        return _held(all(first < other for other in others), self.text)
+
+
+def _held(holds: bool, rule: str) -> Verdict:
+    return Verdict("holds" if holds else "does not hold", Kind.HOLDS if holds else Kind.DIFFERS, rule)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Operation counts: equal, fewer or more, if both follow one rule, as equal growth with n shows.
+    """Operation counts over a range of sizes: equal, fewer or more, if both grow alike.
 
     >>> rule = Counts()
-    >>> rule(((96, 84), 475), ((96, 84), 461)), rule(((121, 90), 458), ((117, 90), 425)).kind.value
-    ('14 fewer', 'different rules')
-    >>> rule(((121, 91), 590), ((121, 91), 599)).kind.value
-    'differs'
+    >>> rule(((96, 84), (187, 475)), ((96, 84), (173, 461)))
+    '14 fewer'
+    >>> rule(((11.5, 8.5), (113, 482)), ((11.5, 8.5), (92, 431))), rule(((121, 90), (458,)), ((122, 90), (425,)))
+    ('21 to 51 fewer', 'grows faster')
+    >>> rule(((121, 90), (458,)), ((117, 90), (425,))).kind.value
+    'different rules'
     """
 
-    at: str = "n = 6"
+    sizes: str = "n = 3 … 10"
 
     @property
     def text(self) -> str:
         """Return the rule as text."""
         return (
-            "Products with 0 and ±1, operations on constants, sines and cosines are not counted. Where "
-            "the highest power of n has the same coefficients in the paper's formulas and in ours, of products and of "
-            f"sums, algorithm and rule are the same: the counts for {self.at} are equal (agrees), fewer, or more "
-            "(differs). Otherwise, the rules differ."
+            "Products with 0 and ±1, operations on constants, sines and cosines are not counted. Where the highest "
+            "power has the same coefficients in the paper's formulas and in ours, of products and of sums, algorithm "
+            f"and rule are the same: the counts for {self.sizes}, hence also the lower powers, are equal (agrees), "
+            "fewer, or more (differs). Where ours has a greater coefficient, it differs. Otherwise, the rules differ."
         )
 
-    def __call__(self, paper: tuple[object, float], ours: tuple[object, float]) -> Verdict:
-        """Return the verdict on two counts, each the coefficients of the highest power and its value."""
-        if paper[0] != ours[0]:
+    def __call__(
+        self, paper: tuple[Sequence[float], Sequence[float]], ours: tuple[Sequence[float], Sequence[float]]
+    ) -> Verdict:
+        """Return the verdict on two counts, each the coefficients of the highest power and its values by size."""
+        growth = [b - a for a, b in zip(paper[0], ours[0], strict=True)]
+        if max(growth) > 0:
+            return Verdict("grows faster", Kind.DIFFERS, self.text)
+        if min(growth) < 0:
             return Verdict("different rules", Kind.DIFFERENT_RULES, self.text)
-        more = ours[1] - paper[1]
-        if more == 0:
+        more = [b - a for a, b in zip(paper[1], ours[1], strict=True)]
+        if not any(more):
             return Verdict("equal", Kind.AGREES, self.text)
-        kind = Kind.FEWER if more < 0 else Kind.DIFFERS
-        return Verdict(f"{abs(more):g} {'fewer' if more < 0 else 'more'}", kind, self.text)
+        kind = Kind.FEWER if max(more) <= 0 else Kind.DIFFERS
+        sizes = sorted({abs(x) for x in more} if kind is Kind.FEWER else {x for x in more if x > 0})
+        least = f"{sizes[0]:g} to " if len(sizes) > 1 else ""
+        return Verdict(f"{least}{sizes[-1]:g} {'fewer' if kind is Kind.FEWER else 'more'}", kind, self.text)
 
 
 @dataclass(frozen=True)
@@ -171,7 +244,7 @@ class Checked:
     """The paper prints no number; ours is compared with an independent computation.
 
     >>> Checked(1e-10, "Pinocchio")(1e-14), Checked(1e-10, "Pinocchio")(1e-3).kind.value
-    ('1e-14 off', 'differs')
+    ('equal to rounding', 'differs')
     """
 
     below: float
@@ -188,7 +261,7 @@ class Checked:
     def __call__(self, error: float) -> Verdict:
         """Return the verdict on a difference."""
         kind = Kind.CHECKED if error < self.below else Kind.DIFFERS
-        return Verdict(f"{error:.0e} off", kind, self.text)
+        return Verdict("equal to rounding" if error < ROUNDING else f"{error:.0e} off", kind, self.text)
 
 
 @dataclass(frozen=True)
@@ -200,11 +273,7 @@ class Falls:
     """
 
     cause: str
-
-    @property
-    def text(self) -> str:
-        """Return the rule as text."""
-        return "The paper prints no number. Checked when each difference is less than the one before; else it differs."
+    text: str = "The paper prints no number. Checked when each difference is less than the one before; else it differs."
 
     def __call__(self, *errors: float) -> Verdict:
         """Return the verdict on errors, which should decrease."""
@@ -214,63 +283,36 @@ class Falls:
 
 
 @dataclass(frozen=True)
-class NotComparable:
-    """The two numbers do not measure the same thing, for a reason.
+class Uncredited:
+    """No comparison is possible, for a reason; nothing is credited.
 
-    >>> NotComparable("theirs is of an integrated loop")().kind.value
+    >>> NotComparable("theirs is of an integrated loop")()
     'not comparable'
-    """
-
-    reason: str
-
-    @property
-    def text(self) -> str:
-        """Return the rule as text."""
-        return f"Not comparable: {self.reason}."
-
-    def __call__(self) -> Verdict:
-        """Return the verdict."""
-        return Verdict("not comparable", Kind.NOT_COMPARABLE, self.text)
-
-
-@dataclass(frozen=True)
-class DifferentRules:
-    """The two counts do not follow the same rule, for a reason.
-
-    >>> DifferentRules("the published count does not define free operations")()
-    'different rules'
-    """
-
-    reason: str
-
-    @property
-    def text(self) -> str:
-        """Return the rule as text."""
-        return f"Different rules: {self.reason}."
-
-    def __call__(self) -> Verdict:
-        """Return the verdict."""
-        return Verdict("different rules", Kind.DIFFERENT_RULES, self.text)
-
-
-@dataclass(frozen=True)
-class Misprint:
-    """The printed number is evidently wrong, for a reason; no credit is given.
-
     >>> Misprint("two joints share nine digits")("joint 6 has the same digits")
     'misprint: joint 6 has the same digits'
     """
 
+    kind: Kind
     reason: str
 
     @property
     def text(self) -> str:
         """Return the rule as text."""
-        return f"Misprint, nothing credited: {self.reason}."
+        return f"{self.kind.value.capitalize()}, nothing credited: {self.reason}."
 
     def __call__(self, remark: str = "") -> Verdict:
         """Return the verdict."""
-        return Verdict(f"misprint: {remark}" if remark else "misprint", Kind.MISPRINT, self.text)
+        return Verdict(f"{self.kind.value}: {remark}" if remark else self.kind.value, self.kind, self.text)
+
+
+NotComparable = partial(Uncredited, Kind.NOT_COMPARABLE)
+"""The two numbers do not measure the same thing."""
+DifferentRules = partial(Uncredited, Kind.DIFFERENT_RULES)
+"""The two counts do not follow the same rule."""
+Misprint = partial(Uncredited, Kind.MISPRINT)
+"""The printed number is evidently wrong."""
+Failed = partial(Uncredited, Kind.DIFFERS)
+"""Ours could not be computed."""
 
 
 def apart(printed: float, ours: float) -> str:

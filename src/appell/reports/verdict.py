@@ -12,12 +12,14 @@ class Kind(StrEnum):
     """The kind of a verdict, described by :data:`MEANING`."""
 
     AGREES = "agrees"
+    HOLDS = "holds"
     FEWER = "fewer"
     DIFFERS = "differs"
     NOT_COMPARABLE = "not comparable"
     DIFFERENT_RULES = "different rules"
     MISPRINT = "misprint"
     CHECKED = "checked"
+    AS_PRINTED = "as printed"
 
     @property
     def css(self) -> str:
@@ -26,13 +28,15 @@ class Kind(StrEnum):
 
 
 MEANING = {
-    Kind.AGREES: "ours equals the printed number, or the paper's statement holds in our results",
+    Kind.AGREES: "ours equals the printed number",
+    Kind.HOLDS: "the paper's statement holds in our results",
     Kind.FEWER: "the same algorithm under the same counting rule takes fewer operations in ours",
     Kind.DIFFERS: "ours differs from the printed number or statement",
     Kind.NOT_COMPARABLE: "the two numbers do not measure the same quantity, or the paper omits necessary data",
     Kind.DIFFERENT_RULES: "the two counts follow different rules and cannot be compared",
     Kind.MISPRINT: "the printed number is evidently wrong; no credit is given",
     Kind.CHECKED: "the paper prints no number; ours passes a check against an independent computation",
+    Kind.AS_PRINTED: "an input of our runs is the printed one, or its stated reading",
 }
 
 

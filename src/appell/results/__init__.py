@@ -1,5 +1,4 @@
 """Results of simulations: runs, their files, plots, animations, and pages that play them.
 
-Read path.py, records.py and run.py, then style.py, plots.py and motions.py, then animation.py and films.py, then
-player/.
+Read path.py and run.py, then style.py and plots.py, then animation.py, then player/.
 """

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy
 
-from appell.errors import InputError
+from appell.errors import AppellError, InputError
 from appell.extras import extra
 from appell.messages import listed
-from appell.results.films import gif, mp4
 from appell.results.style import COLOURS, figure, matplotlib, styled
+from appell.shapes.geometry import ribbon
 from appell.shapes.skeleton import Skeleton, skeleton
 from appell.spatial.scalar import Array
 
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
     from appell.results.run import Impact, Run
+
 
 PLANES = ("xy", "xz", "yz")
 VIEWS = (*PLANES, "3d")
@@ -33,7 +40,7 @@ AZIMUTH, ELEVATION = np.radians(-60.0), np.radians(20.0)
 """The viewing direction of a motion in space."""
 
 
-class Scene(NamedTuple):
+class View(NamedTuple):
     """The view: the projection (2, 3) from world to image, and the bounds of the image and of the world."""
 
     view: str
@@ -66,7 +73,7 @@ class Mark(NamedTuple):
         return np.asarray(self.place - 0.3 * (self.arrow[0][1] - self.place))
 
 
-class Frame(NamedTuple):
+class FilmFrame(NamedTuple):
     """One frame: time, energy, positions of the skeleton's points, and the visible impacts with their ages, 0 to 1."""
 
     t: float
@@ -75,7 +82,7 @@ class Frame(NamedTuple):
     flashes: tuple[tuple[Impact, float], ...]
 
 
-def frames(run: Run, fps: float, speed: float) -> list[Frame]:
+def frames(run: Run, fps: float, speed: float) -> list[FilmFrame]:
     """Return the frames of an animation that shows `speed` seconds of motion per second."""
     robot = robot_of(run)
     start, end = float(run.t[0]), float(run.t[-1])
@@ -91,7 +98,7 @@ def frames(run: Run, fps: float, speed: float) -> list[Frame]:
     seen = [
         tuple((x, (t - x.time) / lasting) for x in run.impacts if 0.0 <= t - x.time < lasting) for t in times.tolist()
     ]
-    return [Frame(*parts) for parts in zip(times.tolist(), energy.tolist(), points, seen, strict=True)]
+    return [FilmFrame(*parts) for parts in zip(times.tolist(), energy.tolist(), points, seen, strict=True)]
 
 
 def robot_of(run: Run, what: str = "run.animate") -> Any:
@@ -102,7 +109,7 @@ def robot_of(run: Run, what: str = "run.animate") -> Any:
     return run.robot
 
 
-def scene(run: Run, points: Array, plane: str) -> Scene:
+def scene(run: Run, points: Array, plane: str) -> View:
     """Return the view of a motion: along the axis in which it has no extent, else in perspective from the side."""
     if plane not in (*VIEWS, "auto"):
         raise InputError(f"run.animate: no plane '{plane}'; known: {listed((*VIEWS, 'auto'))}")
@@ -114,21 +121,39 @@ def scene(run: Run, points: Array, plane: str) -> Scene:
     view = plane if plane != "auto" else {2: "xy", 1: "xz", 0: "yz"}[flat[0]] if flat else "3d"
     projection = _projection(view, np.array(robot_of(run).model.gravity))
     reach = float(np.linalg.norm(extent)) or 1.0
-    for line in _outlines(run):
+    outlines = (line for wall in run.walls if (line := wall.outline()) is not None)
+    for line in (line[np.isfinite(line).all(axis=1)] for line in outlines):
         # a wall of about the size of the motion is shown whole, of a larger one the part nearby
         if float(np.linalg.norm(np.ptp(line, axis=0))) <= 4.0 * reach:
             low, high = np.minimum(low, line.min(axis=0)), np.maximum(high, line.max(axis=0))
     middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, 0.1 * reach) + 0.06 * reach
     low, high = middle - half, middle + half
-    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T @ projection.T
-    return Scene(view, projection, corners.min(axis=0), corners.max(axis=0), (low, high))
+    seen = corners(low, high) @ projection.T
+    return View(view, projection, seen.min(axis=0), seen.max(axis=0), (low, high))
 
 
-def _outlines(run: Run) -> Iterator[Array]:
-    for wall in run.walls:
-        line = wall.outline()
-        if line is not None:
-            yield line[np.isfinite(line).all(axis=1)]
+def corners(low: Array, high: Array) -> Array:
+    """Return the corners (8, 3) of a box."""
+    return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+
+
+class StruckPoint(NamedTuple):
+    """A point that struck: time, place, the wall's impulse on it [N·s] (zero at a joint's limit), and a label."""
+
+    time: float
+    place: Array
+    impulse: Array
+    label: str
+
+
+def strikes(impact: Impact, place_of: Callable[[str], Array]) -> Iterator[StruckPoint]:
+    """Yield the points of an impact; `place_of` returns the place of a joint that is at its limit."""
+    for k, name in enumerate(impact.points):
+        if impact.normals[k].any():
+            push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
+            yield StruckPoint(impact.time, impact.positions[k], push, f"{np.linalg.norm(push):.3g} N·s")
+        else:
+            yield StruckPoint(impact.time, place_of(name), np.zeros(3), f"{name}: limit")
 
 
 def _projection(view: str, gravity: Array) -> Array:
@@ -147,7 +172,7 @@ def _projection(view: str, gravity: Array) -> Array:
 # Walls
 
 
-def _draw_walls(axes: Axes, run: Run, look: Scene) -> None:
+def _draw_walls(axes: Axes, run: Run, look: View) -> None:
     for wall in run.walls:
         line = wall.outline()
         if look.view == "3d" and hasattr(wall, "gap"):
@@ -166,6 +191,37 @@ def wires(wall: Any, box: tuple[Array, Array], count: int = 9) -> Iterator[Array
     for axis in range(3):
         for x in np.linspace(box[0][axis], box[1][axis], count):
             yield from _slice(wall, box, axis, float(x))
+
+
+class WallShape(NamedTuple):
+    """How a wall is drawn: lines, triangles of its surface if it has any, and whether the lines are its outline."""
+
+    lines: list[Array]
+    surface: tuple[Array, Array] | None
+    is_outline: bool
+
+
+def wall_shape(wall: Any, box: tuple[Array, Array], is_flat: bool) -> WallShape:
+    """Return a wall as drawn around a box: its outline, or its intersections with planes where it has none."""
+    line = wall.outline()
+    if line is None:
+        parts = wall.parts if hasattr(wall, "gap") else ()
+        return WallShape([x for part in parts for x in wires(part, box) if len(x) > 1], None, False)
+    line = line[np.isfinite(line).all(axis=1)]
+    return WallShape([line], _surface(wall, line, box, is_flat), True)
+
+
+def _surface(wall: Any, line: Array, box: tuple[Array, Array], is_flat: bool) -> tuple[Array, Array] | None:
+    """Return the triangles of a wall: a band along its axis, or a square; None for an outline alone."""
+    if not hasattr(wall, "axis"):
+        is_square = len(line) == 5 and np.allclose(line[0], line[-1])
+        return (line[:4], np.array([[0, 1, 2], [0, 2, 3]])) if is_square else None
+    axis = np.asarray(wall.axis, dtype=float) / np.linalg.norm(wall.axis)
+    if is_flat:
+        thick = 0.03 * float(np.linalg.norm(box[1] - box[0]))
+        return ribbon(line, -thick * axis, thick * axis)
+    along, height = corners(*box) @ axis, float(line[0] @ axis)
+    return ribbon(line, (along.min() - height) * axis, (along.max() - height) * axis)
 
 
 def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = None) -> list[Array]:
@@ -191,7 +247,7 @@ def _slice(wall: Any, box: tuple[Array, Array], axis: int, at: float | None = No
 class _Paper:
     """The figure of an animation: the background is drawn once, the moving parts for every frame."""
 
-    def __init__(self, run: Run, bones: Skeleton, look: Scene) -> None:
+    def __init__(self, run: Run, bones: Skeleton, look: View) -> None:
         FigureCanvasAgg = matplotlib(".backends.backend_agg").FigureCanvasAgg
         self._run, self._bones, self._look = run, bones, look
         width, height = look.high - look.low
@@ -236,7 +292,7 @@ class _Paper:
         hits = axes.scatter([], [], s=90.0, animated=True, zorder=4.5)
         return sticks, joints, arrows, hits
 
-    def picture(self, frame: Frame) -> Array:
+    def picture(self, frame: FilmFrame) -> Array:
         """Return one frame as an image (height, width, 3) of bytes."""
         to_rgba, Image, ImageDraw = matplotlib(".colors").to_rgba, _pillow("Image"), _pillow("ImageDraw")
         p = self._look.seen(frame.points)
@@ -259,19 +315,17 @@ class _Paper:
         labelled = [mark for mark in marks if mark.arrow and mark.age == latest]
         for mark in labelled if len(labelled) <= LABELS else []:
             x, y = self._axes.transData.transform(mark.beside)
-            x, y = np.clip([x, image.height - y], 8.0, [image.width - 90.0, image.height - 20.0])
+            box = self._axes.bbox  # inside it, clear of the labels of the axes
+            low, high = (box.x0 + 4.0, image.height - box.y1 + 4.0), (box.x1 - 90.0, image.height - box.y0 - 20.0)
+            x, y = np.clip([x, image.height - y], low, high)
             pen.text((x, y), mark.label, COLOURS[1], self._font)
         return np.array(image)
 
-    def _marks(self, impact: Impact, age: float, frame: Frame) -> Iterator[Mark]:
+    def _marks(self, impact: Impact, age: float, frame: FilmFrame) -> Iterator[Mark]:
         """Yield the marks of an impact: positions and arrows of the impulses; a joint at its limit has no arrow."""
-        for k, name in enumerate(impact.points):
-            if not impact.normals[k].any():
-                yield Mark(self._look.seen(frame.points[self._bones.joints.index(name)]), age, [], "")
-                continue
-            place = self._look.seen(impact.positions[k])
-            push = impact.normals[k] * impact.impulse[k] + impact.friction[k]
-            yield Mark(place, age, self._arrow(place, push), f"{np.linalg.norm(push):.3g} N·s")
+        for strike in strikes(impact, lambda name: frame.points[self._bones.joints.index(name)]):
+            place = self._look.seen(strike.place)
+            yield Mark(place, age, self._arrow(place, strike.impulse), strike.label)
 
     def _arrow(self, place: Array, push: Array) -> list[Array]:
         """Return shaft and head; the length grows with the root of the impulse, so that weak impulses are visible."""
@@ -295,7 +349,7 @@ def _pillow(part: str) -> Any:
     return extra(f"PIL.{part}", "films need")
 
 
-def _draw_triad(axes: Axes, look: Scene) -> None:
+def _draw_triad(axes: Axes, look: View) -> None:
     """Draw the world's axes in the lower left corner."""
     corner = look.low + 0.09 * look.span
     for axis, name in enumerate("xyz"):
@@ -305,11 +359,16 @@ def _draw_triad(axes: Axes, look: Scene) -> None:
         axes.text(x, y, name, fontsize=8, ha="center", va="center")
 
 
-def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
-    """Yield the frames of an animation, each an image (height, width, 3) of bytes."""
+def check_rates(what: str, fps: float, speed: float) -> None:
+    """Raise an InputError for a rate or a speed that is no number > 0; `what` names the caller."""
     for name, value in (("fps", fps), ("speed", speed)):
         if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"run.animate: {name} must be a number > 0, got {value!r}")
+            raise InputError(f"{what}: {name} must be a number > 0, got {value!r}")
+
+
+def pictures(run: Run, fps: float, speed: float, plane: str) -> Iterator[Array]:
+    """Yield the frames of an animation, each an image (height, width, 3) of bytes."""
+    check_rates("run.animate", fps, speed)
     shown = frames(run, fps, speed)
     with styled():
         bones = skeleton(robot_of(run))
@@ -333,3 +392,67 @@ def film(run: Run, kind: str, fps: float = 25.0, speed: float = 1.0, plane: str 
     if kind not in makers:
         raise InputError(f"run.animate: unknown format '{kind}'; expected .gif or .mp4")
     return makers[kind](pictures(run, fps, speed, plane), fps)
+
+
+# Encoding: GIF by Pillow, MP4 by ffmpeg
+
+
+def gif(shown: Iterator[Array], fps: float) -> bytes:
+    """Return images as a GIF file that loops."""
+    Image = extra("PIL.Image", "films need")
+    palette = _palette()
+    nearest, flat = _nearest(palette), []
+    for picture in shown:
+        red, green, blue = (picture[..., k].astype(np.uint16) >> 3 for k in range(3))
+        image = Image.fromarray(nearest[red << 10 | green << 5 | blue])
+        image.putpalette(palette.ravel().tolist())
+        flat.append(image)
+    # GIF durations are whole hundredths of a second: rounding the ends keeps the total length
+    ends = np.round(100.0 / fps * np.arange(len(flat) + 1))
+    stream = BytesIO()
+    flat[0].save(
+        stream,
+        "GIF",
+        save_all=True,
+        append_images=flat[1:],
+        duration=(10.0 * np.maximum(np.diff(ends), 2.0)).astype(int).tolist(),
+        loop=0,
+    )
+    return stream.getvalue()
+
+
+def _palette() -> Array:
+    """Return the palette of a GIF, one for all frames to avoid flicker: the colours drawn with, and their blends."""
+    inks = [COLOURS[0], COLOURS[1], COLOURS[4], "#333333", "#777777"]
+    rgb = np.array([[int(ink[k : k + 2], 16) for k in (1, 3, 5)] for ink in inks])
+    blend = np.linspace(0.0, 1.0, 24)[:, None, None]
+    light = (1.0 - blend) * rgb + blend * 255.0  # towards white
+    dark = (1.0 - blend[::4]) * rgb[:3] + blend[::4] * 85.0  # and towards the grey lines
+    return np.round(np.concatenate([light.reshape(-1, 3), dark.reshape(-1, 3), [[0.0, 0.0, 0.0]]])).astype(np.uint8)
+
+
+def _nearest(palette: Array) -> Array:
+    """Return the index of the nearest palette entry for every colour of five bits per channel, (32768,)."""
+    steps = np.linspace(0.0, 255.0, 32)
+    cube = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    return np.asarray(scipy.spatial.KDTree(palette).query(cube)[1], dtype=np.uint8)
+
+
+def mp4(shown: Iterator[Array], fps: float) -> bytes:
+    """Return images as an MP4 file, encoded by ffmpeg."""
+    program = shutil.which("ffmpeg")
+    if program is None:
+        raise AppellError("run.animate: .mp4 needs ffmpeg, which is not installed; install it or write a .gif")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "film.mp4")
+        first = next(shown)
+        height, width = (side // 2 * 2 for side in first.shape[:2])  # the common pixel format needs even sizes
+        form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
+        made = ["-pix_fmt", "yuv420p", "-movflags", "+faststart", str(target)]
+        command = [program, "-loglevel", "error", "-y", *form, *made]
+        data = b"".join(picture[:height, :width].tobytes() for picture in (first, *shown))
+        done = subprocess.run(command, input=data, capture_output=True, check=False)
+        if done.returncode or not target.exists():
+            reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+            raise AppellError(f"run.animate: ffmpeg failed: {reason}; write a .gif instead")
+        return target.read_bytes()

@@ -22,16 +22,11 @@ class Segment(NamedTuple):
     def at(self, t: Array) -> Array:
         """Return the state at times (m,), as (m, n)."""
         x = (2.0 * np.asarray(t) - self.start - self.end) / (self.end - self.start)
-        return _values(x, self.coefficients)
+        return chebyshev.chebvander(x, len(self.coefficients) - 1) @ self.coefficients
 
     def on(self, nodes: int) -> Array:
         """Return the state at Chebyshev's points of the step, as (nodes, n)."""
         return points_matrix(nodes, len(self.coefficients)) @ self.coefficients
-
-
-def _values(x: Array, coefficients: Array) -> Array:
-    basis: Array = chebyshev.chebvander(x, len(coefficients) - 1)
-    return basis @ coefficients
 
 
 @cache

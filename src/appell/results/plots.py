@@ -1,7 +1,8 @@
-"""A run as curves over time: coordinates, velocities, joint torques and energy, with impacts marked."""
+"""Curves over time: a run's coordinates, velocities, joint torques and energy, and the motions of many robots."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,8 +12,9 @@ from numpy.polynomial import chebyshev
 from appell.errors import InputError
 from appell.model.joints import QUATERNION
 from appell.model.model import Joint
-from appell.results.quantities import SLIDES, TURNS, joint_named, labels, measures
+from appell.model.parameters import joint_of_velocity
 from appell.results.style import COLOURS, figure, matplotlib
+from appell.robot.robot import Robot
 from appell.spatial.scalar import Array
 from appell.syntax import plot_text
 
@@ -21,7 +23,54 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from appell.results.run import Run
-    from appell.robot.robot import Robot
+
+
+# Names of the entries of q, v and τ, and whether they are rotations or translations, for any robot
+
+TURNS, SLIDES = "turns", "slides"
+
+
+def labels(robot: Robot, letter: str) -> list[str]:
+    """Return one name per entry of "q", "v", "a" or "tau": the joint's name, or ``name[k]`` where it has several.
+
+    >>> import appell
+    >>> labels(appell.load("two-link", floating=True), "q")[-3:]
+    ['root[6]', 'joint1', 'joint2']
+    >>> labels(appell.load("agile-wrist"), "tau")
+    ['theta1', 'theta2', 'theta3']
+    """
+    if letter == "q":
+        joints = robot.places("q").items()
+        return [name if len(at) == 1 else f"{name}[{k}]" for name, at in joints for k in range(len(at))]
+    return list(robot.kind.facts.forces if letter == "tau" else robot.independent)
+
+
+def joint_named(robot: Robot, name: str) -> Joint:
+    """Return a joint of the spanning tree; any other coordinate, such as an Euler angle, counts as a rotation.
+
+    >>> import appell
+    >>> joint_named(appell.load("stewart"), "leg1").kind, joint_named(appell.load("sst"), "phi").kind
+    ('prismatic', 'continuous')
+    """
+    found = (body.joint for body in robot.model.bodies if body.joint.name == name)
+    return next(found, Joint(name, "continuous"))
+
+
+def measures(robot: Robot, names: Sequence[str]) -> list[str]:
+    """Return for each velocity or force whether it is a rotation or a translation; rotations have an angular part.
+
+    >>> import appell
+    >>> measures(appell.load("mobile-arm"), ["left", "shoulder"])
+    ['turns', 'turns']
+    """
+    found, joints = [], {body.joint.name for body in robot.model.bodies}
+    for name in names:
+        joint, place = joint_of_velocity(name, joints)
+        found.append(TURNS if any(joint_named(robot, joint).columns[place].angular) else SLIDES)
+    return found
+
+
+# A run
 
 POINTS = 4000
 """The number of points of a curve, at least, where the integration steps are long."""
@@ -34,7 +83,7 @@ ENERGY_COLOURS = {"kinetic": COLOURS[1], "potential": COLOURS[2], "total": COLOU
 TITLES = {"turns": "rotations", "slides": "translations", "": "joints"}
 
 
-class Curves(NamedTuple):
+class SampledRun(NamedTuple):
     """A run sampled between its steps: times (n,), q and v; an impact has two entries, before and after."""
 
     t: Array
@@ -42,7 +91,7 @@ class Curves(NamedTuple):
     v: Array
 
 
-def curves(run: Run, points: int = POINTS) -> Curves:
+def curves(run: Run, points: int = POINTS) -> SampledRun:
     """Return the motion sampled densely enough for a plot, with the jumps at impacts.
 
     >>> import appell
@@ -52,7 +101,7 @@ def curves(run: Run, points: int = POINTS) -> Curves:
     """
     path = run.path
     if not len(path.starts):
-        return Curves(run.t, run.q, run.v)
+        return SampledRun(run.t, run.q, run.v)
     each = int(np.clip(points // len(path.starts) + 1, 2, 40))
     x = np.linspace(-1.0, 1.0, each)
     basis = chebyshev.chebvander(x, path.coefficients.shape[1] - 1)
@@ -60,7 +109,7 @@ def curves(run: Run, points: int = POINTS) -> Curves:
     half = 0.5 * (path.ends - path.starts)[:, None]
     t = (path.starts[:, None] + half * (1.0 + x)).reshape(-1)
     t[each - 1 :: each] = path.ends  # exactly
-    return Curves(t, y[:, : run.nq], y[:, run.nq :])
+    return SampledRun(t, y[:, : run.nq], y[:, run.nq :])
 
 
 def thinned(t: Array, curves: Array, points: int) -> tuple[Array, Array]:
@@ -85,7 +134,7 @@ def thinned(t: Array, curves: Array, points: int) -> tuple[Array, Array]:
     return t[rows], curves[rows]
 
 
-class Curve(NamedTuple):
+class JointCurve(NamedTuple):
     """One line of a panel: the joint's index (which gives the colour), the times, and the values."""
 
     joint: int
@@ -179,20 +228,22 @@ def name_joints(canvas: Figure, names: list[str]) -> None:
     )
 
 
-def panels(run: Run) -> dict[str, dict[str, list[Curve]]]:
+def panels(run: Run) -> dict[str, dict[str, list[JointCurve]]]:
     """Return the curves by kind of motion, then by symbol; without a robot, one kind without units."""
     dense = curves(run)
     if run.robot is None:
         whole = {"q": (dense.t, dense.q), "v": (dense.t, dense.v), "τ": (run.t, run.tau)}
         return {
-            "": {x: [Curve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()}
+            "": {
+                x: [JointCurve(k, t, values[:, k]) for k in range(values.shape[1])] for x, (t, values) in whole.items()
+            }
         }
-    found: dict[str, dict[str, list[Curve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
+    found: dict[str, dict[str, list[JointCurve]]] = {kind: {"q": [], "v": [], "τ": []} for kind in (SLIDES, TURNS)}
     for k, kind, values in coordinates(run.robot, dense.q):
-        found[kind]["q"].append(Curve(k, dense.t, values))
+        found[kind]["q"].append(JointCurve(k, dense.t, values))
     for symbol, letter, t, values in (("v", "v", dense.t, dense.v), ("τ", "tau", run.t, run.tau)):
         for place, (k, kind) in enumerate(directions(run.robot, letter)):
-            found[kind][symbol].append(Curve(k, t, values[:, place]))
+            found[kind][symbol].append(JointCurve(k, t, values[:, place]))
     return {kind: panel for kind, panel in found.items() if any(panel.values())}
 
 
@@ -259,3 +310,72 @@ def _energy(axes: Axes, run: Run) -> None:
     axes.set_xlabel("t [s]")
     mark_impacts(axes, run, is_named=True)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+# Motions of many robots: one line per robot where they are few, else the median and percentile bands
+
+FEW = 12
+"""The number of robots up to which each has its own line."""
+BANDS = ((5.0, 95.0, 0.12), (25.0, 75.0, 0.25))
+"""Lower and upper percentile of each band, and its opacity."""
+
+
+class JointBand(NamedTuple):
+    """One joint of a panel: its index (of its colour) and its values (robots, times)."""
+
+    joint: int
+    values: Array
+
+
+def motions(robot: Robot, t: Array, q: Array, v: Array) -> Figure:
+    """Return a figure of q (..., times, nq) and v (..., times, nv); draw it inside :func:`appell.results.style.styled`.
+
+    Rotations and translations have separate columns, since their units differ. A quaternion is shown as the angle of
+    rotation since the start. v are the independent velocities. States that are not finite are left out.
+    """
+    q, v = (x.reshape(-1, *x.shape[-2:]) for x in (q, v))
+    panels, names = _panels(robot, q, v), curve_names(robot)
+    is_named = len(names) <= NAMED
+    canvas = figure(4.6 * len(panels) + (2.0 if is_named else 0.4), 5.6)
+    grid = canvas.subplots(2, len(panels), sharex=True, squeeze=False)
+    for column, (kind, both) in zip(grid.T, panels.items(), strict=True):
+        for axes, symbol, unit, lines in zip(column, "qv", SYMBOLS[kind], both, strict=False):
+            for line in lines:
+                _draw(axes, t, line)
+            axes.set_ylabel(f"{symbol} [{unit}]")
+            axes.axis("on" if lines else "off")  # all motors may be prismatic, or all revolute
+        column[0].set_title(TITLES[kind])
+        lowest = column[1 if both[1] else 0]
+        lowest.tick_params(labelbottom=True)
+        lowest.set(xlabel="t [s]", xlim=(t[0], t[-1]) if t[-1] > t[0] else None)
+    if is_named:
+        name_joints(canvas, names)
+    canvas.align_ylabels()
+    shown = "" if len(q) <= FEW else "\nlines: medians; bands: central 50 % and 90 % of the motions"
+    canvas.suptitle(f"{robot.name}: {len(q)} {'motion' if len(q) == 1 else 'motions'}{shown}", fontsize=10)
+    return canvas
+
+
+def _panels(robot: Robot, q: Array, v: Array) -> dict[str, tuple[list[JointBand], list[JointBand]]]:
+    """Return the lines of q and of v by kind of motion."""
+    panels: dict[str, tuple[list[JointBand], list[JointBand]]] = {kind: ([], []) for kind in (SLIDES, TURNS)}
+    for each in zip(*(coordinates(robot, one) for one in q), strict=True):
+        k, kind, _ = each[0]
+        panels[kind][0].append(JointBand(k, np.array([values for _, _, values in each])))
+    for place, (k, kind) in enumerate(directions(robot, "v")):
+        panels[kind][1].append(JointBand(k, v[..., place]))
+    return {kind: both for kind, both in panels.items() if any(both)}
+
+
+def _draw(axes: Axes, t: Array, line: JointBand) -> None:
+    colour, values = COLOURS[line.joint % len(COLOURS)], np.where(np.isfinite(line.values), line.values, np.nan)
+    style: dict[str, Any] = {"color": colour, "linestyle": dash(line.joint)}
+    if len(values) <= FEW:
+        axes.plot(t, values.T, **style, linewidth=1.3 if len(values) == 1 else 0.8)
+        return
+    kept = values[np.isfinite(values).all(axis=1)]
+    if not len(kept):
+        return
+    for low, high, alpha in BANDS:
+        axes.fill_between(t, *np.percentile(kept, (low, high), axis=0), color=colour, alpha=alpha, linewidth=0.0)
+    axes.plot(t, np.median(kept, axis=0), **style)

@@ -46,7 +46,7 @@ RECORDS: Mapping[str, Mapping[str, str | Shape]] = {
 """The fields of each kind of record, with their types."""
 
 
-class Parts(NamedTuple):
+class RunParts(NamedTuple):
     """The content of a file: arrays, arrays of the path, records by kind, other entries by key, and the robot."""
 
     arrays: dict[str, Array]
@@ -56,7 +56,7 @@ class Parts(NamedTuple):
     robot: Robot | None
 
 
-def read_parts(path: Path) -> Parts:
+def read_parts(path: Path) -> RunParts:
     """Return the parts of a file that :meth:`appell.Run.save` wrote.
 
     Raises
@@ -80,7 +80,7 @@ def read_parts(path: Path) -> Parts:
         kind: [_record(value, fields, sizes, at) for value, at in _entries(about, kind, here)]
         for kind, fields in RECORDS.items()
     }
-    return Parts(arrays, curves, records, about, _robot(about, arrays, here))
+    return RunParts(arrays, curves, records, about, _robot(about, arrays, here))
 
 
 def _about(given: Array | None, place: Place) -> dict[str, Any]:
@@ -227,8 +227,7 @@ def _robot(about: Mapping[str, Any], arrays: Mapping[str, Array], place: Place) 
         robot = read_text(given, about["robot"])
     except AppellError as error:
         raise here.error(str(error)) from None
-    sizes = {"q": robot.nq, "v": robot.nv, "tau": robot.nu}
-    for name, size in sizes.items():
+    for name, size in {"q": robot.nq, "v": robot.nv, "tau": robot.nu}.items():
         if arrays[name].shape[1] != size:
             raise here.error(f"robot '{robot.name}' needs {size} columns of {name}, got {arrays[name].shape[1]}")
     if tuple(robot.joint_names) != about["joints"]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from appell.extras import extra
@@ -18,25 +19,6 @@ PICTURES = (".png", ".pdf", ".svg")
 """The extensions of figures."""
 # Okabe and Ito's colours, which differ in lightness too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-
-STYLE: dict[str, Any] = {
-    "figure.dpi": 150,
-    "figure.constrained_layout.use": True,
-    "font.family": "sans-serif",
-    "font.size": 9.0,
-    "axes.titlesize": 10.0,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.3,
-    "legend.frameon": False,
-    "legend.fontsize": 8.0,
-    "savefig.facecolor": "white",
-}
 
 
 def figure(width: float = 7.0, height: float = 4.5) -> Figure:
@@ -72,8 +54,7 @@ def image(draw: Callable[[], Figure], form: str) -> bytes:
     """
     stream = BytesIO()
     with styled():
-        drawing = draw()
-        drawing.savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
+        draw().savefig(stream, format=form, metadata={"Software": "appell"} if form == "png" else None)
     return stream.getvalue()
 
 
@@ -101,11 +82,8 @@ def styled() -> AbstractContextManager[None]:
     >>> with styled():
     ...     drawn = figure()
     """
-    package = matplotlib()
-    style: AbstractContextManager[None] = package.rc_context(
-        {**STYLE, "axes.prop_cycle": package.rcsetup.cycler(color=COLOURS)}
-    )
-    return style
+    cycle = {"axes.prop_cycle": matplotlib(".rcsetup").cycler(color=COLOURS)}
+    return matplotlib(".style").context([str(Path(__file__).with_name("style.mplstyle")), cycle])
 
 
 def matplotlib(part: str = "") -> Any:

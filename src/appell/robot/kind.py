@@ -41,7 +41,7 @@ class Key(NamedTuple):
     """The key of a program: the verb, its frame or points, the formulation, and whether π is an input.
 
     `is_single`: it runs in single precision, for which more robots need the guard of M. `order` counts how often the
-    program is differentiated in reverse mode (:func:`appell.trace.adjoint.adjoint`): its arguments and weights of its
+    program is differentiated in reverse mode (:func:`appell.trace.derive.adjoint`): its arguments and weights of its
     results in, gradients by its arguments, q as it is stored, out.
     """
 

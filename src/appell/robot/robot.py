@@ -22,12 +22,12 @@ from appell.model.springs import Elasticity, with_elastic_joints, with_springs
 from appell.once import Memo, once, once_property
 from appell.read.save import save
 from appell.recursion.momentum import total_mass
+from appell.robot import edits, stance
 from appell.robot.calls import compile, loads
 from appell.robot.calls.call import AnyKernel, Call, kernel, prepared
 from appell.robot.calls.compile import verb_of
 from appell.robot.calls.composed import composed
 from appell.robot.calls.loads import Wrenches
-from appell.robot.edits import edits
 from appell.robot.export import equations
 from appell.robot.export.equations import Equations
 from appell.robot.export.export import export
@@ -36,15 +36,13 @@ from appell.robot.properties import configurations
 from appell.robot.properties.base_columns import BaseColumns, robot_columns
 from appell.robot.properties.records import JointRecord, LinkRecord, Named, joint_records, link_records
 from appell.robot.properties.summary import summary
-from appell.robot.stance import contact, held_frames
-from appell.robot.stance.friction_cones import StanceTorques
+from appell.robot.stance import StanceTorques
 from appell.robot.verbs.coordinates import Limits, coordinates_of
 from appell.robot.verbs.steps import step_verb, timed
 from appell.robot.verbs.table import Verb
 from appell.spatial.scalar import Array, frozen
 from appell.spatial.vector import ZERO
-from appell.trace.count import Count
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Count, Port, Tape
 
 __all__ = ["Options", "Robot", "Wrenches"]
 
@@ -185,10 +183,11 @@ class Robot:
         return self._call(verb, arguments, options, named)
 
     def _call(self, verb: str, arguments: tuple[Any, ...], options: Options, about: Any = None) -> Array:
-        if options:
+        if options and (len(options) > 1 or options.get("out") is None):
             return self._call_with(verb, arguments, options, about)
         name = verb if about is None else (verb, about)
-        return (self._calls.get(name) or self._prepared(name, self._key(verb, about)))(*arguments)
+        call = self._calls.get(name) or self._prepared(name, self._key(verb, about))
+        return call(*arguments, options["out"]) if options else call(*arguments)
 
     def _call_with(self, verb: str, arguments: tuple[Any, ...], options: Options, about: Any) -> Array:
         formulation, parameters, out = compile.options_of(self.kind, verb, options)
@@ -1101,12 +1100,7 @@ class Robot:
         return self.with_model(edits.with_payload(self.model, frame, mass, centre, inertia))
 
     def with_link(
-        self,
-        name: str,
-        *,
-        mass: float | None = None,
-        centre: ArrayLike | None = None,
-        inertia: ArrayLike | None = None,
+        self, name: str, *, mass: float | None = None, centre: ArrayLike | None = None, inertia: ArrayLike | None = None
     ) -> Robot:
         """Return the robot with another mass, mass centre or inertia of a link; values not given are kept.
 
@@ -2306,7 +2300,7 @@ class Robot:
         >>> pivoted.nv, pivoted.nu, pivoted.closure_names
         (3, 6, ['link6'])
         """
-        return self._rebuilt(held_frames.checked(self, frames, at))
+        return self._rebuilt(stance.checked(self, frames, at))
 
     def contact_forces(
         self,
@@ -2378,7 +2372,7 @@ class Robot:
         >>> robot.friction_margin([[3.0, 0.0, 10.0, 0.0, 0.0, 0.0]], mu=0.5)
         array([2.])
         """
-        return contact.friction_margin(self, forces, mu, normals)
+        return stance.friction_margin(self, forces, mu, normals)
 
     def stance_torques(
         self,
@@ -2419,7 +2413,7 @@ class Robot:
         >>> bool(found.is_feasible), bool(robot.friction_margin(found.forces, 0.5).min() > -1e-6)
         (True, True)
         """
-        return contact.stance_torques(self, (q, v, a), mu, normals, weights)
+        return stance.stance_torques(self, (q, v, a), mu, normals, weights)
 
     # Derivatives
 
@@ -2953,13 +2947,7 @@ class Robot:
         return kernel(self.program(verb, frame, parametric=parametric, formulation=formulation).spec)
 
     def adjoint(
-        self,
-        verb: str,
-        about: Any = None,
-        *,
-        order: int = 1,
-        parametric: bool = False,
-        formulation: str | None = None,
+        self, verb: str, about: Any = None, *, order: int = 1, parametric: bool = False, formulation: str | None = None
     ) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
         """Return the vector–Jacobian product of any verb as a callable, with its inputs and outputs.
 

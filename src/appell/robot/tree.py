@@ -21,18 +21,11 @@ from appell.recursion.kinematics import Scalars
 from appell.robot.calls import compile
 from appell.robot.kind import COMPETING, FILE, Facts, Failure, Key, Kind
 from appell.robot.singular import recovery
-from appell.robot.singular.bound import inverse_norm_bound
-from appell.robot.verbs import embedding
-from appell.robot.verbs.coordinates import (
-    coordinate_lines,
-    curved_joints,
-    joint_limits,
-    quaternion_errors,
-    quaternion_places,
-)
+from appell.robot.singular.massless import inverse_norm_bound
+from appell.robot.verbs import coordinates, embedding
+from appell.robot.verbs.derivatives import forward_dynamics_vjp
 from appell.robot.verbs.embedding import Embedding
 from appell.robot.verbs.formulations import FORMULATIONS
-from appell.robot.verbs.gradients import forward_dynamics_vjp
 from appell.robot.verbs.guards import REGULAR, REGULAR_SINGLE
 from appell.robot.verbs.programs import ARTICULATED, Formulation, motion
 from appell.robot.verbs.steps import OF_TREES, steps
@@ -60,7 +53,7 @@ class Tree(Kind):
         model, own = self.model, self.model.independent
         names, velocities = [body.joint.name for body in own.bodies], velocity_names(own)
         free = [i for i, body in enumerate(model.bodies) if not (model.is_coupled and body.joint.mimic is not None)]
-        places = quaternion_places(own)
+        places = coordinates.quaternion_places(own)
         return Facts(
             {"q": own.nq, "v": own.nv, "u": own.nv, "d": own.nv, "t": model.nv, "p": n_parameters(model), "c": 0},
             names,
@@ -70,11 +63,11 @@ class Tree(Kind):
             velocities,
             [k for i in free for k in model.velocities(i)],
             parameters(model),
-            joint_limits(own),
+            coordinates.joint_limits(own),
             {MASS: 1, UNIT: len(places)},
-            coordinate_lines(own),
+            coordinates.coordinate_lines(own),
             places,
-            curved_joints(own, range(own.nv)),
+            coordinates.curved_joints(own, range(own.nv)),
         )
 
     # Programs
@@ -131,7 +124,7 @@ class Tree(Kind):
 
     def checks(self, embedding: Embedding, guards: Sequence[str], q: Scalars) -> dict[str, Sequence[Any]]:
         """Return how far quaternions are from unit length."""
-        return {UNIT: quaternion_errors(self.facts.quaternions, q) if UNIT in guards else ()}
+        return {UNIT: coordinates.quaternion_errors(self.facts.quaternions, q) if UNIT in guards else ()}
 
     def recovered(self, key: Key, guard: str, call: Failure) -> list[Array]:
         """Raise for quaternions that are not of unit length; warn of singular mass matrices."""

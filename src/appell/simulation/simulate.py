@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from appell.arguments import ABOVE_ZERO, LARGEST, choice, number, numbers, whole
 from appell.errors import InputError, warn
-from appell.kernels.runtime.progress import silent
+from appell.kernels.runtime.native import silent
 from appell.messages import shown
 from appell.results.path import Path
 from appell.results.run import Run

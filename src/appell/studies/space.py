@@ -269,7 +269,7 @@ def _sequence(name: str, axis: Any) -> Sequence[Any]:
         values = list(axis) if isinstance(axis, list | tuple | range) else [axis]
     if not len(values):
         raise InputError(f"grid: expected at least one value of '{name}', got none")
-    return values  # type: ignore[no-any-return]  # an array or a list
+    return values
 
 
 def _taken(column: Sequence[Any], places: Any) -> Sequence[Any]:

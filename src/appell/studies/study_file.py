@@ -158,4 +158,4 @@ def _function(name: str, folder: Path, place: Place) -> Callable[..., Any]:
     if is_path and is_installed("cloudpickle"):
         # workers on other machines do not have the file
         extra("cloudpickle", "studies on other machines need").register_pickle_by_value(module)
-    return found  # type: ignore[no-any-return]
+    return found

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from appell.arguments import truth, whole
 from appell.display import card, table
 from appell.files import extension, write
-from appell.kernels.runtime.progress import silent
-from appell.studies.engines import Engine, outcomes
-from appell.studies.identity import Identity, digest
-from appell.studies.outcome import Outcome, Values, task
+from appell.kernels.runtime.native import silent
+from appell.studies.engines import Outcome, Values, WorkerPool, outcomes, task
 from appell.studies.space import Space, as_space
-from appell.studies.store import Store, column_of, parquet_bytes
+from appell.studies.store import Checkpoint, Identity, column_of, digest, parquet_bytes
 
 FAILURES = 10
 """Failed cases that a notebook lists."""
@@ -128,7 +126,7 @@ class Study:
         ReadError
             When one of its files is damaged; the message names it.
         """
-        store = Store(folder)
+        store = Checkpoint(folder)
         store.manifest()
         return Study(store.space(), store.outcomes())
 
@@ -231,7 +229,7 @@ def sweep(
     """
     cases = as_space(space)
     given = task(function, cases.names, whole("sweep: seed", seed, 0))
-    store = None if checkpoint is None else Store(checkpoint)
+    store = None if checkpoint is None else Checkpoint(checkpoint)
     start, known = time.perf_counter(), []
     if store is not None:
         own = Identity().add(function).digests
@@ -241,7 +239,7 @@ def sweep(
     rest = [k for k in range(len(cases)) if k not in recorded]
     found, early = list(known), ""
     is_shown = sys.stderr.isatty() if progress is None else truth("sweep: progress", progress)
-    running = Engine(given, engine, workers)
+    running = WorkerPool(given, engine, workers)
     if rest:
         with running, _bar(is_shown, len(cases), len(known)) as report:
             try:

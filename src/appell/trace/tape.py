@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from appell.errors import TraceError
-from appell.trace.expr import EVALUATE, Expr, Graph, Op, needed
+from appell.trace.expr import ARITY, EVALUATE, Expr, Graph, Op, needed
 
 
 class Step(NamedTuple):
@@ -39,6 +39,17 @@ class Port(NamedTuple):
     def size(self) -> int:
         """Return the number of scalars of one entry."""
         return math.prod(self.shape)
+
+
+def spans(ports: Iterable[Port]) -> Iterator[tuple[Port, range]]:
+    """Yield ports with the places of their numbers among those of all.
+
+    >>> [own for _, own in spans([Port("q", (2,)), Port("M", (2, 2))])]
+    [range(0, 2), range(2, 6)]
+    """
+    start = 0
+    for port in ports:
+        yield port, range(start, start := start + port.size)
 
 
 @dataclass(frozen=True)
@@ -125,3 +136,64 @@ def lay_parts(name: str, graph: Graph, inputs: Sequence[Sequence[Expr]], results
     sides = (("x", inputs), ("y", results))
     ports = ([Port(f"{x}{k}", (len(part),)) for k, part in enumerate(parts)] for x, parts in sides)
     return lay(name, graph, [x for part in results for x in part], *ports)
+
+
+def verify(tape: Tape) -> Tape:
+    """Return the tape if it is well formed; raise a :class:`TraceError` that names the step if it is not.
+
+    A well-formed tape reads only earlier positions, gives each operation as many arguments as it takes, holds finite
+    constants, has one result per output scalar, and no step that no result needs.
+    """
+    here = tape.n_inputs
+    for op, args, value in tape.steps:
+        expected = ARITY.get(op, 0)
+        if op is Op.INPUT:
+            raise TraceError(f"tape '{tape.name}', step {here}: an input among the steps")
+        if len(args) != expected:
+            raise TraceError(f"tape '{tape.name}', step {here}: {op.name} takes {expected} values, got {len(args)}")
+        for i in args:
+            if not 0 <= i < here:
+                raise TraceError(f"tape '{tape.name}', step {here}: {op.name} reads {args}, not all earlier")
+        if not math.isfinite(value):
+            raise TraceError(f"tape '{tape.name}', step {here}: constant {value} is not finite")
+        here += 1
+    expected = sum(port.size for port in tape.outputs)
+    if len(tape.results) != expected:
+        raise TraceError(f"tape '{tape.name}': expected {expected} results, got {len(tape.results)}")
+    if any(not 0 <= i < here for i in tape.results):
+        raise TraceError(f"tape '{tape.name}': a result refers to a position that does not exist")
+    used = set(tape.results).union(*(step.args for step in tape.steps))
+    dead = [i for i in range(tape.n_inputs, here) if i not in used]
+    if dead:
+        raise TraceError(f"tape '{tape.name}': {len(dead)} steps are unused, the first at {dead[0]}")
+    return tape
+
+
+class Count(NamedTuple):
+    """Operations of a program for one sample; for a verb of a robot, with its formulation and model variant."""
+
+    multiplications: int
+    additions: int
+    trigonometric: int = 0
+    formulation: str = ""
+    variant: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.multiplications} M, {self.additions} A"
+
+
+def count(tape: Tape) -> Count:
+    """Return the multiplications (with divisions and roots), additions (with subtractions) and sines and cosines.
+
+    >>> from appell.trace.tape import Port, trace
+    >>> count(trace("f", lambda x: (2.0 * x[0] + x[0] * x[1] - 1.0,), [Port("x", (2,))], [Port("y", (1,))]))
+    Count(multiplications=2, additions=2, trigonometric=0, formulation='', variant='')
+    """
+    totals = dict.fromkeys(Op, 0)
+    for step in tape.steps:
+        totals[step.op] += 1
+    return Count(
+        totals[Op.MUL] + totals[Op.DIV] + totals[Op.SQRT],
+        totals[Op.ADD] + totals[Op.SUB],
+        totals[Op.SIN] + totals[Op.COS],
+    )

@@ -48,7 +48,8 @@ class Drag:
         self._is_held = False
         gui = server.gui
         with gui.add_folder("Drag"):
-            names = (NONE, *(name for name in robot.frame_names if _moves(robot, name)))
+            frames = robot.model.frame_index
+            names = (NONE, *(x for x in robot.frame_names if x in frames and frames[x].body != WORLD))
             self.frame = gui.add_dropdown("Frame", names, initial_value=frame or NONE)
             self.goal = gui.add_dropdown("Goal", (POSE, POSITION), initial_value=POSE, visible=False)
             self.holds_base = gui.add_checkbox("Base fixed", True, visible=False)
@@ -72,7 +73,7 @@ class Drag:
             near = self._near(self._robot.pose(q, self.frame.value), goal)
             found = self._followed(q, near)
         except (AppellError, AppellWarning, np.linalg.LinAlgError) as error:
-            self._say(line(str(error)))
+            self._text.content = line(str(error))
             near, found = goal, q
         # the goal of this picture may be on the way to the gizmo; another one may have come in the meantime
         is_last = near is goal or float(np.abs(self._robot.difference(q, found)).max(initial=0.0)) < TOLERANCE
@@ -123,7 +124,7 @@ class Drag:
             depth_test=False,
         )
         self._gizmo.on_update(self._dragged)
-        self._say(small("drag an arrow, a square or an arc of the gizmo"))
+        self._text.content = small("drag an arrow, a square or an arc of the gizmo")
         self.settle(q)
 
     async def _dragged(self, event: Any) -> None:
@@ -187,7 +188,7 @@ class Drag:
             tolerance=TOLERANCE,
             length=LEVER * self._size,
         )
-        self._say(small("at the gizmo") if found.is_reached else line(_missed(found)))
+        self._text.content = small("at the gizmo") if found.is_reached else line(_missed(found))
         result = q.copy()
         result[at] = found.q
         return result
@@ -211,14 +212,6 @@ class Drag:
             return False
         model = self._robot.model
         return model.bodies[model.frame_index[frame].body].name != self._base
-
-    def _say(self, text: str) -> None:
-        if self._text.content != text:
-            self._text.content = text
-
-
-def _moves(robot: Robot, frame: str) -> bool:
-    return robot.model.frame_index[frame].body != WORLD if frame in robot.model.frame_index else False
 
 
 def _missed(found: Any) -> str:

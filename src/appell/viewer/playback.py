@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from appell.errors import InputError
-from appell.results.animation import PLANES, scene
-from appell.results.quantities import SLIDES, measures
+from appell.results.player.page import SPEEDS, default_speed, motion, seen
+from appell.results.plots import SLIDES, labels, measures, thinned
 from appell.results.run import Run
+from appell.results.style import COLOURS
 from appell.shapes.drawable import Drawable
-from appell.shapes.skeleton import skeleton
 from appell.spatial.scalar import Array
-from appell.viewer.figure import GHOST, Figure
+from appell.viewer.contacts import Contacts
 from appell.viewer.html import heading, pairs, small
-from appell.viewer.impacts import Contacts
-from appell.viewer.limits import limit_line, robot_limits
-from appell.viewer.options import PageOptions
 from appell.viewer.overlays import Overlays
-from appell.viewer.plots import CURVES, UNITS, Plot, quantity
-from appell.viewer.scene import Box, Scene
-from appell.viewer.walls import draw_walls
+from appell.viewer.panel import PageOptions, limit_line, robot_limits
+from appell.viewer.scene import GHOST, Box, PageScene, RobotFigure, draw_walls
 
-SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 FLASH = 0.5
 """How long an impact is shown [s of the film]."""
-SLOWEST = 4.0
-"""A shorter run [s] is played in slow motion unless another speed is chosen, to last about as long."""
 MARKS = 15.0
 """Updates of the curves' markers per second."""
 SEEN = 400
@@ -49,13 +42,16 @@ class RunPage:
         self.is_playing = False
         self._clock = threading.Lock()  # buttons and film set the time, each in a thread of its own
         self.q: Array = run.at(self._begin)[0]
-        self._scene = Scene(server, drawable, drawable.poses(self.q))
-        box, across = _seen(run, self._scene.box, drawable)
-        self._scene.box = box
+        self._scene = PageScene(server, drawable, drawable.poses(self.q))
+        poses = motion(drawable.robot, run.at(np.linspace(run.t[0], run.t[-1], SEEN))[0])
+        low, high, across = seen(run, drawable, poses, "auto")
+        self._scene.box = box = Box(low, high)
         self._scene.look(box, across)
         self._reference, self._ghost = options.reference, None
         if self._reference is not None:
-            self._ghost = Figure(server, drawable, drawable.poses(self._reference.at(self._begin)), "/ghost", GHOST)
+            self._ghost = RobotFigure(
+                server, drawable, drawable.poses(self._reference.at(self._begin)), "/ghost", GHOST
+            )
         remarks = draw_walls(server, run.walls, box, across is not None)
         self._since_mark = 0.0
         self._shown_curves = ""
@@ -73,7 +69,7 @@ class RunPage:
                 "Time [s]", self._begin, self._begin + span, float(f"{span / 1000.0:.1g}"), self._begin
             )
             choices = tuple(f"{x:g}×" for x in SPEEDS)
-            self.speed = gui.add_dropdown("Speed", choices, initial_value=f"{_speed(span):g}×")
+            self.speed = gui.add_dropdown("Speed", choices, initial_value=f"{default_speed(span):g}×")
             self.loop = gui.add_checkbox("Loop", True)
             self._jump = gui.add_button_group("Impact", ("Previous", "Next"), visible=bool(run.impacts))
             self._state = gui.add_html("")
@@ -201,8 +197,7 @@ class RunPage:
             rows.append(("off reference", self._deviation(self._reference.at(t))))
         self._state.content = pairs(rows)
         text = limit_line(robot_limits(self._drawable.robot, self.q))
-        if text != self._limits.content:
-            self._limits.content, self._limits.visible = text, bool(text)
+        self._limits.content, self._limits.visible = text, bool(text)
 
     def _deviation(self, q: Array) -> str:
         """Return the largest difference to a configuration, and the coordinate it belongs to."""
@@ -213,24 +208,6 @@ class RunPage:
         return f"{off[k]:.3g} {unit}, {robot.independent[k]}"
 
 
-def _seen(run: Run, own: Box, drawable: Drawable) -> tuple[Box, Array | None]:
-    """Return the box that contains a run, and the normal of its plane for a planar motion."""
-    robot = drawable.robot
-    shape = skeleton(robot)
-    q, _ = run.at(np.linspace(run.t[0], run.t[-1], SEEN))
-    points = shape.positions(robot, q)[:, shape.drawn]
-    look = scene(run, points, "auto")
-    if look.view in PLANES and drawable.stick_figure is not None:
-        axis = next(k for k, name in enumerate("xyz") if name not in look.view)
-        across = np.eye(3)[axis] * (-1.0 if axis == 1 else 1.0)
-        return Box(*look.box), across
-    return Box(np.minimum(look.box[0], own.low), np.maximum(look.box[1], own.high)), None
-
-
-def _speed(span: float) -> float:
-    return max((x for x in SPEEDS if x <= min(1.0, span / SLOWEST)), default=SPEEDS[0])
-
-
 def _curves(run: Run) -> str:
     return "torque" if np.any(run.tau) else "velocity"
 
@@ -238,3 +215,83 @@ def _curves(run: Run) -> str:
 def _about(run: Run) -> str:
     impacts = f", {len(run.impacts)} impact{'s' if len(run.impacts) != 1 else ''}" if run.impacts else ""
     return f"{run.t[-1] - run.t[0]:.4g} s{impacts}"
+
+
+# Curves
+
+POINTS = 400
+"""The greatest number of points of a curve on the page."""
+CURVES = {"torque": "tau", "velocity": "v", "position": "q", "acceleration": "a"}
+UNITS = {"torque": "N·m, N", "velocity": "rad/s, m/s", "position": "rad, m", "acceleration": "rad/s², m/s²"}
+LEGENDS = 7
+"""The greatest number of curves with a legend."""
+
+
+class Plot:
+    """Curves against time, and a marker.
+
+    uPlot draws curves that share their times: the marker is another curve, with two values at one time and none
+    elsewhere.
+    """
+
+    def __init__(self, server: Any, height: int) -> None:
+        self._server, self._height = server, height
+        self._t: Array = np.zeros(0)
+        self._curves: Array = np.zeros((0, 0))
+        self._handle: Any = None
+
+    def show(self, t: Array, curves: Array, names: Sequence[str], title: str) -> None:
+        """Draw curves (n, k) in place of those before."""
+        self._t, self._curves = thinned(t, curves, POINTS)
+        low, high = _range(self._curves)
+        self._low, self._high = low, high
+        series: list[dict[str, Any]] = [{"label": "t"}]
+        series += [
+            {"label": name, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5, "points": {"show": False}}
+            for k, name in enumerate(names)
+        ]
+        series.append({"label": " ", "stroke": "#868e96", "width": 2, "points": {"show": False}})
+        axes = ({"size": 30, "font": "11px sans-serif"}, {"size": 46, "font": "11px sans-serif"})
+        if self._handle is not None:
+            self._handle.remove()
+        self._handle = self._server.gui.add_uplot(
+            self._data(float(self._t[0])),
+            tuple(series),
+            title=title,
+            scales={"x": {"time": False}, "y": {"range": (low, high)}},
+            axes=axes,
+            legend={"show": 1 < len(names) <= LEGENDS},
+            cursor={"drag": {"x": False, "y": False}},
+            height=self._height,
+            padding=(4, 14, 0, 0),
+        )
+
+    def mark(self, t: float) -> None:
+        """Move the marker."""
+        if self._handle is not None:
+            self._handle.data = self._data(t)
+
+    def _data(self, t: float) -> tuple[Array, ...]:
+        k = int(np.searchsorted(self._t, t))
+        times = np.insert(self._t, k, [t, t])
+        at = [float(np.interp(t, self._t, curve)) for curve in self._curves.T]
+        marker = np.full(len(times), np.nan)
+        marker[k : k + 2] = self._low, self._high
+        curves = (np.insert(curve, k, [x, x]) for curve, x in zip(self._curves.T, at, strict=True))
+        return (times, *curves, marker)
+
+
+def quantity(run: Run, name: str) -> tuple[Array, list[str]]:
+    """Return curves of a run by the name of the quantity, and their labels."""
+    curves = getattr(run, CURVES[name])
+    numbered = [str(k) for k in range(curves.shape[-1])]
+    return curves, numbered if run.robot is None else labels(run.robot, CURVES[name])
+
+
+def _range(curves: Array) -> tuple[float, float]:
+    low, high = float(curves.min(initial=0.0)), float(curves.max(initial=0.0))
+    if curves.size:
+        low, high = float(curves.min()), float(curves.max())
+    # a curve that is constant but for rounding is a straight line
+    room = max(0.06 * (high - low), 1e-3 * max(abs(low), abs(high)), 1e-9)
+    return low - room, high + room

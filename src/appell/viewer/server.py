@@ -131,8 +131,8 @@ def refused(headers: Any, port: int, protocol: str) -> str | None:
     if headers.get_all("Origin") not in [[], *([f"http://{name}"] for name in names)]:
         return "Origin: pages of other sites are not served"
     upgrades = headers.get_all("Upgrade")
-    asked = [one.strip() for line in headers.get_all("Sec-WebSocket-Protocol") for one in line.split(",")]
-    if upgrades not in [[], ["websocket"]] or (upgrades and protocol not in asked):
+    offered = [one.strip() for line in headers.get_all("Sec-WebSocket-Protocol") for one in line.split(",")]
+    if upgrades not in [[], ["websocket"]] or (upgrades and protocol not in offered):
         return f"Upgrade: expected a WebSocket of {protocol}; reload the page"
     return None
 

@@ -1,16 +1,19 @@
-"""Opening a page: of a robot, to move it, or of a run, to play it."""
+"""Opening a page of a robot, to move it, or of a run, to play it; the open page, and the thread that draws it."""
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import TracebackType
+from typing import Any, Protocol
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from appell.display import is_notebook
+from appell.display import element, frame, is_notebook
 from appell.errors import InputError
 from appell.loading import load
 from appell.messages import listed
@@ -20,13 +23,8 @@ from appell.robot.robot import Robot
 from appell.shapes.drawable import drawable
 from appell.shapes.palette import BRAND
 from appell.viewer import server as _server
-from appell.viewer.loop import Loop
-from appell.viewer.options import PageOptions
-from appell.viewer.panel import RobotPage
+from appell.viewer.panel import PageOptions, Reference, RobotPage, settled
 from appell.viewer.playback import RunPage
-from appell.viewer.reference import Reference
-from appell.viewer.sliders import settled
-from appell.viewer.viewer import Page, Viewer
 
 WIDTH = 380
 """The panel's width in pixels."""
@@ -104,7 +102,7 @@ def view(  # noqa: PLR0913  # a user sets a few of many, each by name
     try:
         _furnish(server)
         pages: list[Page] = []
-        loop = Loop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page is made below
+        loop = DrawingLoop(lambda seconds: pages[0].tick(seconds))  # noqa: PLW0108  # the page is made below
         if isinstance(what, Run):
             pages.append(RunPage(server, drawn, what, options, loop.wake))
         else:
@@ -122,12 +120,7 @@ def view(  # noqa: PLR0913  # a user sets a few of many, each by name
 
 
 def _options(
-    what: Robot | Run,
-    robot: Robot,
-    q: ArrayLike | None,
-    reference: Any,
-    traces: Iterable[str],
-    drag: str | None,
+    what: Robot | Run, robot: Robot, q: ArrayLike | None, reference: Any, traces: Iterable[str], drag: str | None
 ) -> PageOptions:
     is_run = isinstance(what, Run)
     if is_run and q is not None:
@@ -182,3 +175,152 @@ def _wait(viewer: Viewer) -> None:
         sys.stderr.write("\n")
     finally:
         viewer.stop()
+
+
+# An open page
+
+HEIGHT = 560
+"""Of the viewer in a notebook [px]."""
+
+
+class Page(Protocol):
+    """The page of a robot or of a run."""
+
+    q: NDArray[Any]
+
+    def show(self, q: ArrayLike) -> None:
+        """Go to a configuration."""
+
+    def seek(self, t: float) -> None:
+        """Go to a time."""
+
+    def tick(self, seconds: float) -> bool:
+        """Draw the next picture; return whether to be called again soon."""
+
+
+class Viewer:
+    """A running viewer; a ``with`` block stops it at the end.
+
+    >>> import appell
+    >>> with appell.view(appell.load("two-link"), browser=False, block=False) as viewer:
+    ...     viewer.url.startswith("http://127.0.0.1:")
+    True
+    """
+
+    def __init__(self, server: Any, page: Page, loop: DrawingLoop, remarks: tuple[str, ...]) -> None:
+        self._server, self._loop = server, loop
+        self._is_over = threading.Event()
+        self.page = page
+        self.remarks = remarks
+
+    def __repr__(self) -> str:
+        return f"<Viewer {'stopped' if self._is_over.is_set() else 'at ' + self.url}>"
+
+    def _repr_html_(self) -> str:
+        if self._is_over.is_set():
+            return element("div", "The viewer has been stopped.")
+        note = f"{self.url}, served to this machine alone; over SSH, forward port {self.port}. viewer.stop() ends it."
+        return element("div", frame(HEIGHT, src=self.url), element("small", note))
+
+    @property
+    def url(self) -> str:
+        """Return the page's address."""
+        return _server.address(self._server)
+
+    @property
+    def port(self) -> int:
+        """Return the port of the server."""
+        return int(self._server.get_port())
+
+    @property
+    def q(self) -> NDArray[Any]:
+        """Return the configuration that is shown."""
+        return self.page.q.copy()
+
+    def show(self, q: ArrayLike) -> None:
+        """Move the robot and its sliders to a configuration."""
+        self.page.show(q)
+
+    def seek(self, t: float) -> None:
+        """Pause the run at a time [s]."""
+        self.page.seek(t)
+
+    def wait(self) -> None:
+        """Wait until the viewer is stopped, or until Ctrl-C."""
+        # with a timeout: on Windows an unlimited wait cannot be interrupted
+        while not self._is_over.wait(0.5):
+            pass
+
+    def stop(self) -> None:
+        """Close the page and the server; a second call does nothing."""
+        if not self._is_over.is_set():
+            self._is_over.set()
+            self._loop.stop()
+            _server.stop(self._server)
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+# The one thread that draws; buttons and sliders of the page store their requests and wake it
+
+RATE = 60.0
+"""The greatest number of pictures per second."""
+
+
+class DrawingLoop:
+    """Calls `tick` with the seconds since the last call: when woken, and RATE times per second while it returns True.
+
+    Requests that arrive while a picture is drawn are drawn together, so that a slow robot does not lag behind its
+    sliders.
+    """
+
+    def __init__(self, tick: Callable[[float], bool]) -> None:
+        self._tick = tick
+        self._woken, self._over = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="appell view", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread; the first call follows at once."""
+        self._woken.set()
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Request a call."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """Stop the thread, and wait for the last call."""
+        self._over.set()
+        self._woken.set()
+        if self._thread is not threading.current_thread() and self._thread.is_alive():
+            self._thread.join(timeout=10.0)
+
+    def _run(self) -> None:
+        last, is_moving = time.perf_counter(), False
+        while True:
+            if not is_moving:
+                self._woken.wait()
+                last = time.perf_counter()
+            self._woken.clear()
+            if self._over.is_set():
+                return
+            now = time.perf_counter()
+            is_moving = self._ticked(now - last)
+            last = now
+            rest = 1.0 / RATE - (time.perf_counter() - now)
+            if is_moving and rest > 0.0:
+                self._over.wait(rest)
+
+    def _ticked(self, seconds: float) -> bool:
+        """Call `tick` once; an error in one picture must not prevent the next."""
+        try:
+            return self._tick(seconds)
+        except Exception as error:
+            sys.stderr.write(f"appell: warning: view: not drawn: {type(error).__name__}: {error}\n")
+            return False

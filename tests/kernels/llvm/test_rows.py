@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from appell.kernels.llvm.ufunc_loop import gathers
+from appell.kernels.llvm.entries import gathers
 from appell.spatial import scalar
 
 COUNTS = range(18)
@@ -239,7 +239,7 @@ def test_results_without_axes_are_numbers(compiled, rng):
 def huge(compiled):
     """Return a kernel whose results are too many to gather on the stack: on a small stack, to compile in no time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("appell.kernels.llvm.ufunc_loop.STACK_LIMIT", 64)
+        patch.setattr("appell.kernels.llvm.entries.STACK_LIMIT", 64)
         made = compiled(lambda x: tuple(tuple(a * b for a in x) for b in x), {"x": (7,)}, {"y": (7, 7)})
         assert not gathers(made.spec, 4, 16)
         yield made
@@ -266,7 +266,7 @@ def test_a_program_of_many_results_writes_where_out_says(huge, rng, place):
 def test_a_program_of_many_results_writes_some_of_them_where_out_says(compiled, rng, place, n):
     """As a verb with a guard does, whose value has no place."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("appell.kernels.llvm.ufunc_loop.STACK_LIMIT", 64)
+        patch.setattr("appell.kernels.llvm.entries.STACK_LIMIT", 64)
         made = compiled(
             lambda x: (tuple(tuple(a * b for a in x) for b in x), (x[0],)), {"x": (7,)}, {"y": (7, 7), "g": (1,)}
         )

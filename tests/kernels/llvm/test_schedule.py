@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from appell.kernels.llvm import line, schedule, scheduled
+from appell.kernels.llvm import schedule, scheduled
+from appell.kernels.llvm.entries import modules
 from appell.kernels.llvm.llvm_writer import DOUBLE
-from appell.kernels.llvm.module import modules
-from appell.kernels.llvm.registers import CHOICES, Place
-from appell.kernels.llvm.schedule import Part, Schedule, StoredSlots
+from appell.kernels.llvm.schedule import CHOICES, CodePart, MemorySlot, Schedule, StoredSlots
 from appell.kernels.llvm.scheduled import LONG
 from appell.kernels.llvm.target import Target, host
-from appell.kernels.lowering.inputs import poisoned
+from appell.kernels.lowering.analysis import poisoned
 from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.program.nodes import straight
@@ -89,9 +88,9 @@ def run(made: Schedule, tape: Tape, values: list[float]) -> tuple[list[float], i
         held: dict[int, float] = {}
         memories = {"shared": shared, "own": dict[int, float](), "constant": dict(enumerate(made.constants))}
         for code, (first, *others) in segment.code:
-            read = [memories[x.memory][x.slot] if isinstance(x, Place) else held.get(x, math.nan) for x in others]
-            assert sum(isinstance(x, Place) for x in (first, *others)) <= 1
-            if isinstance(first, Place):
+            read = [memories[x.memory][x.slot] if isinstance(x, MemorySlot) else held.get(x, math.nan) for x in others]
+            assert sum(isinstance(x, MemorySlot) for x in (first, *others)) <= 1
+            if isinstance(first, MemorySlot):
                 memories[first.memory][first.slot] = read[0]
                 continue
             used.add(first)
@@ -145,9 +144,8 @@ def test_results_that_are_too_many_to_be_kept_are_stored_in_pieces(tape, rng, mo
     steps = [i for i, step in enumerate(tape.steps, start=tape.n_inputs) if step.op is not Op.CONST]
     many = replace(tape, outputs=(Port("x", (len(steps),)),), results=tuple(steps))
     whole = schedule.schedule(many, DOUBLE, 16)
-    for module in (line, schedule):
-        monkeypatch.setattr(module, "MOST_KEPT", 100)
-    monkeypatch.setattr(line, "PIECE", 128)
+    monkeypatch.setattr(schedule, "MOST_KEPT", 100)
+    monkeypatch.setattr(schedule, "PIECE", 128)
     pieces = schedule.schedule(many, DOUBLE, 16)
     assert sum(isinstance(x, StoredSlots) for x in pieces.segments) == -(-len(steps) // 128)
     assert pieces.shared < whole.shared
@@ -157,7 +155,7 @@ def test_results_that_are_too_many_to_be_kept_are_stored_in_pieces(tape, rng, mo
 
 def test_a_long_tape_is_planned_in_several_parts(tape: Tape, monkeypatch) -> None:
     monkeypatch.setattr(schedule, "LONGEST", 400)
-    assert sum(isinstance(x, Part) for x in schedule.schedule(tape, DOUBLE, 16).segments) > 1
+    assert sum(isinstance(x, CodePart) for x in schedule.schedule(tape, DOUBLE, 16).segments) > 1
 
 
 def narrower() -> list[Target]:

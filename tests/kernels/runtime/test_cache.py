@@ -190,7 +190,10 @@ def test_the_name_of_an_entry_keeps_its_parts_apart():
 CHANGES = {
     "a module is added": lambda package: (package / "simulation" / "added.py").touch(),
     "a package is added": lambda package: shutil.copytree(package / "trace", package / "added"),
-    "a module is removed": lambda package: (package / "loops" / "closing.py").unlink(),
+    "a module is removed": lambda package: (package / "loops" / "rank.py").unlink(),
+    "an LLVM text is changed": lambda package: (package / "kernels" / "llvm" / "functions" / "reduce.ll").write_text(
+        ""
+    ),
     "a line is added": lambda package: (package / "errors.py").write_text("ADDED = 1"),
 }
 

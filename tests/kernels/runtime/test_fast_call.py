@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import appell
-from appell.kernels.llvm.fast_call import LAYOUT
-from appell.kernels.runtime import fast_call
+from appell.kernels.llvm.entries import LAYOUT
+from appell.kernels.runtime import callables
 
 
 @pytest.fixture
 def kernel(compiled, monkeypatch):
     """Return a kernel that no cache keeps: its code may be compiled for a wrong layout."""
     monkeypatch.setenv("APPELL_CACHE", "off")
-    fast_call.available.cache_clear()
+    callables.available.cache_clear()
     yield lambda: compiled(lambda x: (x[0] * x[1] + 1.0, x[1]), {"x": (2,)}, {"y": (2,)})
-    fast_call.available.cache_clear()
+    callables.available.cache_clear()
 
 
-@pytest.mark.skipif(not fast_call.available(), reason="this interpreter lays objects out otherwise")
+@pytest.mark.skipif(not callables.available(), reason="this interpreter lays objects out otherwise")
 def test_one_plain_sample_takes_the_short_way_and_all_else_the_general(kernel):
     made, asked = kernel(), []
 
@@ -40,14 +40,14 @@ def test_one_plain_sample_takes_the_short_way_and_all_else_the_general(kernel):
     assert len(asked) == 4  # single precision is compiled now
 
 
-@pytest.mark.skipif(not fast_call.available(), reason="this interpreter lays objects out otherwise")
+@pytest.mark.skipif(not callables.available(), reason="this interpreter lays objects out otherwise")
 def test_the_definition_of_the_builtin_lives_as_long_as_the_builtin(kernel):
     call = (made := kernel()).fast_call(made)
-    (definition,) = (x for x in call.__self__ if isinstance(x, fast_call._Definition))
+    (definition,) = (x for x in call.__self__ if isinstance(x, callables._Definition))
     assert definition.name == call.__name__.encode()
 
 
-PLACED = pytest.mark.skipif(not fast_call.available(), reason="this interpreter lays objects out otherwise")
+PLACED = pytest.mark.skipif(not callables.available(), reason="this interpreter lays objects out otherwise")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import appell
-from appell.kernels.llvm.fast_call import LARGE
+from appell.kernels.llvm.entries import LARGE
 from appell.kernels.runtime import memory
 
 ROWS = 2000

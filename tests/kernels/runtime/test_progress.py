@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from appell.kernels.runtime import progress
+from appell.kernels.runtime import native
 
 
 class Terminal(io.StringIO):
@@ -21,11 +21,11 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def terminal(monkeypatch):
     stream = Terminal()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))  # pytest sets its own before every phase
-    monkeypatch.setattr(progress, "AFTER", 0.02)
-    monkeypatch.setattr(progress, "EVERY", 0.02)
-    monkeypatch.setattr(progress, "_silences", [])
-    monkeypatch.delenv(progress.VARIABLE, raising=False)
+    monkeypatch.setattr(native, "sys", SimpleNamespace(stderr=stream))  # pytest sets its own before every phase
+    monkeypatch.setattr(native, "AFTER", 0.02)
+    monkeypatch.setattr(native, "EVERY", 0.02)
+    monkeypatch.setattr(native, "_silences", [])
+    monkeypatch.delenv(native.VARIABLE, raising=False)
     return stream
 
 
@@ -36,7 +36,7 @@ def wait_for(stream, text):
 
 
 def test_a_long_compile_shows_a_line_and_erases_it(terminal):
-    with progress.compiling("inverse_dynamics"):
+    with native.compiling("inverse_dynamics"):
         wait_for(terminal, "compiling inverse_dynamics")
     *_, shown, blank, rest = terminal.getvalue().split("\r")
     assert shown.startswith("appell: compiling inverse_dynamics ... ")
@@ -46,21 +46,21 @@ def test_a_long_compile_shows_a_line_and_erases_it(terminal):
 
 def test_an_error_passes_and_the_line_goes(terminal):
     def fail():
-        with progress.compiling("gravity"):
+        with native.compiling("gravity"):
             wait_for(terminal, "compiling gravity")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
     assert terminal.getvalue().endswith("\r")
-    with progress.compiling("bias"):  # the next one is shown again
+    with native.compiling("bias"):  # the next one is shown again
         wait_for(terminal, "compiling bias")
     assert "compiling bias" in terminal.getvalue()
 
 
 def test_a_short_compile_shows_nothing(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "AFTER", 60.0)
-    with progress.compiling("gravity"):
+    monkeypatch.setattr(native, "AFTER", 60.0)
+    with native.compiling("gravity"):
         pass
     assert terminal.getvalue() == ""
 
@@ -69,21 +69,21 @@ def test_a_short_compile_shows_nothing(terminal, monkeypatch):
 def test_nothing_is_shown(terminal, monkeypatch, reason):
     stream = terminal
     if reason == "variable":
-        monkeypatch.setenv(progress.VARIABLE, "off")
+        monkeypatch.setenv(native.VARIABLE, "off")
     elif reason == "json":
-        progress.switch_off()
+        native.switch_off()
     elif reason == "file":
         stream = io.StringIO()
-        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
+        monkeypatch.setattr(native, "sys", SimpleNamespace(stderr=stream))
     elif reason == "closed":
-        monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
+        monkeypatch.setattr(native, "sys", SimpleNamespace(stderr=None))
     if reason == "silent":
-        with progress.silent(), progress.compiling("gravity"):
+        with native.silent(), native.compiling("gravity"):
             time.sleep(0.1)
     elif reason == "another":
-        with progress._one_line, progress.compiling("gravity"):
+        with native._one_line, native.compiling("gravity"):
             time.sleep(0.1)
     else:
-        with progress.compiling("gravity"):
+        with native.compiling("gravity"):
             time.sleep(0.1)
     assert stream.getvalue() == ""

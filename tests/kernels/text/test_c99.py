@@ -191,8 +191,8 @@ def test_a_choice_is_by_what_is_above_zero(small, tmp_path):
 
 
 def test_the_angle_of_a_sine_may_be_of_an_earlier_part(small, monkeypatch, tmp_path):
-    monkeypatch.setattr("appell.kernels.text.c99_parts.LONG", 0)
-    monkeypatch.setattr("appell.kernels.text.c99_parts.PART", 10)
+    monkeypatch.setattr("appell.kernels.text.c99_values.LONG", 0)
+    monkeypatch.setattr("appell.kernels.text.c99_values.PART", 10)
 
     def program(x):
         angle, power = x[0] * x[1] + 0.5, x[1]

@@ -20,8 +20,8 @@ def robot(name):
 @pytest.fixture
 def parts(monkeypatch):
     """Make every program long."""
-    monkeypatch.setattr("appell.kernels.text.c99_parts.LONG", 0)
-    monkeypatch.setattr("appell.kernels.text.c99_parts.PART", 40)
+    monkeypatch.setattr("appell.kernels.text.c99_values.LONG", 0)
+    monkeypatch.setattr("appell.kernels.text.c99_values.PART", 40)
 
 
 def samples(name, verb):

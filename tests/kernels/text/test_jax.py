@@ -11,7 +11,7 @@ import pytest
 
 import appell
 from appell.kernels.text import jax_values
-from appell.kernels.text.jax_loop import FUNCTIONS, KINDS, Rows, Values, table
+from appell.kernels.text.jax_values import FUNCTIONS, KINDS, Applied, Rows, table
 from appell.program.nodes import straight
 from appell.spatial.scalar import cos, select, sign, sin, sqrt
 from appell.trace.expr import EVALUATE, Op
@@ -117,7 +117,7 @@ def test_a_table_does_what_its_tape_does():
     made, x = table(tape, width=2), [0.3, -0.7, 1.1]
     values = [*x, *made.constants]
     for stage in made.stages:
-        if isinstance(stage, Values):
+        if isinstance(stage, Applied):
             values += [EVALUATE[stage.op](*(values[i] for i in places)) for places in zip(*stage.places, strict=True)]
             continue
         assert isinstance(stage, Rows)

@@ -3,21 +3,208 @@
 Every value of the tape is a vector with one sample in each lane, so the code is the tape, instruction by instruction.
 The table :data:`CODE` is the whole instruction selection. Sines come first, several in lockstep; angles beyond their
 fast range branch, once per vector, to an exact reduction.
+
+Sine and cosine are vector code with no call and no branch. An angle x is reduced to r = x − k·π/2 with |r| ≤ π/4 by
+subtracting k times two or three parts of π/2 without rounding (Cody and Waite), then sin r and cos r come from two
+short polynomials, and the quadrant k swaps and signs them. The rounding of x·2/π to the integer k is an addition of
+1.5·2⁵², whose low bits then *are* k. Good to about one unit in the last place for |x| ≤ 10⁵; a kernel sends larger
+angles through :func:`exact_reduction` first, which multiplies by as many bits of 1/2π as it takes (Payne and Hanek).
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from appell.errors import CompileError
-from appell.kernels.llvm.llvm_writer import DOUBLE, Writer, splat
-from appell.kernels.llvm.transposition import address, transposed, within_chunks
-from appell.kernels.llvm.trigonometry import Angle, emit_sincos
-from appell.kernels.lowering.fusion import TRIGONOMETRIC, offset, plain_sums
-from appell.kernels.lowering.sines import LARGEST_FAST_ANGLE
+from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real, WideWriter, Writer, from_file, literal, splat
+from appell.kernels.lowering.analysis import TRIGONOMETRIC, offset, plain_sums
+from appell.kernels.lowering.sines import LARGEST_FAST_ANGLE, TABLES, pi_bits
 from appell.trace.expr import Op
 from appell.trace.tape import Step, Tape
+
+
+def address(w: Writer, row: str, k: int) -> str:
+    """Append the address of the k-th number of a row."""
+    return w.emit(f"getelementptr inbounds i8, ptr {row}, i64 {k * w.real.size}") if k else row
+
+
+def transposed(w: Writer, vectors: list[str]) -> list[str]:
+    """Append shuffles that turn as many vectors as there are lanes into one vector per lane.
+
+    First within chunks of 128 bits, whose numbers are interleaved from one chunk of each of two vectors; then chunk by
+    chunk, the even and the odd ones of two vectors: each shuffle is one instruction on AVX and AVX-512.
+    """
+    if len(set(vectors)) == 1 and vectors[0].startswith("splat"):
+        return vectors
+    chunk = 16 // w.real.size
+    groups = [within_chunks(w, vectors[k : k + chunk], chunk) for k in range(0, w.lanes, chunk)]
+    columns = [_by_chunks(w, [group[c] for group in groups], chunk) for c in range(chunk)]
+    return [columns[lane % chunk][lane // chunk] for lane in range(w.lanes)]
+
+
+def transposed_from(w: Writer, places: list[str], align: int = 0) -> list[str]:
+    """Append loads of as many vectors as there are lanes, and shuffles into one vector per lane.
+
+    Loads of halves, joined in pairs, are the first of the steps of :func:`transposed` by chunks: an insertion from
+    memory does not take the one port that shuffles do. The places are multiples of `align` bytes, by default of those
+    that are loaded.
+    """
+    chunk, half = 16 // w.real.size, w.lanes // 2
+    if half < chunk:
+        size = align or w.lanes * w.real.size
+        return transposed(w, [w.emit(f"load {w.vector}, ptr {place}, align {size}") for place in places])
+    result = []
+    for low in (0, half):
+        halves = [_half(w, place, low, align or half * w.real.size) for place in places]
+        columns: list[list[str]] = [[] for _ in range(chunk)]
+        for k in range(0, w.lanes, 2 * chunk):
+            pairs = zip(halves[k : k + chunk], halves[k + chunk : k + 2 * chunk], strict=True)
+            joined = [w.shuffle(a, b, half, list(range(w.lanes))) for a, b in pairs]
+            for column, vector in zip(columns, within_chunks(w, joined, chunk), strict=True):
+                column.append(vector)
+        turned = [_by_chunks(w, column, chunk) for column in columns]
+        result += [turned[lane % chunk][lane // chunk] for lane in range(half)]
+    return result
+
+
+def _half(w: Writer, place: str, low: int, align: int) -> str:
+    kind = f"<{w.lanes // 2} x {w.real.name}>"
+    return w.emit(f"load {kind}, ptr {address(w, place, low)}, align {align}")
+
+
+def within_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
+    """Return vectors each of whose chunks has one number of every given vector, in their order."""
+    if len(vectors) == 1:
+        return vectors
+    first, second = within_chunks(w, vectors[0::2], chunk), within_chunks(w, vectors[1::2], chunk)
+    result = []
+    for a, b in zip(first, second, strict=True):
+        for low in range(0, chunk, chunk // 2):
+            places = (at + low + j for at in range(0, w.lanes, chunk) for j in range(chunk // 2))
+            result.append(w.shuffle(a, b, w.lanes, [x for i in places for x in (i, w.lanes + i)]))
+    return result
+
+
+def _by_chunks(w: Writer, vectors: list[str], chunk: int) -> list[str]:
+    """Return, per place of a chunk, the vector of the chunks that all given vectors have there."""
+    if len(vectors) == 1:
+        return vectors
+    even, odd = list[str](), list[str]()
+    for a, b in zip(vectors[0::2], vectors[1::2], strict=True):
+        for result, start in ((even, 0), (odd, chunk)):
+            picks = [at + j for at in range(start, 2 * w.lanes, 2 * chunk) for j in range(chunk)]
+            result.append(w.shuffle(a, b, w.lanes, picks))
+    sides = _by_chunks(w, even, chunk), _by_chunks(w, odd, chunk)
+    return [vector for pair in zip(*sides, strict=True) for vector in pair]
+
+
+class Angle(NamedTuple):
+    """A vector of angles and a constant to add to it."""
+
+    value: str
+    more: float
+
+
+def emit_sincos(w: Writer, angles: Sequence[Angle], *, fused: bool) -> list[tuple[str, str]]:
+    """Append sin and cos of several angles in lockstep; offsets are added after the reduction, where nothing is lost.
+
+    One sine is a chain of some twenty dependent instructions, longer than a processor looks ahead; several chains side
+    by side keep it busy.
+    """
+    tables = TABLES[w.real.name]
+    is_wide = w.real is SINGLE and not fused
+    reduced = _reduce_wide(w, angles) if is_wide else _reduce(w, w.real, angles, fused=fused)
+    remainders = [r for _, r in reduced]
+    squares = [w.emit(f"fmul {w.vector} {r}, {r}") for r in remainders]
+    # sin r = r + r z (s₁ + s₂ z + …),  cos r = 1 − z/2 + z² (c₁ + c₂ z + …)
+    tails = _horner(w, squares, tables.sine)
+    cubes = [w.emit(f"fmul {w.vector} {r}, {z}") for r, z in zip(remainders, squares, strict=True)]
+    sines = [w.fma(c, t, r) for c, t, r in zip(cubes, tails, remainders, strict=True)]
+    tails = _horner(w, squares, tables.cosine)
+    halves = [w.fma(z, w.constant(-0.5), w.constant(1.0)) for z in squares]
+    fourths = [w.emit(f"fmul {w.vector} {z}, {z}") for z in squares]
+    cosines = [w.fma(f, t, h) for f, t, h in zip(fourths, tails, halves, strict=True)]
+    return [_placed(w, k, s, c) for (k, _), s, c in zip(reduced, sines, cosines, strict=True)]
+
+
+def _placed(w: Writer, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
+    """Swap the two in odd quadrants; bit 1 of k is the sign of the sine, bit 1 of k + 1 that of the cosine."""
+    width, vector, integers = 8 * w.real.size, w.vector, w.integers
+
+    def whole(n: int) -> str:
+        return f"splat ({w.real.integer} {n})"
+
+    odd = w.emit(f"shl {integers} {quadrant}, {whole(width - 1)}")
+    swap = w.emit(f"icmp slt {integers} {odd}, zeroinitializer")
+    first = w.emit(f"select <{w.lanes} x i1> {swap}, {vector} {cosine}, {vector} {sine}")
+    second = w.emit(f"select <{w.lanes} x i1> {swap}, {vector} {sine}, {vector} {cosine}")
+    following = w.emit(f"add {integers} {quadrant}, {whole(1)}")
+    results = []
+    for value, bits in ((first, quadrant), (second, following)):
+        moved = w.emit(f"shl {integers} {bits}, {whole(width - 2)}")
+        sign = w.emit(f"and {integers} {moved}, {whole(-(2 ** (width - 1)))}")
+        signed = w.emit(f"xor {integers} {w.emit(f'bitcast {vector} {value} to {integers}')}, {sign}")
+        results.append(w.emit(f"bitcast {integers} {signed} to {vector}"))
+    return results[0], results[1]
+
+
+def _horner(w: Writer, variables: list[str], coefficients: tuple[float, ...]) -> list[str]:
+    values = [w.constant(coefficients[-1]) for _ in variables]
+    for c in reversed(coefficients[:-1]):
+        values = [w.fma(value, z, w.constant(c)) for value, z in zip(values, variables, strict=True)]
+    return values
+
+
+def _reduce(w: Writer, real: Real, angles: Sequence[Angle], *, fused: bool) -> list[tuple[str, str]]:
+    """Append, for each angle, the quadrant k, as integers, and r = angle + offset − k·π/2."""
+    tables = TABLES[real.name]
+    shifted = []
+    for value, more in angles:
+        turns = w.emit(f"fmul contract {w.vector} {value}, {w.constant(2.0 / math.pi)}")
+        if more:
+            turns = w.emit(f"fadd contract {w.vector} {turns}, {w.constant(more * 2.0 / math.pi)}")
+        shifted.append(w.emit(f"fadd contract {w.vector} {turns}, {w.constant(tables.magic)}"))
+    counts = [w.emit(f"fsub {w.vector} {x}, {w.constant(tables.magic)}") for x in shifted]
+    remainders = [value for value, _ in angles]
+    for index, part in enumerate(tables.fused if fused else tables.plain):
+        remainders = [w.fma(k, w.constant(-part), r) for k, r in zip(counts, remainders, strict=True)]
+        if index == 0:
+            remainders = [
+                w.emit(f"fadd {w.vector} {r}, {w.constant(more)}") if more else r
+                for r, (_, more) in zip(remainders, angles, strict=True)
+            ]
+    quadrants = [w.emit(f"bitcast {w.vector} {x} to {w.integers}") for x in shifted]
+    return list(zip(quadrants, remainders, strict=True))
+
+
+def _reduce_wide(w: Writer, angles: Sequence[Angle]) -> list[tuple[str, str]]:
+    """Append the reduction of single precision in double, for machines without fused multiply-add."""
+    wide = WideWriter(w)
+    doubled = [Angle(w.emit(f"fpext {w.vector} {value} to {wide.vector}"), more) for value, more in angles]
+    results = []
+    for quadrant, r in _reduce(wide, DOUBLE, doubled, fused=False):
+        narrow = w.emit(f"trunc {wide.integers} {quadrant} to {w.integers}")
+        results.append((narrow, w.emit(f"fptrunc {wide.vector} {r} to {w.vector}")))
+    return results
+
+
+def exact_reduction() -> str:
+    """Return the LLVM text of @reduce: any finite angle to the equal one in [−π, π]; others to not-a-number.
+
+    With x = M·2^e and M whole, whole multiples of M drop out of x/2π, so three 64-bit words of 1/2π from bit e on are
+    enough: their product with M modulo 1 is the fraction of a turn to 2⁻⁶⁴ and better.
+    """
+    words = 20
+    fraction = ((1 << (64 * words)) << (64 * words)) // (2 * pi_bits(64 * words))
+    # two leading zero words let e start at −128 + …: below 2⁵³ the wanted bits begin before the point
+    table = [0, 0] + [(fraction >> (64 * (words - 1 - i))) & (2**64 - 1) for i in range(words)]
+    entries = ", ".join(f"i64 {word - 2**64 if word >= 2**63 else word}" for word in table)
+    word, turn = literal(2.0**-64, DOUBLE), literal(2.0 * math.pi * 2.0**-64, DOUBLE)
+    return from_file("reduce", count=len(table), entries=entries, word=word, turn=turn)
+
 
 CODE = {
     Op.ADD: "fadd contract {T} {0}, {1}",
@@ -172,8 +359,8 @@ def _reduce_lanes(w: Writer, vector: str) -> str:
 def load(w: Writer, rows: list[str], wanted: Sequence[int]) -> list[str]:
     """Append loads of some numbers, in rising order, of each lane's row; return one vector per number.
 
-    Neighbours are loaded as one, as many as 128 bits hold, and the lanes woven from them: a fraction of the loads of a
-    number at a time. Fewer are loaded with some before them, if these are neighbours that are wanted too.
+    Neighbours are loaded as one, as many as 128 bits hold, and the lanes interleaved from them: a fraction of the loads
+    of a number at a time. Fewer are loaded with some before them, if these are neighbours that are wanted too.
     """
     values: list[str] = []
     while len(values) < len(wanted):

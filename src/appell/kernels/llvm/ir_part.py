@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appell.kernels.llvm import emit
 from appell.kernels.llvm.llvm_writer import Writer
-from appell.kernels.llvm.registers import CHOICES, Machine, Operand, Place
+from appell.kernels.llvm.schedule import CHOICES, Machine, MemorySlot, Operand
 
 SPAN = 480
 """Instructions between branches that are never taken; LLVM's time grows with the square of it."""
@@ -22,14 +22,14 @@ def write(w: Writer, code: tuple[Machine, ...]) -> None:
     held: dict[int, str] = {}
 
     def value(operand: Operand) -> str:
-        if not isinstance(operand, Place):
+        if not isinstance(operand, MemorySlot):
             return held[operand]
         return w.emit(f"load {w.vector}, ptr {_address(w, operand, 'back_')}, align {w.lanes * w.real.size}")
 
     for count, (kind, (first, *others)) in enumerate(code, start=1):
         if kind in CHOICES:
             del others[0]  # the register to write over
-        if isinstance(first, Place):
+        if isinstance(first, MemorySlot):
             place = _address(w, first, "")
             w.do(f"store {w.vector} {value(others[0])}, ptr {place}, align {w.lanes * w.real.size}")
         elif kind in ("load", "copy"):
@@ -84,6 +84,6 @@ def _fused(w: Writer, kind: str, values: list[str]) -> str:
     return w.emit(f"{'fadd' if name == 'fmadd' else 'fsub'} contract {w.vector} {product}, {c}")
 
 
-def _address(w: Writer, place: Place, prefix: str) -> str:
+def _address(w: Writer, place: MemorySlot, prefix: str) -> str:
     memory = "k" if place.memory == "constant" else prefix + place.memory
     return w.emit(f"getelementptr inbounds i8, ptr %{memory}, i64 {place.slot * w.lanes * w.real.size}")

@@ -11,32 +11,13 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
-from appell.kernels.llvm.emit import LINE, compute, load, reduced, store
-from appell.kernels.llvm.llvm_writer import Real, Writer, numbers_table
+from appell.kernels.llvm.emit import LINE, compute, exact_reduction, load, reduced, store
+from appell.kernels.llvm.llvm_writer import Real, Streams, Writer, close_vector_loop, numbers_table, open_vector_loop
 from appell.kernels.llvm.target import Target
-from appell.kernels.llvm.trigonometry import exact_reduction
-from appell.kernels.llvm.vector_loop import Streams, close_vector_loop, open_vector_loop
-from appell.kernels.lowering.inputs import angles, poisoned
-from appell.program.held import held
-from appell.program.life import cleared
-from appell.program.nodes import (
-    Begin,
-    Block,
-    Copy,
-    Entry,
-    Fields,
-    Items,
-    Loop,
-    Node,
-    Program,
-    Share,
-    Slot,
-    Stage,
-    Sweep,
-    Walk,
-    straight,
-)
-from appell.trace.tape import Port
+from appell.kernels.lowering.analysis import angles, poisoned
+from appell.program import nodes as ir
+from appell.program.life import cleared, held
+from appell.trace.tape import Port, spans
 
 UNALLOCATED = "unallocated"
 """The counter of calls of `@rows` that got no memory and returned without results."""
@@ -44,10 +25,10 @@ LONG = 2000
 """Steps from which compile time counts for more than the last percent of speed."""
 
 
-def rows(program: Program, real: Real, target: Target) -> str:
+def rows(program: ir.Program, real: Real, target: Target) -> str:
     """Return the LLVM text of `@rows` for a program, with its tables."""
     tape = program.tape
-    program = held(program) if tape is None else straight(poisoned(tape))
+    program = held(program) if tape is None else ir.straight(poisoned(tape))
     w = Writer(real, target.lanes(real.size))
     text = _Nodes(w, program, target)
     text.write()
@@ -78,8 +59,8 @@ class _Visit(NamedTuple):
     """Where a step runs: a suffix of names, the items and fields, the number of a walk's start, and its states."""
 
     tag: str
-    items: Items
-    fields: Fields
+    items: ir.Items
+    fields: ir.Fields
     begun: str = "0"
     takes: int = 0
     gives: int = 0
@@ -88,7 +69,7 @@ class _Visit(NamedTuple):
 class _Nodes:
     """Appends the nodes of one program to a writer. Names of a node end in its number."""
 
-    def __init__(self, w: Writer, program: Program, target: Target) -> None:
+    def __init__(self, w: Writer, program: ir.Program, target: Target) -> None:
         self.w, self.program, self.target = w, program, target
         self.size = w.lanes * w.real.size
         self.align = min(self.size, LINE)
@@ -117,23 +98,23 @@ class _Nodes:
         self._count += 1
         return f"{self._count - 1}"
 
-    def _all(self, nodes: Sequence[Node]) -> None:
+    def _all(self, nodes: Sequence[ir.Node]) -> None:
         for node in nodes:
             match node:
-                case Block():
+                case ir.Block():
                     self._block(node)
-                case Copy("", target):
+                case ir.Copy("", target):
                     self._clear(target)
-                case Copy(source, target):
+                case ir.Copy(source, target):
                     self._put(target, self._get(source))
-                case Loop():
+                case ir.Loop():
                     self._loop(node)
-                case Begin(items):
+                case ir.Begin(items):
                     for k, value in enumerate(items.root):
                         self._store_field(self._scratches[items], k, self.w.constant(value))
-                case Sweep():
+                case ir.Sweep():
                     self._sweep(node)
-                case Walk():
+                case ir.Walk():
                     self._walk(node)
 
     def _prefetch(self) -> None:
@@ -182,9 +163,9 @@ class _Nodes:
         at = self.w.emit(f"getelementptr inbounds i8, ptr {base}, i64 {index * self.size}")
         self.w.do(f"store {self.w.vector} {value}, ptr {at}, align {self.align}")
 
-    def _get(self, source: str | Entry, wanted: Sequence[int] | None = None) -> list[str]:
+    def _get(self, source: str | ir.Entry, wanted: Sequence[int] | None = None) -> list[str]:
         """Append loads of some numbers of a memory, by default of all."""
-        if isinstance(source, Entry):
+        if isinstance(source, ir.Entry):
             own = source.items.fields[source.field]
             first = source.item * source.items.width + source.items.places[source.field]
             base = self._scratches[source.items]
@@ -226,14 +207,14 @@ class _Nodes:
 
     # Blocks and loops
 
-    def _block(self, block: Block) -> None:
+    def _block(self, block: ir.Block) -> None:
         """Append a tape. Of slots, angles are read before the branch to their reduction, the rest after it."""
         tape, here = block.tape, f"block{self._next()}"
         self.w.do(f"br label %{here}", f"{here}:")
         turning, read = set(angles(tape)), {i for step in tape.steps for i in step.args}.union(tape.results)
-        values, later, start = [""] * tape.n_inputs, list[tuple[str | Entry, list[int], int]](), 0
-        for port, source in zip(tape.inputs, block.reads, strict=True):
-            wanted = [k for k in range(port.size) if start + k in read]
+        values, later = [""] * tape.n_inputs, list[tuple[str | ir.Entry, list[int], int]]()
+        for (_, own), source in zip(spans(tape.inputs), block.reads, strict=True):
+            start, wanted = own.start, [k for k, i in enumerate(own) if i in read]
             if isinstance(source, str) and source in self.inputs:
                 first = wanted
             else:
@@ -242,7 +223,6 @@ class _Nodes:
             if first:
                 for k, value in zip(first, self._get(source, first), strict=True):
                     values[start + k] = value
-            start += port.size
         values = reduced(self.w, values, sorted(turning), here)
         for source, wanted, start in later:
             for k, value in zip(wanted, self._get(source, wanted) if wanted else (), strict=True):
@@ -253,7 +233,7 @@ class _Nodes:
             self._put(target, results[: port.size])
             results = results[port.size :]
 
-    def _loop(self, loop: Loop) -> None:
+    def _loop(self, loop: ir.Loop) -> None:
         w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]
         if loop.rows and axis not in self._rows:
             self._rows[axis] = len(loop.rows[0])
@@ -275,7 +255,7 @@ class _Nodes:
 
     def _scratch(self) -> None:
         """Append the allocation of slots, and of the fields of all items: on the stack if there are no items."""
-        w, program, self._scratches = self.w, self.program, dict[Items, str]()
+        w, program, self._scratches = self.w, self.program, dict[ir.Items, str]()
         self._tags = {items: f"{t}" for t, items in enumerate(program.tables)}
         slots = {
             f"%slot_{port.name}": port.size * math.prod(program.turns[axis] for axis in port.axes) * self.size
@@ -284,7 +264,7 @@ class _Nodes:
         if not program.tables:
             w.do(*(f"{name} = alloca [{max(size, 1)} x i8], align {self.size}" for name, size in slots.items()))
             return
-        walks = [node.state for node in program.all_nodes if isinstance(node, Walk)]
+        walks = [node.state for node in program.all_nodes if isinstance(node, ir.Walk)]
         if walks:
             w.do(f"%state = alloca [{max(*walks, 1)} x {w.vector}], align {self.size}")
         sizes = {f"%scratch{t}": len(items.rows) * items.width * self.size for items, t in self._tags.items()} | slots
@@ -299,7 +279,7 @@ class _Nodes:
             self._scratches[items] = f"%scratch{t}"
             self.tables += _tables(t, items, w.real)
 
-    def _sweep(self, sweep: Sweep) -> None:
+    def _sweep(self, sweep: ir.Sweep) -> None:
         w, span, p = self.w, sweep.span, self._next()
         w.do(f"br label %enter{p}", f"enter{p}:", f"br label %item{p}", f"item{p}:")
         w.do(f"%j{p} = phi i64 [ {span[0]}, %enter{p} ], [ %j{p}_next, %step{p} ]")
@@ -308,7 +288,7 @@ class _Nodes:
         w.do(f"step{p}:", f"%j{p}_next = add i64 %j{p}, {span.step}", f"%over{p} = icmp eq i64 %j{p}_next, {span.stop}")
         w.do(f"br i1 %over{p}, label %after{p}, label %item{p}", f"after{p}:")
 
-    def _walk(self, walk: Walk) -> None:
+    def _walk(self, walk: ir.Walk) -> None:
         w, items, p = self.w, walk.items, self._next()
         self.tables.append(_integers(f"starts{p}", list(walk.starts)))
         w.do(f"br label %enter{p}", f"enter{p}:", f"br label %begin{p}", f"begin{p}:")
@@ -329,7 +309,7 @@ class _Nodes:
         w.do(f"%over{p} = icmp eq i64 %s{p}_next, {len(walk.starts)}")
         w.do(f"br i1 %over{p}, label %after{p}, label %begin{p}", f"after{p}:")
 
-    def _item(self, tag: str, items: Items, j: str) -> None:
+    def _item(self, tag: str, items: ir.Items, j: str) -> None:
         """Append loads of an item's row of the table and the addresses of its fields, its parent's, its constants."""
         w, t = self.w, self._tags[items]
         integers = 2 + len(items.rows[0].numbers)
@@ -343,7 +323,7 @@ class _Nodes:
         count = max(len(item.constants) for item in items.rows)
         w.do(f"%numbers{tag} = getelementptr [{count} x {w.real.name}], ptr @numbers{t}, i64 {j}")
 
-    def _cases(self, visit: _Visit, kind: str, after: str, stages: Sequence[Stage | None]) -> None:
+    def _cases(self, visit: _Visit, kind: str, after: str, stages: Sequence[ir.Stage | None]) -> None:
         """Append a switch to the step of a class."""
         w, tag, known = self.w, visit.tag, [(c, stage) for c, stage in enumerate(stages) if stage is not None]
         w.do(f"switch i64 {kind}, label %{after} [ {' '.join(f'i64 {c}, label %case{tag}_{c}' for c, _ in known)} ]")
@@ -359,12 +339,12 @@ class _Nodes:
             self._sinks(visit, sinks, [values[i] for i in tape.results])
             w.do(f"br label %{after}")
 
-    def _sources(self, visit: _Visit, slots: list[Slot | None]) -> list[str]:
+    def _sources(self, visit: _Visit, slots: list[ir.Slot | None]) -> list[str]:
         """Append loads of what a step reads; nothing for what it does not."""
         values: list[str] = []
         for share, group in groupby(slots, lambda slot: slot and slot.share):
             own = list(group)
-            if isinstance(share, Share):
+            if isinstance(share, ir.Share):
                 wanted = [slot.at for slot in own if slot]
                 rows = self._share(visit, share, self.inputs)
                 values += (
@@ -376,16 +356,16 @@ class _Nodes:
                 values += [self._source(visit, slot) if slot else "" for slot in own]
         return values
 
-    def _source(self, visit: _Visit, slot: Slot) -> str:
+    def _source(self, visit: _Visit, slot: ir.Slot) -> str:
         if slot.where == "constant":
             return self._spread(f"%numbers{visit.tag}", slot.at)
         return self._field(self._where(visit, slot), slot.at)
 
-    def _where(self, visit: _Visit, slot: Slot) -> str:
+    def _where(self, visit: _Visit, slot: ir.Slot) -> str:
         places = {"own": f"%own{visit.tag}", "parent": f"%up{visit.tag}", "state": "%state"}
         return places.get(slot.where) or self._scratches[visit.items]
 
-    def _sinks(self, visit: _Visit, slots: list[Slot], values: list[str]) -> None:
+    def _sinks(self, visit: _Visit, slots: list[ir.Slot], values: list[str]) -> None:
         """Append stores of a step's results."""
         for share, group in groupby(zip(slots, values, strict=True), lambda pair: pair[0].share):
             rows = self._share(visit, share, self.outputs) if share is not None else []
@@ -398,7 +378,7 @@ class _Nodes:
                     total = self.w.emit(f"fadd {self.w.vector} {self._field(memory, slot.at)}, {value}")
                 self._store_field(memory, slot.at, total)
 
-    def _share(self, visit: _Visit, share: Share, ports: dict[str, _Rows]) -> list[str]:
+    def _share(self, visit: _Visit, share: ir.Share, ports: dict[str, _Rows]) -> list[str]:
         """Append the addresses of the first number of a share: per lane, or the one in a slot."""
         w, port = self.w, ports.get(share.memory)
         rows, step = (self._lanes(port), w.real.size) if port else ([self._slot(share.memory)], self.size)
@@ -415,7 +395,7 @@ class _Nodes:
         return rows
 
 
-def _tables(tag: str, items: Items, real: Real) -> list[str]:
+def _tables(tag: str, items: ir.Items, real: Real) -> list[str]:
     """Return the data of items: their class, parent, numbers and constants."""
     count = max(len(item.constants) for item in items.rows)
     rows = [(item.kind, item.parent, *item.numbers) for item in items.rows]

@@ -13,27 +13,44 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from appell.kernels.llvm import emit, ir_part, x86
-from appell.kernels.llvm.emit import LINE
-from appell.kernels.llvm.line_stores import line_stores, line_tables
-from appell.kernels.llvm.llvm_writer import Real, Writer, function, literal, numbers_table, splat
-from appell.kernels.llvm.row_loads import load_port, reduce_angles
-from appell.kernels.llvm.row_stores import BYPASS, one_row_store, one_row_table, row_stores, store_tables
-from appell.kernels.llvm.schedule import Part, Places, Schedule, StoredSlots, schedule
+from appell.kernels.llvm.emit import LINE, exact_reduction
+from appell.kernels.llvm.llvm_writer import (
+    Real,
+    Streams,
+    Writer,
+    end_vector_loop,
+    function,
+    literal,
+    numbers_table,
+    open_vector_loop,
+    row_arguments,
+    splat,
+)
+from appell.kernels.llvm.rows import (
+    BYPASS,
+    line_stores,
+    line_tables,
+    load_port,
+    one_row_store,
+    one_row_table,
+    reduce_angles,
+    row_stores,
+    store_tables,
+)
+from appell.kernels.llvm.schedule import CodePart, Places, Schedule, StoredSlots, schedule
 from appell.kernels.llvm.target import Target
-from appell.kernels.llvm.trigonometry import exact_reduction
-from appell.kernels.llvm.vector_loop import Streams, end_vector_loop, open_vector_loop, row_arguments
-from appell.kernels.lowering.inputs import angles, poisoned
+from appell.kernels.lowering.analysis import angles, poisoned
 from appell.kernels.lowering.staged import staged
 from appell.program.life import cleared
 from appell.program.nodes import Block, Copy, Loop, Node, Program, straight
 from appell.trace.tape import Port
 
 LONG = 1500
-"""Steps from which a schedule is worth its while; shorter tapes fit the instruction cache and are LLVM's to plan."""
+"""Steps from which a tape is scheduled; shorter ones fit the instruction cache, and LLVM schedules them."""
 WIDE = 256
-"""Numbers of an output port from which on it is worth its while for fewer steps: rows are then stored by a loop."""
+"""Numbers of an output port from which on shorter tapes are scheduled too: rows are then stored by a loop."""
 SHORT = 400
-"""Steps up to which it is never."""
+"""Steps up to which no tape is scheduled."""
 LARGE = 2
 """Numbers of an output port, in vectors, from which on it is stored by a loop."""
 FEW = 16
@@ -61,7 +78,7 @@ def suits(program: Program, target: Target) -> bool:
 
 def rows(program: Program, real: Real, lanes: int, target: Target) -> Iterator[str]:
     """Yield the LLVM texts of `@rows` and the functions that it calls; many parts are in modules of their own."""
-    frame = Frame(program, real, lanes, target)
+    frame = FrameLayout(program, real, lanes, target)
     head = _Rows(frame).text()
     if len(frame.parts) <= TOGETHER:
         yield "\n".join([head, *(_part(frame, p, "internal ") for p in range(len(frame.parts)))])
@@ -72,7 +89,7 @@ def rows(program: Program, real: Real, lanes: int, target: Target) -> Iterator[s
         yield "\n".join(_part(frame, p, "") for p in some)
 
 
-class Frame:
+class FrameLayout:
     """What the functions of a kernel have in common: the memory of a vector of samples, and its schedules.
 
     First in a frame lie the slots of the program, in `places`; then what the parts of a block share.
@@ -91,7 +108,7 @@ class Frame:
         self._free, self._constants = free, dict[str, int]()
         blocks = [node for node in self.program.all_nodes if isinstance(node, Block)]
         self._schedules = {id(node): self._scheduled(node) for node in blocks}
-        self.parts = [x for one in self._schedules.values() for x in one.segments if isinstance(x, Part)]
+        self.parts = [x for one in self._schedules.values() for x in one.segments if isinstance(x, CodePart)]
 
     def _scheduled(self, block: Block) -> Schedule:
         program, tape = self.program, block.tape
@@ -165,12 +182,12 @@ _MEMORIES = "ptr %shared0, ptr %own, ptr %shared_again, ptr %back_own, ptr noali
 """What a part is given: the frames, its own memory, both once more, the constants, and how many frames there are."""
 
 
-def _arguments(frame: Frame) -> str:
+def _arguments(frame: FrameLayout) -> str:
     """Return what a part is given; besides memories, the rows of outputs whose lines it prefetches."""
     return ", ".join([_MEMORIES, *(f"ptr %to{k}_0, i64 %to{k}_step" for k in frame.prefetched)])
 
 
-def _part(frame: Frame, index: int, linkage: str) -> str:
+def _part(frame: FrameLayout, index: int, linkage: str) -> str:
     """Return the function of a part."""
     w, part, is_spelled = Writer(frame.real, frame.lanes), frame.parts[index], x86.suits(frame.target)
     w.do("br label %body", "body:", "%i = phi i64 [ 0, %entry ], [ %next, %done ]")
@@ -195,7 +212,7 @@ def _part(frame: Frame, index: int, linkage: str) -> str:
 class _Rows:
     """Writes `@rows`, the loop over blocks of vectors, and the functions that it calls, but for parts."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: FrameLayout) -> None:
         self.frame, self.program = frame, frame.program
         self.w = Writer(frame.real, frame.lanes)
         self.helpers: dict[str, str] = {}
@@ -326,7 +343,7 @@ class _Rows:
             self.helpers["reduce"] = exact_reduction()
             self.w.do(f"call void @{name}(ptr {self.shared}, i64 {self.n})")
         for segment in made.segments:
-            if isinstance(segment, Part):
+            if isinstance(segment, CodePart):
                 rows = [f"ptr %to{k}, i64 %by{k}" for k in frame.prefetched]
                 frames = f"ptr {self.shared}, ptr %own"
                 memories = ", ".join([frames, frames, f"ptr %k, i64 {self.n}", *rows])
@@ -453,7 +470,7 @@ def _over_frames(head: str, lines: Sequence[str], bytes_of_frame: int) -> str:
     return function(head, [*body, "br i1 %more, label %body, label %end", "end:", "ret void"])
 
 
-def leading(frame: Frame) -> str:
+def leading(frame: FrameLayout) -> str:
     """Return @leading: how many of %n frames, from the first on, have a number above zero in a lane, or have none."""
     w, flags = Writer(frame.real, frame.lanes), f"<{frame.lanes} x i1>"
     w.do("br label %head", "head:", "%i = phi i64 [ 0, %entry ], [ %next, %same ]")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from appell.kernels.llvm.llvm_writer import Real
-from appell.kernels.llvm.registers import CHOICES, Machine, Operand, Place
+from appell.kernels.llvm.schedule import CHOICES, Machine, MemorySlot, Operand
 from appell.kernels.llvm.target import Target
 
 BASES = {"shared": "%rdi", "own": "%rsi", "constant": "%rdx"}
@@ -72,7 +72,7 @@ class X86:
         """
         if not self.is_wide:
             return []
-        places = (x for _, operands in code for x in operands if isinstance(x, Place) and x.slot >= NEAR)
+        places = (x for _, operands in code for x in operands if isinstance(x, MemorySlot) and x.slot >= NEAR)
         counts = Counter((x.memory, (x.slot + NEAR) // (2 * NEAR)) for x in places)
         chosen = [window for window, count in counts.most_common(len(registers)) if count > 1]
         self._windows = dict(zip(chosen, registers, strict=False))
@@ -89,7 +89,7 @@ class X86:
         if code in CHOICES:
             return [*self._choice(code, *names)]
         source = operands[-1]
-        if code == "load" and isinstance(source, Place) and source.memory == "constant" and self.is_wide:
+        if code == "load" and isinstance(source, MemorySlot) and source.memory == "constant" and self.is_wide:
             return (f"vbroadcast{self._scalar} {self._address(source)}, {names[0]}",)
         names.reverse()
         return (f"{self._mnemonics.get(code) or f'v{code}{self._type}'} {', '.join(names)}",)
@@ -132,12 +132,12 @@ class X86:
         return f"vp{operation}q" if self.is_wide else f"v{operation}{self._type}"
 
     def _operand(self, operand: Operand) -> str:
-        if not isinstance(operand, Place):
+        if not isinstance(operand, MemorySlot):
             return f"{self._name}{operand}"
         spread = f"{{1to{self.lanes}}}" if operand.memory == "constant" and self.is_wide else ""
         return self._address(operand) + spread
 
-    def _address(self, place: Place) -> str:
+    def _address(self, place: MemorySlot) -> str:
         step, index = self._step_of(place.memory), (place.slot + NEAR) // (2 * NEAR)
         register = self._windows.get((place.memory, index))
         if register is None:

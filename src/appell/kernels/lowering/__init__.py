@@ -1,4 +1,4 @@
-"""What the back ends share: which steps need no value of their own, the order of statements, numbers of sines.
+"""What the back ends share: what a tape's values are for, the order of statements, numbers of sines.
 
-Read fusion.py, order.py, inputs.py and sines.py.
+Read analysis.py, sines.py and staged.py.
 """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from appell.kernels.lowering.inputs import angles
-from appell.program.held import held, slot_of
+from appell.kernels.lowering.analysis import angles
+from appell.program.life import held, slot_of
 from appell.program.nodes import Block, Copy, Entry, Loop, Node, Program
-from appell.trace.tape import Port, Tape
+from appell.trace.tape import Port, Tape, spans
 
 
 def staged(program: Program) -> Program:
@@ -70,9 +70,5 @@ class _Stage:
 
 def _ports_with_angles(tape: Tape) -> set[int]:
     """Return the input ports some of whose numbers are angles."""
-    turning, start, found = set(angles(tape)), 0, set[int]()
-    for k, port in enumerate(tape.inputs):
-        if turning.intersection(range(start, start + port.size)):
-            found.add(k)
-        start += port.size
-    return found
+    turning = set(angles(tape))
+    return {k for k, (_, own) in enumerate(spans(tape.inputs)) if turning.intersection(own)}

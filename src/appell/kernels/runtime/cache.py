@@ -43,13 +43,13 @@ def folder() -> Path | None:
 
 @functools.cache
 def versions(package: Path = PACKAGE) -> str:
-    """Return what stands for the compiler: the text of every module of appell, and the version of llvmlite.
+    """Return what stands for the compiler: every module and LLVM text of appell, and the version of llvmlite.
 
     Any module may trace a program or take part in one, so none is left out and no list has to follow the code. That
     costs about 7 ms, once per process; and a new version of appell compiles anew, whatever changed in it.
     """
     digest = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
+    for file in sorted([*package.rglob("*.py"), *package.rglob("*.ll")]):
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return f"{digest.hexdigest()} llvmlite {llvmlite.__version__}"
 

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from appell.errors import AllocationError
-from appell.kernels.llvm.fast_call import LARGE, has_fast_call
+from appell.kernels.llvm.entries import LARGE, gathers, has_fast_call, modules
 from appell.kernels.llvm.llvm_writer import DOUBLE, SINGLE, Real
-from appell.kernels.llvm.module import modules
 from appell.kernels.llvm.nodes_ir import UNALLOCATED
 from appell.kernels.llvm.target import Target, host
-from appell.kernels.llvm.ufunc_loop import gathers
-from appell.kernels.runtime import fast_call, native
-from appell.kernels.runtime.gufunc import Gufunc
+from appell.kernels.runtime import callables, native
+from appell.kernels.runtime.callables import Gufunc
 from appell.kernels.runtime.memory import apart, empty
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.kernels.runtime.threads import WORTH, share, workers
 from appell.once import once, once_property
 from appell.program.nodes import Program
+from appell.program.run import run
+from appell.trace.tape import spans
 
 BLOCK = 1 << 26
 """Operations times samples of one native call, milliseconds to tens of them: Ctrl-C acts between calls."""
@@ -122,7 +122,7 @@ class Kernel:
         return self.call(*arrays) if out is None else self.call(*arrays, out=out)
 
     def _batch(self, arrays: Sequence[Any], out: Any) -> Any:
-        """Evaluate a large batch in blocks, on as many threads as pay; anything unusual goes to NumPy as it is."""
+        """Evaluate a large batch in blocks, on as many threads as make it faster; unusual arguments go to NumPy."""
         given = [np.asarray(array) for array in arrays]
         axes = {x.shape[: x.ndim - own] for x, own in zip(given, self._core, strict=True)}
         shape = axes.pop() if len(axes) == 1 else np.broadcast_shapes(*axes)
@@ -185,7 +185,7 @@ class Kernel:
         `general` is what a call means; the short way only spares it. The callable keeps it, and through it this kernel.
         Single precision has a short way once it is compiled.
         """
-        if not (fast_call.available() and has_fast_call(self.spec)):
+        if not (callables.available() and has_fast_call(self.spec)):
             return general
 
         short = general
@@ -201,7 +201,7 @@ class Kernel:
     def _builtin(self, real: Real, general: Any) -> Any:
         engine = self._engine(real)
         places = (int(engine.get_function_address("fast_call")), int(engine.get_global_value_address("context")))
-        return fast_call.builtin(self.spec.name, real, places, self.spec.outputs, general)
+        return callables.builtin(self.spec.name, real, places, self.spec.outputs, general)
 
 
 def _several(x: Any) -> Sequence[Any]:
@@ -216,3 +216,35 @@ def _is_dense(place: Any, kind: Any) -> bool:
 def _takes(place: Any, shape: tuple[int, ...], kind: Any) -> bool:
     """Return whether results of a shape and type can be written to a place as it is; None is one to be made."""
     return place is None or (isinstance(place, np.ndarray) and place.shape == shape and place.dtype == kind)
+
+
+class ConstantKernel:
+    """Called as a :class:`appell.kernels.runtime.kernel.Kernel` is; its arguments carry the leading axes."""
+
+    def __init__(self, spec: ProgramSpec) -> None:
+        self.spec = spec
+        self._values: list[Any] = []
+        if any(port.size for port in spec.outputs):
+            self._values = run(spec.program(), *(() for _ in spec.inputs))
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """Return the constants once per sample."""
+        return self.evaluate(arrays, out)
+
+    def evaluate(self, arrays: Sequence[Any], out: Any) -> Any:
+        """Return the constants once per sample, for arguments in a sequence."""
+        given = [np.asarray(array) for array in arrays]
+        kind = np.float32 if all(array.dtype == np.float32 for array in given) else np.float64
+        for array, port in zip(given, self.spec.inputs, strict=True):
+            if array.dtype.kind not in "fiub" or array.shape[-len(port.shape) :] != port.shape:
+                raise ValueError(f"{port.name} does not fit")
+        leading = np.broadcast_shapes(*(array.shape[:-1] for array in given))
+        results = []
+        for port, own in spans(self.spec.outputs):
+            block = np.array(self._values[own.start : own.stop], dtype=kind).reshape(port.shape)
+            results.append(np.broadcast_to(block, leading + port.shape).copy())
+        return write_out(results, out)
+
+    def fast_call(self, general: Any) -> Any:
+        """Return the general callable: there is no shorter way."""
+        return general

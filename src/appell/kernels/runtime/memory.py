@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appell.errors import InputError
-from appell.kernels.llvm.fast_call import LARGE  # the allocator of the C library keeps smaller results itself
+from appell.kernels.llvm.entries import LARGE  # the allocator of the C library keeps smaller results itself
 
 _LINE = 64
 """Bytes of a cache line, to which blocks are aligned."""
@@ -49,7 +49,7 @@ class _Store:
     """The blocks that are kept, those used last at the end.
 
     A loan may end anywhere, in a garbage collection inside these methods too. The lock is therefore never waited for:
-    who does not get it allocates, or frees, as if nothing were kept.
+    without it a method allocates, or frees, as if nothing were kept.
     """
 
     def __init__(self, limit: int) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from appell.program.nodes import Program, straight
-from appell.program.verify import verify
+from appell.program.nodes import Program, straight, verify
 from appell.trace.tape import Port, Tape
 
 

@@ -6,6 +6,7 @@ from appell.errors import InputError
 from appell.kernels.text.c99 import Function
 from appell.kernels.text.python_text import ARITHMETIC, Dialect, written_out
 from appell.trace.expr import Op
+from appell.trace.tape import spans
 
 EXPRESSIONS = ARITHMETIC | {
     Op.SQRT: "casadi.sqrt({0})",
@@ -46,12 +47,10 @@ def _lines(function: Function, words: list[str]) -> list[str]:
     lines, values = written_out(tape, names, EXPRESSIONS)
     results = [(name, port) for name, port, is_result in function.arguments() if is_result]
     sizes = ", ".join(f"{port.name}={port.size}" for port in tape.inputs)
-    made, start = [], 0
-    for _, port in results:
+    made = []
+    for port, own in spans(port for _, port in results):
         rows, columns = (port.shape if len(port.shape) == 2 else (port.size, 1)) if port.shape else (1, 1)
-        own = ", ".join(values[start : start + port.size])
-        made.append(f"_result([{own}], {rows}, {columns})")
-        start += port.size
+        made.append(f"_result([{', '.join(values[i] for i in own)}], {rows}, {columns})")
     body = [
         f"symbols, {', '.join(port.name for port in tape.inputs)} = _inputs({sizes})",
         *lines,

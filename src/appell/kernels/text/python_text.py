@@ -18,13 +18,7 @@ from appell.syntax import python_docstring
 from appell.trace.expr import Op
 from appell.trace.tape import Tape
 
-ARITHMETIC = {
-    Op.ADD: "{0} + {1}",
-    Op.SUB: "{0} - {1}",
-    Op.MUL: "{0} * {1}",
-    Op.DIV: "{0} / {1}",
-    Op.NEG: "-{0}",
-}
+ARITHMETIC = {Op.ADD: "{0} + {1}", Op.SUB: "{0} - {1}", Op.MUL: "{0} * {1}", Op.DIV: "{0} / {1}", Op.NEG: "-{0}"}
 """What is the same in every package: its arrays have Python's operators."""
 
 

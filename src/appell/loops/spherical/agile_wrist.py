@@ -49,11 +49,7 @@ class AgileWrist:
     branches: tuple[int, int, int] = (1, 1, 1)
 
     def mechanism(
-        self,
-        name: str = "agile-wrist",
-        gravity: Vector = GRAVITY,
-        home: Vector = (0.0, 0.0, 0.0),
-        spread: float = 0.5,
+        self, name: str = "agile-wrist", gravity: Vector = GRAVITY, home: Vector = (0.0, 0.0, 0.0), spread: float = 0.5
     ) -> Mechanism:
         """Return the robot that these parameters describe."""
         first, second, third = (self._leg(i) for i in range(3))

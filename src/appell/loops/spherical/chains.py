@@ -88,8 +88,8 @@ def chains(name: str, legs: Sequence[ChainLeg], platform: Inertia, gravity: Vect
         ends.append((len(bodies) - 1, placement))
     last = len(legs[0].arcs) + 1
     body, placement = ends[0]
-    hung = _joint(f"leg1_joint{last}", placement)
-    bodies.append(Body("platform", body, hung, platform.moved(Pose(transpose(legs[0].platform)))))
+    last_joint = _joint(f"leg1_joint{last}", placement)
+    bodies.append(Body("platform", body, last_joint, platform.moved(Pose(transpose(legs[0].platform)))))
     frames = [Frame(name, k, Pose()) for k, body in enumerate(bodies) for name in (body.joint.name, body.name)]
     closures = []
     for i, (leg, (body, placement)) in enumerate(zip(legs[1:], ends[1:], strict=True), 2):

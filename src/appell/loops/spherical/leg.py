@@ -119,7 +119,7 @@ def passive_turn(leg: Leg, at: Axes) -> tuple[Scalar, Scalar]:
 def chain(
     leg: Leg, at: Axes, rows: tuple[Vector, Vector], gravity: Vector, weight: Vector, rate: Rates | None
 ) -> Chain:
-    """Return the leg as the sum over bodies wants it: Jacobians of its two links by θ̇ and ψ̇, and what gravity does.
+    """Return the leg as a chain of the sum over bodies: Jacobians of its two links by θ̇ and ψ̇, and gravity.
 
     In its own axes link 1 turns about z, and link 2 about z₂ = R_z(ψ)ᵀR_x(α₁)ᵀ z and z (abedloo2014 (44)).
     `gravity` is g in the base, `weight` the same in the platform's axes.

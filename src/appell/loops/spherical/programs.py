@@ -19,26 +19,14 @@ from appell.recursion import forward
 from appell.recursion.kinematics import Scalars
 from appell.robot.verbs.programs import Solved
 from appell.spatial.scalar import Matrix, Scalar, Vector, cos, sin, sqrt
-from appell.spatial.vector import (
-    IDENTITY,
-    ZERO,
-    add,
-    cross,
-    dot,
-    matmul,
-    matvec,
-    matvec_t,
-    scale,
-    sub,
-    transpose,
-)
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matmul, matvec, matvec_t, scale, sub, transpose
 from appell.trace.derive import along
 
 PARENTS = [-1, 0, 1]
 """Every pair of the three velocities meets in M."""
 
 
-class Posture(NamedTuple):
+class Arrangement(NamedTuple):
     """Where everything stands: attitude R, gravity in the platform's axes, and per leg its axes and rows of A.
 
     `motors` are the rows of the motors' rates by ω.
@@ -51,22 +39,24 @@ class Posture(NamedTuple):
     motors: tuple[Vector, ...]
 
 
-def posture(robot: Mechanism, q: Scalars) -> Posture:
+def posture(robot: Mechanism, q: Scalars) -> Arrangement:
     """Return the posture of Euler angles q."""
     rotation = euler.rotation(robot.sequence, q)
     axes = tuple(leg.axes(one, rotation) for one in robot.legs)
     rows = tuple((leg.motor_row(one, at), leg.passive_row(at)) for one, at in zip(robot.legs, axes, strict=True))
     motors = tuple(rows[k][joint] for k, joint in robot.motors)
-    return Posture(rotation, matvec_t(rotation, robot.gravity), axes, rows, motors)
+    return Arrangement(rotation, matvec_t(rotation, robot.gravity), axes, rows, motors)
 
 
-def leg_rates(robot: Mechanism, at: Posture, spin: Spin) -> list[Rates]:
+def leg_rates(robot: Mechanism, at: Arrangement, spin: Spin) -> list[Rates]:
     """Return the rates and accelerations of every leg's joints."""
     legs = zip(robot.legs, at.axes, at.rows, strict=True)
     return [leg.rates(one, axes, rows, spin) for one, axes, rows in legs]
 
 
-def chains(robot: Mechanism, at: Posture, omega: Vector = ZERO, rates: Sequence[Rates] | None = None) -> list[Chain]:
+def chains(
+    robot: Mechanism, at: Arrangement, omega: Vector = ZERO, rates: Sequence[Rates] | None = None
+) -> list[Chain]:
     """Return the legs and the platform as the sum over chains and bodies takes them."""
     moving: Sequence[Rates | None] = rates or [None] * len(robot.legs)
     legs = zip(robot.legs, at.axes, at.rows, moving, strict=True)
@@ -80,7 +70,7 @@ def motions(spin: Spin, rates: Sequence[Rates]) -> list[JointMotions]:
     return [*legs, JointMotions(spin.omega, spin.alpha)]
 
 
-def platform_moment(robot: Mechanism, at: Posture, spin: Spin) -> Vector:
+def platform_moment(robot: Mechanism, at: Arrangement, spin: Spin) -> Vector:
     """Return N, the moment on the platform required by a motion, in the platform's axes."""
     rates = leg_rates(robot, at, spin)
     return sums.moment(chains(robot, at, spin.omega, rates), motions(spin, rates))

@@ -79,21 +79,12 @@ from appell.loops.spherical.mechanism import Bodies, Leg, Mechanism
 from appell.loops.spherical.sst import StarTriangle
 from appell.messages import alternatives, shown
 from appell.model.model import GRAVITY, Model
+from appell.read import values
+from appell.read.outline import roll_pitch_yaw
 from appell.read.place import Place, check_keys
 from appell.read.toml import tables
 from appell.read.toml_loops import origin
-from appell.read.values import (
-    INERTIA_KEYS,
-    angle,
-    gravity_vector,
-    inertia,
-    number,
-    sequence,
-    symmetric,
-    table,
-    text,
-    vector,
-)
+from appell.read.write_toml import toml_value
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
@@ -106,11 +97,6 @@ CHAIN_KEYS = ("base", "platform", "arcs", "links", "motors", "angles")
 LEG_KEYS = ("base", "platform", "alpha1", "alpha2", "branch", "motors", "link1", "link2", "axes1", "axes2")
 ARC_KEYS = ("radius", "density")
 Three = tuple[float, float, float]
-
-
-def is_spherical(top: Mapping[str, object]) -> bool:
-    """Return whether the tables of a file are those of a spherical robot."""
-    return "spherical" in top
 
 
 def read_spherical(
@@ -143,22 +129,19 @@ def read_legs(
     top, place = tables(path_or_text, source)
     check_keys(top, TOP_KEYS, place)
     for key in ("source", "notes"):
-        text(top.get(key, "-"), place.at(key))
+        values.text(top.get(key, "-"), place.at(key))
     here = place.at("spherical")
-    entries = table(top.get("spherical"), here)
+    entries = values.table(top.get("spherical"), here)
     kind = entries.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise here.at("kind").error(f"unknown kind {shown(kind)}; {alternatives(kind, _KINDS)}")
-    name = text(top.get("name", kind), place.at("name"))
-    own = vector(top.get("gravity", GRAVITY), place.at("gravity"))
-    return _KINDS[kind](name, gravity_vector(gravity, own), entries, here)
+    name = values.text(top.get("name", kind), place.at("name"))
+    own = values.vector(top.get("gravity", GRAVITY), place.at("gravity"))
+    return _KINDS[kind](name, values.gravity_vector(gravity, own), entries, here)
 
 
 def _wrist(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism:
-    check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place)
-    for key in ("alpha1", "alpha2"):
-        if key not in entries:
-            raise place.error(f"missing key '{key}'; add it")
+    check_keys(entries, (*COMMON, *WRIST_ANGLES, "link1", "link2"), place, ("alpha1", "alpha2"))
     angles = {key: _angles(entries[key], place.at(key)) for key in WRIST_ANGLES if key in entries}
     renamed = {"lambda_" if key == "lambda" else key: value for key, value in angles.items()}
     wrist = AgileWrist(
@@ -175,10 +158,10 @@ def _star_triangle(name: str, gravity: Vector, entries: Mapping[str, object], pl
     check_keys(entries, (*COMMON, "corners", "star", "actuated", "passive"), place)
     fields: dict[str, Any] = {}
     if "corners" in entries:
-        rows = sequence(entries["corners"], place.at("corners"))
+        rows = values.sequence(entries["corners"], place.at("corners"))
         if len(rows) != 3:
             raise place.at("corners").error(f"expected three corners, got {len(rows)}")
-        fields["corners"] = tuple(vector(row, place.at("corners").at(i)) for i, row in enumerate(rows))
+        fields["corners"] = tuple(values.vector(row, place.at("corners").at(i)) for i, row in enumerate(rows))
     if "star" in entries:
         fields["star"] = _angles(entries["star"], place.at("star"))
     robot = StarTriangle(
@@ -193,23 +176,25 @@ def _star_triangle(name: str, gravity: Vector, entries: Mapping[str, object], pl
 
 def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Place) -> Mechanism | Model:
     check_keys(entries, (*COMMON, "sequence", "coordinates", "joints", "legs", "frames"), place)
-    legs = sequence(entries.get("legs", []), place.at("legs"))
-    if any("arcs" in table(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)):
+    legs = values.sequence(entries.get("legs", []), place.at("legs"))
+    if any("arcs" in values.table(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)):
         check_keys(entries, ("kind", "platform", "legs"), place)
         made = [_chain_leg(leg, place.at("legs").at(i)) for i, leg in enumerate(legs)]
         return chains(name, made, _body(entries.get("platform", {}), place.at("platform"), None), gravity)
-    turns = text(entries.get("sequence", "zyx"), place.at("sequence"))
+    turns = values.text(entries.get("sequence", "zyx"), place.at("sequence"))
     if len(turns) != 3 or not set(turns) <= set("xyz") or turns[1] in (turns[0], turns[2]):
         raise place.at("sequence").error(f"expected three axes such as 'zyx' or 'zyz', got '{turns}'")
     names = {
-        key: tuple(text(x, place.at(key).at(i)) for i, x in enumerate(sequence(entries[key], place.at(key))))
+        key: tuple(
+            values.text(x, place.at(key).at(i)) for i, x in enumerate(values.sequence(entries[key], place.at(key)))
+        )
         for key in ("coordinates", "joints")
         if key in entries
     }
     for key, given in names.items():
         if len(given) != 3:
             raise place.at(key).error(f"expected three names, got {len(given)}")
-    frames = sequence(entries.get("frames", []), place.at("frames"))
+    frames = values.sequence(entries.get("frames", []), place.at("frames"))
     return Mechanism(
         name,
         turns,
@@ -223,19 +208,16 @@ def _legs(name: str, gravity: Vector, entries: Mapping[str, object], place: Plac
 
 
 def _leg(value: object, place: Place) -> Leg:
-    entries = table(value, place)
-    check_keys(entries, LEG_KEYS, place)
-    for key in ("base", "platform", "alpha1", "alpha2"):
-        if key not in entries:
-            raise place.error(f"missing key '{key}'; add it")
+    entries = values.table(value, place)
+    check_keys(entries, LEG_KEYS, place, LEG_KEYS[:4])
     first, second = (_body(entries.get(key, {}), place.at(key), None) for key in ("link1", "link2"))
     axes1, axes2 = (_axes(entries.get(key, IDENTITY), place.at(key)) for key in ("axes1", "axes2"))
     return Leg(
         base=_axes(entries["base"], place.at("base")),
         platform=_axes(entries["platform"], place.at("platform")),
-        alpha1=angle(entries["alpha1"], place.at("alpha1")),
-        alpha2=angle(entries["alpha2"], place.at("alpha2")),
-        branch=1 if number(entries.get("branch", 1), place.at("branch")) > 0.0 else -1,
+        alpha1=values.angle(entries["alpha1"], place.at("alpha1")),
+        alpha2=values.angle(entries["alpha2"], place.at("alpha2")),
+        branch=1 if values.number(entries.get("branch", 1), place.at("branch")) > 0.0 else -1,
         inertias=(first, second),
         frames=(axes1, axes2),
         motors=_motors(entries.get("motors", [1]), place.at("motors")),
@@ -244,48 +226,45 @@ def _leg(value: object, place: Place) -> Leg:
 
 def _frame(value: object, legs: int, place: Place) -> tuple[str, str, Pose]:
     """Return the name, the link and the pose of a frame."""
-    entries = table(value, place)
+    entries = values.table(value, place)
     check_keys(entries, ("name", "link", "xyz", "rpy"), place)
     links = [*(f"leg{i + 1}_link{k}" for i in range(legs) for k in (1, 2)), "platform"]
-    name, link = (text(entries.get(key, ""), place.at(key)) for key in ("name", "link"))
+    name, link = (values.text(entries.get(key, ""), place.at(key)) for key in ("name", "link"))
     if link not in links:
         raise place.at("link").error(f"no link '{link}'; {alternatives(link, links)}")
     return name, link, origin({key: entries[key] for key in ("xyz", "rpy") if key in entries}, place)
 
 
 def _chain_leg(value: object, place: Place) -> ChainLeg:
-    entries = table(value, place)
-    check_keys(entries, CHAIN_KEYS, place)
-    for key in ("base", "platform", "arcs", "links"):
-        if key not in entries:
-            raise place.error(f"missing key '{key}'; add it")
-    arcs, links, angles = (sequence(entries.get(key, []), place.at(key)) for key in ("arcs", "links", "angles"))
+    entries = values.table(value, place)
+    check_keys(entries, CHAIN_KEYS, place, CHAIN_KEYS[:4])
+    arcs, links, angles = (values.sequence(entries.get(key, []), place.at(key)) for key in ("arcs", "links", "angles"))
     if len(links) != len(arcs):
         raise place.at("links").error(f"expected {len(arcs)} links, one per arc, got {len(links)}")
     return ChainLeg(
         _axes(entries["base"], place.at("base")),
         _axes(entries["platform"], place.at("platform")),
-        tuple(angle(x, place.at("arcs").at(i)) for i, x in enumerate(arcs)),
+        tuple(values.angle(x, place.at("arcs").at(i)) for i, x in enumerate(arcs)),
         tuple(_body(x, place.at("links").at(i), None) for i, x in enumerate(links)),
         _motors(entries.get("motors", [1]), place.at("motors"), len(arcs) + 1),
-        tuple(angle(x, place.at("angles").at(i)) for i, x in enumerate(angles)),
+        tuple(values.angle(x, place.at("angles").at(i)) for i, x in enumerate(angles)),
     )
 
 
 def _motors(value: object, place: Place, most: int = 2) -> tuple[int, ...]:
     """Return the joints of a leg that have a motor, counted from 0."""
-    given = sequence(value, place)
+    given = values.sequence(value, place)
     if any(isinstance(x, bool) or x not in range(1, most + 1) for x in given) or len(set(given)) != len(given):
         raise place.error(f"expected numbers of joints from 1 to {most}, those with a motor, got {shown(given)}")
-    return tuple(int(number(x, place)) - 1 for x in given)
+    return tuple(int(values.number(x, place)) - 1 for x in given)
 
 
 def _axes(value: object, place: Place) -> Matrix:
     """Return a rotation of three rows."""
-    rows = sequence(value, place)
+    rows = values.sequence(value, place)
     if len(rows) != 3:
         raise place.error(f"expected three rows, got {len(rows)}")
-    a, b, c = (vector(row, place.at(i)) for i, row in enumerate(rows))
+    a, b, c = (values.vector(row, place.at(i)) for i, row in enumerate(rows))
     apart = max(abs(dot(x, y) - float(x is y)) for x in (a, b, c) for y in (a, b, c))
     if apart > 1e-9 or dot(cross(a, b), c) < 0.0:
         raise place.error("expected the rows of a rotation: orthonormal and right-handed")
@@ -300,14 +279,14 @@ def _angles(value: object, place: Place) -> Three:
     if isinstance(value, list | tuple):
         if len(value) != 3:
             raise place.error(f"expected one angle or three, one per leg, got {len(value)}")
-        a, b, c = (angle(entry, place.at(i)) for i, entry in enumerate(value))
+        a, b, c = (values.angle(entry, place.at(i)) for i, entry in enumerate(value))
         return (a, b, c)
-    same = angle(value, place)
+    same = values.angle(value, place)
     return (same, same, same)
 
 
 def _branches(entries: Mapping[str, object], place: Place) -> tuple[int, int, int]:
-    given = sequence(entries.get("branches", [1, 1, 1]), place.at("branches"))
+    given = values.sequence(entries.get("branches", [1, 1, 1]), place.at("branches"))
     if len(given) != 3 or any(isinstance(x, bool) or x not in (1, -1) for x in given):
         raise place.at("branches").error(f"expected three of 1 or -1, got {shown(given)}")
     a, b, c = (1 if x == 1 else -1 for x in given)
@@ -319,14 +298,14 @@ def _whereabouts(entries: Mapping[str, object], place: Place) -> dict[str, Any]:
     if "home" in entries:
         found["home"] = _angles(entries["home"], place.at("home"))
     if "spread" in entries:
-        found["spread"] = angle(entries["spread"], place.at("spread"))
+        found["spread"] = values.angle(entries["spread"], place.at("spread"))
     return found
 
 
 def _bodies(value: object, place: Place, arcs: Three | None) -> Bodies:
     """Return one body per leg, given as three or as one for all."""
     several = isinstance(value, list | tuple)
-    given = sequence(value, place) if several else [value] * 3
+    given = values.sequence(value, place) if several else [value] * 3
     if len(given) != 3:
         raise place.error(f"expected one body or three, one per leg, got {len(given)}")
     a, b, c = (
@@ -337,16 +316,60 @@ def _bodies(value: object, place: Place, arcs: Three | None) -> Bodies:
 
 
 def _body(value: object, place: Place, angle_of_arc: float | None) -> Inertia:
-    entries = table(value, place)
+    entries = values.table(value, place)
     if angle_of_arc is not None and "radius" in entries:
         check_keys(entries, ARC_KEYS, place)
         if "density" not in entries:
             raise place.error("missing key 'density'; add it [kg/m]")
-        radius, density = (number(entries[key], place.at(key)) for key in ARC_KEYS)
+        radius, density = (values.number(entries[key], place.at(key)) for key in ARC_KEYS)
         return arc(radius, density, angle_of_arc)
-    check_keys(entries, (*INERTIA_KEYS, *ARC_KEYS) if angle_of_arc is not None else INERTIA_KEYS, place)
+    check_keys(entries, (*values.INERTIA_KEYS, *ARC_KEYS) if angle_of_arc is not None else values.INERTIA_KEYS, place)
     if "parameters" in entries:
-        return inertia(entries, place)
-    mass = number(entries.get("mass", 0.0), place.at("mass"))
-    centre = vector(entries.get("centre", ZERO), place.at("centre"))
-    return Inertia.from_tensor(mass, scale(mass, centre), symmetric(entries.get("inertia", ZERO), place.at("inertia")))
+        return values.inertia(entries, place)
+    mass = values.number(entries.get("mass", 0.0), place.at("mass"))
+    centre = values.vector(entries.get("centre", ZERO), place.at("centre"))
+    return Inertia.from_tensor(
+        mass, scale(mass, centre), values.symmetric(entries.get("inertia", ZERO), place.at("inertia"))
+    )
+
+
+def spherical_text(robot: Mechanism) -> str:
+    """Return a spherical robot as the text of a toml file, numbers to their last digit.
+
+    >>> from appell.loops.spherical.sst import StarTriangle
+    >>> spherical_text(StarTriangle().mechanism()).splitlines()[3:5]
+    ['[spherical]', 'kind = "legs"']
+    """
+    own = {
+        "kind": "legs",
+        "sequence": robot.sequence,
+        "coordinates": robot.coordinates,
+        "joints": robot.joints,
+        "home": robot.home,
+        "spread": robot.spread,
+        "platform": _body_entries(robot.platform),
+    }
+    lines = [f"name = {toml_value(robot.name)}", f"gravity = {toml_value(robot.gravity)}", "", "[spherical]"]
+    lines += [f"{key} = {toml_value(value)}" for key, value in own.items()]
+    for name, link, pose in robot.frames:
+        entries = {"name": name, "link": link, "xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
+        lines += ["", "[[spherical.frames]]", *(f"{key} = {toml_value(value)}" for key, value in entries.items())]
+    for leg in robot.legs:
+        lines += [
+            "",
+            "[[spherical.legs]]",
+            *(f"{key} = {toml_value(value)}" for key, value in _leg_entries(leg).items()),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _leg_entries(leg: Leg) -> dict[str, Any]:
+    angles = {"alpha1": leg.alpha1, "alpha2": leg.alpha2, "branch": leg.branch}
+    motors = {"motors": tuple(joint + 1 for joint in leg.motors)}
+    links = {f"link{k + 1}": _body_entries(x) for k, x in enumerate(leg.inertias)}
+    axes = {f"axes{k + 1}": x for k, x in enumerate(leg.frames)}
+    return {"base": leg.base, "platform": leg.platform, **angles, **motors, **links, **axes}
+
+
+def _body_entries(inertia: Inertia) -> dict[str, Any]:
+    return {"parameters": inertia.parameters}

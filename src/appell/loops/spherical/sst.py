@@ -56,11 +56,7 @@ class StarTriangle:
     branches: tuple[int, int, int] = (1, 1, 1)
 
     def mechanism(
-        self,
-        name: str = "sst",
-        gravity: Vector = ZERO,
-        home: Vector | None = None,
-        spread: float = 0.4,
+        self, name: str = "sst", gravity: Vector = ZERO, home: Vector | None = None, spread: float = 0.4
     ) -> Mechanism:
         """Return the robot that these parameters describe; at home the star's pole is over the triangle's middle."""
         if abs(math.remainder(sum(self.star) - 2.0 * math.pi, 2.0 * math.pi)) > 1e-9:

@@ -75,7 +75,7 @@ def mass_matrix(chains: Sequence[Chain]) -> Matrix:
 
 
 def joint_inertia(chain: Chain) -> list[list[Scalar]]:
-    """Return Σⱼ SᵀIS, the inertia of a chain's bodies as its joints feel it."""
+    """Return Σⱼ SᵀIS, the joint-space inertia of a chain's own bodies."""
     n = len(chain.rows)
     total: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     for body in chain.bodies:

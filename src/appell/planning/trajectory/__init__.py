@@ -1,16 +1,12 @@
 """Trajectories: q, v and a at any time.
 
-Read trajectory.py, timing.py and curves.py, then cartesian.py, limits.py, time_optimal.py and time_scaling.py.
-jerk_limited.py is ruckig's.
+Read trajectory.py and curves.py, then cartesian.py and time_scaling.py. jerk_limited.py is ruckig's.
 """
 
-from appell.planning.trajectory.cartesian import CartesianLine
-from appell.planning.trajectory.curves import Fourier, JointLine, Ramp, Spline, sinusoid
+from appell.planning.trajectory.curves import CartesianLine, Fourier, JointLine, Ramp, Spline, sinusoid
 from appell.planning.trajectory.jerk_limited import JerkLimited, OnlineTrajectory
-from appell.planning.trajectory.time_optimal import TimedPath
-from appell.planning.trajectory.time_scaling import ScaledTrajectory, TimeScaling, time_scaling
-from appell.planning.trajectory.timing import ConstantSpeed, Quintic, Trapezoid
-from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
+from appell.planning.trajectory.time_scaling import ScaledTrajectory, TimedPath, TimeScaling, time_scaling
+from appell.planning.trajectory.trajectory import ConstantSpeed, Quintic, Trajectory, TrajectoryState, Trapezoid
 
 __all__ = [
     "CartesianLine",

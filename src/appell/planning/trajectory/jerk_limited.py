@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from appell.errors import InputError
 from appell.extras import extra
-from appell.planning.checks import Array, positive, real, vector
+from appell.planning.goal import positive, real, vector
 from appell.planning.trajectory.trajectory import Trajectory, TrajectoryState
-from appell.spatial.scalar import frozen
+from appell.spatial.scalar import Array, frozen
 
 _SHORT = 1e-12
 """Parts of a profile [s] that are left out."""
@@ -165,7 +165,7 @@ class OnlineTrajectory:
         self._given.current_velocity = list(_state("v", v, n))
         self._given.current_acceleration = list(_state("a", a, n))
         self._found = self._module.OutputParameter(n)
-        self._is_finished = False
+        self.is_finished = False
 
     @property
     def state(self) -> TrajectoryState:
@@ -174,11 +174,6 @@ class OnlineTrajectory:
         return TrajectoryState(
             *(np.array(x) for x in (given.current_position, given.current_velocity, given.current_acceleration))
         )
-
-    @property
-    def is_finished(self) -> bool:
-        """Return whether the last step reached the goal."""
-        return self._is_finished
 
     def step(self, goal: ArrayLike, v: ArrayLike | None = None) -> TrajectoryState:
         """Return the state one step of dt later, on the way to a goal.
@@ -204,7 +199,7 @@ class OnlineTrajectory:
         self._given.target_position = list(vector("goal", goal, n))
         self._given.target_velocity = list(_state("v", v, n))
         result = _checked(self._module, lambda: self._generator.update(self._given, self._found))
-        self._is_finished = result == self._module.Result.Finished
+        self.is_finished = result == self._module.Result.Finished
         self._found.pass_to_input(self._given)
         return self.state
 

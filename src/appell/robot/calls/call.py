@@ -1,7 +1,7 @@
 """The path from arguments to results: kernel, guards, results, errors.
 
 A call is prepared once per program. Plain arrays take the fast path of
-:mod:`appell.kernels.runtime.fast_call`; other calls use the kernel's ufunc. Values of guards are checked afterwards.
+:mod:`appell.kernels.runtime.callables`; other calls use the kernel's ufunc. Values of guards are checked afterwards.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 
 from appell.arguments import numbers
 from appell.errors import AllocationError, InputError
-from appell.kernels.runtime.constant import ConstantKernel
-from appell.kernels.runtime.kernel import Kernel
+from appell.kernels.runtime.kernel import ConstantKernel, Kernel
 from appell.kernels.runtime.memory import apart
 from appell.kernels.runtime.program_spec import ProgramSpec, write_out
 from appell.once import Memo

@@ -24,11 +24,9 @@ from appell.robot.verbs.embedding import Embedding
 from appell.robot.verbs.guards import GUARDS, Guard
 from appell.robot.verbs.programs import Actuated, Formulation, Solved
 from appell.robot.verbs.table import MASS, PIVOTS, Verb
-from appell.trace.adjoint import adjoint, adjoint_ports
-from appell.trace.count import Count, count
+from appell.trace.derive import adjoint, adjoint_ports
 from appell.trace.expr import Op
-from appell.trace.tape import Port, Tape, trace
-from appell.trace.verify import verify
+from appell.trace.tape import Count, Port, Tape, count, trace, verify
 
 COST = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.DIV: 8, Op.SQRT: 10, Op.SIN: 12, Op.COS: 12, Op.SIGN: 2, Op.SELECT: 2}
 """The cost of operations relative to an addition, in vector code; constants and signs are free."""
@@ -251,8 +249,7 @@ def traced(
         raise ModelError(
             f"{key.verb}: singular mass matrix of robot '{kind.model.name}': the joints {listed(alone or together)} "
             f"{'move' if alone else 'can move together without moving'} {'no' if alone else 'any'} inertia; give their "
-            "links mass or "
-            "the joints rotor inertia (armature)"
+            "links mass or the joints rotor inertia (armature)"
         ) from None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ import numpy as np
 
 from appell.errors import InputError, visible
 from appell.files import write_together
-from appell.robot.export.ros2_templates import CMAKE, PACKAGE, PARAMETERS, PLUGIN, README, SOLVER
 from appell.spatial.scalar import Array
 from appell.syntax import c_comment, c_string, identifier, markdown_code, quoted, xml_text
 
@@ -28,15 +28,18 @@ VERBS = ("inverse_dynamics", "mass_matrix", "gravity", "bias")
 """What the plugin calls; friction is left out of them and has a vector of its own."""
 NAME = re.compile(r"[a-z](_?[a-z0-9])+")
 """Names of packages: REP 144."""
-FILES: dict[str, tuple[str, Callable[[str], str]]] = {
-    "package.xml": (PACKAGE, xml_text),
-    "CMakeLists.txt": (CMAKE, visible),
-    "plugin.xml": (PLUGIN, xml_text),
-    "README.md": (README, markdown_code),
-    "src/solver.cpp": (SOLVER, c_comment),
-    "config/solver.yaml": (PARAMETERS, visible),
+FILES: dict[str, Callable[[str], str]] = {
+    "package.xml": xml_text,
+    "CMakeLists.txt": visible,
+    "plugin.xml": xml_text,
+    "README.md": markdown_code,
+    "src/solver.cpp": c_comment,
+    "config/solver.yaml": visible,
 }
-"""The texts of the files, and the syntax of the robot's name in each."""
+"""The files of the package, and the syntax of the robot's name in each.
+
+Their texts are in the folder ros2_package, with ``$name`` where the robot's own values go.
+"""
 
 
 def export(robot: Robot, folder: str | os.PathLike[str] | None) -> Path:
@@ -93,12 +96,12 @@ def export(robot: Robot, folder: str | os.PathLike[str] | None) -> Path:
     (place / "src").mkdir(exist_ok=True)
     _frictionless(robot).export(VERBS, path=place / "src" / "dynamics.c", prefix=prefix)
     (place / "config").mkdir(exist_ok=True)
-    write_together(
-        {
-            place / name: Template(text).substitute(values, robot=syntax(robot.name))
-            for name, (text, syntax) in FILES.items()
-        }
-    )
+    texts = files("appell.robot.export") / "ros2_package"
+    made: dict[Path, str | bytes] = {}
+    for name, syntax in FILES.items():
+        template = Template(texts.joinpath(name).read_text(encoding="utf-8"))
+        made[place / name] = template.substitute(values, robot=syntax(robot.name))
+    write_together(made)
     return place
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from appell.errors import InputError
 from appell.files import extension, write, write_together
-from appell.kernels.text.c99 import Function, Guard, Sheet, header_text, source_text
+from appell.kernels.text.c99 import ErrorCode, Function, Sheet, header_text, source_text
 from appell.kernels.text.c99_values import REALS
 from appell.kernels.text.casadi import CASADI
 from appell.kernels.text.jax import JAX
@@ -64,7 +64,7 @@ class Source:
     order: Sequence[str]
     symbols: Callable[[str], Mapping[str, tuple[Size, ...]]]
     """The sizes of a verb's arguments and results, as letters where they have one."""
-    make: Callable[[Key, str], tuple[Program, tuple[Guard, ...]]]
+    make: Callable[[Key, str], tuple[Program, tuple[ErrorCode, ...]]]
 
 
 def source(kind: Kind) -> Source:
@@ -73,7 +73,7 @@ def source(kind: Kind) -> Source:
     return Source(kind.model.name, facts.sizes, facts.lines, symbols.__getitem__, partial(_made, kind))
 
 
-def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[Guard, ...]]:
+def _made(kind: Kind, key: Key, to: str) -> tuple[Program, tuple[ErrorCode, ...]]:
     """Return the program of a verb, with loops if the target supports them; Python does without guards."""
     if to in PYTHON and (to == "casadi" or kind.loops(key) is None):
         return straight(compile.tape(kind, key, is_guarded=False)), ()

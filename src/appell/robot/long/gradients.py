@@ -19,7 +19,7 @@ from appell.program.tangent import tangent
 from appell.recursion.kinematics import Scalars
 from appell.robot.long import assembly
 from appell.robot.long.plan import INDEX, Q, V
-from appell.trace.adjoint import gradient
+from appell.trace.derive import gradient
 from appell.trace.tape import Port, trace
 
 WEIGHTS, PARAMETERS = "w", "parameters"

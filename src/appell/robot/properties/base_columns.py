@@ -83,8 +83,7 @@ def robot_columns(kind: Kind, regressor: Callable[..., Any]) -> BaseColumns:
     if count > LARGEST:
         raise InputError(
             f"regressor: base columns are computed for up to {LARGEST} parameters, robot '{kind.model.name}' has "
-            f"{count}; "
-            "use appell.identification.base_of with regressors at chosen states"
+            f"{count}; use appell.identification.base_of with regressors at chosen states"
         )
     states = random_states(kind, samples(kind, count), np.random.default_rng(0))
     rows = np.asarray(regressor(*states), dtype=float).reshape(-1, count)

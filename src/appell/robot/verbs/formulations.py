@@ -1,7 +1,6 @@
 """The formulations of every row of the table of verbs, for any kind of robot."""
 
-from appell.robot.verbs.derivatives import DERIVATIVES
-from appell.robot.verbs.gradients import GRADIENTS
+from appell.robot.verbs.derivatives import DERIVATIVES, GRADIENTS
 from appell.robot.verbs.programs import PROGRAMS
 from appell.robot.verbs.steps import STEPS
 from appell.robot.verbs.table import VERBS

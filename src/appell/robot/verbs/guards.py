@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from appell.kernels.text.c99 import Guard as Code
+from appell.arguments import ABOVE_ZERO
+from appell.kernels.text.c99 import ErrorCode
 from appell.robot.verbs.table import ACTUATION, MASS, PIVOTS, REACH, UNIT
 from appell.spatial.scalar import Array
 
@@ -36,16 +38,20 @@ OPEN = 1e-4
 
 @dataclass(frozen=True)
 class Guard:
-    """One check: its name, the bounds within which its values are good, and the code that C returns.
+    """One check: the bounds within which its values are good, and the code that C returns with what it means.
 
-    `keeps_out`: bad samples are an error that leaves the arrays of ``out=`` unchanged.
+    `port` names its values in C, `is_result` states whether C returns them too. `keeps_out`: bad samples are an error
+    that leaves the arrays of ``out=`` unchanged.
     """
 
     name: str
+    port: str
     low: float
     high: float
-    code: Code
+    error: str
+    meaning: str
     keeps_out: bool = False
+    is_result: bool = False
     high_single: float | None = None
     """The upper bound in single precision, if different."""
 
@@ -68,68 +74,45 @@ class Guard:
         """Return the upper bound in the precision of the values."""
         return self.high if self.high_single is None or values.dtype == np.float64 else self.high_single
 
+    @cached_property
+    def code(self) -> ErrorCode:
+        """Return the check as C."""
+        if self.high == math.inf:  # above zero
+            test, numbers = "{x} > {0}", (0.0,)
+        else:
+            test, numbers = "{x} <= {0}" + " && {x} >= -{0}" * (self.low == -self.high), (self.high,)
+        single = () if self.high_single is None else (self.high_single,)
+        return ErrorCode(self.port, test, numbers, self.error, self.meaning, self.is_result, single)
 
-GUARDS = {
-    MASS: Guard(
-        MASS,
-        -math.inf,
-        (PROBED * REGULAR) ** 2,
-        Code(
-            "inverse_mass_norm",
-            "{x} <= {0}",
-            ((PROBED * REGULAR) ** 2,),
-            "SINGULAR_MASS_MATRIX",
-            "the mass matrix is singular, or nearly so for the precision; do not use the results",
-            single=(REGULAR_SINGLE**2,),
-        ),
+
+_UNUSABLE = "do not use the results"
+_CHECKS = (
+    Guard(
+        *(MASS, "inverse_mass_norm", -math.inf, (PROBED * REGULAR) ** 2, "SINGULAR_MASS_MATRIX"),
+        f"the mass matrix is singular, or nearly so for the precision; {_UNUSABLE}",
         high_single=REGULAR_SINGLE**2,
     ),
-    UNIT: Guard(
-        UNIT,
-        -2.0 * QUATERNION_TOLERANCE,
-        2.0 * QUATERNION_TOLERANCE,
-        Code(
-            "quaternion_error",
-            "{x} <= {0} && {x} >= -{0}",
-            (2.0 * QUATERNION_TOLERANCE,),
-            "NOT_UNIT",
-            f"a quaternion in q is not of unit length to {QUATERNION_TOLERANCE:g}; do not use the results",
-        ),
+    Guard(
+        *(UNIT, "quaternion_error", -2.0 * QUATERNION_TOLERANCE, 2.0 * QUATERNION_TOLERANCE, "NOT_UNIT"),
+        f"a quaternion in q is not of unit length to {QUATERNION_TOLERANCE:g}; {_UNUSABLE}",
     ),
-    PIVOTS: Guard(
-        PIVOTS,
-        -math.inf,
-        PIVOT_GROWTH,
-        Code(
-            "pivot_growth",
-            "{x} <= {0}",
-            (PIVOT_GROWTH,),
-            "SMALL_PIVOT",
-            f"pivot growth above {PIVOT_GROWTH:g}: near a singularity, or loops open by {OPEN:g} of the robot's size; "
-            "do not use the results",
-            is_result=True,
-        ),
+    Guard(
+        *(PIVOTS, "pivot_growth", -math.inf, PIVOT_GROWTH, "SMALL_PIVOT"),
+        f"pivot growth above {PIVOT_GROWTH:g}: near a singularity, or loops open by {OPEN:g} of the robot's size; "
+        f"{_UNUSABLE}",
+        is_result=True,
     ),
-    REACH: Guard(
-        REACH,
-        5e-324,  # above zero
-        math.inf,
-        Code("reach", "{x} > {0}", (0.0,), "OUT_OF_REACH", "a leg cannot reach the platform; do not use the results"),
+    Guard(
+        *(REACH, "reach", ABOVE_ZERO, math.inf, "OUT_OF_REACH"),
+        f"a leg cannot reach the platform; {_UNUSABLE}",
         keeps_out=True,
     ),
-    ACTUATION: Guard(
-        ACTUATION,
-        -math.inf,
-        PIVOT_GROWTH,
-        Code(
-            "actuation_growth",
-            "{x} <= {0}",
-            (PIVOT_GROWTH,),
-            "SMALL_PIVOT",
-            "near an actuation singularity, where the motors do not constrain the platform; do not use the results",
-        ),
+    Guard(
+        *(ACTUATION, "actuation_growth", -math.inf, PIVOT_GROWTH, "SMALL_PIVOT"),
+        f"near an actuation singularity, where the motors do not constrain the platform; {_UNUSABLE}",
     ),
-}
+)
+GUARDS = {guard.name: guard for guard in _CHECKS}
 """The checks by name. Closed loops are checked by the guard of pivots, to which the closure error adds."""
 
 

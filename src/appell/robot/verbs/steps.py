@@ -151,8 +151,8 @@ def _later(
     motions = zip(*along((*at.q, *at.v), columns), strict=True)
     moving = [[*column, *zip((*q, *v), motion, strict=True)] for column, motion in zip(columns, motions, strict=True)]
     pushes = zip(*substituted_rows(along(rest, moving), (*q, *v), (*at.q, *at.v)), strict=True)
-    bare, still, idle = robot.weightless(), (0.0,) * len(v), (0.0,) * len(tau)
-    return list(zip(*(dynamics(bare, at.q, still, idle, push)[0] for push in pushes), strict=True))
+    bare, still, unforced = robot.weightless(), (0.0,) * len(v), (0.0,) * len(tau)
+    return list(zip(*(dynamics(bare, at.q, still, unforced, push)[0] for push in pushes), strict=True))
 
 
 def steps(dynamics: Mapping[str, Formulation]) -> dict[str, dict[str, Formulation]]:

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from appell.errors import InputError
-from appell.kernels.text.c99 import Guard
-from appell.program.nodes import Program
+from appell.kernels.text.c99 import ErrorCode
+from appell.program.nodes import Program, verify
 from appell.program.record import Recorder, record
-from appell.program.verify import verify
 from appell.recursion.kinematics import Scalars
 from appell.robot.export.text import PYTHON, Source, export, source
 from appell.robot.kind import Key
@@ -90,7 +89,7 @@ def law_source(robot: Robot, equation: str, terms: Terms) -> Source:
     )
 
 
-def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Program, tuple[Guard, ...]]:
+def law_program(robot: Robot, equation: str, verb: str, terms: Terms) -> tuple[Program, tuple[ErrorCode, ...]]:
     """Return the program of a control law, and its status codes for singular states.
 
     >>> import appell, numpy as np

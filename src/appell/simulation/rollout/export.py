@@ -21,10 +21,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from appell.kernels.text.c99 import Guard
-from appell.program.nodes import Program
+from appell.kernels.text.c99 import ErrorCode
+from appell.program.nodes import Program, verify
 from appell.program.stepping import Keep
-from appell.program.verify import verify
 from appell.robot.export.text import Source
 from appell.robot.export.text import source as source_of_verbs
 from appell.robot.kind import Key
@@ -62,5 +61,5 @@ def source(
 
 def _made(
     robot: Robot, method: str, law: Driver | None, ground: Ground | None, _key: Key, _to: str, *, is_parametric: bool
-) -> tuple[Program, tuple[Guard, ...]]:
+) -> tuple[Program, tuple[ErrorCode, ...]]:
     return verify(rollout_program(robot, method, law, ground, is_parametric=is_parametric, keep=Keep.LAST)), ()

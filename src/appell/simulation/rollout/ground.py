@@ -20,7 +20,7 @@ from appell.simulation.contact.points import Named, Point, Points, resolve
 from appell.simulation.rollout.time_stepping import Ground, Limit, Site
 from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
-from appell.trace.adjoint import gradient
+from appell.trace.derive import gradient
 from appell.trace.expr import Expr
 from appell.trace.tape import Port, Tape, trace
 

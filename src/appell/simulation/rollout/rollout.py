@@ -14,7 +14,7 @@ from appell.arguments import ABOVE_ZERO, choice, number, numbers, real_array, wh
 from appell.errors import InputError, warn
 from appell.kernels.runtime.stepping import run_steps
 from appell.messages import listed
-from appell.results.motions import motions
+from appell.results.plots import motions
 from appell.results.style import written
 from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot

@@ -20,7 +20,7 @@ from appell.model.parameters import velocity_names
 from appell.once import once
 from appell.program.nodes import Copy, Loop, Program
 from appell.program.record import Recorder
-from appell.program.stepping import Keep, Part, Stepping, now, part
+from appell.program.stepping import Fragment, Keep, Stepping, now, part
 from appell.recursion.kinematics import Scalars
 from appell.robot.robot import Robot
 from appell.robot.verbs.steps import RUNGE_KUTTA
@@ -122,14 +122,14 @@ def rollout_program(
         step = _time_stepping(robot, ground, torques, parameters, is_implicit=is_implicit)
     else:
         step = (_euler if method == "euler" else functools.partial(_runge_kutta, method))(robot, torques, parameters)
-    return frame.program((_law(law, frame, is_implicit=is_implicit) if law else Part()) + step + _finish(robot))
+    return frame.program((_law(law, frame, is_implicit=is_implicit) if law else Fragment()) + step + _finish(robot))
 
 
 Bound = tuple[Port, str]
 """A port of a part, and the memory that it stands for."""
 
 
-def _runge_kutta(method: str, robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
+def _runge_kutta(method: str, robot: Robot, torques: Bound, parameters: list[Bound]) -> Fragment:
     """Return a step of a Runge–Kutta method along q̇ and a."""
     field = robot.program("motion", parametric=bool(parameters)).spec.program()
     q, v = Port("q", (robot.nq,)), Port("v", (robot.nv,))
@@ -146,10 +146,10 @@ def _runge_kutta(method: str, robot: Robot, torques: Bound, parameters: list[Bou
     own = [(port, port.name) for port in held]
     made = part(STAGE, stage, [*state, torques, *own, (DT, DT.name), row, *parameters], [*state, *own[2:]])
     begin = (Copy(now("q"), "q0"), Copy(now("v"), "v0"), Copy("", "dq"), Copy("", "dv"))
-    return Part((*begin, Loop(STAGE, made.nodes, rows=RUNGE_KUTTA[method])), (*held, *made.slots))
+    return Fragment((*begin, Loop(STAGE, made.nodes, rows=RUNGE_KUTTA[method])), (*held, *made.slots))
 
 
-def _euler(robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
+def _euler(robot: Robot, torques: Bound, parameters: list[Bound]) -> Fragment:
     """Return a step of the semi-implicit Euler method: v first, then q with the new v."""
     dynamics = robot.program("forward_dynamics", parametric=bool(parameters)).spec.program()
     rates = robot.program("coordinate_rates").spec.program()
@@ -166,7 +166,9 @@ def _euler(robot: Robot, torques: Bound, parameters: list[Bound]) -> Part:
     return part("euler", step, [state[0], place, state[1], torques, (DT, DT.name), *parameters], state)
 
 
-def _time_stepping(robot: Robot, ground: Ground, torques: Bound, parameters: list[Bound], *, is_implicit: bool) -> Part:
+def _time_stepping(
+    robot: Robot, ground: Ground, torques: Bound, parameters: list[Bound], *, is_implicit: bool
+) -> Fragment:
     """Return a step of Moreau–Jean time stepping."""
     own = ground.ports(robot, is_parametric=bool(parameters))
     q, v, *carried = ((port, now(port.name)) for port in (Port("q", (robot.nq,)), Port("v", (robot.nv,)), *own.states))
@@ -178,7 +180,7 @@ def _time_stepping(robot: Robot, ground: Ground, torques: Bound, parameters: lis
     return part("stepping", step, inputs, [q, v, *carried])
 
 
-def _law(law: Driver, frame: Stepping, *, is_implicit: bool = False) -> Part:
+def _law(law: Driver, frame: Stepping, *, is_implicit: bool = False) -> Fragment:
     """Return the part that adds the control law's torques, sampled at the start of a step, to the given ones.
 
     The memory of integral action ends with the time since the last sample, 0 before the first. Implicit feedback is
@@ -219,12 +221,12 @@ def _law(law: Driver, frame: Stepping, *, is_implicit: bool = False) -> Part:
     inputs = [q, place, v, (tau, tau.name), *((known[name], name) for name in names), *memory]
     stiffness = [(Port(_IMPLICIT, tau.shape), _IMPLICIT)] if is_implicit else []
     made = part("law", torque, inputs, [(tau, now(tau.name)), *memory, *stiffness])
-    return made + Part(slots=(tau._replace(name=now(tau.name)), *(port for port, _ in stiffness)))
+    return made + Fragment(slots=(tau._replace(name=now(tau.name)), *(port for port, _ in stiffness)))
 
 
-def _finish(robot: Robot) -> Part:
+def _finish(robot: Robot) -> Fragment:
     """Return the part that ends a step, if any: quaternion normalisation, and a Newton step to closed loops."""
     q, program = Port("q", (robot.nq,)), robot.program("finished_step").spec.program()
     if program.tape is not None and not program.tape.steps:
-        return Part()
+        return Fragment()
     return part("finish", lambda call, q: call(program, q)[0], [(q, now("q"))], [(q, now("q"))])

@@ -1,1 +1,0 @@
-"""Edits of a robot, each of which returns another robot."""
