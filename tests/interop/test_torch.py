@@ -221,6 +221,45 @@ def test_states_that_are_not_kept_are_computed_again():
         np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12 * np.abs(x).max())
 
 
+@pytest.mark.parametrize("save_every", [1, 6, 12])
+def test_gradients_of_rollouts_on_the_ground(save_every, tmp_path):
+    """A block that slides and turns on its corners, each of two with its own friction."""
+    inertia = '<inertia ixx="0.03" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/>'
+    link = f'<link name="body"><inertial><mass value="2"/>{inertia}</inertial></link>'
+    (tmp_path / "block.urdf").write_text(f'<robot name="block">{link}</robot>')
+    block = appell.load(tmp_path / "block.urdf", floating=True)
+    points = [appell.simulation.Point("body", (x, y, -0.05)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    ground: Any = {
+        "walls": [appell.walls.Plane()],
+        "points": points,
+        "friction": [[0.3] * 4, [0.5] * 4],
+        "method": "euler",
+    }
+    q = torch.tensor([[0, 0, 0.0545, 0.01, 0.01, 0, 1], [0, 0, 0.053, 0, 0.01, 0, 1]], dtype=torch.float64)
+    q[:, 3:] /= q[:, 3:].norm(dim=1, keepdim=True)
+    v = torch.tensor([[0.5, 0.1, -0.3, 0.2, 0.1, -0.1]] * 2, dtype=torch.float64, requires_grad=True)
+    tau = torch.zeros(2, 12, 6, dtype=torch.float64, requires_grad=True)
+
+    def loss(v, tau):
+        run = functions.rollout(block, q, v, tau, 1e-3, save_every=save_every, **ground)
+        return run.q[:, -1].square().sum() + run.v[:, -1, :3].pow(3).sum()
+
+    by = torch.cat([x.flatten() for x in torch.autograd.grad(loss(v, tau), (v, tau))])
+    both = torch.cat([v.detach().flatten(), tau.detach().flatten()])
+
+    def at(x):
+        with torch.no_grad():
+            return float(loss(x[:12].reshape(2, 6), x[12:].reshape(2, 12, 6)))
+
+    step = 1e-6
+    for k in (*range(12), 40, 100, 120):
+        e = torch.zeros_like(both)
+        e[k] = step
+        assert float(by[k]) == pytest.approx((at(both + e) - at(both - e)) / (2 * step), abs=1e-7)
+    expected = appell.rollout(block, q.numpy(), v.detach().numpy(), tau.detach().numpy(), 1e-3, **ground)
+    assert expected.impulses.any()
+
+
 def test_rollouts_are_those_of_appell():
     robot = pool("four-bar")
     q, v, _, tau = random_states(robot, 2)

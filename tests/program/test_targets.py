@@ -21,7 +21,7 @@ from appell.program.nodes import (
 )
 from appell.program.record import record
 from appell.program.run import run
-from appell.spatial.scalar import sin
+from appell.spatial.scalar import select, sin
 from appell.trace.tape import Port, trace
 from tests.support.evaluation import written_out
 from tests.support.small_programs import SIZE, N, expected, loops, passes, stepped
@@ -149,3 +149,36 @@ def test_scheduled_blocks_may_write_where_they_read(rng: np.random.Generator, mo
     given[0, 4] += 1e8
     found = np.concatenate(Kernel(ProgramSpec("turned", made.inputs, made.outputs, "x", lambda: made))(*given), axis=1)
     np.testing.assert_allclose(found, [run(made, *row) for row in given.transpose(1, 0, 2)], rtol=1e-7)
+
+
+def conditional() -> Program:
+    """Return a program that doubles y three times where x is above zero, in a loop that is else left out."""
+    x, y = Port("x", (1,)), Port("y", (2,))
+    doubled = trace("doubled", lambda x, y: tuple(select(x[0], 2.0 * b, b) for b in y), [x, y], [y])
+    body = (Block(doubled, ("flag", "now"), ("now",)),)
+    nodes = (Copy("x", "flag"), Copy("y", "now"), Loop("turn", body, 3, when="flag"), Copy("now", "z"))
+    slots = (x._replace(name="flag"), y._replace(name="now"))
+    return verify(Program("conditional", (x, y), (y._replace(name="z"),), nodes, slots))
+
+
+@pytest.mark.parametrize("longest", [0, 1500], ids=["scheduled", "plain"])
+def test_a_loop_runs_where_a_sample_fulfils_its_condition(
+    longest: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    """Alone, or beside some that do not."""
+    monkeypatch.setattr(scheduled, "LONG", longest)
+    made = conditional()
+    kernel = Kernel(ProgramSpec("conditional", made.inputs, made.outputs, f"{made!r} {longest}", lambda: made))
+    y = rng.normal(size=(150, 2))
+    for x in (np.zeros(150), np.ones(150), (np.arange(150) == 70) * 1.0, np.arange(150) % 40 - 20.0):
+        wanted = np.where(x[:, None] > 0.0, 8.0 * y, y)
+        assert np.array_equal(kernel(x[:, None], y), wanted)
+        assert np.array_equal([run(made, [a], b) for a, b in zip(x, y, strict=True)], wanted)
+
+
+def test_a_condition_is_one_number() -> None:
+    made = conditional()
+    *slots, now = made.slots
+    nodes = tuple(x._replace(when="now") if isinstance(x, Loop) else x for x in made.nodes)
+    with pytest.raises(TraceError, match="the condition of loop 'turn' is no single number"):
+        verify(replace(made, nodes=nodes, slots=(*slots, now)))

@@ -188,3 +188,32 @@ def test_what_does_not_fit_is_told(options, told, tmp_path):
     verb = options.pop("verb")
     with pytest.raises(InputError, match=told):
         appell.load("two-link").export(verb, path=tmp_path / "x.c", **options)
+
+
+@pytest.mark.parametrize("to", ["c", "jax"])
+def test_a_rollout_on_the_ground_is_the_native_one(to, any_compiler, tmp_path):
+    """An arm falls onto a table, and onto its limits."""
+    robot, steps = appell.load("puma560"), 300
+    ground: dict[str, Any] = {
+        "walls": [appell.walls.Plane((0, 0, 0.5))],
+        "points": [appell.simulation.Point("link6")],
+        "limits": True,
+    }
+    law = appell.control.PD(robot, [0.2] * 6, kp=10.0, kd=1.0)
+    q, v, tau = np.array([0.1, 0.2, 0.1, 0.0, 0.3, 0.0]), np.zeros(6), np.zeros((steps, 6))
+    run = appell.rollout(robot, q, v, tau, DT, control=law, method="euler", friction=0.4, **ground)
+    assert run.impulses[-1].any()
+    path = tmp_path / "roll.c" if to == "c" else None
+    rolled: Any = robot.export("rollout", path=path, to=to, control=law, method="euler", **ground)
+    friction, none, boxes = np.full(1, 0.4), np.zeros(1), np.zeros(12)
+    given = (q, v, np.zeros(3), boxes, np.zeros(3), DT, friction, none, none, np.full(6, 0.2), tau)
+    if to == "jax":
+        jax = pytest.importorskip("jax")
+        with jax.enable_x64(True):
+            q_end, v_end, impulse, *_ = map(np.asarray, jax.jit(rolled)(*given))
+    else:
+        q_end, v_end, impulse = np.empty(6), np.empty(6), np.empty(3)
+        c_function(rolled, any_compiler)(*given, steps, q_end, v_end, impulse, np.empty(12), np.empty(3))
+    np.testing.assert_allclose(q_end, run.q[-1], atol=1e-9)
+    np.testing.assert_allclose(v_end, run.v[-1], atol=1e-7)
+    np.testing.assert_allclose(impulse, run.impulses[-1, 0], atol=1e-9)

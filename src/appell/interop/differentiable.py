@@ -27,17 +27,16 @@ from appell.trace.tape import Port
 
 OPTIONS = ("parameters", "formulation")
 _numbers = itertools.count()
-_known: weakref.WeakValueDictionary[int, Differentiable] = weakref.WeakValueDictionary()
+_known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 class Differentiable:
     """A verb of a robot, with the number that identifies it in a framework's operations."""
 
     def __init__(self, robot: Robot, verb: str, about: Any, is_parametric: bool, formulation: str | None) -> None:
-        self.robot, self.verb, self.number = robot, verb, next(_numbers)
+        self.robot, self.verb, self.number = robot, verb, numbered(self)
         self._about, self._is_parametric, self._formulation = about, is_parametric, formulation
         self._orders: dict[int, tuple[Call, tuple[Port, ...], tuple[Port, ...]]] = {}
-        _known[self.number] = self
 
     def of_order(self, order: int) -> tuple[Call, tuple[Port, ...], tuple[Port, ...]]:
         """Return the callable of a derivative (order 0: the verb itself) with its inputs and outputs."""
@@ -90,8 +89,15 @@ def shared_axes(
         raise InputError(f"{what}: the leading axes do not broadcast ({axes}) for robot '{robot.name}'") from None
 
 
-def by_number(number: int) -> Differentiable:
-    """Return the verb of a number."""
+def numbered(made: Any) -> int:
+    """Return the number by which an object with a robot is known as long as it lives."""
+    number = next(_numbers)
+    _known[number] = made
+    return number
+
+
+def by_number(number: int) -> Any:
+    """Return the verb, or what else has a number."""
     try:
         return _known[number]
     except KeyError:

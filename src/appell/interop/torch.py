@@ -8,20 +8,24 @@ use. ``torch.func.vmap`` and ``torch.compile`` are supported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from appell.arguments import ABOVE_ZERO, choice, number, whole
 from appell.errors import InputError
 from appell.extras import extra
-from appell.interop.differentiable import by_number, differentiable, functions, named, shared_axes
+from appell.interop.differentiable import by_number, differentiable, functions, named, numbered, shared_axes
 from appell.once import once_function
 from appell.robot.robot import Robot
+from appell.simulation.contact.points import Point
 from appell.simulation.rollout import adjoint
-from appell.simulation.rollout.rollout import rollout as native_rollout
+from appell.simulation.rollout.ground import Coefficients, Contacts
+from appell.simulation.rollout.rollout import grounded, stored
 from appell.simulation.rollout.scheme import METHODS
+from appell.simulation.walls.wall import Wall
 from appell.trace.tape import Port
 
 __all__ = ["evaluate", "rollout"]
@@ -267,6 +271,13 @@ def rollout(  # noqa: PLR0913  (keyword options)
     method: str = "rk4",
     save_every: int = 1,
     parameters: Any = None,
+    walls: Sequence[Wall] | None = None,
+    points: Iterable[str | Point] | None = None,
+    friction: Coefficients = 0.0,
+    restitution: Coefficients = 0.0,
+    offsets: ArrayLike = 0.0,
+    limits: bool | float = False,
+    sweeps: int = 20,
 ) -> TensorRollout:
     """Simulate many robots with torques held over each step, as :func:`appell.rollout`, on tensors.
 
@@ -293,6 +304,9 @@ def rollout(  # noqa: PLR0913  (keyword options)
         Store the initial state and every `save_every`-th state; must divide the number of steps.
     parameters
         π (..., n), individual inertias per robot.
+    walls, points, friction, restitution, offsets, limits, sweeps
+        Contacts and joint limits as in :func:`appell.rollout`. The gradients are exact for the steps; they jump where a
+        contact opens, closes, or begins to slide.
 
     Returns
     -------
@@ -316,13 +330,15 @@ def rollout(  # noqa: PLR0913  (keyword options)
     ((2, 2), (100, 2))
     """
     torch, is_parametric = torch_package(), parameters is not None
-    program = differentiable(robot, "forward_dynamics", is_parametric=is_parametric)
+    program: Any = differentiable(robot, "forward_dynamics", is_parametric=is_parametric)
     if robot.kind.is_looped:
         raise InputError(
             f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for gradients of rollouts; "
             "use appell.rollout"
         )
     choice("method: unknown method", method, METHODS)
+    found = grounded(robot, method, walls, points, friction, restitution, offsets, limits, sweeps)
+    program = program if found is None else _Grounded(robot, found, is_parametric)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
     names = ["q0", "v0", "tau", *(["parameters"] if is_parametric else [])]
     given = (q0, v0, np.zeros(robot.nu) if tau is None else tau, *([parameters] if is_parametric else []))
@@ -335,10 +351,32 @@ def rollout(  # noqa: PLR0913  (keyword options)
     ports = [Port(name, size) for name, size in zip(names, sizes, strict=False)]
     alike = expanded("rollout", robot, ports, tensors)
     every = adjoint.interval(count, save_every)
-    q, v, diverged = rollout_function().apply(program.number, dt, method, every, *alike)
+    q, v, *_, diverged = rollout_function().apply(program.number, dt, method, every, *alike)
     if every < save_every:
         q, v = (x[..., :: save_every // every, :] for x in (q, v))
     return TensorRollout(torch.arange(0, count + 1, save_every, dtype=q.dtype) * dt, q, v, diverged)
+
+
+class _Grounded:
+    """A robot and its contacts, its states besides q and v, and the number that identifies it in an operation."""
+
+    def __init__(self, robot: Robot, found: Contacts, is_parametric: bool) -> None:
+        self.robot, self.found, self.number = robot, found, numbered(self)
+        self.others = found.ground.ports(robot, is_parametric=is_parametric).states
+
+
+def _contacts(program: int, leading: tuple[int, ...]) -> Contacts | None:
+    """Return the contacts of a rollout, with one row of numbers per robot."""
+    found: Contacts | None = getattr(by_number(program), "found", None)
+    if found is None:
+        return None
+    rows = {name: np.broadcast_to(x, (*leading, x.shape[-1])) for name, x in found.numbers.items()}
+    return found._replace(numbers={name: x.reshape(-1, x.shape[-1]) for name, x in rows.items()})
+
+
+def _others(program: int) -> tuple[Port, ...]:
+    """Return the states of a rollout besides q and v."""
+    return getattr(by_number(program), "others", ())
 
 
 def _with_steps(robot: Robot, tau: Any, steps: int | None) -> Any:
@@ -365,36 +403,39 @@ def operations() -> tuple[Any, Any]:
 
     def run(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
         q0, v0, tau, *pi = arrays_of(arguments)
-        robot = by_number(program).robot
-        own = pi[0] if pi else None
-        found = native_rollout(robot, q0, v0, tau, dt, method=method, save_every=every, parameters=own)
-        return [torch.from_numpy(x) for x in (found.q, found.v, np.asarray(found.diverged))]
+        made, own = by_number(program), pi[0] if pi else None
+        found = getattr(made, "found", None)
+        states, diverged = stored(made.robot, q0, v0, tau, dt, found, method=method, save_every=every, parameters=own)
+        return [torch.from_numpy(x) for x in (*states.values(), np.asarray(diverged))]
 
     def run_back(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
-        *fixed, q, v, by_q, by_v = arrays_of(arguments)
-        tau, *pi = fixed
+        *given, by_q, by_v = arrays_of(arguments)
+        count = 2 + len(_others(program))
+        (tau, *pi), states = given[:-count], given[-count:]
         leading = tau.shape[:-2]
-        rows, own = (-1, *tau.shape[-2:]), [x.reshape(-1, x.shape[-1]) for x in pi]
-        kept = [x.reshape(-1, *x.shape[-2:]) for x in (q, v, by_q, by_v)]
+        own = [x.reshape(-1, x.shape[-1]) for x in pi]
+        kept = [x.reshape(-1, *x.shape[-2:]) for x in (*states, by_q, by_v)]
         found = adjoint.rollout_gradients(
             by_number(program).robot,
             method,
             dt,
-            (kept[0], kept[1]),
-            tau.reshape(rows),
+            kept[:-2],
+            tau.reshape(-1, *tau.shape[-2:]),
             own[0] if own else None,
-            (kept[2], kept[3]),
+            (kept[-2], kept[-1]),
+            _contacts(program, leading),
         )
         return [torch.from_numpy(x.reshape(*leading, *x.shape[1:])) for x in found if x is not None]
 
     def shapes(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
         q0, v0, tau = arguments[:3]
-        kept = tau.shape[-2] // every + 1
-        states = [x.new_empty((*x.shape[:-1], kept, x.shape[-1])) for x in (q0, v0)]
+        kept, sizes = tau.shape[-2] // every + 1, [q0.shape[-1], v0.shape[-1], *(x.size for x in _others(program))]
+        states = [q0.new_empty((*q0.shape[:-1], kept, size)) for size in sizes]
         return [*states, q0.new_empty(q0.shape[:-1], dtype=torch.int64)]
 
     def gradient_shapes(program: int, dt: float, method: str, every: int, arguments: list[Any]) -> list[Any]:
-        *fixed, q, v, _, _ = arguments
+        count = 2 + len(_others(program))
+        fixed, (q, v) = arguments[: -count - 2], arguments[-2:]
         starts = [x.new_empty((*x.shape[:-2], x.shape[-1])) for x in (q, v)]
         return [*starts, *(x.new_empty(x.shape) for x in fixed)]
 
@@ -415,7 +456,7 @@ def _keep_rollout(ctx: Any, inputs: tuple[Any, ...], output: Sequence[Any]) -> N
     """Store the data of the gradients: torques, parameters, and the stored states."""
     *given, arguments = inputs
     ctx.program, ctx.given = by_number(given[0]), given
-    ctx.save_for_backward(*arguments[2:], *output[:2])
+    ctx.save_for_backward(*arguments[2:], *output[:-1])
 
 
 @once_function
@@ -423,7 +464,7 @@ def rollout_function() -> Any:
     """Return a rollout as an autograd function; its gradients are not differentiable."""
 
     def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
-        ctx.mark_non_differentiable(output[2])
+        ctx.mark_non_differentiable(*output[2:])
         _keep_rollout(ctx, inputs, output)
 
     return autograd_function(operations()[0], 4, keep, _gradients)

@@ -64,6 +64,12 @@ def leaves(nodes: Iterable[Node]) -> Iterator[Node]:
             yield node
 
 
+def conditions(nodes: Iterable[Node]) -> set[str]:
+    """Return the memories on which it depends whether loops are run."""
+    loops = [node for node in nodes if isinstance(node, Loop)]
+    return {x for loop in loops for x in (loop.when, *conditions(loop.body)) if x}
+
+
 def reads(node: Node) -> set[Key]:
     """Return the memories and fields that a node reads."""
     match node:

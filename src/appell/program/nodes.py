@@ -64,6 +64,11 @@ class Loop(NamedTuple):
     rows: tuple[tuple[float, ...], ...] = ()
     is_backward: bool = False
     """Whether the turns are taken from the last to the first."""
+    when: str = ""
+    """A number without which the loop changes nothing that is read later, where it is not above zero.
+
+    Native code then takes no turn, if that holds for all samples at hand.
+    """
 
     @property
     def turns(self) -> int:
@@ -348,7 +353,7 @@ def renamed(
             case Copy(source, target):
                 return Copy(reads.get(source, source), writes.get(target, target))
             case Loop():
-                return node._replace(body=renamed(node.body, reads, writes))
+                return node._replace(body=renamed(node.body, reads, writes), when=reads.get(node.when, node.when))
             case Sweep():
                 return node._replace(stages=tuple(map(stage, node.stages)))
             case Walk():
@@ -445,6 +450,8 @@ class _Verification:
             self._fail(f"two loops or memories are named '{node.axis}'")
         if not node.turns and not any(node.axis in port.axes for port in self.program.inputs):
             self._fail(f"loop '{node.axis}' has no count and no stream")
+        if node.when and self._size(node.when, rows, "input") != 1:
+            self._fail(f"the condition of loop '{node.axis}' is no single number")
         if len(set(map(len, node.rows))) > 1:
             self._fail(f"the rows of loop '{node.axis}' differ in length")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from appell.program.life import leaves, reached, reads, writes
+from appell.program.life import conditions, leaves, reached, reads, writes
 from appell.program.nodes import Begin, Block, Loop, Node, Program, Stage, Sweep, Walk
 from appell.trace.tape import Port, Step, Tape, spans
 
@@ -19,7 +19,7 @@ def pruned(program: Program) -> Program:
     while nodes != before:
         before = nodes
         nodes = _Pruning(program, nodes).all(nodes)
-    used = {x for node in leaves(nodes) for x in (*reads(node), *writes(node))}
+    used = {x for node in leaves(nodes) for x in (*reads(node), *writes(node))} | conditions(nodes)
     return replace(program, nodes=nodes, slots=tuple(port for port in program.slots if port.name in used))
 
 
@@ -69,7 +69,8 @@ class _Pruning:
     """What the outputs of a program need."""
 
     def __init__(self, program: Program, nodes: tuple[Node, ...]) -> None:
-        self.needed = reached(nodes, (port.name for port in program.outputs), is_backward=True)
+        outputs = (port.name for port in program.outputs)
+        self.needed = reached(nodes, (*outputs, *conditions(nodes)), is_backward=True)
         self.visited = {node.items for node in leaves(nodes) if isinstance(node, Sweep | Walk)}
 
     def all(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -74,7 +74,7 @@ class _Tangent:
                 if target in self.writes:
                     yield ir.Copy(self.reads.get(source, ""), self.writes[target])
             case ir.Loop():
-                yield node._replace(body=self._all(node.body))
+                yield node._replace(body=self._all(node.body), when="")
             case ir.Begin(items):
                 yield ir.Begin(self.items[items])
             case ir.Sweep() | ir.Walk():

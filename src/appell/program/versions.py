@@ -178,7 +178,7 @@ class Versions:
         self.path.pop()
         for name, end in ends.items():
             self._set(name, end)
-        yield Turns(loop, copies, body, last)
+        yield Turns(loop._replace(when=""), copies, body, last)
 
     def _begin(self, name: str, loop: Loop) -> str:
         """Return the version of a slot at the start of each turn."""

@@ -8,7 +8,7 @@ products that mata2002's table 3 has for "Cholesky" and for solving. M = LLᵀ t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from appell.model.model import WORLD, Model
 from appell.recursion.kinematics import Scalars
@@ -27,13 +27,21 @@ def velocity_parents(model: Model) -> list[int]:
     return parents
 
 
-def factorise(matrix: Rows, parents: list[int]) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
+def factorise(matrix: Rows, parents: Sequence[int]) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
     """Return L (rows of entries left of the unit diagonal) and 1/D with M = LᵀDL."""
+    rows, inverse = eliminated(matrix, parents)
+    return divided(rows, inverse), inverse
+
+
+def eliminated(
+    matrix: Rows, parents: Sequence[int], free: Sequence[Scalar] = ()
+) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
+    """Return the rows of DL and 1/D; 0 for velocities that are not `free` (0, else 1), which others do not follow."""
     n = len(parents)
     work = [dict(enumerate(row[: k + 1])) for k, row in enumerate(matrix)]
     inverse: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
-        inverse[k] = 1.0 / work[k][k]
+        inverse[k] = (free[k] if free else 1.0) / work[k][k]
         i = parents[k]
         while i >= 0:
             ratio = work[k][i] * inverse[k]
@@ -41,9 +49,16 @@ def factorise(matrix: Rows, parents: list[int]) -> tuple[list[dict[int, Scalar]]
             while j >= 0:
                 work[i][j] = work[i][j] - ratio * work[k][j]
                 j = parents[j]
-            work[k][i] = ratio
             i = parents[i]
     return work, inverse
+
+
+def divided(rows: Sequence[dict[int, Scalar]], inverse: Sequence[Scalar]) -> list[dict[int, Scalar]]:
+    """Return the rows of L from those of DL."""
+    return [
+        {i: x * d if i != k else x for i, x in row.items()}
+        for k, (row, d) in enumerate(zip(rows, inverse, strict=True))
+    ]
 
 
 def probe(n: int) -> list[float]:
@@ -80,22 +95,33 @@ def solve(matrix: Rows, parents: list[int], right: Scalars) -> Scalars:
 
 
 def solve_factorised(
-    lower: list[dict[int, Scalar]], inverse: list[Scalar], parents: list[int], right: Scalars
+    lower: list[dict[int, Scalar]], inverse: list[Scalar], parents: Sequence[int], right: Scalars
 ) -> Scalars:
     """Return x with LᵀDL·x = right."""
+    scaled = [x * d for x, d in zip(carried_inward(lower, parents, right), inverse, strict=True)]
+    return tuple(carried_outward(lower, parents, scaled))
+
+
+def carried_inward(lower: list[dict[int, Scalar]], parents: Sequence[int], right: Sequence[Scalar]) -> list[Scalar]:
+    """Return x with Lᵀx = right."""
     x = list(right)
     for k in reversed(range(len(x))):
         i = parents[k]
         while i >= 0:
             x[i] = x[i] - lower[k][i] * x[k]
             i = parents[i]
-    x = [value * d for value, d in zip(x, inverse, strict=True)]
+    return x
+
+
+def carried_outward(lower: list[dict[int, Scalar]], parents: Sequence[int], right: Sequence[Scalar]) -> list[Scalar]:
+    """Return x with L x = right."""
+    x = list(right)
     for k in range(len(x)):
         i = parents[k]
         while i >= 0:
             x[k] = x[k] - lower[k][i] * x[i]
             i = parents[i]
-    return tuple(x)
+    return x
 
 
 def cholesky(matrix: Rows) -> list[list[Scalar]]:

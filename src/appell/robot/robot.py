@@ -3060,6 +3060,9 @@ class Robot:
         formulation: str | None = None,
         control: Any = None,
         method: str | None = None,
+        walls: Any = None,
+        points: Any = None,
+        limits: bool | float = False,
         tasks: Any = (),
         steps: int | None = None,
     ) -> Any:
@@ -3093,6 +3096,8 @@ class Robot:
             The algorithm; by default the one with the fewest operations.
         control, method
             Of a rollout: a joint control law, whose gains become constants, and the method, "rk4" by default.
+        walls, points, limits
+            Of a rollout, as in :func:`appell.rollout`: friction, restitution and impulses are then arguments.
         tasks, steps
             Of inverse kinematics: tasks of :mod:`appell.tasks`, whose targets are arguments, instead of or beside the
             pose of `frame`; and the number of steps, 100 by default.
@@ -3127,7 +3132,15 @@ class Robot:
             prefix=prefix,
             parametric=parametric,
             formulation=formulation,
-            jobs={"control": control, "method": method, "tasks": tasks, "steps": steps},
+            jobs={
+                "control": control,
+                "method": method,
+                "walls": walls,
+                "points": points,
+                "limits": None if limits is False else limits,
+                "tasks": tasks,
+                "steps": steps,
+            },
         )
 
     def equations(self) -> Equations:

@@ -152,6 +152,25 @@ class Expr:
     def __pos__(self) -> Expr:
         return self
 
+    # NumPy's functions call these on arrays of expressions, such as the position that a user's function is traced with
+
+    def sin(self) -> Value:
+        """Return the sine."""
+        return scalar.sin(self)
+
+    def cos(self) -> Value:
+        """Return the cosine."""
+        return scalar.cos(self)
+
+    def sqrt(self) -> Value:
+        """Return the square root."""
+        return scalar.sqrt(self)
+
+    def __pow__(self, n: int) -> Value:
+        if not isinstance(n, int) or n < 1:
+            return NotImplemented
+        return self if n == 1 else self * self ** (n - 1)
+
     def __bool__(self) -> bool:
         raise TraceError("a traced program cannot branch on a value; write the recursion without `if` on scalars")
 

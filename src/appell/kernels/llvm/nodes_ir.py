@@ -238,6 +238,11 @@ class _Nodes:
         if loop.rows and axis not in self._rows:
             self._rows[axis] = len(loop.rows[0])
             self.tables.append(numbers_table(f"rows_{axis}", loop.rows, w.real))
+        if loop.when:
+            bits = w.emit(f"bitcast {w.vector} {self._get(loop.when)[0]} to {w.integers}")
+            above = w.emit(f"icmp sgt {w.integers} {bits}, zeroinitializer")
+            mask = w.emit(f"bitcast <{w.lanes} x i1> {above} to i{w.lanes}")
+            w.do(f"br i1 {w.emit(f'icmp ne i{w.lanes} {mask}, 0')}, label %taken{n}, label %over{n}", f"taken{n}:")
         last = w.emit(f"sub i64 {turns}, 1")
         w.do(f"store i64 {last if loop.is_backward else 0}, ptr %turn_{axis}", f"br label %loop{n}", f"loop{n}:")
         self._all(loop.body)

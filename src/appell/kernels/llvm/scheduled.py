@@ -57,6 +57,8 @@ FEW = 16
 """Numbers of an output port, in vectors, up to which its lines are prefetched while parts run."""
 BLOCK = 8
 """Vectors that a segment runs on in a turn."""
+NEAREST = 1 << 15
+"""Bytes of the first cache."""
 FRAMES = 1 << 18
 """Bytes for the frames of a block, a share of the second cache; a block is shorter where that is more."""
 TOGETHER = 3
@@ -222,6 +224,8 @@ class _Rows:
         self._outputs = {port.name: (k, port) for k, port in enumerate(self.program.outputs)}
         self._rows: dict[str, int] = {}
         self.n_parts = self._count = 0
+        self.shared, self.n = "%shared", "%n"
+        """The first of the frames that nodes work on, and how many there are."""
 
     def text(self) -> str:
         """Return all functions and the table of constants."""
@@ -229,7 +233,10 @@ class _Rows:
         row = frame.real.size * sum(port.size for port in self.program.outputs)
         many = -(-BYPASS // row) if frame.target.is_amd else -1
         w.do(f"%shared = alloca [{frame.block * frame.bytes} x i8], align 64")
-        w.do(f"%own = alloca [{frame.own} x i8], align 64", *(f"%turn_{axis} = alloca i64" for axis in self.turns))
+        w.do(
+            f"%own = alloca [{frame.own} x i8], align 64",
+            *(f"%{name}_{axis} = alloca i64" for axis in self.turns for name in ("turn", "at")),
+        )
         for block in (node for node in self.program.all_nodes if isinstance(node, Block)):
             self._fixed(frame.schedule_of(block))
         w.do(f"%rows0 = add i64 %last, %row{frame.lanes - 1}", "%all = add i64 %rows0, 1")
@@ -278,6 +285,42 @@ class _Rows:
                 self._copy(node.source, node.target)
 
     def _loop(self, loop: Loop) -> None:
+        """Append a loop.
+
+        One with a condition runs on each succession of frames in which a lane fulfils it. A short one of a constant
+        number of turns takes all of them in one frame or two before it goes on to the next.
+        """
+        blocks = [node for node in loop.body if isinstance(node, Block)]
+        is_short = len(blocks) == len(loop.body) and sum(len(block.tape.steps) for block in blocks) < LONG
+        if not loop.when and not (loop.turns and is_short):
+            self._turns(loop)
+            return
+        w, n, axis, frames = self.w, self._next(), loop.axis, (self.shared, self.n)
+        w.do(f"store i64 0, ptr %at_{axis}", f"br label %find{n}", f"find{n}:")
+        at = w.emit(f"load i64, ptr %at_{axis}")
+        for wanted in ("false", "true") if loop.when else ("",):
+            far = w.emit(f"mul i64 {at}, {self.frame.bytes}")
+            self.shared = w.emit(f"getelementptr i8, ptr {frames[0]}, i64 {far}")
+            self.n = w.emit(f"sub i64 {frames[1]}, {at}")
+            if loop.when:
+                self.helpers["leading"] = leading(self.frame)
+                self.n = w.emit(f"call i64 @leading(ptr {self._slot(loop.when)}, i64 {self.n}, i1 {wanted})")
+            else:
+                self.n = w.emit(f"call i64 @llvm.umin.i64(i64 {self.n}, i64 {self._together(blocks)})")
+            at = w.emit(f"add i64 {at}, {self.n}")
+        w.do(f"store i64 {at}, ptr %at_{axis}", f"%none{n} = icmp eq i64 {self.n}, 0")
+        w.do(f"br i1 %none{n}, label %beyond{n}, label %found{n}", f"found{n}:")
+        self._turns(loop)
+        self.shared, self.n = frames
+        w.do(f"br label %find{n}", f"beyond{n}:")
+
+    def _together(self, blocks: Sequence[Block]) -> int:
+        """Return in how many frames what blocks read fits the first cache, two at most, which hide latencies."""
+        names = {x for block in blocks for x in block.reads if isinstance(x, str)}
+        sizes = (port.size for port in self.program.slots if port.name in names)
+        return min(2, max(1, NEAREST // (sum(sizes) * self.frame.size)))
+
+    def _turns(self, loop: Loop) -> None:
         w, n, axis, turns = self.w, self._next(), loop.axis, self.turns[loop.axis]
         if loop.rows and axis not in self._rows:
             self._rows[axis] = len(loop.rows[0])
@@ -298,11 +341,12 @@ class _Rows:
             slots = [places[i] for i in turning]
             self.helpers[name] = reduce_angles(name, slots, frame.real, frame.lanes, frame.bytes)
             self.helpers["reduce"] = exact_reduction()
-            self.w.do(f"call void @{name}(ptr %shared, i64 %n)")
+            self.w.do(f"call void @{name}(ptr {self.shared}, i64 {self.n})")
         for segment in made.segments:
             if isinstance(segment, CodePart):
                 rows = [f"ptr %to{k}, i64 %by{k}" for k in frame.prefetched]
-                memories = ", ".join(["ptr %shared, ptr %own, ptr %shared, ptr %own, ptr %k, i64 %n", *rows])
+                frames = f"ptr {self.shared}, ptr %own"
+                memories = ", ".join([frames, frames, f"ptr %k, i64 {self.n}", *rows])
                 self.w.do(f"call void @part{self.n_parts}({memories})")
                 self.n_parts += 1
             else:
@@ -331,11 +375,11 @@ class _Rows:
             self.helpers["spread"] = spread(frame.real, frame.lanes, frame.bytes)
             kind = f"[{self._rows[source]} x {frame.real.name}]"
             row = w.emit(f"getelementptr {kind}, ptr @rows_{source}, i64 {w.emit(f'load i64, ptr %turn_{source}')}")
-            w.do(f"call void @spread(ptr {to}, ptr {row}, i64 {size}, i64 %n)")
+            w.do(f"call void @spread(ptr {to}, ptr {row}, i64 {size}, i64 {self.n})")
         else:
             self.helpers["move"] = move(frame.bytes)
             begin = self._slot(source) if source else "null"
-            w.do(f"call void @move(ptr {to}, ptr {begin}, i64 {size * frame.size}, i64 %n)")
+            w.do(f"call void @move(ptr {to}, ptr {begin}, i64 {size * frame.size}, i64 {self.n})")
 
     def _slot(self, name: str) -> str:
         """Append the address of the present entry of a slot in the first frame."""
@@ -344,7 +388,7 @@ class _Rows:
             now = w.emit(f"load i64, ptr %turn_{axis}")
             at = w.emit(f"add i64 {w.emit(f'mul i64 {at}, {self.turns[axis]}')}, {now}") if at else now
         first = frame.places[name] * frame.size
-        place = w.emit(f"getelementptr i8, ptr %shared, i64 {first}")
+        place = w.emit(f"getelementptr i8, ptr {self.shared}, i64 {first}")
         if not at:
             return place
         return w.emit(f"getelementptr i8, ptr {place}, i64 {w.emit(f'mul i64 {at}, {port.size * frame.size}')}")
@@ -424,6 +468,20 @@ def _over_frames(head: str, lines: Sequence[str], bytes_of_frame: int) -> str:
     body += [f"%at = mul i64 %i, {bytes_of_frame}", "%to = getelementptr i8, ptr %to0, i64 %at", *lines]
     body += ["br label %done", "done:", "%next = add i64 %i, 1", "%more = icmp ult i64 %next, %n"]
     return function(head, [*body, "br i1 %more, label %body, label %end", "end:", "ret void"])
+
+
+def leading(frame: FrameLayout) -> str:
+    """Return @leading: how many of %n frames, from the first on, have a number above zero in a lane, or have none."""
+    w, flags = Writer(frame.real, frame.lanes), f"<{frame.lanes} x i1>"
+    w.do("br label %head", "head:", "%i = phi i64 [ 0, %entry ], [ %next, %same ]")
+    w.do("%is_last = icmp eq i64 %i, %n", "br i1 %is_last, label %end, label %body", "body:")
+    at = w.emit(f"getelementptr i8, ptr %from, i64 {w.emit(f'mul i64 %i, {frame.bytes}')}")
+    bits = w.emit(f"bitcast {w.vector} {w.emit(f'load {w.vector}, ptr {at}, align {frame.size}')} to {w.integers}")
+    mask = w.emit(f"bitcast {flags} {w.emit(f'icmp sgt {w.integers} {bits}, zeroinitializer')} to i{frame.lanes}")
+    w.do(f"%found = icmp ne i{frame.lanes} {mask}, 0", "%is_same = icmp eq i1 %found, %wanted")
+    w.do("br i1 %is_same, label %same, label %end", "same:", "%next = add i64 %i, 1", "br label %head")
+    w.do("end:", "ret i64 %i")
+    return function("internal i64 @leading(ptr %from, i64 %n, i1 %wanted) noinline", w.lines)
 
 
 def move(bytes_of_frame: int) -> str:

@@ -178,6 +178,8 @@ class CNodes:
         head = f"for (int {axis} = 0; {axis} < {count}; {axis}++) {{"
         if node.is_backward:
             head = f"for (int {axis} = {count} - 1; {axis} >= 0; {axis}--) {{"
+        if node.when:
+            head = f"if ({self._number(node.when, 0)} > {self.real.literal(0.0)}) {head}"
         return [head, *(f"    {line}" for line in self._all(node.body)), "}"]
 
     # Sweeps and walks

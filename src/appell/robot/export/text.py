@@ -44,7 +44,9 @@ class Job(NamedTuple):
 
 
 JOBS = {
-    "rollout": Job("appell.simulation.rollout.export", ("control", "method", "parametric")),
+    "rollout": Job(
+        "appell.simulation.rollout.export", ("control", "method", "parametric", "walls", "points", "limits")
+    ),
     "inverse_kinematics": Job("appell.planning.export", ("frame", "tasks", "steps")),
 }
 """What is exported alone, by name. Its module is imported on use: this room knows none above it."""

@@ -86,23 +86,23 @@ class Gaps:
         limits: float | None,
     ) -> None:
         for wall_laws in ((restitution, friction), *((wall.restitution, wall.friction) for wall in walls)):
-            _check_names(wall_laws, points.names)
+            check_names(wall_laws, points.names)
         self._points, self._robot = points, robot
         self._groups: list[_Group] = []
         self._endless: list[bool] = []
         self.pairs: list[Pair] = []
         for wall in (part for whole in walls for part in whole.parts):
-            every = _chosen(wall, points.names)
+            every = chosen(wall, points.names)
             for radius in dict.fromkeys(points.radii[k] for k in every) or [0.0]:
                 own_points = [k for k in every if points.radii[k] == radius]
                 moved = wall.offset(radius) if radius else wall
                 self._groups.append(_Group(moved, np.array(own_points, dtype=int), len(self.pairs), radius))
                 for k in own_points:
                     name = points.names[k]
-                    e, mu = _for(wall.restitution, restitution, name), _for(wall.friction, friction, name)
+                    e, mu = coefficient(wall.restitution, restitution, name), coefficient(wall.friction, friction, name)
                     self.pairs.append(Pair(name, wall.label, e, mu, points.places[k], radius))
                     self._endless.append(wall.is_endless)
-        self._limits = [] if limits is None else _limits(robot)
+        self._limits = [] if limits is None else joint_ends(robot)
         for limit in self._limits:
             end = "lower limit" if limit.sign > 0.0 else "upper limit"
             self.pairs.append(Pair(limit.joint, end, float(limits or 0.0), 0.0))
@@ -218,7 +218,8 @@ def _axes(normal: Array) -> Array:
     return np.array([(x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)])
 
 
-def _chosen(wall: Wall, names: Sequence[str]) -> list[int]:
+def chosen(wall: Wall, names: Sequence[str]) -> list[int]:
+    """Return the indices of the points that a wall acts on."""
     if wall.points is None:
         return list(range(len(names)))
     unknown = [name for name in wall.points if name not in names]
@@ -227,7 +228,7 @@ def _chosen(wall: Wall, names: Sequence[str]) -> list[int]:
     return [names.index(name) for name in wall.points]
 
 
-def _for(own: PerPoint | None, common: PerPoint, name: str) -> float:
+def coefficient(own: PerPoint | None, common: PerPoint, name: str) -> float:
     """Return the coefficient of a point: the wall's own, else the run's, else 0."""
     for source in (own, common):
         if isinstance(source, Mapping):
@@ -238,7 +239,7 @@ def _for(own: PerPoint | None, common: PerPoint, name: str) -> float:
     return 0.0
 
 
-def _limits(robot: Robot) -> list[_Limit]:
+def joint_ends(robot: Robot) -> list[_Limit]:
     """Return the limits of all joints of the tree except mimic joints."""
     model = robot.model
     found = []
@@ -250,7 +251,8 @@ def _limits(robot: Robot) -> list[_Limit]:
     return found
 
 
-def _check_names(given: Sequence[PerPoint | None], names: Sequence[str]) -> None:
+def check_names(given: Sequence[PerPoint | None], names: Sequence[str]) -> None:
+    """Raise if coefficients are given for unknown points."""
     for coefficients in given:
         unknown = [name for name in coefficients if name not in names] if isinstance(coefficients, Mapping) else []
         if unknown:

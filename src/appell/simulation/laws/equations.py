@@ -111,6 +111,15 @@ def clamped(tau: Scalar, limit: Scalar) -> Scalar:
     return select(tau - limit, limit, select(-limit - tau, -limit, tau))
 
 
+def freed(tau: Scalar, limit: Scalar, x: Scalar) -> Scalar:
+    """Return x where a torque is within ±limit, else 0.
+
+    >>> freed(1.0, 2.0, 5.0), freed(-3.0, 2.0, 5.0)
+    (5.0, 0.0)
+    """
+    return x if _is_endless(limit) else select(limit - sign(tau) * tau, x, 0.0)
+
+
 def _is_endless(limit: Scalar) -> bool:
     """Return whether a limit is a constant and infinite, so that no clipping is traced."""
     return isinstance(limit, float) and math.isinf(limit)

@@ -6,7 +6,8 @@ of them are stored (checkpoints); between two of them the forward steps are repe
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from appell.kernels.runtime.stepping import run_rows, run_steps
 from appell.once import once
 from appell.program.adjoint import adjoint
 from appell.program.nodes import Program
-from appell.program.stepping import Keep
+from appell.program.stepping import Keep, Stepping
 from appell.robot.robot import Robot
-from appell.simulation.rollout.scheme import rollout_kernel, rollout_program
+from appell.simulation.rollout.ground import Contacts
+from appell.simulation.rollout.scheme import ports, rollout_kernel, rollout_program
+from appell.simulation.rollout.time_stepping import MEASURE, Ground
 from appell.spatial.scalar import Array
 
 PIECE = 64
@@ -48,10 +51,11 @@ def rollout_gradients(
     robot: Robot,
     method: str,
     dt: float,
-    states: tuple[Array, Array],
+    states: Sequence[Array],
     tau: Array,
     parameters: Array | None,
     by_states: tuple[Array, Array],
+    found: Contacts | None = None,
 ) -> Gradients:
     """Return the gradients of a loss from its gradients by the stored states.
 
@@ -60,21 +64,32 @@ def rollout_gradients(
     robot, method, dt
         As in the rollout.
     states
-        The stored states, q (rows, n + 1, nq) and v, the initial state first, at equal intervals.
+        The stored states, q (rows, n + 1, nq) and v, the initial state first, at equal intervals; with contacts also
+        the other states of the program (:meth:`appell.simulation.rollout.time_stepping.Ground.ports`).
     tau
         Torques (rows, steps, nu).
     parameters
         π (rows, p), or None.
     by_states
-        The gradients by these states, of the same shapes.
+        The gradients by q and v of these states.
+    found
+        The contacts of the rollout.
     """
     rows, steps, kind = tau.shape[0], tau.shape[1], tau.dtype
-    every = steps // (states[0].shape[1] - 1)
-    fixed = [np.full(rows, dt, kind), *(() if parameters is None else (parameters,))]
-    forward = rollout_kernel(robot, method, None, is_parametric=len(fixed) > 1)
-    backward = adjoint_kernel(robot, method, is_parametric=len(fixed) > 1)
+    every, is_parametric = steps // (states[0].shape[1] - 1), parameters is not None
+    ground = None if found is None else found.ground
+    frame = ports(robot, None, ground, is_parametric=is_parametric, keep=Keep.EVERY)
+    numbers: dict[str, Any] = {
+        "dt": np.full(rows, dt, kind),
+        "parameters": parameters,
+        **({} if found is None else found.numbers),
+    }
+    fixed = [np.broadcast_to(numbers[x.name], (rows, *x.shape)).astype(kind, copy=False) for x in frame.fixed]
+    forward = rollout_kernel(robot, method, None, ground, is_parametric=is_parametric)
+    backward = adjoint_kernel(robot, method, ground, is_parametric=is_parametric)
+    names, carried = [port.name for port in frame.states], carried_states(frame)
     by_tau = np.empty((rows, steps, robot.nu), kind)
-    found = [np.zeros_like(x[:, 0]) for x in states]
+    by = [np.zeros_like(x[:, 0]) for x in states[: len(carried)]]
     total = None if parameters is None else np.zeros((rows, parameters.shape[1]), kind)
     piece = PIECE if every == 1 else every
     for last in range(steps, 0, -piece):
@@ -82,24 +97,33 @@ def rollout_gradients(
         start, torques = [x[:, first // every] for x in states], tau[:, first:last]
         if every == 1:
             path = [_dense(x[:, first:last]) for x in states]
-            weights = [x[:, first + 1 : last + 1].copy() for x in by_states]
         else:
             path = [x[:, :-1] for x in run_steps(forward, start, fixed, [torques], range(every + 1))[0]]
-            weights = [np.zeros_like(x) for x in path]
-            for weight, by_state in zip(weights, by_states, strict=True):
+        weights = [np.zeros_like(x) for x in path[: len(carried)]]
+        for weight, by_state in zip(weights, by_states, strict=False):
+            if every == 1:
+                weight[:] = by_state[:, first + 1 : last + 1]
+            else:
                 weight[:, -1] = by_state[:, last // every]
-        for weight, x in zip(weights, found, strict=True):
+        for weight, x in zip(weights, by, strict=True):
             weight[:, -1] += x
-        found = [np.empty_like(x) for x in start]
+        by = [np.empty_like(x) for x in start[: len(carried)]]
         more = [] if total is None else [np.empty_like(total)]
-        known = dict(zip(("q", "v", "tau", "dt", "parameters"), (*map(_dense, start), torques, *fixed), strict=False))
-        known |= zip(("w_q", "w_v", "kept_q_now", "kept_v_now"), (*weights, *path), strict=True)
+        known = dict(zip((*names, "tau"), (*map(_dense, start), torques), strict=True))
+        known |= zip((port.name for port in frame.fixed), fixed, strict=True)
+        known |= zip((f"w_{name}" for name in carried), weights, strict=True)
+        known |= zip((f"kept_{name}_now" for name in names), path, strict=True)
         given = [known[port.name] for port in backward.spec.inputs]
-        run_rows(backward, given, [*found, by_tau[:, first:last], *more], last - first)
+        run_rows(backward, given, [*by, by_tau[:, first:last], *more], last - first)
         if total is not None:
             total += more[0]
-    q0, v0 = (x + by_state[:, 0] for x, by_state in zip(found, by_states, strict=True))
+    q0, v0 = (x + by_state[:, 0] for x, by_state in zip(by, by_states, strict=False))
     return Gradients(q0, v0, by_tau, total)
+
+
+def carried_states(frame: Stepping) -> list[str]:
+    """Return the states on which later ones depend."""
+    return [port.name for port in frame.states if port.name != MEASURE]
 
 
 def _dense(x: Array) -> Array:
@@ -107,19 +131,20 @@ def _dense(x: Array) -> Array:
     return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
 
 
-def adjoint_kernel(robot: Robot, method: str, *, is_parametric: bool) -> Kernel:
+def adjoint_kernel(robot: Robot, method: str, ground: Ground | None = None, *, is_parametric: bool) -> Kernel:
     """Return the compiled adjoint of a rollout."""
 
     def made() -> Kernel:
-        own = rollout_kernel(robot, method, None, is_parametric=is_parametric).spec.fingerprint
-        program = adjoint_program(robot, method, is_parametric=is_parametric)
+        own = rollout_kernel(robot, method, None, ground, is_parametric=is_parametric).spec.fingerprint
+        program = adjoint_program(robot, method, ground, is_parametric=is_parametric)
         return Kernel(ProgramSpec("rollout_adjoint", program.inputs, program.outputs, own, lambda: program))
 
-    return once(robot, (adjoint_kernel, method, is_parametric), made)
+    return once(robot, (adjoint_kernel, method, ground, is_parametric), made)
 
 
-def adjoint_program(robot: Robot, method: str, *, is_parametric: bool) -> Program:
+def adjoint_program(robot: Robot, method: str, ground: Ground | None = None, *, is_parametric: bool) -> Program:
     """Return the adjoint of a rollout that keeps every state, by the initial state, the torques and π."""
-    forward = rollout_program(robot, method, None, is_parametric=is_parametric, keep=Keep.EVERY)
-    by = ("q", "v", "tau", *(["parameters"] if is_parametric else []))
-    return adjoint(forward, by, ("q", "v"))
+    forward = rollout_program(robot, method, None, ground, is_parametric=is_parametric, keep=Keep.EVERY)
+    carried = carried_states(ports(robot, None, ground, is_parametric=is_parametric, keep=Keep.EVERY))
+    by = (*carried, "tau", *(["parameters"] if is_parametric else []))
+    return adjoint(forward, by, carried)

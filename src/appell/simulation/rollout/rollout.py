@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,12 @@ from appell.robot.kind import Key
 from appell.robot.robot import Robot, checked_robot
 from appell.robot.singular.recovery import Samples, report
 from appell.robot.verbs.table import MASS
+from appell.simulation.contact.points import Point
 from appell.simulation.laws.joint_laws import JointLaw
+from appell.simulation.rollout.ground import Coefficients, Contacts, contacts
 from appell.simulation.rollout.scheme import METHODS, Driver, rollout_kernel
+from appell.simulation.rollout.time_stepping import MEASURES
+from appell.simulation.walls.wall import Wall
 from appell.spatial.scalar import Array
 
 if TYPE_CHECKING:
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
 ROBOTS_LOOKED_AT = 8
 """Number of robots whose mass matrix is checked."""
+SWEEPS = 20
+"""Sweeps of a step, unless given."""
 NEAR = 1e-3
 """Determinant, about 1 at regular configurations, below which a state counts as singular."""
 
@@ -59,6 +65,10 @@ class Rollout(NamedTuple):
     q: Array
     v: Array
     diverged: Array
+
+    def __getattr__(self, name: str) -> Array:
+        hint = "; give walls= or limits=" if name in GroundRollout.__annotations__ else ""
+        raise AttributeError(f"Rollout has no '{name}'{hint}")
 
     def __repr__(self) -> str:
         motions, failed = self.diverged.size, int((self.diverged >= 0).sum())
@@ -93,6 +103,37 @@ class Rollout(NamedTuple):
         return written("rollout.plot", path, lambda: motions(robot, self.t, self.q, self.v))
 
 
+class GroundRollout(Rollout):
+    """The trajectories of a rollout by time stepping, with walls or joint limits, and what it did at them.
+
+    Parameters
+    ----------
+    t, q, v, diverged : array
+        As in :class:`Rollout`.
+    impulses : array, shape (..., n + 1, contacts, 3)
+        The impulse of every contact in the step before [N·s], along the normal and two tangents.
+    penetration : array, shape (...)
+        The largest depth at the start of any step [m], 0 without penetration.
+    residual : array, shape (...)
+        The largest change of a contact's speeds in the last sweep of any step [m/s].
+    energy_gain : array, shape (...)
+        The energy that impulses have added [J]; a step that loses energy counts as zero.
+
+    Examples
+    --------
+    >>> import appell
+    >>> arm = appell.load("two-link")
+    >>> run = appell.rollout(arm, [0.1, 0.2], [0.0, 0.0], None, 1e-3, steps=10, method="euler", limits=True)
+    >>> run.impulses.shape, float(run.energy_gain)
+    ((11, 0, 3), 0.0)
+    """
+
+    impulses: Array
+    penetration: Array
+    residual: Array
+    energy_gain: Array
+
+
 def rollout(  # noqa: PLR0913  (keyword options)
     robot: Robot,
     q0: ArrayLike,
@@ -105,6 +146,13 @@ def rollout(  # noqa: PLR0913  (keyword options)
     save_every: int = 1,
     control: JointLaw | None = None,
     parameters: ArrayLike | None = None,
+    walls: Sequence[Wall] | None = None,
+    points: Iterable[str | Point] | None = None,
+    friction: Coefficients = 0.0,
+    restitution: Coefficients = 0.0,
+    offsets: ArrayLike = 0.0,
+    limits: bool | float = False,
+    sweeps: int = SWEEPS,
 ) -> Rollout:
     """Simulate many robots with a fixed step and torques held over each step.
 
@@ -130,11 +178,26 @@ def rollout(  # noqa: PLR0913  (keyword options)
         sampled at the start of every step, step k at the time k·dt, and held; its integral action starts from zero.
     parameters : array_like, optional
         π (..., n) in the layout of ``robot.parameters``: individual inertias per robot, without recompilation.
+    walls : sequence of Wall, optional
+        Obstacles for the contact points, see :mod:`appell.walls`, by Moreau–Jean time stepping; needs "euler". PD and
+        PDGravity then act on the state at the end of the step, and Coulomb friction of joints sticks. An empty list
+        is time stepping without obstacles. Contacts are ordered by wall, then by point.
+    points : iterable of str or Point, optional
+        The contact points, as in :func:`appell.simulate`.
+    friction, restitution : float, mapping or array_like
+        Coefficients as in :func:`appell.simulate`, or arrays (..., contacts).
+    offsets : array_like
+        Distances [m] by which walls are moved towards their free sides, one number or (..., contacts).
+    limits : bool or float
+        True: joints stop at their limits, with the restitution of the walls; a number is their own restitution.
+    sweeps : int
+        Number of Gauss–Seidel sweeps over the contacts in a step; see :class:`GroundRollout`.
 
     Returns
     -------
     Rollout
-        Times, states, and which robots diverged (also reported by a warning).
+        Times, states, and which robots diverged (also reported by a warning); with walls or limits a
+        :class:`GroundRollout`, which also has impulses, penetration, residual and energy gain.
 
     Raises
     ------
@@ -154,11 +217,76 @@ def rollout(  # noqa: PLR0913  (keyword options)
     -----
     Robots are distributed over the threads of :func:`appell.threads`; results do not depend on the batch, to the last
     bit. Quaternions are integrated as four numbers by q̇ = ½ q ⊗ (ω, 0) and normalised after every step. Joint limits
-    do not act. The kernel is compiled once per robot, method and type of control law, and cached on disk.
+    act with ``limits=`` only. The kernel is compiled once per robot, method, contacts and type of control law, and
+    cached on disk.
     """
+    found = grounded(robot, method, walls, points, friction, restitution, offsets, limits, sweeps)
+    results, diverged = stored(
+        robot,
+        q0,
+        v0,
+        tau,
+        dt,
+        found,
+        steps,
+        method=method,
+        save_every=save_every,
+        control=control,
+        parameters=parameters,
+    )
+    t = np.arange(results["q"].shape[-2]) * save_every * dt
+    if found is None:
+        return Rollout(t, results["q"], results["v"], diverged)
+    run = GroundRollout(t, results["q"], results["v"], diverged)
+    vars(run).update(_touched(found, results))
+    return run
+
+
+def grounded(  # noqa: PLR0913, PLR0917  (those of a rollout)
+    robot: Robot,
+    method: str,
+    walls: Sequence[Wall] | None,
+    points: Iterable[str | Point] | None,
+    friction: Coefficients,
+    restitution: Coefficients,
+    offsets: ArrayLike,
+    limits: bool | float,
+    sweeps: int,
+) -> Contacts | None:
+    """Return the contacts of a rollout, None where there is nothing to touch."""
+    checked_rollout(robot, method)
+    if walls is None and limits is False:
+        return None
+    if method != "euler":
+        raise InputError(f"method: walls and limits need method='euler', got '{method}'")
+    if robot.kind.is_looped:
+        raise InputError(
+            f"rollout: robot '{robot.name}' has {len(robot.model.bodies)} bodies, too many for walls and limits; "
+            "use appell.simulate"
+        )
+    return contacts(robot, walls or (), points, friction, restitution, offsets, limits, sweeps)
+
+
+def stored(  # noqa: PLR0913  (those of a rollout)
+    robot: Robot,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    tau: ArrayLike | None,
+    dt: float,
+    found: Contacts | None = None,
+    steps: int | None = None,
+    *,
+    method: str,
+    save_every: int,
+    control: JointLaw | None = None,
+    parameters: ArrayLike | None = None,
+) -> tuple[dict[str, Array], Array]:
+    """Return the stored states by name, with q and v the impulses of contacts, and which robots diverged."""
     checked_rollout(robot, method)
     dt = number("dt: expected a time step above zero", dt, ABOVE_ZERO)
-    given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters)
+    given = _Arguments(robot, q0, v0, tau, control, steps, dt, parameters, found)
+    if found is not None:
+        found.warn_inside(robot, given.q0)
     kept = range(0, given.steps + 1, whole("save_every", save_every))
     if given.steps % save_every:
         raise InputError(
@@ -166,14 +294,21 @@ def rollout(  # noqa: PLR0913  (keyword options)
         )
     _check_memory(given, len(kept))
     law = Driver.of(control) if control is not None else None
-    kernel = rollout_kernel(robot, method, law, is_parametric=parameters is not None)
-    (q, v, *_), lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
-    report_singular(robot, q)
-    report_singular_mass(robot, q, given.parameters)
+    kernel = rollout_kernel(robot, method, law, found and found.ground, is_parametric=parameters is not None)
+    states, lasted = run_steps(kernel, given.states, given.fixed, given.drives, kept)
+    report_singular(robot, states[0])
+    report_singular_mass(robot, states[0], given.parameters)
     diverged = np.where(lasted < given.steps, lasted + 1, -1).reshape(given.leading)
     _report(robot, diverged)
-    q, v = (x.reshape(*given.leading, *x.shape[1:]) for x in (q, v))
-    return Rollout(np.arange(kept.start, kept.stop, kept.step) * dt, q, v, diverged)
+    pairs = zip(kernel.spec.outputs, states, strict=False)
+    return {port.name: x.reshape(*given.leading, *x.shape[1:]) for port, x in pairs}, diverged
+
+
+def _touched(found: Contacts, results: dict[str, Array]) -> dict[str, Array]:
+    """Return the fields of a rollout that time stepping adds."""
+    measures = dict(zip(MEASURES, np.moveaxis(results["measure"][..., -1, :], -1, 0), strict=True))
+    kept, n = results["q"].shape[:-1], len(found.pairs)
+    return {"impulses": results["impulse"].reshape(*kept, n, 3) if n else np.zeros((*kept, 0, 3)), **measures}
 
 
 def advance(robot: Robot, method: str, dt: float, steps: int) -> Callable[..., tuple[Array, Array, Array]]:
@@ -271,7 +406,7 @@ def checked_law(robot: Robot, law: Any) -> JointLaw:
 class _Arguments:
     """The checked arguments of a rollout, as contiguous rows with one leading axis."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  (those of a rollout)
         self,
         robot: Robot,
         q0: ArrayLike,
@@ -281,6 +416,7 @@ class _Arguments:
         steps: int | None,
         dt: float,
         parameters: ArrayLike | None,
+        found: Contacts | None,
     ) -> None:
         self._robot = robot
         tau = 0.0 if tau is None else tau
@@ -290,6 +426,10 @@ class _Arguments:
         if parameters is not None:
             fixed["parameters"] = self._row("parameters", parameters, robot.parameters.size)
         robot.configuration("q0", states["q0"])
+        if found is not None:
+            own = found.ground.ports(robot, is_parametric=parameters is not None)
+            states |= {port.name: np.zeros(port.shape) for port in own.states}
+            fixed |= {port.name: found.numbers[port.name] for port in own.fixed}
         self.steps = _steps(drives, steps)
         if law is not None:
             gains, goals = self._law(law, dt)
@@ -302,6 +442,7 @@ class _Arguments:
         typed = [x for x in map(np.asarray, (q0, v0, tau)) if x.ndim]
         self._kind = np.float32 if all(x.dtype == np.float32 for x in typed) else np.float64
         self.states = [self._flat(x) for x in states.values()]
+        self.q0 = states["q0"]
         self.fixed = [self._flat(x) for x in fixed.values()]
         self.parameters = self.fixed[1] if parameters is not None else None
         self.fixed[0] = self.fixed[0][:, 0]
