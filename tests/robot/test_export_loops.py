@@ -194,7 +194,11 @@ def test_what_does_not_fit_is_told(options, told, tmp_path):
 def test_a_rollout_on_the_ground_is_the_native_one(to, any_compiler, tmp_path):
     """An arm falls onto a table, and onto its limits."""
     robot, steps = appell.load("puma560"), 300
-    ground = {"walls": [appell.walls.Plane((0, 0, 0.5))], "points": [appell.simulation.Point("link6")], "limits": True}
+    ground: Any = {
+        "walls": [appell.walls.Plane((0, 0, 0.5))],
+        "points": [appell.simulation.Point("link6")],
+        "limits": True,
+    }
     law = appell.control.PD(robot, [0.2] * 6, kp=10.0, kd=1.0)
     q, v, tau = np.array([0.1, 0.2, 0.1, 0.0, 0.3, 0.0]), np.zeros(6), np.zeros((steps, 6))
     run = appell.rollout(robot, q, v, tau, DT, control=law, method="euler", friction=0.4, **ground)
